@@ -86,7 +86,20 @@ func TestCorruptPageInQuery(t *testing.T) {
 	}
 	defer db.Close()
 	_, err = db.List(t.Context(), history.Filter{Details: true})
-	oneLine(t, err, ErrCorrupt, path, "damaged")
+	oneLine(t, err, ErrCorrupt, path, "torchx list")
+}
+
+func TestCorruptPageIsSetAsideByQuery(t *testing.T) {
+	t.Parallel()
+	path, _ := damaged(t, wreck(8192, 65536))
+	db := openAt(t, path, Options{SetAside: true})
+	if _, err := db.List(t.Context(), history.Filter{Details: true}); db.aside == "" {
+		oneLine(t, err, ErrCorrupt, path+".corrupt-", "again")
+	}
+	apps, err := openAt(t, path, Options{SetAside: true}).List(t.Context(), history.Filter{Details: true})
+	if err != nil || len(apps) != 0 {
+		t.Errorf("the next command got %d apps, %v, want an empty new history", len(apps), err)
+	}
 }
 
 func TestTruncatedIsSetAside(t *testing.T) {

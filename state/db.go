@@ -11,6 +11,8 @@ package state
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -52,6 +54,7 @@ type DB struct {
 	created  bool
 	readOnly bool
 	aside    string
+	setAside bool // Options.SetAside
 	notices  []string
 }
 
@@ -85,7 +88,7 @@ func (db *DB) Leave() error {
 
 // read runs fn, again if SQLite asks for it, and explains its error.
 func (db *DB) read(ctx context.Context, op string, fn func() error) error {
-	return db.wrap(op, retry(ctx, db.timeout, fn))
+	return db.done(ctx, op, retry(ctx, db.timeout, fn))
 }
 
 // write runs fn in one transaction that holds the write lock from its start: a
@@ -95,7 +98,23 @@ func (db *DB) write(ctx context.Context, op string, fn func(tx *sql.Tx) error) e
 	if err := db.writable(); err != nil {
 		return db.wrap(op, err)
 	}
-	return db.wrap(op, retry(ctx, db.timeout, func() error { return inTx(ctx, db.sql, fn) }))
+	return db.done(ctx, op, retry(ctx, db.timeout, func() error { return inTx(ctx, db.sql, fn) }))
+}
+
+// done explains the error of an operation. Damage that only an operation finds (an inner
+// page) would fail every later command: the file is set aside, so that the next Open begins
+// a new one.
+func (db *DB) done(ctx context.Context, op string, err error) error {
+	err = db.wrap(op, err)
+	if !db.setAside || !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	aside, asideErr := SetAside(ctx, db.path, db.now())
+	if asideErr != nil || aside == "" {
+		return err
+	}
+	return fmt.Errorf("%s: history %s is %w: it is kept as %s (type the command again: torchx rebuilds the history from the apps' folders)",
+		op, db.path, ErrCorrupt, aside)
 }
 
 // readApp is read with the key of an app's row. Errors: ErrNotFound.

@@ -27,7 +27,7 @@ var (
 // advice is what a user can do about each kind of failure.
 var advice = map[error]string{
 	ErrLocked:       "another process holds it: wait for that one, or find it with `fuser` or `lsof`",
-	ErrCorrupt:      "the file is damaged: torchx keeps it aside and rebuilds the history from the apps' bundles",
+	ErrCorrupt:      "type `torchx list`: it keeps the file aside and rebuilds the history from the apps' folders",
 	ErrReadOnly:     "allow writing, or set TORCHX_HOME to a folder that can be written",
 	history.ErrFull: "free some space, for example with `torchx delete` of old apps",
 	ErrUnavailable:  "check the folder, or set TORCHX_HOME to one on a local disk",

@@ -57,7 +57,7 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, wrapPath(op, path, err)
 	}
-	db := &DB{path: path, timeout: o.BusyTimeout, now: o.Now}
+	db := &DB{path: path, timeout: o.BusyTimeout, now: o.Now, setAside: o.SetAside}
 	if !o.NoWAL && networkFS(filepath.Dir(path)) {
 		o.NoWAL = true // locks of a WAL live in shared memory, which two machines do not share
 		db.notices = append(db.notices, noWALNotice(path, "it is on a network file system"))

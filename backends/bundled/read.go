@@ -20,7 +20,7 @@ func (a *Apps) Describe(_ context.Context, id string) (*spec.Status, error) {
 }
 
 func (a *Apps) inspect(id string) (*spec.Status, error) {
-	s, err := a.Bundle(id).Tend(a.Exe)
+	s, err := a.Bundle(id).Recover(a.Exe)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !a.owns(s) {
 		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
@@ -40,7 +40,7 @@ func (a *Apps) List(context.Context) ([]spec.Summary, error) {
 		if err != nil || m.Backend != a.Backend {
 			continue // being deleted, or another backend's
 		}
-		s, err := bundle.Tend(a.Exe)
+		s, err := bundle.Recover(a.Exe)
 		if err != nil {
 			continue
 		}

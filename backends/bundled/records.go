@@ -58,7 +58,7 @@ func (a *Apps) AppRecords(_ context.Context, all bool) ([]backend.AppRecord, err
 		if err != nil || m.Backend != a.Backend {
 			continue
 		}
-		s, err := bundle.Tend(a.Exe)
+		s, err := bundle.Recover(a.Exe)
 		if err != nil {
 			continue
 		}

@@ -138,7 +138,7 @@ func (w *watch) current() (*spec.Status, error) {
 		return w.status, nil
 	}
 	w.bundle.Resume()
-	s, err := w.bundle.Tend(w.apps.Exe)
+	s, err := w.bundle.Recover(w.apps.Exe)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"torchx/test/enginetest"
 )
 
-// real is the engine of all tests of this package; nil with the reason in missing.
+// real is the engine of all tests in this package. If it is nil, missing is the reason.
 var (
 	real    *enginetest.Engine
 	missing error
@@ -46,7 +46,7 @@ func withEngine(run func() int) int {
 	return code
 }
 
-// needEngine skips a test that has no engine, and says why.
+// needEngine skips a test if no engine is available.
 func needEngine(t *testing.T) {
 	t.Helper()
 	if real != nil {
@@ -64,7 +64,7 @@ func newBackend(t *testing.T, home string, e *enginetest.Engine) *Backend {
 	return b
 }
 
-// tidy removes what the apps of a home leave in the engine.
+// tidy removes the containers of a home's apps.
 func tidy(t *testing.T, home string, e *enginetest.Engine) {
 	t.Helper()
 	b := newBackend(t, home, e)
@@ -77,7 +77,7 @@ func tidy(t *testing.T, home string, e *enginetest.Engine) {
 		if err != nil {
 			continue
 		}
-		bundled.AwaitAgent(bundle) // it writes to the home until then
+		bundled.AwaitAgent(bundle) // it writes to the home until it ends
 		engine, err := b.connect(ctx)
 		if err == nil {
 			err = removeContainers(ctx, engine, m.ID)
@@ -92,7 +92,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	caps := backendtest.AllCaps()
-	caps.AnyID = false // ids that differ in signs only would share the names of their containers
+	caps.AnyID = false // IDs that differ only in punctuation would have the same container names
 	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
 		home := t.TempDir()
 		t.Cleanup(func() { tidy(t, home, real) })

@@ -24,7 +24,7 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	}
 	engine, err := b.connect(ctx)
 	if err != nil {
-		return fmt.Errorf("delete app %s: its containers would stay: %w", id, err)
+		return fmt.Errorf("delete app %s: its containers cannot be removed: %w", id, err)
 	}
 	if err := removeContainers(ctx, engine, id); err != nil {
 		return err
@@ -45,7 +45,7 @@ func removeContainers(ctx context.Context, engine *client.Client, id string) err
 	}
 	return forEach(len(containers), func(i int) error {
 		err := engine.ContainerRemove(ctx, containers[i].ID, container.RemoveOptions{Force: true, RemoveVolumes: true})
-		if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) { // a conflict: it is being removed
+		if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) { // a conflict: it is already being removed
 			return fmt.Errorf("remove container %s: %w", nameOf(containers[i]), plain(err))
 		}
 		return nil
@@ -59,16 +59,16 @@ func nameOf(c container.Summary) string {
 	return c.Names[0][1:] // without its slash
 }
 
-// removeNetwork removes a network that is not in use. The engine refuses while
-// containers run in it; one that was only created waits for its start there, too.
+// removeNetwork removes a network that is not in use. The engine only refuses while
+// containers run in it, but a created container needs it for its start, too.
 func removeNetwork(ctx context.Context, engine *client.Client, name string) {
 	n, err := engine.NetworkInspect(ctx, name, network.InspectOptions{})
 	if err != nil || len(n.Containers) > 0 {
 		return
 	}
-	waiting, err := engine.ContainerList(ctx, container.ListOptions{All: true, Filters: appsFilter()})
-	if err != nil || len(waiting) > 0 {
+	remaining, err := engine.ContainerList(ctx, container.ListOptions{All: true, Filters: appsFilter()})
+	if err != nil || len(remaining) > 0 {
 		return
 	}
-	_ = engine.NetworkRemove(ctx, n.ID) // it stays if a container has just joined it
+	_ = engine.NetworkRemove(ctx, n.ID) // fails if a container has just joined it
 }

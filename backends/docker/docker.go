@@ -1,14 +1,13 @@
-// Package docker runs apps as containers of a Docker Engine. Each app has a
-// detached agent (runtime/agent) that outlives the command that submitted it;
-// containers outlive the agent, and the next command starts another one that
-// adopts them.
+// Package docker runs apps as containers of a Docker Engine. Each app has a detached
+// agent (runtime/agent), which outlives the command that submitted the app. Containers
+// outlive the agent: if it dies, the next command starts a new one, which adopts them.
 //
 //	planner   app ──► Request (names, resources, workspaces), from JSON by Load
 //	Backend   Submit: images, manifest, bundle, agent; reads bundles (backends/bundled),
-//	          and apps of other homes by the labels of their containers (foreign.go)
+//	          and finds apps of other homes by the labels of their containers (foreign.go)
 //	launcher  in the agent: creates and starts containers, watches the engine's events,
 //	          copies logs (logSource, backends/logcopy), saves error files
-//	engine    a connection that outlives restarts of the engine
+//	engine    a connection that survives restarts of the engine
 package docker
 
 import (
@@ -24,16 +23,16 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Config is what the backend needs of the program.
+// Config is what the program passes to the backend.
 type Config struct {
 	Home    string   // TORCHX_HOME, absolute
 	Exe     string   // the program to run as `<exe> agent <bundle>`
-	Version string   // of the program, for the label of containers
+	Version string   // of the program, for the version label of containers
 	Offline bool     // the user forbids the network
-	Environ []string // says where the engine is, "K=V"; nil: this process's own
+	Environ []string // selects the engine, "K=V"; nil: the environment of this process
 }
 
-// Backend is the docker backend. The engine is contacted when it is first needed.
+// Backend is the docker backend. It connects to the engine on first use.
 type Backend struct {
 	planner
 	*bundled.Apps
@@ -65,9 +64,9 @@ func Driver() driver.Driver {
 	}
 }
 
-// New returns the backend; it touches nothing.
+// New returns the backend. It does not contact the engine.
 func New(c Config) (*Backend, error) {
-	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: logsOf})
+	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: layoutOf})
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +76,15 @@ func New(c Config) (*Backend, error) {
 	return &Backend{planner: planner{version: c.Version, offline: c.Offline, environ: c.Environ}, Apps: apps}, nil
 }
 
-// logsOf returns where the logs of an app are: in its bundle.
-func logsOf(m *agent.Manifest) (bundled.Layout, error) {
+// layoutOf returns the layout of an app's logs, which are in its bundle.
+func layoutOf(m *agent.Manifest) (bundled.Layout, error) {
 	return bundled.Layout{Dir: agent.BundleAt(m.Home, m.ID).Dir}, nil
 }
 
 // Name is "docker".
 func (b *Backend) Name() string { return Name }
 
-// connect returns the engine, reached when it is first needed. Errors: ErrUnavailable.
+// connect returns the engine and connects to it on first use. Errors: ErrUnavailable.
 func (b *Backend) connect(ctx context.Context) (*client.Client, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,7 +103,7 @@ func (b *Backend) connect(ctx context.Context) (*client.Client, error) {
 	return engine, nil
 }
 
-// Probe checks that an engine answers. Errors: ErrUnavailable, with what to do.
+// Probe checks that an engine answers. Errors: ErrUnavailable, with a remedy.
 func (b *Backend) Probe(ctx context.Context) error {
 	engine, err := b.connect(ctx)
 	if err == nil {
@@ -113,7 +112,7 @@ func (b *Backend) Probe(ctx context.Context) error {
 	return err
 }
 
-// Close closes connections; apps go on.
+// Close closes connections; apps keep running.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 
 var _ backend.Doctor = (*Backend)(nil)
 
-// examTime bounds the look at an engine that has answered once.
-const examTime = 10 * time.Second
+// inspectTimeout bounds the checks of an engine that answers.
+const inspectTimeout = 10 * time.Second
 
 // Names of checks.
 const (
@@ -23,20 +23,20 @@ const (
 	engineCheck   = "engine"
 )
 
-// Doctor tells which engine is used and who chose it, whether it answers, and what
-// apps find there.
+// Doctor checks which engine is used and what selected it, whether it answers, and
+// what it offers to apps.
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	at, err := findEndpoint(lookup(b.environ))
 	if err != nil {
 		return []backend.Check{backend.FailedCheck(endpointCheck, "", "%v", err)}
 	}
-	checks := []backend.Check{backend.PassedCheck(endpointCheck, "%s", at.where())}
+	checks := []backend.Check{backend.PassedCheck(endpointCheck, "%s", at)}
 	engine, err := connect(ctx, at)
 	if err != nil {
 		return append(checks, engineFailure(err))
 	}
 	defer engine.Close()
-	ctx, cancel := context.WithTimeout(ctx, examTime)
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	info, err := engine.Info(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	return append(checks, engineAnswer(engine, info), limitsCheck(info), restartCheck(info), gpusCheck(info, at))
 }
 
-// engineFailure separates what is wrong from what to do about it.
+// engineFailure returns the check of an engine that cannot be used.
 func engineFailure(err error) backend.Check {
 	var t *endpointError
 	if errors.As(err, &t) {
@@ -58,7 +58,7 @@ func engineAnswer(c *client.Client, info system.Info) backend.Check {
 	return backend.PassedCheck(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs", info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
 }
 
-// limitsCheck tells which limits of a role would be ignored.
+// limitsCheck warns of limits of roles that the engine ignores.
 func limitsCheck(info system.Info) backend.Check {
 	const name = "limits"
 	var ignored []string
@@ -69,8 +69,8 @@ func limitsCheck(info system.Info) backend.Check {
 		ignored = append(ignored, "CPUs")
 	}
 	if len(ignored) > 0 {
-		return backend.WarningCheck(name, "turn on the memory and cpu controllers of control groups, see `docker info`",
-			"the engine's kernel cannot limit %s: containers take what they want", strings.Join(ignored, " and "))
+		return backend.WarningCheck(name, "enable the memory and cpu controllers of cgroups, see `docker info`",
+			"the kernel of the engine cannot limit %s: limits of roles have no effect", strings.Join(ignored, " and "))
 	}
 	return backend.PassedCheck(name, "memory and CPUs of containers are limited")
 }
@@ -78,9 +78,9 @@ func limitsCheck(info system.Info) backend.Check {
 func restartCheck(info system.Info) backend.Check {
 	const name = "restarts"
 	if info.LiveRestoreEnabled {
-		return backend.PassedCheck(name, "containers go on when the engine is restarted (live-restore)")
+		return backend.PassedCheck(name, "containers keep running when the engine restarts (live-restore)")
 	}
-	return backend.PassedCheck(name, "containers end with the engine, and are retried; live-restore would keep them")
+	return backend.PassedCheck(name, "containers end when the engine restarts and are retried; with live-restore they keep running")
 }
 
 func gpusCheck(info system.Info, at endpoint) backend.Check {
@@ -88,11 +88,11 @@ func gpusCheck(info system.Info, at endpoint) backend.Check {
 	_, nvidia := info.Runtimes["nvidia"]
 	switch {
 	case nvidia || len(info.DiscoveredDevices) > 0:
-		return backend.PassedCheck(name, "the engine can hand them out")
+		return backend.PassedCheck(name, "the engine can assign GPUs")
 	case !mayHaveGPUs(info, at.Host):
-		return backend.PassedCheck(name, "none: apps that ask for some run without")
+		return backend.PassedCheck(name, "none: apps that request GPUs run without them")
 	case !strings.HasPrefix(at.Host, localEngine):
-		return backend.PassedCheck(name, "not known: the engine is elsewhere and has no runtime for them")
+		return backend.PassedCheck(name, "unknown: the engine is remote and has no GPU runtime")
 	}
-	return backend.WarningCheck(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "there are devices, but the engine has no runtime for them")
+	return backend.WarningCheck(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "GPU devices exist, but the engine has no runtime for them")
 }

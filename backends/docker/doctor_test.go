@@ -15,7 +15,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// oldEngine answers as Docker 1.12 does.
+// oldEngine returns the address of a server that answers as Docker 1.12 does.
 func oldEngine(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "old") // a socket's path has to be short
@@ -31,7 +31,7 @@ func oldEngine(t *testing.T) string {
 	return "unix://" + l.Addr().String()
 }
 
-// diagnose returns the last check that a doctor makes in an environment.
+// diagnose returns all checks of the doctor in an environment, and the last one.
 func diagnose(t *testing.T, environ ...string) (all []backend.Check, last backend.Check) {
 	t.Helper()
 	b, err := New(Config{Home: t.TempDir(), Exe: os.Args[0], Environ: append([]string{"HOME=" + t.TempDir()}, environ...)})
@@ -41,7 +41,7 @@ func diagnose(t *testing.T, environ ...string) (all []backend.Check, last backen
 	return all, all[len(all)-1]
 }
 
-func TestDoctorOfNoEngine(t *testing.T) {
+func TestDoctorWithoutEngine(t *testing.T) {
 	t.Parallel()
 	config := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"currentContext": "lab"}`), 0o600))
@@ -50,14 +50,14 @@ func TestDoctorOfNoEngine(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(meta, "meta.json"), []byte(`{"Endpoints": {"docker": {"Host": "unix:///no/such"}}}`), 0o600))
 	for _, test := range []struct {
 		environ   []string
-		endpoint  string // "": the last check is about that
+		endpoint  string // in the first check; "": not checked
 		text, fix string
 	}{
-		{[]string{"DOCKER_HOST=unix:///no/such"}, "unix:///no/such (DOCKER_HOST)", "no Docker engine answers at unix:///no/such (DOCKER_HOST)", "start it, or choose another"},
+		{[]string{"DOCKER_HOST=unix:///no/such"}, "unix:///no/such (DOCKER_HOST)", "no Docker engine answers at unix:///no/such (DOCKER_HOST)", "start it, or select another"},
 		{[]string{"DOCKER_CONFIG=" + config}, "unix:///no/such (context lab)", "no Docker engine answers at unix:///no/such (context lab)", "docker context use"},
 		{[]string{"DOCKER_CONTEXT=nosuch"}, "", `docker context "nosuch" (from DOCKER_CONTEXT) does not exist: see`, ""},
-		{[]string{"DOCKER_HOST=" + oldEngine(t)}, "(DOCKER_HOST)", `it is too old, its API is "1.24", torchx needs 1.40`, "upgrade Docker"},
-		{[]string{"DOCKER_HOST=ssh://x"}, "ssh://x (DOCKER_HOST)", "ssh is not supported, forward its socket", ""},
+		{[]string{"DOCKER_HOST=" + oldEngine(t)}, "(DOCKER_HOST)", `too old: its API is "1.24", torchx needs 1.40`, "upgrade Docker"},
+		{[]string{"DOCKER_HOST=ssh://x"}, "ssh://x (DOCKER_HOST)", "ssh is not supported: forward its socket", ""},
 	} {
 		all, last := diagnose(t, test.environ...)
 		if last.Level != backend.LevelFailure || !strings.Contains(last.Text, test.text) || !strings.Contains(last.Fix, test.fix) {
@@ -77,7 +77,7 @@ func TestDoctor(t *testing.T) {
 	for _, c := range all {
 		names += " " + c.Name
 		if c.Level == backend.LevelFailure || (c.Level == backend.LevelOK) != (c.Fix == "") {
-			t.Errorf("got %+v, want a check that passes, or warns with a fix", c)
+			t.Errorf("got %+v, want an OK check without a fix, or a warning with one", c)
 		}
 	}
 	if names != " endpoint engine limits restarts gpus" || !strings.Contains(all[1].Text, ", API 1.") {

@@ -16,8 +16,7 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// Variables of the environment that say where the engine is, as for the docker
-// program.
+// Environment variables that select the engine, as in the docker command.
 const (
 	hostVariable    = "DOCKER_HOST"
 	contextVariable = "DOCKER_CONTEXT"
@@ -26,23 +25,23 @@ const (
 	verifyVariable  = "DOCKER_TLS_VERIFY"
 )
 
-// defaultContext is the name that docker gives to the lack of a context.
+// defaultContext is the name by which docker refers to no context.
 const defaultContext = "default"
 
-// localEngine is the prefix of addresses of engines on this machine, as far as can be
-// known: a socket may lead elsewhere, too.
+// localEngine is the prefix of addresses that count as engines on this machine, although
+// a socket may be forwarded to another one.
 const localEngine = "unix://"
 
-// endpoint says how an engine is reached.
+// endpoint is the address of an engine.
 type endpoint struct {
 	Host   string // such as unix:///var/run/docker.sock
 	Certs  string // folder of ca.pem, cert.pem and key.pem; "": no TLS
 	Verify bool   // check the engine's certificate
-	Why    string // what chose it: "DOCKER_HOST", "context x", "default"
+	Source string // what selected it: "DOCKER_HOST", "context x", "default"
 }
 
-// findEndpoint looks where the docker program looks: DOCKER_HOST, DOCKER_CONTEXT,
-// the current context of its configuration, the default socket.
+// findEndpoint returns the endpoint that the docker command would use: by DOCKER_HOST,
+// DOCKER_CONTEXT, the current context of its configuration, or the default socket.
 func findEndpoint(getenv func(string) string) (endpoint, error) {
 	if host := getenv(hostVariable); host != "" {
 		return endpoint{host, getenv(certVariable), getenv(verifyVariable) != "", hostVariable}, nil
@@ -60,7 +59,7 @@ func findEndpoint(getenv func(string) string) (endpoint, error) {
 		why = "`docker context use`"
 	}
 	if name == "" || name == defaultContext {
-		return endpoint{Host: client.DefaultDockerHost, Why: "default"}, nil
+		return endpoint{Host: client.DefaultDockerHost, Source: "default"}, nil
 	}
 	return readContext(dir, name, why)
 }
@@ -97,7 +96,7 @@ func readContext(dir, name, why string) (endpoint, error) {
 	if docker.Host == "" {
 		return endpoint{}, fmt.Errorf("docker context %q has no Docker endpoint", name)
 	}
-	e := endpoint{Host: docker.Host, Verify: !docker.SkipTLSVerify, Why: "context " + name}
+	e := endpoint{Host: docker.Host, Verify: !docker.SkipTLSVerify, Source: "context " + name}
 	certs := filepath.Join(dir, "contexts", "tls", id, "docker")
 	if _, err := os.Stat(certs); err == nil {
 		e.Certs = certs
@@ -105,7 +104,7 @@ func readContext(dir, name, why string) (endpoint, error) {
 	return e, nil
 }
 
-// maxContext bounds the files of the Docker client's configuration in bytes.
+// maxContext is the maximum size of the Docker client's configuration files, in bytes.
 const maxContext = 16 << 20
 
 func readJSON(path string, v any) error {
@@ -119,7 +118,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// environ returns variables with which findEndpoint finds the same engine.
+// environ returns variables by which findEndpoint returns the same endpoint.
 func (e endpoint) environ() []string {
 	env := []string{hostVariable + "=" + e.Host}
 	if e.Certs != "" {
@@ -131,7 +130,7 @@ func (e endpoint) environ() []string {
 	return env
 }
 
-// lookup returns a getenv for a list of variables; the last of a name counts.
+// lookup returns a getenv for a list of variables. The last one with a name wins.
 func lookup(environ []string) func(string) string {
 	return func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {
@@ -143,10 +142,10 @@ func lookup(environ []string) func(string) string {
 	}
 }
 
-// open returns a client; nothing is contacted yet.
+// open returns a client, which does not contact the engine yet.
 func (e endpoint) open() (*client.Client, error) {
 	if strings.HasPrefix(e.Host, "ssh://") {
-		return nil, fmt.Errorf("engine %s (from %s): ssh is not supported, forward its socket: ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST & export DOCKER_HOST=unix:///tmp/docker.sock", e.Host, e.Why)
+		return nil, fmt.Errorf("engine %s (from %s): ssh is not supported: forward its socket (ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST & export DOCKER_HOST=unix:///tmp/docker.sock)", e.Host, e.Source)
 	}
 	options := []client.Opt{client.WithHost(e.Host), client.WithVersionFromEnv(), client.WithAPIVersionNegotiation()}
 	if e.Certs != "" {
@@ -159,7 +158,7 @@ func (e endpoint) open() (*client.Client, error) {
 	}
 	c, err := client.NewClientWithOpts(options...)
 	if err != nil {
-		return nil, fmt.Errorf("engine %s (from %s): %w", e.Host, e.Why, err)
+		return nil, fmt.Errorf("engine %s (from %s): %w", e.Host, e.Source, err)
 	}
 	return c, nil
 }

@@ -15,37 +15,37 @@ import (
 )
 
 const (
-	// retryPause is the pause between two attempts to reach an engine that went away.
+	// retryPause is the pause between two attempts to reach a lost engine.
 	retryPause = 200 * time.Millisecond
-	// askTimeout bounds the question whether the engine is still there.
-	askTimeout = 2 * time.Second
-	// parallel is how many requests to the engine are under way at a time: it does
-	// some of the work of each alone and the rest together.
+	// pingTimeout bounds the check whether the engine still answers.
+	pingTimeout = 2 * time.Second
+	// parallel is how many requests are sent to the engine at the same time. It does part
+	// of the work of each sequentially.
 	parallel = 16
 )
 
-// engine is a connection that outlives restarts of the engine.
+// engine is a connection that survives restarts of the engine.
 type engine struct {
 	*client.Client
 
-	mu    sync.Mutex
-	asked time.Time // when the generation was last asked for
-	last  generation
+	mu        sync.Mutex
+	checkedAt time.Time // when current was requested
+	current   generation
 }
 
-// generation tells one run of the engine's process from the next. The engine makes its
-// default network anew at each start, unless containers run on (live-restore).
+// generation identifies one run of the engine's process. The engine recreates its
+// default network at each start, unless containers keep running (live-restore).
 type generation struct {
-	id      string    // of that network; "" if the engine has none
-	created time.Time // when it began
+	id      string    // of the default network; "" if the engine has none
+	created time.Time // of the default network
 }
 
-// defaultBridge is the network that every engine makes for itself.
+// defaultBridge is the name of the engine's default network.
 const defaultBridge = "bridge"
 
-// generation asks the engine which of its runs this is.
+// generation requests the current generation of the engine.
 func (e *engine) generation(ctx context.Context) (generation, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	n, err := e.NetworkInspect(ctx, defaultBridge, network.InspectOptions{})
 	if errdefs.IsNotFound(err) {
@@ -54,21 +54,21 @@ func (e *engine) generation(ctx context.Context) (generation, error) {
 	return generation{n.ID, n.Created}, err
 }
 
-// generationAfter returns the generation as it was after t, of an engine that takes new
-// connections. Many containers that end together need one question.
+// generationAfter returns a generation that was requested after t over a new connection.
+// Containers that end together share one request.
 func (e *engine) generationAfter(ctx context.Context, t time.Time) (generation, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.asked.After(t) {
-		return e.last, nil
+	if e.checkedAt.After(t) {
+		return e.current, nil
 	}
 	for {
 		now := time.Now()
-		err := e.pingAnew(ctx)
+		err := e.pingNewConnection(ctx)
 		if err == nil {
 			var g generation
 			if g, err = e.generation(ctx); err == nil {
-				e.asked, e.last = now, g
+				e.checkedAt, e.current = now, g
 				return g, nil
 			}
 		}
@@ -78,17 +78,17 @@ func (e *engine) generationAfter(ctx context.Context, t time.Time) (generation, 
 	}
 }
 
-// pingAnew asks over a new connection: an engine that goes down still answers on
-// those that are open, while it ends its containers.
-func (e *engine) pingAnew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+// pingNewConnection pings over a new connection: an engine that shuts down still answers
+// on open ones while it stops its containers.
+func (e *engine) pingNewConnection(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	conn, err := e.Dialer()(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(askTimeout)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(pingTimeout)); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(conn, "GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n"); err != nil {
@@ -108,10 +108,10 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// await returns when an engine answers. Errors: ctx.Err().
+// await returns when the engine answers. Errors: ctx.Err().
 func (e *engine) await(ctx context.Context) error {
 	for {
-		short, cancel := context.WithTimeout(ctx, askTimeout)
+		short, cancel := context.WithTimeout(ctx, pingTimeout)
 		_, err := e.Ping(short)
 		cancel()
 		if err == nil {
@@ -123,7 +123,7 @@ func (e *engine) await(ctx context.Context) error {
 	}
 }
 
-// do calls f until an engine has answered it.
+// do calls f until the engine answers it.
 func (e *engine) do(ctx context.Context, f func() error) error {
 	for {
 		err := f()
@@ -136,7 +136,7 @@ func (e *engine) do(ctx context.Context, f func() error) error {
 	}
 }
 
-// inspect returns a container once an engine has answered.
+// inspect returns a container. It retries until the engine answers.
 func (e *engine) inspect(ctx context.Context, id string) (c container.InspectResponse, err error) {
 	err = e.do(ctx, func() (err error) {
 		c, err = e.ContainerInspect(ctx, id)
@@ -145,12 +145,12 @@ func (e *engine) inspect(ctx context.Context, id string) (c container.InspectRes
 	return c, err
 }
 
-// noTimeout has the engine send the stop signal and leave it at that: the agent
-// counts the grace period, for all containers together.
+// noTimeout makes the engine send only the stop signal: the agent times the grace
+// period, for all containers together.
 const noTimeout = -1
 
-// send asks a container to end (signal ""), or sends it a signal. It is no error if
-// the container has ended.
+// send stops a container (signal "") or sends it a signal. A container that has already
+// ended is not an error.
 func (e *engine) send(ctx context.Context, id, signal string) (err error) {
 	if signal == "" {
 		timeout := noTimeout
@@ -164,7 +164,7 @@ func (e *engine) send(ctx context.Context, id, signal string) (err error) {
 	return err
 }
 
-// forEach calls f for each index below n, some at a time, and returns the first error.
+// forEach calls f for each index below n, up to parallel at a time. It returns the first error.
 func forEach(n int, f func(i int) error) error {
 	var all errgroup.Group
 	all.SetLimit(parallel)

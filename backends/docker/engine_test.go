@@ -24,7 +24,7 @@ import (
 	"torchx/test/enginetest"
 )
 
-// fixture is a backend in a home of its own, on some engine.
+// fixture is a backend with its own home, on an engine.
 type fixture struct {
 	*testing.T
 	b   *Backend
@@ -88,7 +88,7 @@ func (f *fixture) wait(id string) *spec.Status {
 	return s
 }
 
-// log returns a replica's lines and notices.
+// log returns the log of a replica and its notices.
 func (f *fixture) log(id string, replica int) (text string, notices []string) {
 	f.Helper()
 	r, err := f.b.Logs(f.ctx, id, spec.Replica{Role: "r", ID: replica}, backend.LogOptions{Tail: -1, AllAttempts: true})
@@ -112,26 +112,26 @@ func (f *fixture) log(id string, replica int) (text string, notices []string) {
 	}
 }
 
-func (f *fixture) eventually(what string, ok func() bool) {
+func (f *fixture) waitFor(what string, ok func() bool) {
 	f.Helper()
 	for !ok() {
 		if f.ctx.Err() != nil {
-			f.Fatalf("%s: it did not come to be", what)
+			f.Fatalf("timeout: %s", what)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// logged waits until the log of replica 0 has a text.
-func (f *fixture) logged(id, text string) {
+// waitForLog waits until the log of replica 0 contains a text.
+func (f *fixture) waitForLog(id, text string) {
 	f.Helper()
-	f.eventually(text, func() bool {
+	f.waitFor(text, func() bool {
 		log, _ := f.log(id, 0)
 		return strings.Contains(log, text)
 	})
 }
 
-// killAgent ends the agent of an app as the kernel would.
+// killAgent kills the agent of an app with SIGKILL.
 func (f *fixture) killAgent(id string) {
 	f.Helper()
 	var holder struct{ PID int }
@@ -145,7 +145,7 @@ func (f *fixture) killAgent(id string) {
 	if err := syscall.Kill(holder.PID, syscall.SIGKILL); err != nil {
 		f.Fatal(err)
 	}
-	f.eventually("the agent's end", func() bool { return !f.b.Bundle(id).Held() })
+	f.waitFor("the agent's end", func() bool { return !f.b.Bundle(id).Held() })
 }
 
 func count(n int) string {
@@ -156,8 +156,8 @@ func count(n int) string {
 	return b.String()
 }
 
-// An agent that is killed again and again costs nothing: containers go on, every
-// line is there once, nothing is counted twice.
+// An agent that is killed repeatedly loses nothing: containers keep running, every line
+// is in the log once, nothing is counted twice.
 func TestAgentKilled(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
@@ -166,7 +166,7 @@ func TestAgentKilled(t *testing.T) {
 	role.NumReplicas = 2
 	id := f.start(role)
 	for n := range 4 {
-		f.logged(id, fmt.Sprintf("line %d\n", 30*(n+1)))
+		f.waitForLog(id, fmt.Sprintf("line %d\n", 30*(n+1)))
 		f.killAgent(id)
 		if err := f.b.Sweep(f.ctx); err != nil {
 			f.Fatal(err)
@@ -186,8 +186,8 @@ func TestAgentKilled(t *testing.T) {
 
 func firstFailed(s *spec.Status) *int { return &s.FirstFailure.ID }
 
-// What ends while no agent lives is found out by the next one.
-func TestEndWithoutAgent(t *testing.T) {
+// The next agent reports containers that ended while no agent was running.
+func TestContainerEndsWithoutAgent(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	f := onEngine(t, real)
@@ -197,7 +197,7 @@ func TestEndWithoutAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.eventually("the container's end", func() bool {
+	f.waitFor("the container's end", func() bool {
 		all, err := containersOf(f.ctx, engine, id)
 		return err == nil && len(all) == 1 && all[0].State == "exited"
 	})
@@ -210,7 +210,7 @@ func TestEndWithoutAgent(t *testing.T) {
 	}
 }
 
-// A line longer than the 16 KiB at which the engine cuts is one line.
+// A line longer than 16 KiB, where the engine splits lines, remains one line.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
@@ -221,7 +221,7 @@ func TestLongLines(t *testing.T) {
 	x := strings.Repeat("x", 100000)
 	for _, want := range []string{x + "\n", "e" + x + "\n", "end"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("a line of %d bytes is not in the log of %d", len(want), len(text))
+			t.Errorf("got a log of %d bytes without the line of %d bytes", len(text), len(want))
 		}
 	}
 }
@@ -238,13 +238,13 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// A container is removed while it runs.
+// An app fails if its container is removed while it runs.
 func TestContainerRemoved(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	f := onEngine(t, real)
 	id := f.start(shell(`echo here; sleep 600`))
-	f.eventually("its first line", func() bool { text, _ := f.log(id, 0); return text != "" })
+	f.waitFor("its first line", func() bool { text, _ := f.log(id, 0); return text != "" })
 	engine, err := f.b.connect(f.ctx)
 	if err == nil {
 		err = removeContainers(f.ctx, engine, id)
@@ -261,8 +261,8 @@ func TestContainerRemoved(t *testing.T) {
 	}
 }
 
-// A restart of the engine without live-restore ends containers: whatever their
-// exit code, they did not succeed, and a retry costs nothing.
+// A restart of the engine without live-restore ends containers: they fail whatever their
+// exit code is, and the retry does not use up max_retries.
 func TestEngineRestart(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
@@ -286,7 +286,7 @@ func TestEngineRestart(t *testing.T) {
 				t.Errorf("status %+v", s)
 			}
 		}
-		f.eventually("the next attempt", func() bool {
+		f.waitFor("the next attempt", func() bool {
 			s, err := f.b.Describe(f.ctx, again)
 			return err == nil && s.State == spec.Running && s.Roles[0].Replicas[0].State == spec.Running && s.NumRestarts > 0
 		})
@@ -297,15 +297,15 @@ func TestEngineRestart(t *testing.T) {
 	}
 }
 
-// With live-restore containers run on when the engine is killed; the agent goes
-// on with them and says where lines can be missing.
+// With live-restore containers keep running when the engine is killed. The agent resumes
+// and notes where lines may be missing.
 func TestLiveRestore(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	e := enginetest.Need(t, enginetest.Options{LiveRestore: true})
 	f := onEngine(t, e)
 	id := f.start(shell(`i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done`))
-	f.logged(id, "line 30\n")
+	f.waitForLog(id, "line 30\n")
 	if err := e.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestLiveRestore(t *testing.T) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		if seen[line] {
-			t.Errorf("%q is there twice", line)
+			t.Errorf("got %q twice, want every line once", line)
 		}
 		seen[line] = true
 	}
@@ -333,8 +333,8 @@ func TestLiveRestore(t *testing.T) {
 	}
 }
 
-// A log that rotates loses lines in old engines; what is left has each line
-// once, in order, and says where some can be missing.
+// Old engines lose lines of a log that rotates. The copy has each remaining line once, in
+// order, and notes where lines may be missing.
 func TestRotatedLog(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
@@ -351,7 +351,7 @@ func TestRotatedLog(t *testing.T) {
 	for line := range strings.Lines(text) {
 		var n int
 		if _, err := fmt.Sscanf(line, "line %d\n", &n); err != nil || n <= last {
-			t.Fatalf("%q comes after line %d", line, last)
+			t.Fatalf("got %q after line %d, want increasing numbers", line, last)
 		}
 		last, lines = n, lines+1
 	}
@@ -360,7 +360,7 @@ func TestRotatedLog(t *testing.T) {
 	}
 }
 
-// An app that another tool started is known by its labels.
+// An app of another home is found by the labels of its containers.
 func TestForeignApp(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
@@ -383,9 +383,9 @@ func TestForeignApp(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := other.b.Describe(f.ctx, id); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("after its delete: %v", err)
+		t.Errorf("describe after delete: got %v, want ErrNotFound", err)
 	}
-	if text, _ := f.log(id, 0); !strings.Contains(text, "one\n") { // the archive needs no container
+	if text, _ := f.log(id, 0); !strings.Contains(text, "one\n") { // the copied log does not need the container
 		t.Errorf("log %q", text)
 	}
 }

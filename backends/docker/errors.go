@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	// oldestAPI is that of Docker 19.03, the first whose init and device requests
-	// are those that plans use.
+	// oldestAPI is the API version of Docker 19.03, the first with the init and device
+	// requests that plans use.
 	oldestAPI = "1.40"
-	// answerTime bounds the wait for the first answer of an engine: a socket of
-	// systemd takes connections before the engine is there.
-	answerTime = 10 * time.Second
+	// connectTimeout bounds the wait for the first answer of an engine: a systemd socket
+	// accepts connections before the engine is running.
+	connectTimeout = 10 * time.Second
 )
 
-// connect opens an engine and negotiates the newest API version that both know.
-// Errors: ErrUnavailable, with what to do.
+// connect connects to an engine and negotiates the newest API version that both support.
+// Errors: ErrUnavailable, with a remedy.
 func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 	c, err := e.open()
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	ping, err := c.Ping(ctx)
 	if err == nil {
@@ -52,42 +52,42 @@ func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 
 func checkAPI(p types.Ping) error {
 	if p.APIVersion == "" || versions.LessThan(p.APIVersion, oldestAPI) {
-		return &endpointError{what: fmt.Sprintf("it is too old, its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
+		return &endpointError{what: fmt.Sprintf("too old: its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
 	}
 	return nil
 }
 
-// endpointError is why an engine cannot be used, and what to do about it.
+// endpointError is the reason why an engine cannot be used, with a remedy.
 type endpointError struct {
-	what, fix string // fix "": not known
+	what, fix string // fix: "" if not known
 	cause     error
 }
 
 func (t *endpointError) Error() string { return strings.TrimSuffix(t.what+": "+t.fix, ": ") }
 func (t *endpointError) Unwrap() error { return t.cause }
 
-// where names an endpoint for users.
-func (e endpoint) where() string { return fmt.Sprintf("%s (%s)", e.Host, e.Why) }
+// String describes the endpoint for users.
+func (e endpoint) String() string { return fmt.Sprintf("%s (%s)", e.Host, e.Source) }
 
-// explain turns a failure to reach the engine into one line with what to do.
+// explain returns a failure to connect to the engine as one line with a remedy.
 func (e endpoint) explain(err error) *endpointError {
 	t := &endpointError{cause: err}
 	var known *endpointError
 	switch {
 	case errors.As(err, &known):
-		t.what, t.fix = fmt.Sprintf("engine %s: %s", e.where(), known.what), known.fix
+		t.what, t.fix = fmt.Sprintf("engine %s: %s", e, known.what), known.fix
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
-		t.what, t.fix = "permission denied on the Docker socket "+e.where(), "run `sudo usermod -aG docker $USER` and log in again"
+		t.what, t.fix = "permission denied on the Docker socket "+e.String(), "run `sudo usermod -aG docker $USER` and log in again"
 	case errors.Is(err, context.DeadlineExceeded):
-		t.what, t.fix = fmt.Sprintf("the Docker engine at %s does not answer", e.where()), "see `sudo systemctl status docker`"
+		t.what, t.fix = fmt.Sprintf("the Docker engine at %s does not answer", e), "see `sudo systemctl status docker`"
 	case !unreachable(err):
-		t.what = fmt.Sprintf("engine %s: %v", e.where(), plain(err))
-	case e.Why != "default":
-		t.what, t.fix = "no Docker engine answers at "+e.where(), "start it, or choose another by DOCKER_HOST or `docker context use`"
+		t.what = fmt.Sprintf("engine %s: %v", e, plain(err))
+	case e.Source != "default":
+		t.what, t.fix = "no Docker engine answers at "+e.String(), "start it, or select another by DOCKER_HOST or `docker context use`"
 	case !installed():
-		t.what, t.fix = "no Docker on this machine", "install Docker Engine (https://docs.docker.com/engine/install) or set DOCKER_HOST to one elsewhere"
+		t.what, t.fix = "Docker is not installed", "install Docker Engine (https://docs.docker.com/engine/install) or set DOCKER_HOST to a remote engine"
 	default:
-		t.what, t.fix = fmt.Sprintf("the Docker daemon is not running, nothing answers at %s", e.where()), "start it by `sudo systemctl start docker`"
+		t.what, t.fix = fmt.Sprintf("the Docker daemon is not running at %s", e), "start it by `sudo systemctl start docker`"
 	}
 	return t
 }
@@ -101,8 +101,8 @@ func installed() bool {
 	return false
 }
 
-// unreachable reports whether no engine answered: it is not there, or went away while
-// it answered.
+// unreachable reports whether the engine did not answer or disconnected before the end of
+// its answer.
 func unreachable(err error) bool {
 	if client.IsErrConnectionFailed(err) {
 		return true
@@ -112,13 +112,13 @@ func unreachable(err error) bool {
 			return true
 		}
 	}
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an answer that was cut off
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an incomplete answer
 }
 
-// plain returns an engine's error without the prefix that all of them have.
+// plain returns an engine's error as one line, without the prefix that all of them have.
 func plain(err error) error {
 	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
-	text = strings.Join(strings.Fields(text), " ") // one line
+	text = strings.Join(strings.Fields(text), " ")
 	return &engineError{text, err}
 }
 
@@ -130,11 +130,11 @@ type engineError struct {
 func (e *engineError) Error() string { return e.text }
 func (e *engineError) Unwrap() error { return e.err }
 
-// refusals are errors of engines (Docker 20.10 to 28) about mistakes in a container, and
-// what to do about them.
+// refusals are errors of engines (Docker 20.10 to 28) about mistakes in a container, with
+// remedies.
 var refusals = []struct {
 	pattern func() *regexp.Regexp
-	advice  string // a format of the pattern's group
+	advice  string // format of the pattern's group
 }{
 	{
 		lazyregexp.New(`bind source path does not exist: (\S+)`),
@@ -150,19 +150,19 @@ var refusals = []struct {
 	},
 	{
 		lazyregexp.New(`Bind for (\S+) failed: port is already allocated`),
-		"port %s is in use by another container: end that one, or leave out publish_ports",
+		"port %s is in use by another container: stop it, or leave out publish_ports",
 	},
 	{
 		lazyregexp.New(`(?:listen tcp4?|failed to bind host port(?: for)?) (\S+?)(?:/tcp)?: (?:bind: )?address already in use`),
-		"port %s is in use by another program: end that one, or leave out publish_ports",
+		"port %s is in use by another program: stop it, or leave out publish_ports",
 	},
 	{
 		lazyregexp.New(`(no space left on device)`),
-		"the disk of the engine is full (%s): make room, such as by `docker system prune`",
+		"the disk of the engine is full (%s): free space, for example by `docker system prune`",
 	},
 }
 
-// explained returns an engine's error with what to do, if it is a known one, else plain.
+// explained returns a known error of an engine with its remedy, any other one as plain does.
 func explained(err error) error {
 	for _, r := range refusals {
 		if m := r.pattern().FindStringSubmatch(err.Error()); m != nil {

@@ -22,16 +22,15 @@ import (
 )
 
 const (
-	// logTimeout is how long logs that make no progress are waited for when all
-	// replicas have ended.
+	// logTimeout is how long Finish waits for logs that make no progress.
 	logTimeout = 30 * time.Second
-	// sweepTimeout bounds the search for containers that are not on record.
+	// sweepTimeout bounds the search for unrecorded containers.
 	sweepTimeout = 10 * time.Second
-	// keptAttempts is how many containers of a replica stay beside the current one.
-	keptAttempts = 1
+	// maxOldContainers is how many containers of former attempts a replica keeps.
+	maxOldContainers = 1
 )
 
-// Finish ends containers of the app that are not on record, and completes the logs.
+// Finish kills unrecorded containers of the app and completes the logs.
 func (l *launcher) Finish(time.Duration, <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(l.ctx, sweepTimeout)
 	l.killUnrecorded(ctx)
@@ -39,7 +38,7 @@ func (l *launcher) Finish(time.Duration, <-chan struct{}) {
 	done := make(chan struct{})
 	go func() { l.logs.Wait(); close(done) }()
 	l.awaitLogs(done)
-	if l.refused.Load() { // the app could not start; its logs are copied
+	if l.startRefused.Load() { // a container could not start; all logs are copied
 		ctx, cancel := context.WithTimeout(l.ctx, sweepTimeout)
 		if err := removeContainers(ctx, l.engine.Client, l.app); err != nil {
 			l.log.Print(err)
@@ -64,13 +63,13 @@ func (l *launcher) awaitLogs(done <-chan struct{}) {
 			last, since = now, time.Now()
 		}
 		if time.Since(since) > logTimeout {
-			l.log.Print("logs are not complete: the engine does not answer")
+			l.log.Print("logs are incomplete: the engine does not answer")
 			return
 		}
 	}
 }
 
-// killUnrecorded ends containers of an agent that died before it could record them.
+// killUnrecorded kills containers whose agent died before it could record them.
 func (l *launcher) killUnrecorded(ctx context.Context) {
 	all, err := containersOf(ctx, l.engine.Client, l.app)
 	if err != nil {
@@ -80,15 +79,14 @@ func (l *launcher) killUnrecorded(ctx context.Context) {
 	_ = forEach(len(all), func(i int) error {
 		if c := all[i]; c.State == container.StateRunning || c.State == container.StatePaused {
 			if err := l.engine.send(ctx, c.ID, "SIGKILL"); err != nil {
-				l.log.Printf("end container %s: %v", c.ID, plain(err))
+				l.log.Printf("kill container %s: %v", c.ID, plain(err))
 			}
 		}
 		return nil
 	})
 }
 
-// completeLogs copies the logs of attempts that ended before their agent died and
-// are not complete.
+// completeLogs copies incomplete logs of attempts that ended before their agent died.
 func (l *launcher) completeLogs() {
 	var all []container.Summary
 	err := l.engine.do(l.ctx, func() (err error) {
@@ -101,22 +99,22 @@ func (l *launcher) completeLogs() {
 	}
 	for _, c := range all {
 		r, attempt, ok := attemptOf(c.Labels)
-		if ok && c.State != container.StateCreated && l.byKey[r] != nil && !l.hasLog(r, attempt) {
-			l.startCopy(&run{replica: r, attempt: attempt, id: c.ID, began: time.Unix(c.Created, 0), ended: make(chan struct{})})
+		if ok && c.State != container.StateCreated && l.byKey[r] != nil && !l.hasCompleteLog(r, attempt) {
+			l.startCopy(&run{replica: r, attempt: attempt, id: c.ID, startedAt: time.Unix(c.Created, 0), ended: make(chan struct{})})
 		}
 	}
 }
 
-// hasLog reports whether the whole log of an attempt is in the bundle.
-func (l *launcher) hasLog(r spec.Replica, attempt int) bool {
+// hasCompleteLog reports whether the bundle has the complete log of an attempt.
+func (l *launcher) hasCompleteLog(r spec.Replica, attempt int) bool {
 	var c logcopy.OffsetCursor
 	return logcopy.ReadCursor(l.layout.ReplicaDir(r, attempt), &c) == nil && c.Done
 }
 
-// retire removes the container of an attempt that ended long ago, once its log is in
-// the bundle; else it stays until the app is deleted.
-func (l *launcher) retire(r spec.Replica, attempt int) {
-	if !l.hasLog(r, attempt) {
+// removeOldAttempt removes the container of an old attempt if its log is in the bundle.
+// Otherwise it stays until the app is deleted.
+func (l *launcher) removeOldAttempt(r spec.Replica, attempt int) {
+	if !l.hasCompleteLog(r, attempt) {
 		return
 	}
 	c, err := l.engine.ContainerInspect(l.ctx, attemptName(l.byKey[r].Name, attempt))
@@ -126,16 +124,16 @@ func (l *launcher) retire(r spec.Replica, attempt int) {
 }
 
 const (
-	// maxErrorFile bounds what is read of an error file, in bytes.
+	// maxErrorFile is the maximum size of an error file, in bytes.
 	maxErrorFile = 1 << 20
-	// copyTimeout bounds the copy of an error file: a result must not wait for it.
+	// copyTimeout bounds the copy of an error file, because the result waits for it.
 	copyTimeout = 10 * time.Second
-	// errorFileName is its name in the folder of an attempt.
+	// errorFileName is the name of an error file in the folder of an attempt.
 	errorFileName = "error.json"
 )
 
-// saveErrorFile copies the error file of a failing program into the folder of the
-// attempt. It works on containers that have ended, wherever the engine is.
+// saveErrorFile copies the error file of an ended container into the folder of the
+// attempt. It uses the API because the engine may be remote.
 func (l *launcher) saveErrorFile(r *run, env []string) {
 	path := environment(env, spec.ErrorFileVariable)
 	if path == "" {

@@ -9,66 +9,65 @@ import (
 	"github.com/docker/go-units"
 )
 
-// fit returns the containers as a machine with so many CPUs and bytes of memory
-// can run them, and a warning for each limit above that; zero is not known. The engine
-// refuses a CPU limit above what there is, but `gpu.small` must run on a laptop;
-// a memory limit above what there is is never met.
+// fit returns the containers with limits that a machine with these CPUs and bytes of
+// memory accepts, and a warning for each limit above them; zero means unknown. The engine
+// refuses a CPU limit above its CPUs, but `gpu.small` must run on a laptop. It accepts a
+// memory limit above its memory, although it can never be reached.
 func fit(containers []Container, cpus int, memory int64) ([]Container, []string) {
 	out := append([]Container{}, containers...)
-	mostCPU, mostMemory, cut := int64(0), int64(0), 0
+	maxCPU, maxMemory, reduced := int64(0), int64(0), 0
 	for i, c := range out {
-		mostMemory = max(mostMemory, c.HostConfig.Memory)
+		maxMemory = max(maxMemory, c.HostConfig.Memory)
 		limit := int64(cpus) * 1e9
 		if cpus == 0 || c.HostConfig.NanoCPUs <= limit {
 			continue
 		}
-		mostCPU, cut = max(mostCPU, c.HostConfig.NanoCPUs), cut+1
-		changed := *c.HostConfig // the plan stays what it was
+		maxCPU, reduced = max(maxCPU, c.HostConfig.NanoCPUs), reduced+1
+		changed := *c.HostConfig // the plan must not change
 		changed.NanoCPUs = limit
 		out[i].HostConfig = &changed
 	}
 	var warnings []string
-	if cut > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %d containers ask for up to %v CPUs, the engine has %d: they get %d",
-			cut, len(out), float64(mostCPU)/1e9, cpus, cpus))
+	if reduced > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d of %d containers request up to %v CPUs, but the engine has %d: they get %d",
+			reduced, len(out), float64(maxCPU)/1e9, cpus, cpus))
 	}
-	if memory > 0 && mostMemory > memory {
-		warnings = append(warnings, fmt.Sprintf("containers may use up to %s of memory, the engine has %s: they can run out before they reach their limit",
-			units.BytesSize(float64(mostMemory)), units.BytesSize(float64(memory))))
+	if memory > 0 && maxMemory > memory {
+		warnings = append(warnings, fmt.Sprintf("containers may use up to %s of memory, but the engine has %s: it can run out of memory before they reach their limit",
+			units.BytesSize(float64(maxMemory)), units.BytesSize(float64(memory))))
 	}
 	return out, warnings
 }
 
-// fitEngine is fit for the engine that info is about and whose address is host. It
-// leaves GPUs out, with a warning, where there are surely none: the engine would
-// refuse to start the containers.
+// fitEngine is fit for the engine at host that info describes. If the engine certainly
+// has no GPUs, it also removes them, with a warning, because the engine would refuse to
+// start the containers.
 func fitEngine(containers []Container, info system.Info, host string) ([]Container, []string) {
 	out, warnings := fit(containers, info.NCPU, info.MemTotal)
 	if mayHaveGPUs(info, host) {
 		return out, warnings
 	}
-	most := 0
+	gpus := 0
 	for i, c := range out {
 		changed := *c.HostConfig
 		changed.DeviceRequests = nil
 		for _, d := range c.HostConfig.DeviceRequests {
 			if d.Driver == "" {
-				most = max(most, d.Count)
-			} else { // the user asked for a driver by its name
+				gpus = max(gpus, d.Count)
+			} else { // the user requested a driver by name
 				changed.DeviceRequests = append(changed.DeviceRequests, d)
 			}
 		}
 		out[i].HostConfig = &changed
 	}
-	if most > 0 {
-		warnings = append(warnings, fmt.Sprintf("containers ask for up to %d GPUs, the engine has none: they run without", most))
+	if gpus > 0 {
+		warnings = append(warnings, fmt.Sprintf("containers request up to %d GPUs, but the engine has none: they run without GPUs", gpus))
 	}
 	return out, warnings
 }
 
-// mayHaveGPUs is false only where nothing speaks for GPUs: no runtime for them in
-// the engine and, where it is on this machine, no device of NVIDIA's (or of
-// Windows', below WSL).
+// mayHaveGPUs returns false only if the engine is on this machine, has no GPU runtime and
+// there is no GPU device: of NVIDIA, or of Windows in WSL.
 func mayHaveGPUs(info system.Info, host string) bool {
 	if _, ok := info.Runtimes["nvidia"]; ok || len(info.DiscoveredDevices) > 0 || !strings.HasPrefix(host, localEngine) {
 		return true

@@ -18,14 +18,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// LabelAttempt is set on the containers of later attempts, from 1.
+// LabelAttempt is the number of the attempt. The first one, 0, does not have the label.
 const LabelAttempt = "torchx.pytorch.org/attempt"
 
-// appsFilter selects the containers of all apps. Apps that were not started from this
-// TORCHX_HOME, by TorchX or another torchx, are known by the labels of their containers.
+// appsFilter selects the containers of all apps. Apps of other homes, or of TorchX, are
+// found by the labels of their containers.
 func appsFilter() filters.Args { return filters.NewArgs(filters.Arg("label", LabelAppID)) }
 
-// List reports every app of this home and every other one that has containers.
+// List returns the apps of this home and all others that have containers.
 // Errors: ErrUnavailable.
 func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	all, err := b.Apps.List(ctx)
@@ -45,36 +45,36 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		id := c.Labels[LabelAppID]
 		byApp[id] = append(byApp[id], c)
 	}
-	for _, c := range containers { // in their order
+	for _, c := range containers { // keeps their order
 		id := c.Labels[LabelAppID]
-		if of := byApp[id]; of != nil && !b.Bundle(id).Exists() {
+		if own := byApp[id]; own != nil && !b.Bundle(id).Exists() {
 			delete(byApp, id)
-			all = append(all, spec.Summary{ID: id, State: statusOf(id, of).State, Foreign: true})
+			all = append(all, spec.Summary{ID: id, State: statusOf(id, own).State, Foreign: true})
 		}
 	}
 	return all, nil
 }
 
-// Describe returns the status of an app: from its bundle, or else from its
+// Describe returns the status of an app: from its bundle, or otherwise from its
 // containers. Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
 	s, err := b.Apps.Describe(ctx, id)
 	if !errors.Is(err, backend.ErrNotFound) {
 		return s, err
 	}
-	_, containers, err := b.foreign(ctx, id)
+	_, containers, err := b.foreignContainers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return statusOf(id, containers), nil
 }
 
-// foreign returns the containers of an app that is not of this home. Errors:
+// foreignContainers returns the containers of an app of another home. Errors:
 // ErrNotFound, ErrUnavailable.
-func (b *Backend) foreign(ctx context.Context, id string) (*client.Client, []container.Summary, error) {
+func (b *Backend) foreignContainers(ctx context.Context, id string) (*client.Client, []container.Summary, error) {
 	engine, err := b.connect(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("app %s has no folder in this TORCHX_HOME: %w", id, err)
+		return nil, nil, fmt.Errorf("app %s is not in this TORCHX_HOME: %w", id, err)
 	}
 	containers, err := containersOf(ctx, engine, id)
 	if err != nil {
@@ -92,10 +92,10 @@ func statusOf(id string, containers []container.Summary) *spec.Status {
 	last := map[spec.Replica]spec.ReplicaStatus{}
 	for _, c := range containers {
 		r, attempt, ok := attemptOf(c.Labels)
-		if old, there := last[r]; !ok || there && old.Attempt > attempt {
+		if old, exists := last[r]; !ok || exists && old.Attempt > attempt {
 			continue
 		}
-		last[r] = replicaOf(r, attempt, c)
+		last[r] = replicaStatus(r, attempt, c)
 	}
 	for r, rs := range last {
 		i := slices.IndexFunc(s.Roles, func(have spec.RoleStatus) bool { return have.Role == r.Role })
@@ -110,15 +110,15 @@ func statusOf(id string, containers []container.Summary) *spec.Status {
 	for _, role := range s.Roles {
 		slices.SortFunc(role.Replicas, func(a, b spec.ReplicaStatus) int { return a.ID - b.ID })
 		for _, r := range role.Replicas {
-			s.State = combined(s.State, r.State)
+			s.State = combineState(s.State, r.State)
 		}
 	}
 	return s
 }
 
-// combined is the state of an app with one more replica: one that has not ended
-// decides, then one that failed.
-func combined(app, replica spec.State) spec.State {
+// combineState returns the state of an app after adding a replica. A replica that has not
+// ended takes precedence, then one that failed.
+func combineState(app, replica spec.State) spec.State {
 	switch {
 	case !app.Terminal() || replica == spec.Succeeded:
 		return app
@@ -128,12 +128,12 @@ func combined(app, replica spec.State) spec.State {
 	return spec.Failed
 }
 
-// exitStatus is how the engine writes the exit code of a container that has ended.
+// exitStatus is the format of the engine's status of an ended container.
 const exitStatus = "Exited (%d)"
 
-func replicaOf(r spec.Replica, attempt int, c container.Summary) spec.ReplicaStatus {
-	began := time.Unix(c.Created, 0)
-	rs := spec.ReplicaStatus{ID: r.ID, Role: r.Role, Attempt: attempt, Hostname: nameOf(c), StartedAt: &began}
+func replicaStatus(r spec.Replica, attempt int, c container.Summary) spec.ReplicaStatus {
+	created := time.Unix(c.Created, 0)
+	rs := spec.ReplicaStatus{ID: r.ID, Role: r.Role, Attempt: attempt, Hostname: nameOf(c), StartedAt: &created}
 	switch c.State {
 	case container.StateCreated:
 		rs.State, rs.StartedAt = spec.Submitted, nil
@@ -156,13 +156,13 @@ func replicaOf(r spec.Replica, attempt int, c container.Summary) spec.ReplicaSta
 	return rs
 }
 
-// Cancel asks an app to end. One that has no agent here is stopped by the engine, all
-// containers at the same time.
+// Cancel stops an app. The containers of another home's app are stopped by the engine, all
+// at the same time.
 func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	if b.Has(id) {
 		return b.Apps.Cancel(ctx, id, o)
 	}
-	engine, containers, err := b.foreign(ctx, id)
+	engine, containers, err := b.foreignContainers(ctx, id)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil
 	}
@@ -198,15 +198,15 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 		select {
 		case <-ctx.Done():
 			return s, ctx.Err()
-		case <-time.After(foreignPause):
+		case <-time.After(foreignPollInterval):
 		}
 	}
 }
 
-// foreignPause is how often an app without an agent is polled, as in TorchX.
-const foreignPause = time.Second
+// foreignPollInterval is how often the state of another home's app is polled, as in TorchX.
+const foreignPollInterval = time.Second
 
-// attemptOf reads the labels of a container.
+// attemptOf returns the replica and the attempt from the labels of a container.
 func attemptOf(labels map[string]string) (r spec.Replica, attempt int, ok bool) {
 	id, err := strconv.Atoi(labels[LabelReplica])
 	if err != nil {

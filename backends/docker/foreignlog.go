@@ -17,13 +17,13 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Logs opens the log of one replica: the archive of an app of this home, or what
-// the engine has of another one. Errors: ErrNotFound, ErrInvalidOption, ErrUnavailable.
+// Logs opens the log of one replica: the copy in the bundle, or the engine's log for an
+// app of another home. Errors: ErrNotFound, ErrInvalidOption, ErrUnavailable.
 func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	if b.Has(id) {
 		return b.Apps.Logs(ctx, id, r, o)
 	}
-	engine, containers, err := b.foreign(ctx, id)
+	engine, containers, err := b.foreignContainers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +43,11 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	return &foreignLog{logStream: newLogStream(stream, timed(o)), cancel: cancel, options: o, attempt: attempt}, nil
 }
 
-// findAttempt returns the container of an attempt, by default of the last one.
+// findAttempt returns the container of the wanted attempt; nil selects the last one.
 func findAttempt(all []container.Summary, r spec.Replica, wanted *int) (found container.Summary, attempt int, ok bool) {
 	for _, c := range all {
-		have, n, labelled := attemptOf(c.Labels)
-		if !labelled || have != r || wanted != nil && *wanted != n || ok && n < attempt {
+		replica, n, labeled := attemptOf(c.Labels)
+		if !labeled || replica != r || wanted != nil && *wanted != n || ok && n < attempt {
 			continue
 		}
 		found, attempt, ok = c, n, true
@@ -55,8 +55,8 @@ func findAttempt(all []container.Summary, r spec.Replica, wanted *int) (found co
 	return found, attempt, ok
 }
 
-// engineOptions leaves the work to the engine where it does it right: its tail counts
-// the lines of both streams, before any other selection.
+// engineOptions leaves to the engine what it does correctly. Its tail counts the lines of
+// both streams, before any other selection.
 func engineOptions(o backend.LogOptions) container.LogsOptions {
 	e := container.LogsOptions{
 		ShowStdout: o.Stream != backend.Stderr, ShowStderr: o.Stream != backend.Stdout, Timestamps: timed(o), Follow: o.Follow,
@@ -73,7 +73,7 @@ func engineOptions(o backend.LogOptions) container.LogsOptions {
 	return e
 }
 
-// timed reports whether the engine has to send times, which cost a tenth of its work.
+// timed reports whether the engine has to send times, which take a tenth of its work.
 func timed(o backend.LogOptions) bool {
 	return !o.Untimed || o.Follow || !o.Since.IsZero() || !o.Until.IsZero()
 }
@@ -84,27 +84,27 @@ type foreignLog struct {
 	cancel  context.CancelFunc
 	options backend.LogOptions
 	attempt int
-	line    int64 // the line that is being read, from 0
+	line    int64 // index of the line that is being read, from 0
 
-	chunk logcopy.Chunk  // what was handed out last
-	held  *logcopy.Piece // read, but of the next chunk
-	over  error          // why nothing more is read
+	chunk   logcopy.Chunk  // returned last
+	pending *logcopy.Entry // first entry of the next chunk
+	err     error          // ends the log; io.EOF at its end
 }
 
-// Next returns the next lines. What waits for the engine ends with ctx.
+// Next returns the next lines. It stops waiting for the engine when ctx ends.
 func (f *foreignLog) Next(ctx context.Context) (backend.Block, error) {
 	stop := context.AfterFunc(ctx, f.cancel)
 	defer stop()
 	c := &f.chunk
 	c.Data = c.Data[:0]
 	partial := false
-	for f.over == nil && !partial && (len(c.Data) == 0 || !f.Waits()) {
+	for f.err == nil && !partial && (len(c.Data) == 0 || !f.MayBlock()) {
 		p, err := f.next()
 		switch {
 		case err != nil:
-			f.over = err
-		case !c.Takes(p.Stream, p.Time):
-			f.held = &p
+			f.err = err
+		case !c.Fits(p.Stream, p.Time):
+			f.pending = &p
 			return f.block(false), nil
 		default:
 			c.Add(p.Stream, p.Time, p.Data)
@@ -116,13 +116,13 @@ func (f *foreignLog) Next(ctx context.Context) (backend.Block, error) {
 		return f.block(partial), nil
 	case ctx.Err() != nil:
 		return backend.Block{}, ctx.Err()
-	case errors.Is(f.over, io.EOF):
+	case errors.Is(f.err, io.EOF):
 		return backend.Block{}, io.EOF
 	}
-	return backend.Block{}, fmt.Errorf("read log: %w", plain(f.over))
+	return backend.Block{}, fmt.Errorf("read log: %w", plain(f.err))
 }
 
-// block is the chunk for readers.
+// block returns the chunk as a block.
 func (f *foreignLog) block(partial bool) backend.Block {
 	b := backend.Block{Attempt: f.attempt, Stream: backend.Stdout, Data: f.chunk.Data, Time: f.chunk.To, Partial: partial}
 	if f.chunk.Stream == logstore.Stderr {
@@ -131,22 +131,22 @@ func (f *foreignLog) block(partial bool) backend.Block {
 	return b
 }
 
-// next is the next entry that is selected, io.EOF after the last one.
-func (f *foreignLog) next() (logcopy.Piece, error) {
-	if p := f.held; p != nil {
-		f.held = nil
+// next returns the next selected entry, io.EOF after the last one.
+func (f *foreignLog) next() (logcopy.Entry, error) {
+	if p := f.pending; p != nil {
+		f.pending = nil
 		return *p, nil
 	}
 	for {
 		if f.options.ToLine > 0 && f.line >= f.options.ToLine {
-			return logcopy.Piece{}, io.EOF
+			return logcopy.Entry{}, io.EOF
 		}
 		p, err := f.logStream.Next()
 		if err != nil {
 			return p, err
 		}
 		if !f.options.Until.IsZero() && !p.Time.Before(f.options.Until) {
-			return logcopy.Piece{}, io.EOF
+			return logcopy.Entry{}, io.EOF
 		}
 		line := f.line + 1
 		if p.Last {

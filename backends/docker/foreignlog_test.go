@@ -13,7 +13,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// frames is a log stream as an engine sends it: the times in ms since the epoch.
+// frames returns lines as the engine sends them, with a time in ms since the epoch.
 func frames(stream byte, ms int, lines ...string) []byte {
 	var out []byte
 	for _, line := range lines {
@@ -23,7 +23,7 @@ func frames(stream byte, ms int, lines ...string) []byte {
 	return out
 }
 
-// TestForeignUntimed: without a need for times the stream has none.
+// TestForeignUntimed: times are requested only if an option needs them.
 func TestForeignUntimed(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Join([][]byte{frame(frameStdout, "one\n"), frame(frameStdout, "two\n"), frame(frameStderr, "three\n")}, nil)
@@ -42,8 +42,8 @@ func TestForeignUntimed(t *testing.T) {
 	}
 }
 
-// TestForeignBlocks: lines that came together are one block, others are not, and a
-// selection by line holds inside of blocks.
+// TestForeignBlocks: lines of one stream and time form a block, and a selection by line
+// applies inside blocks.
 func TestForeignBlocks(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Join([][]byte{

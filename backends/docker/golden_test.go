@@ -17,7 +17,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// recording is a dry run of TorchX.
+// recording is the recorded dry run of TorchX.
 type recording struct {
 	Env     map[string]string `json:"env"`
 	App     *spec.App         `json:"appdef"`
@@ -49,16 +49,16 @@ type kwargs struct {
 	ShmSize        string                    `json:"shm_size"`
 	NanoCPUs       int64                     `json:"nano_cpus"`
 	DeviceRequests []container.DeviceRequest `json:"device_requests"`
-	RestartPolicy  any                       `json:"restart_policy"` // not ours: the agent restarts
+	RestartPolicy  any                       `json:"restart_policy"` // ignored: the agent restarts replicas
 }
 
-// TestRecordings: for the apps of TorchX's dry runs, what we would send to the
-// engine is what TorchX would send. The differences are those that wanted makes.
+// TestRecordings: for the recorded apps, torchx sends to the engine what TorchX sends,
+// except for the differences in expected.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/dryrun/*.local_docker.json")
 	if err != nil || len(files) != 31 {
-		t.Fatalf("%d recordings, want 31 (%v)", len(files), err)
+		t.Fatalf("got %d recordings, want 31 (%v)", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -84,7 +84,7 @@ func (r *recording) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The order of the environment is the one that the recording shows.
+	// In the order of the recordings.
 	environ := []string{"FOO_B=2", "FOO_A=1", "BAR=3", "XFOO_C=4"}
 	in := backend.PlanInput{ID: r.Request.AppID, App: r.App, Cfg: cfg, Cwd: "/cwd", Environ: environ}
 	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), in)
@@ -93,19 +93,19 @@ func (r *recording) check(t *testing.T) {
 	}
 	got := plan.Request.(*Request)
 	if got.AppID != r.Request.AppID || got.Network != "torchx" || len(got.Containers) != len(r.Request.Containers) {
-		t.Fatalf("app %s on %s with %d containers", got.AppID, got.Network, len(got.Containers))
+		t.Fatalf("got app %s on network %s with %d containers", got.AppID, got.Network, len(got.Containers))
 	}
 	for i, c := range got.Containers {
-		want := r.wanted(t, i)
+		want := r.expected(t, i)
 		if g, w := asJSON(t, c), asJSON(t, want); g != w {
 			t.Errorf("container %d\n got %s\nwant %s", i, g, w)
 		}
 	}
 }
 
-// wanted is container i as TorchX sends it (docker-engine-requests.txt shows how
-// docker-py writes the arguments), with the differences that we mean to have.
-func (r *recording) wanted(t *testing.T, i int) Container {
+// expected returns container i as TorchX sends it (docker-engine-requests.txt shows how
+// docker-py encodes the arguments), with the intended differences.
+func (r *recording) expected(t *testing.T, i int) Container {
 	from := r.Request.Containers[i]
 	k := from.Kwargs
 	yes := true
@@ -113,17 +113,17 @@ func (r *recording) wanted(t *testing.T, i int) Container {
 		Name: k.Name,
 		Config: &container.Config{
 			Hostname: k.Hostname, Image: from.Image, Labels: k.Labels,
-			// [BUG] fact 104: TorchX has entry point and arguments in Cmd, behind the image's entry point.
+			// [BUG] fact 104: TorchX passes entry point and arguments as Cmd, after the image's entry point.
 			Entrypoint: from.Command[:1], Cmd: from.Command[1:],
 		},
 		HostConfig: &container.HostConfig{
 			Privileged: k.Privileged, NetworkMode: container.NetworkMode(k.Network),
-			Init: &yes, // TorchX: none, and PID 1 ignores TERM
+			Init: &yes, // TorchX has none, so PID 1 ignores SIGTERM
 		},
 		Networking: &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{k.Network: {}}},
 	}
 	for _, e := range k.Environment {
-		// [BUG] fact 99: rank 0's host was not the name that its container has.
+		// [BUG] fact 99: TorchX's name of rank 0's host is not that of its container.
 		if e.Key == spec.Rank0HostVariable {
 			e.Value = r.Request.Containers[0].Kwargs.Name
 		}
@@ -162,7 +162,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// TestWireBody compares with the body that docker-py really sent
+// TestWireBody compares the request with the body that docker-py sent
 // (goldens/docker-engine-requests.txt, `run comps.py:simple`).
 func TestWireBody(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestWireBody(t *testing.T) {
 	var want, got map[string]any
 	decode(t, sent, &want)
 	decode(t, asJSON(t, body), &got)
-	// [BUG] fact 104; and docker-py's networks are in the wrong place, which engines ignore.
+	// [BUG] fact 104; docker-py also sends networks in a field that engines ignore.
 	want["Entrypoint"], want["Cmd"], want["NetworkingConfig"] = []any{"echo"}, []any{"hi"}, map[string]any{}
 	prune(want)
 	prune(got)
@@ -208,7 +208,7 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// prune removes what says nothing to the engine.
+// prune removes members that mean nothing to the engine.
 func prune(m map[string]any) {
 	for k, v := range m {
 		if inner, ok := v.(map[string]any); ok {

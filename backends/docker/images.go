@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// preferCancel returns the error of a context that has ended, whatever that led to.
+// preferCancel returns the error of the context if it caused err.
 func preferCancel(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -20,8 +20,8 @@ func preferCancel(ctx context.Context, err error) error {
 	return err
 }
 
-// prepare brings every image of a plan to the engine: it pulls what is missing
-// and builds workspaces whose content is not built yet. No container is made.
+// prepare makes every image of a plan available on the engine: it pulls missing images
+// and builds workspaces whose content is not built yet. It creates no container.
 // Errors: one line that names the image.
 func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backend.Plan) error {
 	o, err := readOptions(plan.Cfg)
@@ -64,11 +64,11 @@ func (p planner) build(ctx context.Context, engine image.Engine, b build, quiet 
 	return job.Run(ctx, engine)
 }
 
-// isBuilt reports whether an image is one that planning named.
+// isBuilt reports whether an image is built from a workspace, by its name.
 func isBuilt(ref string) bool { return strings.HasPrefix(ref, workspace.Repository+":") }
 
-// pulls returns the images that come from registries: those of containers, and those
-// that builds begin with.
+// pulls returns the images that come from registries: those of containers and the bases
+// of builds.
 func (r *Request) pulls(builds []build) (refs []string) {
 	for _, c := range r.Containers {
 		if !isBuilt(c.Config.Image) {
@@ -81,8 +81,8 @@ func (r *Request) pulls(builds []build) (refs []string) {
 	return refs
 }
 
-// builds returns those that the containers need and the engine does not have; with
-// pull=always also those whose base may be a newer one now.
+// builds returns the builds whose image the engine does not have; with pull=always all,
+// because their base may have changed.
 func (p planner) builds(ctx context.Context, engine image.Engine, plan *backend.Plan, req *Request, o options) ([]build, error) {
 	var needed []build
 	seen := map[string]bool{}
@@ -110,20 +110,20 @@ func (p planner) builds(ctx context.Context, engine image.Engine, plan *backend.
 		case at >= 0:
 			needed = append(needed, known[at])
 		case !has:
-			return nil, fmt.Errorf("image %s is not built, and the workspace of role %s makes another one: its files have changed since the app was planned; plan it again", name, c.Config.Labels[LabelRole])
+			return nil, fmt.Errorf("image %s is not built, and the files of the workspace of role %s have changed since the app was planned: plan it again", name, c.Config.Labels[LabelRole])
 		}
 	}
 	return needed, nil
 }
 
-// buildsOf plans the workspaces of an app again.
+// buildsOf plans the builds of an app again.
 func buildsOf(ctx context.Context, plan *backend.Plan, o options) ([]build, error) {
-	again := &backend.Plan{App: plan.App.Clone(), Launch: backend.Launch{Progress: plan.Progress}}
-	w, err := collect(again.App, "/", o.mode)
+	replanned := &backend.Plan{App: plan.App.Clone(), Launch: backend.Launch{Progress: plan.Progress}}
+	w, err := collect(replanned.App, "/", o.mode)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.name(ctx, again); err != nil {
+	if err := w.nameImages(ctx, replanned); err != nil {
 		return nil, err
 	}
 	return append([]build{}, w.builds...), nil
@@ -131,12 +131,12 @@ func buildsOf(ctx context.Context, plan *backend.Plan, o options) ([]build, erro
 
 var _ workspace.Pusher = (*Backend)(nil)
 
-// Push builds and pushes images for a backend whose machines are elsewhere. Errors:
+// Push builds and pushes images for a backend with remote machines. Errors:
 // backend.ErrUnavailable without an engine.
 func (b *Backend) Push(ctx context.Context, images []workspace.Push, o workspace.PushOptions) error {
 	engine, err := b.connect(ctx)
 	if err != nil {
-		return backend.Errorf(backend.ErrUnavailable, "images are built and pushed by a Docker Engine: %w", err)
+		return backend.Errorf(backend.ErrUnavailable, "building and pushing images needs a Docker Engine: %w", err)
 	}
 	puller := &image.Puller{Engine: engine, Policy: image.Missing, Offline: b.offline, Progress: o.Progress}
 	for _, p := range images {
@@ -147,7 +147,7 @@ func (b *Backend) Push(ctx context.Context, images []workspace.Push, o workspace
 	return nil
 }
 
-// push pushes an image, of a workspace after building it where the engine has none.
+// push pushes an image. It builds the image of a workspace first if the engine does not have it.
 func (b *Backend) push(ctx context.Context, puller *image.Puller, p workspace.Push, o workspace.PushOptions) error {
 	if p.Tree != nil {
 		has, err := image.Has(ctx, puller.Engine, p.Local)

@@ -16,7 +16,7 @@ import (
 	"torchx/test/enginetest"
 )
 
-// workspaceApp has two roles with the same workspace and a third without.
+// workspaceApp returns an app with two roles that share a workspace and one without.
 func workspaceApp(t *testing.T, cfg, dir string) backend.PlanInput {
 	t.Helper()
 	own := func(r *spec.Role) {
@@ -25,8 +25,8 @@ func workspaceApp(t *testing.T, cfg, dir string) backend.PlanInput {
 	return input(t, cfg, role("one", own), role("two", own), role("three", func(r *spec.Role) { r.Image = enginetest.Image }))
 }
 
-// TestPrepare: all images are on the engine afterwards; each workspace is built
-// once, and not at all when its content was built before.
+// TestPrepare: the engine has all images afterwards. Each workspace is built once, and not
+// again while its content is the same.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Need(t, enginetest.Options{})
@@ -61,37 +61,37 @@ func TestPrepare(t *testing.T) {
 
 	must(t, os.WriteFile(filepath.Join(dir, "f"), []byte("2"), 0o644))
 	p, req = plan(t, in)
-	// As `run --dryrun --json | submit -` does it.
+	// As in `run --dryrun --json | submit -`.
 	in.App = p.App
 	loaded, err := planner{}.Load(t.Context(), in, json.RawMessage(asJSON(t, req)))
 	must(t, err)
 	check("other content, read from a file", loaded, 1)
 	old, err := planner{}.Load(t.Context(), in, json.RawMessage(text))
 	must(t, err)
-	check("the old plan, whose image is there", old, 0)
+	check("the old plan, whose image exists", old, 0)
 
 	p, _ = plan(t, in)
 	must(t, os.WriteFile(filepath.Join(dir, "f"), []byte("3"), 0o644))
 	p3, req3 := plan(t, in)
 	must(t, os.WriteFile(filepath.Join(dir, "f"), []byte("4"), 0o644))
 	if err := prepare(p3); err == nil || !strings.Contains(err.Error(), "files have changed") {
-		t.Errorf("content has changed since planning: %v", err)
+		t.Errorf("content changed since planning: got %v", err)
 	}
 	loaded, err = planner{}.Load(t.Context(), in, json.RawMessage(asJSON(t, req3)))
 	must(t, err)
 	if err := prepare(loaded); err == nil || !strings.Contains(err.Error(), "files have changed") {
-		t.Errorf("content has changed since the file was written: %v", err)
+		t.Errorf("content changed since the file was written: got %v", err)
 	}
-	check("what is there needs no files", p, 0)
+	check("an existing image needs no files", p, 0)
 
 	bind, _ := plan(t, workspaceApp(t, "workspace_mode=bind", dir))
 	check("bind", bind, 0)
 	none, _ := plan(t, input(t, "", role("none", func(r *spec.Role) { r.Image = spec.None })))
 	if err := prepare(none); err == nil || !strings.Contains(err.Error(), "role none has no image") {
-		t.Errorf("no image: %v", err)
+		t.Errorf("role without an image: got %v", err)
 	}
 	lost, _ := plan(t, input(t, "pull=never", role("w", func(r *spec.Role) { r.Image = "no/such:1" })))
 	if err := prepare(lost); err == nil || !strings.Contains(err.Error(), "no/such:1 is not on the engine") {
-		t.Errorf("a missing image: %v", err)
+		t.Errorf("missing image: got %v", err)
 	}
 }

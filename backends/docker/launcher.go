@@ -30,28 +30,28 @@ type launcher struct {
 	engine *engine
 	layout bundled.Layout
 	log    *log.Logger
-	ctx    context.Context // ends with the launcher
+	ctx    context.Context // canceled by Finish
 	cancel context.CancelFunc
 
-	checkpoints agent.Checkpoints
-	exits       chan agent.Exit
-	refused     atomic.Bool  // a container could not be started
-	outage      atomic.Int64 // when the engine was last lost, ns since 1970; 0: never
-	logs        logCopies
-	runs        runs
+	checkpoints  agent.Checkpoints
+	exits        chan agent.Exit
+	startRefused atomic.Bool  // a container could not be started
+	engineLostAt atomic.Int64 // Unix time in ns; 0: never
+	logs         logCopies
+	runs         runs
 }
 
-// appContainers are the containers that an app was planned to have.
+// appContainers are the planned containers of an app.
 type appContainers struct {
-	app     string // its id
+	app     string // app ID
 	request Request
 	byKey   map[spec.Replica]*Container
 }
 
-// runs are the attempts that have begun and not ended.
+// runs are the attempts that have started and not ended.
 type runs struct {
 	mu        sync.Mutex
-	byID      map[string]*run // container id
+	byID      map[string]*run // by container ID
 	byReplica map[spec.Replica]*run
 }
 
@@ -59,8 +59,8 @@ type runs struct {
 type logCopies struct {
 	sync.WaitGroup
 
-	begun    sync.Map     // container ids
-	progress atomic.Int64 // entries that came of the engine's logs
+	started  sync.Map     // by container ID
+	progress atomic.Int64 // entries received from the engine's logs
 }
 
 var (
@@ -69,21 +69,21 @@ var (
 	_ agent.AddressFinder = (*launcher)(nil)
 )
 
-// run is one attempt that has begun: a container.
+// run is one started attempt: a container.
 type run struct {
 	replica    spec.Replica
 	attempt    int
 	id         string
-	began      time.Time
-	generation string            // of the engine, when it began
-	stopped    atomic.Bool       // it was asked to end
-	adopted    bool              // a former agent began it: nothing watched it for a while
-	line       func([]byte) bool // wants each line of output; nil: not needed
+	startedAt  time.Time
+	generation string            // ID of the engine's generation when it started
+	stopped    atomic.Bool       // Terminate or Kill was called
+	adopted    bool              // a former agent started it: it was not watched for a while
+	onLine     func([]byte) bool // called with each line of output, if not nil
 	ended      chan struct{}
-	once       sync.Once
+	endOnce    sync.Once
 }
 
-// newLauncher is for the agent of a bundle; the engine may be away for now.
+// newLauncher returns the launcher of a bundle's agent. The engine need not answer yet.
 func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 	at, err := findEndpoint(lookup(m.Environ))
 	if err != nil {
@@ -117,7 +117,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 	return l, nil
 }
 
-// Check implements agent.Launcher: Start finds out everything.
+// Check implements agent.Launcher. Start does all checks.
 func (l *launcher) Check() error { return nil }
 
 // Exits implements agent.Launcher.
@@ -126,17 +126,17 @@ func (l *launcher) Exits() <-chan agent.Exit { return l.exits }
 // Checkpoints implements agent.Launcher.
 func (l *launcher) Checkpoints() []agent.Checkpoint { return l.checkpoints.Take() }
 
-// Ended implements agent.Launcher: it adds nothing to the status.
+// Ended implements agent.Launcher. It adds nothing to the status.
 func (l *launcher) Ended(*spec.Status) error { return nil }
 
-// add makes a run known to those who hear of its end.
+// add registers a run, so that its end is reported.
 func (s *runs) add(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.byID[r.id], s.byReplica[r.replica] = r, r
 }
 
-// remove forgets a run, and its replica's if that is not over: it did not begin.
+// remove unregisters a run. Without ended it did not start, so its replica has no run either.
 func (s *runs) remove(r *run, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,14 +146,14 @@ func (s *runs) remove(r *run, ended bool) {
 	}
 }
 
-// of returns the newest run of a replica; nil if there is none.
-func (s *runs) of(r spec.Replica) *run {
+// latest returns the latest run of a replica; nil if there is none.
+func (s *runs) latest(r spec.Replica) *run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byReplica[r]
 }
 
-// matching returns the runs that have not ended: of one container, or all if id is "".
+// matching returns the runs that have not ended: that of one container, or all if id is "".
 func (s *runs) matching(id string) (found []*run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,41 +165,41 @@ func (s *runs) matching(id string) (found []*run) {
 	return found
 }
 
-// follow takes over a container that runs, or ran: its end and its output.
+// follow watches a started container: its end and its output.
 func (l *launcher) follow(r *run) {
 	l.runs.add(r)
 	l.startCopy(r)
 }
 
-// startCopy copies the log of a container, once.
+// startCopy starts copying the log of a container, once.
 func (l *launcher) startCopy(r *run) {
-	if _, begun := l.logs.begun.LoadOrStore(r.id, true); !begun {
+	if _, copying := l.logs.started.LoadOrStore(r.id, true); !copying {
 		l.logs.Go(func() { l.copyLog(r) })
 	}
 }
 
-// Adopt follows what a former agent began.
+// Adopt follows the containers that a former agent started.
 func (l *launcher) Adopt(running []agent.Adoption) {
 	for _, a := range running {
 		l.follow(&run{
-			replica: a.Replica, attempt: a.Attempt, id: a.Process.ID, began: a.Time,
-			generation: a.Process.Engine, adopted: true, line: a.Line, ended: make(chan struct{}),
+			replica: a.Replica, attempt: a.Attempt, id: a.Process.ID, startedAt: a.Time,
+			generation: a.Process.Engine, adopted: true, onLine: a.Line, ended: make(chan struct{}),
 		})
 	}
-	go l.checkEnds(nil) // the watch may have begun before they were known
+	go l.checkEnds(nil) // watch may have started before they were registered
 	l.logs.Go(l.completeLogs)
 }
 
-// Terminate asks a container to end, as `docker stop` does.
+// Terminate stops a container as `docker stop` does, without the timeout.
 func (l *launcher) Terminate(r spec.Replica) { l.signal(r, "") }
 
-// Kill ends a container at once.
+// Kill kills a container.
 func (l *launcher) Kill(r spec.Replica) { l.signal(r, "SIGKILL") }
 
-// signal returns at once: an engine that is busy or away must not hold up the
-// others' signals.
+// signal sends in the background: an engine that is busy or down must not delay the
+// signals to other replicas.
 func (l *launcher) signal(replica spec.Replica, name string) {
-	r := l.runs.of(replica)
+	r := l.runs.latest(replica)
 	if r == nil {
 		return
 	}
@@ -216,17 +216,17 @@ func (l *launcher) signal(replica spec.Replica, name string) {
 		defer cancel()
 		err := l.engine.do(ctx, func() error { return l.engine.send(ctx, r.id, name) })
 		if err != nil && ctx.Err() == nil {
-			l.log.Printf("end %s/%d: %v", replica.Role, replica.ID, plain(err))
+			l.log.Printf("signal %s/%d: %v", replica.Role, replica.ID, plain(err))
 		}
 	}()
 }
 
-// Reach returns a container's address in the app's network, which this machine can
-// reach if the engine runs on its kernel, else where the port is published.
+// Addresses returns a container's address in the app's network if this machine can reach
+// it, because the engine runs on its kernel; otherwise the published addresses.
 func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) (found []agent.Address) {
-	current := l.runs.of(r)
+	current := l.runs.latest(r)
 	if current == nil || !strings.HasPrefix(l.engine.DaemonHost(), localEngine) {
-		return nil // elsewhere those addresses may be another machine's
+		return nil // a remote engine's addresses may belong to another machine here
 	}
 	c, err := l.engine.ContainerInspect(ctx, current.id)
 	if err != nil || c.NetworkSettings == nil {

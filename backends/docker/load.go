@@ -13,8 +13,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Load rebuilds a plan from its JSON form. Labels say which replica a container
-// is; a copy under another app id gets names, labels and variables of its own.
+// Load rebuilds a plan from its JSON form. Labels identify the replica of a container. A
+// copy with another app ID gets its own names, labels and variables.
 func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
@@ -29,7 +29,7 @@ func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	if err := req.check(in); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
-	req.adopt(in)
+	req.rename(in)
 	if err := req.checkNames(); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
@@ -46,7 +46,7 @@ func (r *Request) check(in backend.PlanInput) error {
 	case r.AppID == "" || r.AppID != in.ID:
 		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)
 	case r.Network == "":
-		return errors.New("request.network is empty: containers find one another in it")
+		return errors.New("request.network is empty: set the network that containers join")
 	}
 	want := map[spec.Replica]bool{}
 	for i := range in.App.Roles {
@@ -63,15 +63,15 @@ func (r *Request) check(in backend.PlanInput) error {
 	for i := range in.App.Roles {
 		for id := range in.App.Roles[i].NumReplicas {
 			if role := in.App.Roles[i].Name; want[spec.Replica{Role: role, ID: id}] {
-				return fmt.Errorf("request.containers has none for replica %d of role %s", id, role)
+				return fmt.Errorf("request.containers has no container for replica %d of role %s", id, role)
 			}
 		}
 	}
 	return nil
 }
 
-// check refuses a container that could not be run or told from others. It takes
-// its replica out of want.
+// check refuses a container that cannot run or be identified. It marks its replica in
+// want as found.
 func (c *Container) check(want map[spec.Replica]bool) error {
 	switch {
 	case c.Config == nil:
@@ -81,43 +81,42 @@ func (c *Container) check(want map[spec.Replica]bool) error {
 	case c.Config.Image == "":
 		return errors.New("config.Image is empty")
 	case len(c.Config.Entrypoint)+len(c.Config.Cmd) == 0:
-		return errors.New("config has neither Entrypoint nor Cmd: the program is missing")
+		return errors.New("config.Entrypoint and config.Cmd are empty: the program is missing")
 	}
 	for _, e := range c.Config.Env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" || strings.Contains(e, "\x00") {
-			return fmt.Errorf("config.Env: %q is no NAME=VALUE", e)
+			return fmt.Errorf("config.Env: %q is not NAME=VALUE", e)
 		}
 	}
 	r, err := c.replica()
 	if err != nil {
 		return err
 	}
-	waited, known := want[r]
+	missing, known := want[r]
 	if !known {
 		return fmt.Errorf("the app has no replica %d of role %q", r.ID, r.Role)
 	}
-	if !waited {
-		return fmt.Errorf("replica %d of role %s has a container already", r.ID, r.Role)
+	if !missing {
+		return fmt.Errorf("replica %d of role %s has more than one container", r.ID, r.Role)
 	}
 	want[r] = false
 	return nil
 }
 
-// replica returns the replica that the labels name.
+// replica returns the replica by the labels of the container.
 func (c *Container) replica() (spec.Replica, error) {
 	role, text := c.Config.Labels[LabelRole], c.Config.Labels[LabelReplica]
 	id, err := strconv.Atoi(text)
 	if role == "" || err != nil || id < 0 {
-		return spec.Replica{}, fmt.Errorf("config.Labels must say which replica it is: %s is %q, %s is %q", LabelRole, role, LabelReplica, text)
+		return spec.Replica{}, fmt.Errorf("config.Labels do not identify a replica: %s is %q, %s is %q", LabelRole, role, LabelReplica, text)
 	}
 	return spec.Replica{Role: role, ID: id}, nil
 }
 
-// adopt gives containers that were planned under another id the names of this
-// one, so that a copy does not pass for the app it was copied from. What the user
-// chose stays.
-func (r *Request) adopt(in backend.PlanInput) {
-	mine := newNames(in.ID, in.App)
+// rename gives containers that were planned with another app ID the names of this one, so
+// that a copy is not mistaken for the original. Names that the user chose stay.
+func (r *Request) rename(in backend.PlanInput) {
+	names := newNames(in.ID, in.App)
 	for i := range r.Containers {
 		c := &r.Containers[i]
 		replica, _ := c.replica() // checked before
@@ -128,39 +127,39 @@ func (r *Request) adopt(in backend.PlanInput) {
 				*s = to
 			}
 		}
-		was, is := old.of(replica.Role, replica.ID), mine.of(replica.Role, replica.ID)
-		swap(&c.Name, was, is)
-		swap(&c.Config.Hostname, was, is)
+		oldName, name := old.replica(replica.Role, replica.ID), names.replica(replica.Role, replica.ID)
+		swap(&c.Name, oldName, name)
+		swap(&c.Config.Hostname, oldName, name)
 		for n, e := range c.Config.Env {
-			name, value, _ := strings.Cut(e, "=")
-			switch name {
+			key, value, _ := strings.Cut(e, "=")
+			switch key {
 			case spec.JobIDVariable:
 				value = handleOf(in.ID)
 			case spec.Rank0HostVariable:
-				swap(&value, old.rank0(in.App), mine.rank0(in.App))
+				swap(&value, old.rank0(in.App), names.rank0(in.App))
 			}
-			c.Config.Env[n] = name + "=" + value
+			c.Config.Env[n] = key + "=" + value
 		}
 	}
 }
 
-// checkNames refuses names that the engine would refuse, or two alike.
+// checkNames refuses names that the engine would refuse, and duplicates.
 func (r *Request) checkNames() error {
 	taken := map[string]bool{}
 	for i, c := range r.Containers {
 		at := fmt.Sprintf("request.containers[%d].name", i)
 		if c.Name == "" || c.Name != valid(c.Name) || strings.ContainsRune("-_.", rune(c.Name[0])) {
-			return fmt.Errorf("%s: %q is no name: it has letters, digits, '_', '.' and '-', and begins with a letter or digit", at, c.Name)
+			return fmt.Errorf("%s: %q is not a valid name: use letters, digits, '_', '.' and '-', first a letter or digit", at, c.Name)
 		}
 		if taken[c.Name] {
-			return fmt.Errorf("%s: %q is another container's name", at, c.Name)
+			return fmt.Errorf("%s: %q is the name of another container", at, c.Name)
 		}
 		taken[c.Name] = true
 	}
 	return nil
 }
 
-// decodeError words an error of encoding/json in the terms of JSON.
+// decodeError returns an error of encoding/json in the terms of JSON instead of Go.
 func decodeError(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {

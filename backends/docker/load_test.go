@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// twoRoles is an app whose request has most that a request can have.
+// twoRoles returns an app whose request sets most fields.
 func twoRoles(t *testing.T) backend.PlanInput {
 	t.Helper()
 	return input(t, "publish_ports=true,privileged=true", role("w", func(r *spec.Role) {
@@ -28,7 +28,7 @@ func twoRoles(t *testing.T) backend.PlanInput {
 	}), role("other", nil))
 }
 
-// TestLoadUnchanged: what is printed is what is run.
+// TestLoadUnchanged: Load returns the request that was printed.
 func TestLoadUnchanged(t *testing.T) {
 	t.Parallel()
 	in := twoRoles(t)
@@ -44,7 +44,7 @@ func TestLoadUnchanged(t *testing.T) {
 	if asJSON(t, loaded.Cfg) != asJSON(t, p.Cfg) || asJSON(t, loaded.App) != asJSON(t, p.App) {
 		t.Error("app or options have changed")
 	}
-	// All that reaches the engine survives, also where zero says something.
+	// Everything that the engine receives is kept, including zeros that have a meaning.
 	got := loaded.Request.(*Request).Containers[0]
 	for what, same := range map[string]bool{
 		"config":  asPlain(t, got.Config) == asPlain(t, req.Containers[0].Config),
@@ -57,12 +57,12 @@ func TestLoadUnchanged(t *testing.T) {
 	}
 }
 
-// asPlain is the JSON that the client sends, without what an empty list and none share.
+// asPlain returns the JSON that the client sends. Empty lists and null are the same.
 func asPlain(t *testing.T, v any) string {
 	return strings.ReplaceAll(asJSON(t, v), "[]", "null")
 }
 
-// TestLoadUnderAnotherID: a copy is an app of its own.
+// TestLoadUnderAnotherID: a copy is a separate app.
 func TestLoadUnderAnotherID(t *testing.T) {
 	t.Parallel()
 	in := twoRoles(t)
@@ -75,17 +75,17 @@ func TestLoadUnderAnotherID(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, want := plan(t, in)
-	want.Containers[1].Name = "mine" // what the user chose stays
+	want.Containers[1].Name = "mine" // chosen by the user
 	got := asJSON(t, loaded.Request)
 	if wanted := asJSON(t, want); got != wanted {
 		t.Errorf("got  %s\nwant %s", got, wanted)
 	}
 	if !slices.Contains(loaded.Request.(*Request).Containers[2].Config.Env, "TORCHX_RANK0_HOST=b-2-w-0") {
-		t.Error("rank 0 is that of the other app")
+		t.Error("TORCHX_RANK0_HOST is not that of app b-2")
 	}
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestLoadInvalid(t *testing.T) {
 	t.Parallel()
 	in := twoRoles(t)
 	_, req := plan(t, in)
@@ -100,17 +100,17 @@ func TestLoadRefuses(t *testing.T) {
 		{`"Memory":67108864`, `"Memory":"64m"`, "Memory does not take a JSON string"},
 		{`"Entrypoint":["true"],` + other, other, "the program is missing"},
 		{`"Image":"bb:1"`, `"Image":""`, "Image is empty"},
-		{`"name":"a-1-w-1"`, `"name":"a-1-w-0"`, "another container's name"},
-		{`"name":"a-1-w-1"`, `"name":"no name"`, "is no name"},
+		{`"name":"a-1-w-1"`, `"name":"a-1-w-0"`, "the name of another container"},
+		{`"name":"a-1-w-1"`, `"name":"no name"`, "is not a valid name"},
 		{`replica-id":"1"`, `replica-id":"7"`, `no replica 7 of role "w"`},
-		{`replica-id":"1"`, `replica-id":"0"`, "replica 0 of role w has a container already"},
-		{`replica-id":"1"`, `replica-id":"x"`, "config.Labels must say which replica"},
+		{`replica-id":"1"`, `replica-id":"0"`, "replica 0 of role w has more than one container"},
+		{`replica-id":"1"`, `replica-id":"x"`, "config.Labels do not identify a replica"},
 		{`"config":{"Hostname"`, `"config":null,"x":{"Hostname"`, `unknown field "x"`},
-		{`"TORCHX_IMAGE=bb:1"`, `"TORCHX_IMAGE"`, "is no NAME=VALUE"},
+		{`"TORCHX_IMAGE=bb:1"`, `"TORCHX_IMAGE"`, "is not NAME=VALUE"},
 	} {
 		changed := strings.Replace(text, test.from, test.to, 1)
 		if changed == text {
-			t.Errorf("no %s in %s", test.from, text)
+			t.Errorf("%s is not in %s", test.from, text)
 			continue
 		}
 		_, err := planner{}.Load(t.Context(), in, json.RawMessage(changed))
@@ -119,11 +119,11 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 	req.Containers = req.Containers[:2]
-	if _, err := (planner{}).Load(t.Context(), in, json.RawMessage(asJSON(t, req))); err == nil || !strings.Contains(err.Error(), "none for replica 0 of role other") {
-		t.Errorf("a container is missing: %v", err)
+	if _, err := (planner{}).Load(t.Context(), in, json.RawMessage(asJSON(t, req))); err == nil || !strings.Contains(err.Error(), "no container for replica 0 of role other") {
+		t.Errorf("without a container: got %v", err)
 	}
 	req.Containers[0].HostConfig = nil
 	if _, err := (planner{}).Load(t.Context(), in, json.RawMessage(asJSON(t, req))); err == nil || !strings.Contains(err.Error(), "host_config is missing") {
-		t.Errorf("a part is missing: %v", err)
+		t.Errorf("without host_config: got %v", err)
 	}
 }

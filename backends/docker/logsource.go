@@ -20,18 +20,18 @@ import (
 	"torchx/runtime/logstore"
 )
 
-// Gaps: what readers show where lines can be missing.
+// Gaps, which readers show where lines may be missing.
 const (
 	gapRestarted  = "gap: engine restarted"
 	gapRemoved    = "gap: the container was removed"
 	gapUnreadable = "gap: the engine's log cannot be read"
 )
 
-// pollPause is how often a log is read whose followers miss lines.
-const pollPause = 300 * time.Millisecond
+// pollInterval is how often a log is read if followers would miss lines.
+const pollInterval = 300 * time.Millisecond
 
-// copyLog copies the log that the engine keeps of a container into the bundle, while
-// the container runs. Trouble must not end the app.
+// copyLog copies the engine's log of a container into the bundle while the container
+// runs. Errors are only logged: they must not end the app.
 func (l *launcher) copyLog(r *run) {
 	err := l.copyInto(r, l.layout.ReplicaDir(r.replica, r.attempt))
 	if err != nil && l.ctx.Err() == nil {
@@ -44,36 +44,36 @@ func (l *launcher) copyInto(r *run, dir string) error {
 	if err != nil {
 		return err
 	}
-	to.Began, to.Checkpoint = r.began, l.checkpoints.Of(r.replica, r.attempt)
-	if to.Tap = logstore.NewTap(r.line); r.line != nil && r.adopted {
+	to.StartedAt, to.Checkpoint = r.startedAt, l.checkpoints.Of(r.replica, r.attempt)
+	if to.Tap = logstore.NewTap(r.onLine); r.onLine != nil && r.adopted {
 		if err := tapCopied(l.ctx, dir, to.Tap); err != nil {
-			l.log.Printf("look through the log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
+			l.log.Printf("scan the log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
 		}
 	}
 	var cursor logcopy.OffsetCursor
 	if err := logcopy.ReadCursor(dir, &cursor); err != nil {
-		l.log.Print(err) // everything is read again, and what is there is passed over
+		l.log.Print(err) // everything is read again and known entries are skipped
 	}
-	at := logcopy.NewOffset(cursor)
+	at := logcopy.NewOffsetPosition(cursor)
 	to.Save = func() error {
 		if err := logcopy.WriteCursor(dir, at.Cursor); err != nil {
-			l.log.Printf("write %s: %v", logcopy.CursorFile, err) // the next one is as good
+			l.log.Printf("write %s: %v", logcopy.CursorFile, err) // the next one replaces it
 		}
 		return nil
 	}
-	// A stream that follows can miss what is written last (seen in 20.10), so its end
-	// is not trusted: it is read once more when the container has ended.
+	// A followed stream can miss the last entries (seen in 20.10), so its EOF is not
+	// trusted: the log is read once more after the container ended.
 	_, err = logcopy.Copy(l.ctx, &logSource{l: l, run: r}, to, at, logcopy.Mode{
-		Follow: true, GapGone: gapRemoved, Timing: logcopy.Timing{Pause: pollPause, MaxPause: pollPause, Steady: time.Hour},
+		Follow: true, GapGone: gapRemoved, Timing: logcopy.Timing{Backoff: pollInterval, MaxBackoff: pollInterval, ResetAfter: time.Hour},
 	})
 	if l.ctx.Err() == nil {
 		at.Cursor.Done = true
-		err = errors.Join(err, to.Rest(true, true))
+		err = errors.Join(err, to.Commit(true, true))
 	}
 	return errors.Join(err, to.Close())
 }
 
-// tapCopied hands what a former agent copied to a tap.
+// tapCopied feeds the log that a former agent copied to a tap.
 func tapCopied(ctx context.Context, dir string, tap *logstore.Tap) error {
 	r, err := logstore.Open(logstore.Source{
 		Dir:   func(int) string { return dir },
@@ -101,11 +101,11 @@ func tapCopied(ctx context.Context, dir string, tap *logstore.Tap) error {
 
 // logSource is the engine's log of one container.
 type logSource struct {
-	l        *launcher
-	run      *run
-	away     bool // the engine went away while the container ran
-	ended    bool // the container was seen to have ended
-	rotation rotation
+	l              *launcher
+	run            *run
+	engineLost     bool // the engine disconnected while the container ran
+	containerEnded bool // an inspection found the container ended
+	rotation       rotation
 }
 
 // State implements logcopy.Source.
@@ -115,7 +115,7 @@ func (s *logSource) State() (logcopy.State, <-chan struct{}) {
 		return logcopy.Ended, nil
 	default:
 	}
-	if s.ended {
+	if s.containerEnded {
 		return logcopy.Ended, nil
 	}
 	return logcopy.Running, s.run.ended
@@ -132,18 +132,19 @@ func (s *logSource) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream
 	}
 	body, err := s.l.engine.ContainerLogs(ctx, s.run.id, options)
 	if err != nil {
-		return nil, s.check(ctx, err)
+		return nil, s.checkEnd(ctx, err)
 	}
 	in := &followedLog{logStream: newLogStream(body, true), source: s, ctx: ctx, follow: o.Follow}
-	if s.away {
-		s.away, in.gap = false, gapRestarted
+	if s.engineLost {
+		s.engineLost, in.gap = false, gapRestarted
 	}
 	return in, nil
 }
 
-// check says what the end of a stream means, and waits until the engine answers if it
-// went away. An engine ends streams when a container ends, and when it goes down itself.
-func (s *logSource) check(ctx context.Context, end error) error {
+// checkEnd returns the error that the end of a stream means to logcopy. If the engine is
+// lost, it waits until the engine answers: it ends streams when a container ends, but also
+// when it shuts down.
+func (s *logSource) checkEnd(ctx context.Context, end error) error {
 	clean := errors.Is(end, io.EOF)
 	switch {
 	case errdefs.IsNotFound(end):
@@ -157,82 +158,82 @@ func (s *logSource) check(ctx context.Context, end error) error {
 	e := s.l.engine
 	c, err := e.ContainerInspect(ctx, s.run.id)
 	if unreachable(err) {
-		s.away = true
+		s.engineLost = true
 		c, err = e.inspect(ctx, s.run.id)
 	}
 	switch {
 	case errdefs.IsNotFound(err):
-		s.ended = true
+		s.containerEnded = true
 	case err != nil:
 		return &logcopy.UnreadableError{Err: err}
 	default:
-		s.ended = clean && !s.away && !c.State.Running && !c.State.Paused
+		s.containerEnded = clean && !s.engineLost && !c.State.Running && !c.State.Paused
 	}
 	return end
 }
 
-// followedLog is one answer of the engine.
+// followedLog is one stream of a logSource.
 type followedLog struct {
 	*logStream
 	source *logSource
-	ctx    context.Context //nolint:containedctx // of the answer
+	ctx    context.Context //nolint:containedctx // of the stream
 	follow bool
-	gap    string // to be noted first
+	gap    string // returned first, if not empty
 }
 
 // Next implements logcopy.Stream.
-func (f *followedLog) Next() (logcopy.Piece, error) {
+func (f *followedLog) Next() (logcopy.Entry, error) {
 	if f.gap != "" {
-		p := logcopy.Piece{Gap: f.gap}
+		e := logcopy.Entry{Gap: f.gap}
 		f.gap = ""
-		return p, nil
+		return e, nil
 	}
 	if f.follow && f.source.rotation.near {
-		return logcopy.Piece{}, logcopy.ErrPoll
+		return logcopy.Entry{}, logcopy.ErrPoll
 	}
 	p, err := f.logStream.Next()
 	if err != nil {
-		return p, f.source.check(f.ctx, err)
+		return p, f.source.checkEnd(f.ctx, err)
 	}
 	f.source.l.logs.progress.Add(1)
 	if f.follow {
-		f.source.rotation.pass(p.Data, f.source.logLimit)
+		f.source.rotation.count(p.Data, f.source.logLimit)
 	}
 	return p, nil
 }
 
 const (
-	// entryFrame is what the engine's json-file driver writes around a line.
-	entryFrame = len(`{"log":"","stream":"stdout","time":"2006-01-02T15:04:05.000000000Z"}`) + 1
-	// smallLog is a size below which no sensible limit is.
-	smallLog = 64 << 10
-	// losslessAPI is that of Docker 23, whose followers miss nothing when a log rotates.
+	// entryOverhead is the number of bytes that the json-file driver adds to a line.
+	entryOverhead = len(`{"log":"","stream":"stdout","time":"2006-01-02T15:04:05.000000000Z"}`) + 1
+	// minRotation is below any sensible size limit of a log.
+	minRotation = 64 << 10
+	// losslessAPI is the API version of Docker 23, the first whose followers miss no lines of a rotated log.
 	losslessAPI = "1.42"
-	// localSize is the default size of a file of the driver "local".
+	// localSize is the default file size of the driver "local".
 	localSize = 20 << 20
 )
 
-// rotation tells when the engine may soon begin a new log file. Old engines close the
-// file under its followers, who may not have read it to its end, and some lines
-// come twice; a log that is read without following is whole as far as it is kept.
+// rotation predicts when the engine rotates the log. Old engines close the file while
+// followers still read it, and send some lines twice. Reading without following is
+// complete, as far as the engine keeps the log.
 type rotation struct {
-	near  bool  // the log must not be followed any more
-	size  int64 // of the log
-	limit int64 // 0: not known yet, < 0: the log never rotates, or nothing is lost
+	near  bool  // the log must no longer be followed
+	size  int64 // of the log, in bytes
+	limit int64 // 0: not known yet; negative: rotation loses nothing
 }
 
-func (r *rotation) pass(data []byte, limit func() int64) {
+func (r *rotation) count(data []byte, limit func() int64) {
 	if r.limit < 0 {
 		return
 	}
-	r.size += int64(len(data)+entryFrame) + int64(bytes.Count(data, []byte{'"'}))
-	if r.limit == 0 && r.size > smallLog/2 {
+	r.size += int64(len(data)+entryOverhead) + int64(bytes.Count(data, []byte{'"'}))
+	if r.limit == 0 && r.size > minRotation/2 {
 		r.limit = limit()
 	}
-	r.near = r.limit > 0 && r.size >= r.limit/2 // half of it: escapes make it larger than it seems
+	r.near = r.limit > 0 && r.size >= r.limit/2 // half, because escapes make the file larger than counted
 }
 
-// logLimit returns the size at which the log rotates and may lose lines, < 0 if that
+// logLimit returns the size at which the log rotates and may lose lines, negative if that
 // never happens.
 func (s *logSource) logLimit() int64 {
 	e := s.l.engine

@@ -12,9 +12,8 @@ import (
 	"torchx/runtime/logstore"
 )
 
-// Frames of the engine's log stream (API reference, "Attach to a container",
-// stream format): a byte that names the stream, three zeros, the length of what
-// follows, big-endian.
+// Frames of the engine's log stream (API reference, "Attach to a container", stream
+// format): a byte for the stream, three zeros, and the length of the data, big-endian.
 const (
 	frameHeader = 8
 	frameStdout = 1
@@ -23,17 +22,17 @@ const (
 )
 
 const (
-	// stampLength is the length of the time before each entry: RFC 3339 with nine
-	// digits of a second, in UTC.
+	// stampLength is the length of the time before each entry: RFC 3339 in UTC with nine
+	// fractional digits.
 	stampLength = len("2006-01-02T15:04:05.000000000Z")
-	// maxFrame is more than any entry has: engines cut lines at 16 KiB.
+	// maxFrame is above the size of any entry: engines split lines at 16 KiB.
 	maxFrame = 1 << 20
-	// streamBuffer holds a few hundred lines: a flood is read in large pieces.
+	// streamBuffer holds a few hundred lines, so that a flood takes few reads.
 	streamBuffer = 256 << 10
 )
 
-// logStream reads an answer of the engine, with times or without. Each piece is an
-// entry: a line as the engine keeps it, or a part of one.
+// logStream reads the engine's log of a container, with times or without. Each entry is a
+// line, or the part of a line at which the engine splits it.
 type logStream struct {
 	io.Closer
 
@@ -42,20 +41,20 @@ type logStream struct {
 	buf   []byte
 
 	second string // text of the last second that was parsed
-	unix   int64  // … and its value
+	unix   int64  // Unix time of second
 }
 
 func newLogStream(body io.ReadCloser, timed bool) *logStream {
 	return &logStream{Closer: body, r: bufio.NewReaderSize(body, streamBuffer), timed: timed}
 }
 
-// Waits implements logcopy.Stream.
-func (s *logStream) Waits() bool { return s.r.Buffered() < frameHeader }
+// MayBlock implements logcopy.Stream.
+func (s *logStream) MayBlock() bool { return s.r.Buffered() < frameHeader }
 
-var errFormat = errors.New("the engine's log stream is not in the form that its API promises")
+var errFormat = errors.New("the engine's log stream does not have the format of its API")
 
 // Next implements logcopy.Stream.
-func (s *logStream) Next() (p logcopy.Piece, err error) {
+func (s *logStream) Next() (p logcopy.Entry, err error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(s.r, head[:]); err != nil {
 		return p, err
@@ -92,7 +91,7 @@ func (s *logStream) Next() (p logcopy.Piece, err error) {
 	return p, err
 }
 
-// stamp parses a time. Most lines of a flood share their second.
+// stamp parses a time. It reuses the parsed second, which most lines of a flood share.
 func (s *logStream) stamp(text []byte) (time.Time, error) {
 	const seconds = len("2006-01-02T15:04:05")
 	if string(text[:seconds]) != s.second {

@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Labels by which containers of an app are found; they are those of TorchX.
+// Labels of an app's containers, as in TorchX.
 const (
 	LabelVersion = "torchx.pytorch.org/version"
 	LabelAppID   = "torchx.pytorch.org/app-id"
@@ -19,22 +19,22 @@ const (
 // Name is the backend's canonical name.
 const Name = "docker"
 
-// networkName is the bridge on which containers find one another by name, as in TorchX.
+// networkName is the bridge on which containers reach each other by name, as in TorchX.
 const networkName = "torchx"
 
 const (
-	nameParts = 30 // bytes that app id and role have in a name, as in TorchX
-	maxHost   = 63 // bytes of a DNS label (RFC 1035); Linux takes 64 for a host
+	nameParts = 30 // maximum bytes of app ID and role in a name, as in TorchX
+	maxHost   = 63 // bytes of a DNS label (RFC 1035); Linux allows 64 for a host
 )
 
-// names names the containers of an app; a name is the hostname, too.
+// names returns the names of an app's containers, which are also their hostnames.
 type names struct {
 	id    string
-	roles map[string]string // role to its part of the names
+	roles map[string]string // role to its part of names
 }
 
-// newNames shortens roles as TorchX does. Roles that would then share a name
-// have their index in it as well.
+// newNames shortens roles as TorchX does. It appends the index to roles that would then
+// be equal.
 func newNames(id string, app *spec.App) names {
 	n := names{id, map[string]string{}}
 	taken := map[string]bool{}
@@ -51,21 +51,21 @@ func newNames(id string, app *spec.App) names {
 	return n
 }
 
-// of is `<last 30 of app id>-<first 30 of role>-<replica>` without leading
-// characters that Docker refuses. Of what is longer than a host may be the front
-// is cut: the random part of the id is at its end.
-func (n names) of(role string, replica int) string {
+// replica returns `<last 30 of app ID>-<first 30 of role>-<replica>` without leading
+// characters that Docker refuses. A name that is too long for a host is cut at the front,
+// because the random part of the ID is at its end.
+func (n names) replica(role string, replica int) string {
 	id := valid(n.id)
 	id = id[max(0, len(id)-nameParts):]
 	name := fmt.Sprintf("%s-%s-%d", id, n.roles[role], replica)
 	return strings.TrimLeft(name[max(0, len(name)-maxHost):], "-_.")
 }
 
-// rank0 is the host of replica 0 of the first role.
-func (n names) rank0(app *spec.App) string { return n.of(app.Roles[0].Name, 0) }
+// rank0 returns the host of replica 0 of the first role.
+func (n names) rank0(app *spec.App) string { return n.replica(app.Roles[0].Name, 0) }
 
-// valid replaces what cannot stand in the name of a container: Docker takes
-// [a-zA-Z0-9][a-zA-Z0-9_.-]*.
+// valid replaces characters that are not allowed in the name of a container: Docker
+// accepts [a-zA-Z0-9][a-zA-Z0-9_.-]*.
 func valid(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -78,7 +78,7 @@ func valid(s string) string {
 	return string(b)
 }
 
-// handleOf is the handle of an app of this backend.
+// handleOf returns the handle of an app of this backend.
 func handleOf(id string) string {
 	return spec.Handle{Backend: Name, Session: spec.Session, AppID: id}.String()
 }

@@ -23,18 +23,18 @@ import (
 )
 
 const (
-	// networkTries bounds how often a network is looked for while others make it, too.
+	// networkTries bounds the attempts to use a network that others create or remove.
 	networkTries = 20
-	// lockWait bounds the wait for others who make the network: the lock only saves
-	// work, ensureNetwork is right without it.
+	// lockWait bounds the wait for others that create the network. The lock only saves
+	// work: ensureNetwork is correct without it.
 	lockWait = 5 * time.Second
 )
 
-// networkLock is a file that all users of this machine can lock.
+// networkLock returns a file that all users of this machine can lock.
 func networkLock() string { return filepath.Join(os.TempDir(), "torchx-docker-network.lock") }
 
-// shareNetwork makes the app's network if it is not there, one app after the other.
-func (l *launcher) shareNetwork(ctx context.Context) error {
+// ensureNetwork creates the app's network if it does not exist, one app at a time.
+func (l *launcher) ensureNetwork(ctx context.Context) error {
 	if f, err := openShared(networkLock()); err == nil {
 		defer f.Close()
 		for deadline := time.Now().Add(lockWait); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -46,17 +46,17 @@ func (l *launcher) shareNetwork(ctx context.Context) error {
 	return ensureNetwork(ctx, l.engine.Client, l.request.Network)
 }
 
-// openShared opens a file that may be another user's; reading is enough to lock it.
+// openShared opens a file that may belong to another user, for reading, which suffices to lock it.
 func openShared(path string) (*os.File, error) {
 	f, err := safefile.Open(path)
 	if os.IsNotExist(err) {
-		f, err = safefile.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // it is empty, every user locks it
+		f, err = safefile.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // it is empty; every user locks it
 	}
 	return f, err
 }
 
-// begin starts a container. Others may just be making or removing its network.
-func (l *launcher) begin(ctx context.Context, id string) error {
+// startContainer starts a container. It retries while others create or remove its network.
+func (l *launcher) startContainer(ctx context.Context, id string) error {
 	name := l.request.Network
 	for try := 0; ; try++ {
 		err := l.engine.do(ctx, func() error { return l.engine.ContainerStart(ctx, id, container.StartOptions{}) })
@@ -65,15 +65,15 @@ func (l *launcher) begin(ctx context.Context, id string) error {
 		}, func(text string) bool { return strings.Contains(err.Error(), text) }) {
 			return err
 		}
-		if err := l.engine.do(ctx, func() error { return l.shareNetwork(ctx) }); err != nil {
+		if err := l.engine.do(ctx, func() error { return l.ensureNetwork(ctx) }); err != nil {
 			return err
 		}
 	}
 }
 
-// ensureNetwork makes a bridge of that name if there is none. An engine before
-// Docker 25 makes two if it is asked twice at once, and then takes the name for
-// neither: the oldest one stays, so that all processes agree.
+// ensureNetwork creates a bridge with this name if none exists. Engines before Docker 25
+// create two for simultaneous requests and then refuse the ambiguous name: the oldest one
+// stays, so that all processes agree.
 func ensureNetwork(ctx context.Context, engine *client.Client, name string) error {
 	for range networkTries {
 		all, err := networksOf(ctx, engine, name)
@@ -88,20 +88,20 @@ func ensureNetwork(ctx context.Context, engine *client.Client, name string) erro
 			if err != nil && !errdefs.IsConflict(err) {
 				return fmt.Errorf("create network %s: %w", name, plain(err))
 			}
-			continue // another process may have made one in the same moment
+			continue // another process may have created one at the same time
 		}
 		for _, n := range all[1:] {
-			_ = engine.NetworkRemove(ctx, n.ID) // another process may be faster; checked again
+			_ = engine.NetworkRemove(ctx, n.ID) // another process may have removed it; checked again
 		}
 	}
-	return fmt.Errorf("there are several networks %s: remove all but one by `docker network rm ID`", name)
+	return fmt.Errorf("the engine has several networks named %s: remove all but one by `docker network rm ID`", name)
 }
 
-// networksOf lists the networks of exactly that name, oldest first.
+// networksOf lists the networks with exactly this name, oldest first.
 func networksOf(ctx context.Context, engine *client.Client, name string) ([]network.Summary, error) {
 	all, err := engine.NetworkList(ctx, network.ListOptions{Filters: filters.NewArgs(filters.Arg("name", name))})
 	if err != nil {
-		return nil, fmt.Errorf("look for network %s: %w", name, plain(err))
+		return nil, fmt.Errorf("list networks %s: %w", name, plain(err))
 	}
 	all = slices.DeleteFunc(all, func(n network.Summary) bool { return n.Name != name })
 	slices.SortFunc(all, func(a, b network.Summary) int {

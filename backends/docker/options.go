@@ -8,33 +8,33 @@ import (
 
 // Values of the pull option.
 const (
-	pullMissing = "missing" // only what the engine does not have
+	pullMissing = "missing" // only images that the engine does not have
 	pullAlways  = "always"  // before each start
-	pullNever   = "never"   // what is missing is an error
+	pullNever   = "never"   // a missing image is an error
 )
 
 // Values of the workspace_mode option.
 const (
-	workspaceImage = "image" // an image with the folders in it is built
-	workspaceBind  = "bind"  // the folders themselves are mounted
+	workspaceImage = "image" // build an image that contains the folders
+	workspaceBind  = "bind"  // mount the folders
 )
 
-const defaultGrace = 10.0 // seconds, as TorchX and docker stop
+const defaultGrace = 10.0 // seconds, as in TorchX and docker stop
 
 // Options lists the -cfg keys; the first five are those of TorchX.
 func (p planner) Options() []backend.Option {
 	return []backend.Option{
-		{Key: "copy_env", Type: backend.TypeList, Help: "variables of this shell to set in every container, names or patterns: A_*;B"},
-		{Key: "env", Type: backend.TypeMap, Help: "variables to set in every container: K:V,K2:V2"},
-		{Key: "privileged", Type: backend.TypeBool, Default: false, Help: "run containers with all the rights of the host"},
-		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, for backends that run elsewhere; the engine needs none"},
+		{Key: "copy_env", Type: backend.TypeList, Help: "environment variables to copy into every container, by name or pattern: A_*;B"},
+		{Key: "env", Type: backend.TypeMap, Help: "environment variables to set in every container: K:V,K2:V2"},
+		{Key: "privileged", Type: backend.TypeBool, Default: false, Help: "run containers with all privileges of the host"},
+		{Key: "image_repo", Type: backend.TypeStr, Help: "repository for built images, for remote backends; the Docker Engine needs none"},
 		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds"},
 		{Key: "pull", Type: backend.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
-		{Key: "init", Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that passes signals on and reaps; without it most programs ignore SIGTERM"},
-		{Key: "publish_ports", Type: backend.TypeBool, Default: false, Help: "make the ports of port_map reachable on 127.0.0.1 of the engine's machine"},
-		{Key: "workspace_mode", Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits are seen at once"},
-		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when containers are stopped"},
-		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+		{Key: "init", Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that forwards signals and reaps zombies; without it most programs ignore SIGTERM"},
+		{Key: "publish_ports", Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
+		{Key: "workspace_mode", Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
+		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when a container is stopped"},
+		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
 	}
 }
 
@@ -66,7 +66,7 @@ func readOptions(cfg backend.Config) (options, error) {
 	set(&o.failFast, cfg["fail_fast"])
 	for _, pattern := range o.copyEnv {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return o, backend.Errorf(backend.ErrInvalidOption, "copy_env: %q is no pattern: a [ has no ]", pattern)
+			return o, backend.Errorf(backend.ErrInvalidOption, "copy_env: %q is not a pattern: a [ has no ]", pattern)
 		}
 	}
 	if o.grace < 0 {
@@ -75,7 +75,7 @@ func readOptions(cfg backend.Config) (options, error) {
 	return o, nil
 }
 
-// set stores a value of the right type; nil (None) leaves what is there.
+// set stores a value of the right type. nil (None) keeps the default.
 func set[T any](to *T, value any) {
 	if v, ok := value.(T); ok {
 		*to = v

@@ -46,7 +46,7 @@ func TestFindEndpoint(t *testing.T) {
 		{"DOCKER_HOST wins", []string{"DOCKER_HOST=tcp://a:1", "DOCKER_CONTEXT=far"}, "tcp://a:1", "DOCKER_HOST", false, ""},
 		{"the current context", nil, "tcp://far:2376", "context far", true, ""},
 		{"DOCKER_CONTEXT", []string{"DOCKER_CONTEXT=default"}, "unix:///var/run/docker.sock", "default", false, ""},
-		{"no such context", []string{"DOCKER_CONTEXT=none"}, "", "", false, `docker context "none" (from DOCKER_CONTEXT) does not exist`},
+		{"a context that does not exist", []string{"DOCKER_CONTEXT=none"}, "", "", false, `docker context "none" (from DOCKER_CONTEXT) does not exist`},
 	}
 	for _, test := range tests {
 		e, err := findEndpoint(lookup(append(test.env, "DOCKER_CONFIG="+dir)))
@@ -56,20 +56,20 @@ func TestFindEndpoint(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || e.Host != test.host || e.Why != test.why || (e.Certs != "") != test.certs {
+		if err != nil || e.Host != test.host || e.Source != test.why || (e.Certs != "") != test.certs {
 			t.Errorf("%s: %+v, %v", test.name, e, err)
 		}
 		again, err := findEndpoint(lookup(e.environ()))
 		if err != nil || again.Host != e.Host || again.Certs != e.Certs || again.Verify != e.Verify {
-			t.Errorf("%s: the agent finds %+v, %v", test.name, again, err)
+			t.Errorf("%s: got %+v, %v from the agent's environment, want %+v", test.name, again, err, e)
 		}
 	}
 }
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	chosen := endpoint{Host: "unix:///run/x.sock", Why: "DOCKER_HOST"}
-	standard := endpoint{Host: "unix:///var/run/docker.sock", Why: "default"}
+	chosen := endpoint{Host: "unix:///run/x.sock", Source: "DOCKER_HOST"}
+	standard := endpoint{Host: "unix:///var/run/docker.sock", Source: "default"}
 	for want, err := range map[string]error{
 		"permission denied on the Docker socket": chosen.explain(syscall.EACCES),
 		"no Docker engine answers at":            chosen.explain(syscall.ECONNREFUSED),
@@ -97,7 +97,7 @@ func TestLogStream(t *testing.T) {
 	in.Write(frame(frameStdout, "2026-01-02T03:04:06.000000000Z \n"))
 	es := newLogStream(io.NopCloser(&in), true)
 	base := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for i, want := range []logcopy.Piece{
+	for i, want := range []logcopy.Entry{
 		{Stream: logstore.Stdout, Time: base.Add(6), Data: []byte("one\n"), Last: true},
 		{Stream: logstore.Stderr, Time: base.Add(700 * time.Millisecond), Data: []byte("two")},
 		{Stream: logstore.Stdout, Time: base.Add(time.Second), Data: []byte("\n"), Last: true},
@@ -108,14 +108,14 @@ func TestLogStream(t *testing.T) {
 		}
 	}
 	if _, err := es.Next(); !errors.Is(err, io.EOF) {
-		t.Errorf("at the end: %v", err)
+		t.Errorf("at the end: got %v, want EOF", err)
 	}
 	for _, bad := range [][]byte{
-		[]byte("plain text that is no frame"), frame(frameStdout, "no time"), frame(frameError, "engine broke"),
+		[]byte("plain text without a frame"), frame(frameStdout, "no time"), frame(frameError, "engine broke"),
 		frame(frameStdout, "2026-01-02T03:04:05.00000000xZ x"), frame(frameStdout, "2026-01-02T03:04:05.000000006Z cut")[:20],
 	} {
 		if _, err := newLogStream(io.NopCloser(bytes.NewReader(bad)), true).Next(); err == nil || errors.Is(err, io.EOF) {
-			t.Errorf("%q gives %v", bad, err)
+			t.Errorf("%q: got error %v, want a format error", bad, err)
 		}
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// planner plans apps and brings what they need to an engine. It contacts only the
-// engine that it is given.
+// planner plans apps and prepares their images. It contacts only the engine that is
+// passed to it.
 type planner struct {
 	version string   // of this program, for the label
 	offline bool     // the user forbids the network
-	environ []string // says where the engine is, "K=V"
+	environ []string // selects the engine, "K=V"
 }
 
-// Plan works out the containers of an app. Outside its input it reads only the files
-// of a workspace.
+// Plan returns the containers of an app. Apart from its input it reads only the files of
+// workspaces.
 func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
@@ -54,15 +54,15 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 	return plan, nil
 }
 
-// container is what runs one replica.
+// container returns the container of one replica.
 func (p planner) container(o options, in backend.PlanInput, role *spec.Role, id int, n names, image string) *Container {
 	macros := spec.Macros{AppID: in.ID, ReplicaID: strconv.Itoa(id), Rank0Env: spec.Rank0HostVariable}
 	r := macros.Apply(*role)
 	c := &Container{
-		Name: n.of(role.Name, id),
+		Name: n.replica(role.Name, id),
 		Config: &container.Config{
 			Env: o.environment(in.Environ, &r, n.rank0(in.App), image),
-			// The image's own entry point would stand before the role's.
+			// Without an entry point here, that of the image would precede the role's.
 			Entrypoint: []string{role.Entrypoint}, Cmd: r.Args, Image: image,
 			Labels: map[string]string{
 				LabelVersion: p.version, LabelAppID: in.ID, LabelRole: role.Name, LabelReplica: strconv.Itoa(id),

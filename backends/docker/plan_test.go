@@ -14,7 +14,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// role is one that says little.
+// role returns a minimal role.
 func role(name string, change func(*spec.Role)) spec.Role {
 	r := spec.NewRole(name, "bb:1")
 	r.Entrypoint = "true"
@@ -24,7 +24,7 @@ func role(name string, change func(*spec.Role)) spec.Role {
 	return r
 }
 
-// input plans roles as app a-1 with the options of cfg, "" for none.
+// input returns the input of a plan: app a-1 with these roles and the options of cfg.
 func input(t *testing.T, cfg string, roles ...spec.Role) backend.PlanInput {
 	t.Helper()
 	layer, err := backend.CfgLayer(cfg)
@@ -69,13 +69,13 @@ func TestNames(t *testing.T) {
 		}
 		n := newNames(test.id, app)
 		for i, r := range test.roles {
-			if got := n.of(r, 0); got != test.want[i] {
+			if got := n.replica(r, 0); got != test.want[i] {
 				t.Errorf("%s, %s: %s, want %s", test.id, r, got, test.want[i])
 			}
 		}
 	}
 	n := newNames(strings.Repeat("i", 50), &spec.App{Roles: []spec.Role{role(long, nil)}})
-	if got := n.of(long, 12345); len(got) != maxHost || !strings.HasSuffix(got, "-12345") {
+	if got := n.replica(long, 12345); len(got) != maxHost || !strings.HasSuffix(got, "-12345") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }
@@ -94,7 +94,7 @@ func TestOptionsInPlan(t *testing.T) {
 	p, req := plan(t, input(t, "publish_ports=true,init=false,env=K:V", r))
 	first, second := req.Containers[0], req.Containers[1]
 	if first.HostConfig.Init != nil {
-		t.Error("init=false has an init")
+		t.Error("got an init with init=false")
 	}
 	if got, want := asJSON(t, first.HostConfig.PortBindings), `{"8080/tcp":[{"HostIp":"127.0.0.1","HostPort":"8080"}]}`; got != want {
 		t.Errorf("ports %s, want %s", got, want)
@@ -103,10 +103,10 @@ func TestOptionsInPlan(t *testing.T) {
 		t.Errorf("ports of the second replica %s, want %s", got, want)
 	}
 	if got := first.HostConfig.Mounts[0].Source; got != "/cwd/data" {
-		t.Errorf("source of a relative mount: %s", got)
+		t.Errorf("relative mount: got source %s, want /cwd/data", got)
 	}
 	if got := first.HostConfig.Devices[0].PathOnHost; got != "/dev/neuron0" {
-		t.Errorf("device %s", got)
+		t.Errorf("got device %s, want /dev/neuron0", got)
 	}
 	if !slices.Contains(first.Config.Env, "K=V") {
 		t.Errorf("env %q", first.Config.Env)
@@ -148,7 +148,7 @@ func TestWorkspaceInPlan(t *testing.T) {
 	if want := "TORCHX_IMAGE=" + images[0]; !slices.Contains(req.Containers[0].Config.Env, want) {
 		t.Errorf("env %q has no %s", req.Containers[0].Config.Env, want)
 	}
-	// The app stays one that can be planned again, from any folder.
+	// The app can be planned again, from any folder.
 	if p.App.Roles[0].Image != "bb:1" || p.App.Roles[0].Workspace.Projects[0].Key != dir || in.App.Roles[0].Workspace != nil {
 		t.Errorf("app %s, given %s", asJSON(t, p.App), asJSON(t, in.App))
 	}
@@ -202,17 +202,17 @@ func TestFit(t *testing.T) {
 	_, req := plan(t, input(t, "", role("big", big), role("small", small), role("none", nil)))
 	before := asJSON(t, req)
 	fitted, warnings := fit(req.Containers, 2, 8<<30)
-	if len(warnings) != 2 || !strings.Contains(warnings[0], "1 of 3 containers ask for up to 8 CPUs, the engine has 2") || !strings.Contains(warnings[1], "32GiB") {
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "1 of 3 containers request up to 8 CPUs, but the engine has 2") || !strings.Contains(warnings[1], "32GiB") {
 		t.Errorf("warnings %q", warnings)
 	}
 	if h := fitted[0].HostConfig; h.NanoCPUs != 2e9 || h.Memory != 32<<30 {
 		t.Errorf("%d CPUs, %d bytes", h.NanoCPUs, h.Memory)
 	}
 	if fitted[1].HostConfig.NanoCPUs != 15e8 || fitted[2].HostConfig.NanoCPUs != 0 || asJSON(t, req) != before {
-		t.Error("what fits was changed, or the plan")
+		t.Error("fit changed a limit that fits, or the plan")
 	}
 	if _, warnings := fit(req.Containers, 0, 0); warnings != nil {
-		t.Errorf("a machine that is not known: %q", warnings)
+		t.Errorf("unknown machine: got warnings %q, want none", warnings)
 	}
 }
 
@@ -223,20 +223,20 @@ func TestFitGPUs(t *testing.T) {
 	before := asJSON(t, req)
 	remote, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "tcp://elsewhere:2376")
 	if len(warnings) != 0 || len(remote[0].HostConfig.DeviceRequests) != 1 {
-		t.Errorf("an engine elsewhere: %q", warnings)
+		t.Errorf("remote engine: got warnings %q, want none", warnings)
 	}
 	known := system.Info{NCPU: 4, Runtimes: map[string]system.RuntimeWithStatus{"nvidia": {}}}
 	if _, warnings := fitEngine(req.Containers, known, "unix:///x"); len(warnings) != 0 {
-		t.Errorf("an engine with GPUs: %q", warnings)
+		t.Errorf("engine with GPUs: got warnings %q, want none", warnings)
 	}
 	if devices, _ := filepath.Glob("/dev/nvidia*"); len(devices) == 0 {
 		here, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "unix:///x")
-		if len(warnings) != 1 || !strings.Contains(warnings[0], "up to 2 GPUs, the engine has none") || len(here[0].HostConfig.DeviceRequests) != 0 {
-			t.Errorf("a machine without GPUs: %q", warnings)
+		if len(warnings) != 1 || !strings.Contains(warnings[0], "up to 2 GPUs, but the engine has none") || len(here[0].HostConfig.DeviceRequests) != 0 {
+			t.Errorf("machine without GPUs: got warnings %q, want one", warnings)
 		}
 	}
 	if asJSON(t, req) != before {
-		t.Error("the plan was changed")
+		t.Error("fitEngine changed the plan")
 	}
 }
 
@@ -247,8 +247,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestPortsOutOfReach: a probe that cannot pass is warned of, once.
-func TestPortsOutOfReach(t *testing.T) {
+// TestUnreachablePorts: a probe that cannot pass gets one warning.
+func TestUnreachablePorts(t *testing.T) {
 	t.Parallel()
 	app := func(ready map[string]any) *spec.App {
 		r := spec.NewRole("r", "i")
@@ -266,7 +266,7 @@ func TestPortsOutOfReach(t *testing.T) {
 		{"unix:///x", "linux", port, false, ""},
 		{"unix:///x", "darwin", port, false, "use -cfg publish_ports=true"},
 		{"unix:///x", "darwin", port, true, ""},
-		{"tcp://far:2375", "linux", port, true, "the engine is elsewhere (tcp://far:2375 (DOCKER_HOST))"},
+		{"tcp://far:2375", "linux", port, true, "the remote engine tcp://far:2375 (DOCKER_HOST)"},
 		{"tcp://far:2375", "linux", line, false, ""},
 	} {
 		p := planner{environ: []string{"DOCKER_HOST=" + test.host}}

@@ -17,14 +17,13 @@ import (
 	"torchx/runtime/spec"
 )
 
-// defaultPath is where an engine's init looks when neither image nor role has a
-// PATH (that of runc).
+// defaultPath is the PATH of an engine's init if neither image nor role sets one (as in
+// runc).
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// checkPrograms looks the entry points up before any container starts, and returns the
-// index of the first that cannot be executed. Without an init the runtime does so
-// itself; an init starts in any case, and a program that it cannot start looks like one
-// that ended.
+// checkPrograms checks the entry points before any container starts and returns the index
+// of the first that cannot be executed. Without an init the runtime reports this itself.
+// With one, the container starts anyway, and the failure looks like an exit of the program.
 func (l *launcher) checkPrograms(ctx context.Context, batch []agent.Start, containers []created) (int, error) {
 	var indexes []int
 	seen := map[string]bool{}
@@ -56,7 +55,7 @@ func (l *launcher) checkPrograms(ctx context.Context, batch []agent.Start, conta
 	return indexes[n], refused[n]
 }
 
-// programError says that an entry point cannot be executed.
+// programError is an entry point that cannot be executed.
 type programError struct {
 	code int
 	text string
@@ -64,7 +63,7 @@ type programError struct {
 
 func (e *programError) Error() string { return e.text }
 
-// program is what a container executes.
+// program returns the program that a container executes.
 func program(c *container.Config) string {
 	if argv := slices.Concat(c.Entrypoint, c.Cmd); len(argv) > 0 {
 		return argv[0]
@@ -80,18 +79,18 @@ func notExecutable(c *Container) error {
 	return &programError{spec.ExitNotExecutable, fmt.Sprintf("entry point %s: not executable in image %s", program(c.Config), c.Config.Image)}
 }
 
-// checkProgram looks for the entry point in a container that was just made.
+// checkProgram looks for the entry point in a created container.
 func (l *launcher) checkProgram(ctx context.Context, c *Container, id string) error {
 	name := program(c.Config)
 	dirs, base := []string{""}, ""
 	if !path.IsAbs(name) {
-		made, err := l.engine.ContainerInspect(ctx, id)
+		info, err := l.engine.ContainerInspect(ctx, id)
 		if err != nil {
 			return err
 		}
-		base = path.Join("/", made.Config.WorkingDir)
+		base = path.Join("/", info.Config.WorkingDir)
 		if !strings.Contains(name, "/") {
-			search := environment(made.Config.Env, "PATH")
+			search := environment(info.Config.Env, "PATH")
 			if search == "" {
 				search = defaultPath
 			}
@@ -116,8 +115,7 @@ func (l *launcher) checkProgram(ctx context.Context, c *Container, id string) er
 	return notFound(c)
 }
 
-// stat reports whether a file is in a container and can be executed. A link is taken
-// for what it points at.
+// stat reports whether a file exists in a container and is executable. It follows links.
 func (l *launcher) stat(ctx context.Context, id, file string) (found, executable bool, err error) {
 	for range 2 {
 		stat, err := l.engine.ContainerStatPath(ctx, id, file)
@@ -125,12 +123,12 @@ func (l *launcher) stat(ctx context.Context, id, file string) (found, executable
 			return false, false, nil
 		}
 		if err != nil {
-			return false, false, fmt.Errorf("look for %s: %w", file, plain(err))
+			return false, false, fmt.Errorf("check %s: %w", file, plain(err))
 		}
 		if stat.Mode&os.ModeSymlink == 0 || stat.LinkTarget == "" {
 			return true, stat.Mode.IsRegular() && stat.Mode&0o111 != 0, nil
 		}
-		file = stat.LinkTarget // the engine has followed all links by then
+		file = stat.LinkTarget // the engine has resolved all links
 	}
-	return true, true, nil // a link that the engine cannot resolve: let it try
+	return true, true, nil // the engine cannot resolve the link: let it try
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/docker/docker/api/types/network"
 )
 
-// Request is what the engine is asked to run, in the words of its API: one
-// container for each replica, in the order of roles and replicas.
+// Request is the plan of an app in the types of the Engine API: one container per
+// replica, in the order of roles and replicas.
 type Request struct {
 	AppID      string      `json:"app_id"`
-	Network    string      `json:"network"` // the bridge that all containers join, made at submit
+	Network    string      `json:"network"` // the bridge that all containers join, created at submit
 	Containers []Container `json:"containers"`
 
-	builds       []build // images that the containers need and this machine can build
-	defaultImage string  // the image of roles that choose none
+	builds       []build // images that this machine builds for the containers
+	defaultImage string  // the image of roles that set none
 }
 
-// Container is the body of one POST /containers/create, and the container's name.
+// Container is the body of one POST /containers/create, with the container's name.
 type Container struct {
 	Name       string                    `json:"name"`
 	Config     *container.Config         `json:"config"`
@@ -30,9 +30,9 @@ type Container struct {
 	Networking *network.NetworkingConfig `json:"networking_config"`
 }
 
-// MarshalJSON leaves out members that have their zero value, which for the Engine API
-// means the same as no member: its types have a hundred lines of them for each
-// container. A pointer to zero stays: it says something.
+// MarshalJSON omits members with their zero value, about a hundred lines per container.
+// To the Engine API, a missing member means the same. It keeps pointers to zero values,
+// which have a meaning.
 func (c Container) MarshalJSON() ([]byte, error) {
 	type plain Container
 	var b bytes.Buffer
@@ -40,7 +40,7 @@ func (c Container) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// compact writes a value as MarshalJSON has it.
+// compact writes a value in the form of MarshalJSON.
 func compact(b *bytes.Buffer, v reflect.Value) error {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -63,7 +63,7 @@ func compact(b *bytes.Buffer, v reflect.Value) error {
 	return encode(b, v.Interface())
 }
 
-// encode writes a value as encoding/json does, but leaves <, > and & as they are.
+// encode writes a value as encoding/json does, but does not escape <, > and &.
 func encode(b *bytes.Buffer, v any) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
@@ -82,7 +82,7 @@ func compactStruct(b *bytes.Buffer, v reflect.Value) error {
 		value := v.FieldByIndex(f.Index)
 		list := value.Kind() == reflect.Slice || value.Kind() == reflect.Map
 		if !f.IsExported() || f.Anonymous || name == "-" || value.IsZero() || list && value.Len() == 0 {
-			continue // the fields of an embedded struct are visible by themselves
+			continue // VisibleFields lists the fields of embedded structs, too
 		}
 		if name == "" {
 			name = f.Name
@@ -92,7 +92,7 @@ func compactStruct(b *bytes.Buffer, v reflect.Value) error {
 	return compactAll(b, "{}", len(names), func(i int) (string, reflect.Value) { return names[i], values[i] })
 }
 
-// compactAll writes n members between two brackets.
+// compactAll writes n members between the two brackets.
 func compactAll(b *bytes.Buffer, brackets string, n int, member func(i int) (name string, v reflect.Value)) error {
 	b.WriteByte(brackets[0])
 	for i := range n {

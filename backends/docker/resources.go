@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	// imageVariable tells a container its image, as in TorchX.
+	// imageVariable is set to the image of the container, as in TorchX.
 	imageVariable = "TORCHX_IMAGE"
-	// publishHost keeps published ports from the network: what listens there, such
-	// as a rendezvous, often trusts every connection.
+	// publishHost hides published ports from the network: services such as a rendezvous
+	// often trust every connection.
 	publishHost = "127.0.0.1"
 )
 
-// deviceFiles are the devices that a resource may ask for and what their files
-// are called, without the number; as in TorchX (torchx/specs, schedulers/devices.py).
+// deviceFiles are the devices that a resource may request, with the paths of their files
+// without the number; as in TorchX (torchx/specs, schedulers/devices.py).
 var deviceFiles = map[string]string{
 	"vpc.amazonaws.com/efa":       "/dev/infiniband/uverbs",
 	"aws.amazon.com/neurondevice": "/dev/neuron",
 }
 
-// maxDevices bounds the devices of all containers together: each is an entry of a request.
+// maxDevices bounds the devices of all containers together, because each is a member of the request.
 const maxDevices = 100_000
 
-// checkDevices refuses a number of devices that no machine has.
+// checkDevices refuses more than maxDevices.
 func checkDevices(app *spec.App) error {
 	total := 0
 	for i := range app.Roles {
@@ -45,7 +45,7 @@ func checkDevices(app *spec.App) error {
 				continue
 			}
 			if total += d.Value * role.NumReplicas; total > maxDevices {
-				return fmt.Errorf("too many devices: the %d replicas of role %s have %d of %s each, and all replicas together may have at most %d",
+				return fmt.Errorf("too many devices: the %d replicas of role %s request %d of %s each, the limit for all replicas is %d",
 					role.NumReplicas, role.Name, d.Value, d.Key, maxDevices)
 			}
 		}
@@ -53,8 +53,8 @@ func checkDevices(app *spec.App) error {
 	return nil
 }
 
-// setResources limits a container, where the resource sets a limit, and adds its
-// devices. Unknown devices are named by ignored.
+// setResources sets the limits of a container and adds its devices. Unknown devices are
+// reported by ignored.
 func setResources(h *container.HostConfig, r spec.Resource) {
 	const mib = 1 << 20
 	if r.MemMB >= 0 {
@@ -79,8 +79,7 @@ func addDevice(h *container.HostConfig, src, dst, permissions string) {
 	h.Devices = append(h.Devices, container.DeviceMapping{PathOnHost: src, PathInContainer: dst, CgroupPermissions: permissions})
 }
 
-// addMounts adds a role's mounts. The source of a bind mount is taken from cwd if it
-// is not absolute.
+// addMounts adds a role's mounts. The source of a bind mount is relative to cwd.
 func addMounts(h *container.HostConfig, mounts []spec.Mount, cwd string) {
 	for _, m := range mounts {
 		switch m.Type {
@@ -98,8 +97,8 @@ func addMounts(h *container.HostConfig, mounts []spec.Mount, cwd string) {
 	}
 }
 
-// ports publishes the ports of replicas. The first container that has a port gets
-// the same one on the host, later ones a free one that the engine chooses.
+// ports publishes the ports of replicas. The first container with a port gets the same
+// one on the host, the engine chooses a free one for others.
 type ports map[int]bool
 
 func (p ports) publish(c *container.Config, h *container.HostConfig, portMap spec.Map[int]) {
@@ -121,10 +120,10 @@ func (p ports) publish(c *container.Config, h *container.HostConfig, portMap spe
 	}
 }
 
-// environment is what a container gets: copied variables, those of the options, the
-// role's own, and those that torchx sets; a later one overrides an earlier one.
+// environment returns the variables of a container: copied ones, those of the options,
+// those of the role and those that torchx sets. Later ones override earlier ones.
 func (o options) environment(parent []string, role *spec.Role, rank0, image string) []string {
-	env := copied(o.copyEnv, parent)
+	env := copiedEnv(o.copyEnv, parent)
 	for _, k := range slices.Sorted(maps.Keys(o.env)) {
 		env.Set(k, o.env[k])
 	}
@@ -140,9 +139,9 @@ func (o options) environment(parent []string, role *spec.Role, rank0, image stri
 	return list
 }
 
-// copied returns the variables that match, pattern by pattern, each in the order of
-// the environment.
-func copied(patterns, parent []string) spec.Map[string] {
+// copiedEnv returns the variables that match a pattern: in the order of the patterns, and
+// for each pattern in the order of the environment.
+func copiedEnv(patterns, parent []string) spec.Map[string] {
 	env := spec.Map[string]{}
 	if parent == nil {
 		parent = os.Environ()
@@ -150,7 +149,7 @@ func copied(patterns, parent []string) spec.Map[string] {
 	for _, pattern := range patterns {
 		for _, e := range parent {
 			name, value, _ := strings.Cut(e, "=")
-			// A name has no slash that would matter to Match: its patterns are the shell's.
+			// Names have no slashes, so path.Match is the matching of the shell.
 			if ok, err := path.Match(pattern, name); ok && err == nil && name != "" {
 				env.Set(name, value)
 			}

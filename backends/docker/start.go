@@ -20,19 +20,19 @@ import (
 	"torchx/runtime/spec"
 )
 
-// errorFile is where a container's program may leave its error file, if the role
-// does not choose another place: a folder that nearly every image has.
+// errorFile is where a program in a container writes its error file, unless the role sets
+// another path. Nearly every image has the folder.
 const errorFile = "/tmp/torchx-error.json"
 
 // created is a container that exists.
 type created struct {
-	id    string
-	isNew bool      // made just now
-	begun time.Time // when it was started before; zero: not yet
+	id        string
+	isNew     bool      // created by this call
+	startedAt time.Time // zero: not started yet
 }
 
-// Start creates all containers of a batch, then starts all of them at the same
-// time. If one cannot be created, none is started and the new ones are removed.
+// Start creates all containers of a batch, then starts them in parallel. If one cannot be
+// created, it starts none and removes the new ones.
 func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Started {
 	started := make([]agent.Started, len(batch))
 	containers, err := l.create(ctx, batch, started)
@@ -45,22 +45,22 @@ func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 		}
 		return started
 	}
-	now, _ := l.engine.generation(ctx) // an engine without an answer is found out below
+	generation, _ := l.engine.generation(ctx) // without an answer, the starts below fail
 	_ = forEach(len(batch), func(i int) error {
-		started[i] = l.start(ctx, batch[i], containers[i], now)
-		return nil // each has its own answer
+		started[i] = l.start(ctx, batch[i], containers[i], generation)
+		return nil // each has its own result
 	})
 	for i := range started {
 		if refused := new(agent.ReplicaStartError); errors.As(started[i].Err, &refused) {
-			l.refused.Store(true) // nothing of the app is to stay in the engine
+			l.startRefused.Store(true) // Finish removes all containers of the app
 		}
 	}
 	return started
 }
 
-// create makes the containers that do not exist; started gets the errors.
+// create creates the containers that do not exist and stores errors in started.
 func (l *launcher) create(ctx context.Context, batch []agent.Start, started []agent.Started) ([]created, error) {
-	err := l.engine.do(ctx, func() error { return l.shareNetwork(ctx) })
+	err := l.engine.do(ctx, func() error { return l.ensureNetwork(ctx) })
 	if err != nil {
 		started[0].Err = refusal(ctx, batch[0].Replica, spec.ExitNotStarted, err)
 		return nil, err
@@ -86,7 +86,7 @@ func (l *launcher) create(ctx context.Context, batch []agent.Start, started []ag
 	return containers, nil
 }
 
-// refusal says why a replica does not start. A start that was given up is no refusal.
+// refusal returns why a replica does not start; ErrNotTried if the start was canceled.
 func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	if ctx.Err() != nil {
 		return agent.ErrNotTried
@@ -98,7 +98,7 @@ func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	return &agent.ReplicaStartError{Replica: r, Code: code, Err: explained(err)}
 }
 
-// createOne makes a container, or finds the one that a former agent made.
+// createOne creates a container, or returns the one that a former agent created.
 func (l *launcher) createOne(ctx context.Context, s agent.Start) (created, error) {
 	c := l.body(s)
 	answer, err := l.engine.ContainerCreate(ctx, c.Config, c.HostConfig, c.Networking, nil, c.Name)
@@ -114,19 +114,18 @@ func (l *launcher) createOne(ctx context.Context, s agent.Start) (created, error
 	}
 	for _, key := range []string{LabelAppID, LabelRole, LabelReplica, LabelAttempt} {
 		if old.Config.Labels[key] != c.Config.Labels[key] {
-			return created{}, fmt.Errorf("container name %s is taken by a container of somebody else: remove it by `docker rm %s`", c.Name, c.Name)
+			return created{}, fmt.Errorf("container name %s is in use by another container: remove it by `docker rm %s`", c.Name, c.Name)
 		}
 	}
 	m := created{id: old.ID}
-	if began, err := time.Parse(time.RFC3339Nano, old.State.StartedAt); err == nil && began.Year() > 1 {
-		m.begun = began
+	if t, err := time.Parse(time.RFC3339Nano, old.State.StartedAt); err == nil && t.Year() > 1 {
+		m.startedAt = t
 	}
 	return m, nil
 }
 
-// body returns the container of an attempt. Later ones have names of their own, since
-// the first stays for users to look into; the hosts of the network know them by the
-// first one's.
+// body returns the container of an attempt. Later attempts have different names because
+// the first container stays for inspection; in the network they keep the first name.
 func (l *launcher) body(s agent.Start) *Container {
 	planned := l.byKey[s.Replica]
 	config := *planned.Config
@@ -144,7 +143,7 @@ func (l *launcher) body(s agent.Start) *Container {
 	return c
 }
 
-// attemptName returns `<name>.attempt-<n>`; no planned name has that form.
+// attemptName returns `<name>.attempt-<n>`, a form that planned names do not have.
 func attemptName(name string, attempt int) string {
 	if attempt == 0 {
 		return name
@@ -170,7 +169,7 @@ func withAlias(n *network.NetworkingConfig, alias string) *network.NetworkingCon
 
 func environment(env []string, name string) string { return lookup(env)(name) }
 
-// remove undoes create; failures are logged: what stays has the app's label.
+// remove removes the new containers. Failures are only logged: the rest has the app's label.
 func (l *launcher) remove(containers []created) {
 	_ = forEach(len(containers), func(i int) error {
 		if c := containers[i]; c.isNew {
@@ -183,15 +182,15 @@ func (l *launcher) remove(containers []created) {
 	})
 }
 
-// start begins one container and follows it.
-func (l *launcher) start(ctx context.Context, s agent.Start, c created, now generation) agent.Started {
-	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, began: time.Now(), generation: now.id, line: s.Line, ended: make(chan struct{})}
-	if r.adopted = !c.begun.IsZero(); r.adopted {
-		r.began = c.begun
+// start starts one container and follows it.
+func (l *launcher) start(ctx context.Context, s agent.Start, c created, g generation) agent.Started {
+	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, startedAt: time.Now(), generation: g.id, onLine: s.Line, ended: make(chan struct{})}
+	if r.adopted = !c.startedAt.IsZero(); r.adopted {
+		r.startedAt = c.startedAt
 	}
-	l.runs.add(r) // its end may be reported before its start
+	l.runs.add(r) // before the start: its end may be reported immediately
 	if !r.adopted {
-		if err := l.begin(ctx, c.id); err != nil {
+		if err := l.startContainer(ctx, c.id); err != nil {
 			l.runs.remove(r, false)
 			l.remove([]created{{id: c.id, isNew: true}})
 			code, err := startFailure(l.byKey[s.Replica], err)
@@ -202,17 +201,16 @@ func (l *launcher) start(ctx context.Context, s agent.Start, c created, now gene
 	if r.adopted {
 		go l.checkEnds(nil)
 	}
-	if old := s.Attempt - 1 - keptAttempts; old >= 0 {
-		go l.retire(s.Replica, old)
+	if old := s.Attempt - 1 - maxOldContainers; old >= 0 {
+		go l.removeOldAttempt(s.Replica, old)
 	}
 	return agent.Started{
-		Process: agent.Process{ID: r.id, Engine: r.generation, Hostname: l.byKey[s.Replica].Config.Hostname}, Time: r.began,
+		Process: agent.Process{ID: r.id, Engine: r.generation, Hostname: l.byKey[s.Replica].Config.Hostname}, Time: r.startedAt,
 	}
 }
 
 // startFailure returns the exit code of a container that does not start, as docker run
-// has it, and a short reason. Parts other than the program may be missing or forbidden,
-// too: a device, a mount.
+// does, and a short reason. The cause may be the program, a device or a mount.
 func startFailure(c *Container, err error) (int, error) {
 	text := err.Error()
 	switch {

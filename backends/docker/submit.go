@@ -15,8 +15,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Submit brings the images to the engine, writes the bundle, starts its agent and
-// returns when every container has started.
+// Submit prepares the images on the engine, writes the bundle, starts its agent and
+// returns when all containers have started.
 func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	if b.Bundle(p.ID).Exists() {
 		return fmt.Errorf("app %s: %w", p.ID, backend.ErrExists)
@@ -25,12 +25,12 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	taken, err := containersOf(ctx, engine, p.ID)
+	existing, err := containersOf(ctx, engine, p.ID)
 	if err != nil {
 		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
-	if len(taken) > 0 {
-		return fmt.Errorf("app %s: the engine has containers of it: %w", p.ID, backend.ErrExists)
+	if len(existing) > 0 {
+		return fmt.Errorf("app %s: the engine already has its containers: %w", p.ID, backend.ErrExists)
 	}
 	if err := preferCancel(ctx, b.prepare(ctx, engine, p)); err != nil {
 		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
@@ -42,7 +42,7 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	return b.Start(m, p.Unrecorded)
 }
 
-// manifest returns what the agent runs: the plan, fitted to the engine's machine.
+// manifest returns the agent's manifest: the plan, fitted to the engine's machine.
 func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backend.Plan) (*agent.Manifest, error) {
 	o, err := readOptions(p.Cfg)
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 	}
 	info, err := engine.Info(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask the engine for its machine: %w", plain(err))
+		return nil, fmt.Errorf("get the engine's resources: %w", plain(err))
 	}
 	req := *p.Request.(*Request)
 	containers, warnings := fitEngine(req.Containers, info, engine.DaemonHost())

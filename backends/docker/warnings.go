@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// unsupported returns warnings about settings of an app that have no effect here.
+// unsupported returns warnings about settings of an app that have no effect in this backend.
 func unsupported(app *spec.App, o options) []string {
 	var all, lines []string
 	ports := false
@@ -41,8 +41,8 @@ func ignored(role *spec.Role) (what []string) {
 	return what
 }
 
-// unreachablePorts warns, in one line, of ports that this machine cannot reach: they
-// never become ready.
+// unreachablePorts returns one warning about ports that this machine cannot reach, so that
+// they never become ready.
 func (p planner) unreachablePorts(app *spec.App, o options, system string) []string {
 	var roles []string
 	for i := range app.Roles {
@@ -57,14 +57,14 @@ func (p planner) unreachablePorts(app *spec.App, o options, system string) []str
 	}
 	at, err := findEndpoint(lookup(p.environ))
 	if err != nil {
-		return nil // without an endpoint there is no run either
+		return nil // Submit fails without an endpoint
 	}
-	const unready = "ports of role %s will never look ready from here, "
+	const unready = "ports of role %s will never become ready: this machine cannot reach "
 	switch local := strings.HasPrefix(at.Host, localEngine); {
 	case !local:
-		return []string{fmt.Sprintf(unready+"the engine is elsewhere (%s): use \"log\" in \"ready\"", strings.Join(roles, ", "), at.where())}
+		return []string{fmt.Sprintf(unready+"containers of the remote engine %s (use \"log\" in \"ready\")", strings.Join(roles, ", "), at)}
 	case system != "linux" && !o.publishPorts:
-		return []string{fmt.Sprintf(unready+"containers are in a virtual machine: use -cfg publish_ports=true, or \"log\" in \"ready\"", strings.Join(roles, ", "))}
+		return []string{fmt.Sprintf(unready+"containers in the virtual machine of the engine (use -cfg publish_ports=true, or \"log\" in \"ready\")", strings.Join(roles, ", "))}
 	}
 	return nil
 }

@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	// restartSlack is how long before an engine's new generation the old one may have
-	// ended a container: by its shutdown, or when the new one began.
-	restartSlack = time.Minute
-	// codeUnknown is an engine's code of a container that ended when the engine was
-	// killed, between hearing of the end and writing it down (seen with live-restore).
-	codeUnknown = 255
+	// restartMargin is how long before the engine's new generation its shutdown may have
+	// ended a container.
+	restartMargin = time.Minute
+	// exitCodeUnknown is the exit code of a container if the engine was killed between
+	// noticing its end and recording it (seen with live-restore).
+	exitCodeUnknown = 255
 )
 
-// Notes of replicas that ended with their engine.
+// Messages of replicas that ended with their engine.
 const (
 	engineRestarted = "stopped by engine restart"
-	engineForgot    = "the engine was killed as it ended, and does not know its exit code"
+	engineKilled    = "unknown exit code: the engine was killed while the container ended"
 )
 
-// watch hears of the ends of containers. One stream serves the whole app; what it
-// missed, because the engine was away, is asked for when it is back.
+// watch reports the ends of containers. One stream of events serves the whole app. After
+// an interruption, listen inspects all containers for ends that it missed.
 func (l *launcher) watch() {
 	for l.engine.await(l.ctx) == nil {
 		l.listen()
@@ -52,7 +52,7 @@ func (l *launcher) listen() {
 		filters.Arg("type", string(events.ContainerEventType)), filters.Arg("event", string(events.ActionDie)),
 		filters.Arg("label", LabelAppID+"="+l.app),
 	)})
-	l.checkEnds(nil) // the stream is open: nothing is missed from here on
+	l.checkEnds(nil) // after opening the stream, so that no end is missed
 	for {
 		select {
 		case m := <-messages:
@@ -61,17 +61,17 @@ func (l *launcher) listen() {
 			}
 		case err := <-errs:
 			if unreachable(err) {
-				l.outage.Store(time.Now().UnixNano())
+				l.engineLostAt.Store(time.Now().UnixNano())
 			} else if err != nil && ctx.Err() == nil {
 				l.log.Printf("events: %v", plain(err))
 			}
-			return // the next stream is opened
+			return // watch opens the next stream
 		}
 	}
 }
 
-// checkEnds finds out which containers have ended: that of an event, or all that are
-// followed.
+// checkEnds reports which containers have ended: that of an event, or without one all
+// followed ones.
 func (l *launcher) checkEnds(m *events.Message) {
 	id := ""
 	if m != nil {
@@ -79,14 +79,14 @@ func (l *launcher) checkEnds(m *events.Message) {
 	}
 	for _, r := range l.runs.matching(id) {
 		if err := l.checkEnd(r, m); err != nil && l.ctx.Err() == nil {
-			l.log.Printf("look at container of %s/%d: %v", r.replica.Role, r.replica.ID, plain(err))
+			l.log.Printf("inspect container of %s/%d: %v", r.replica.Role, r.replica.ID, plain(err))
 		}
 	}
 }
 
 // checkEnd reports the end of a container, if it has ended.
 func (l *launcher) checkEnd(r *run, m *events.Message) error {
-	before := time.Now()
+	inspected := time.Now()
 	c, err := l.engine.inspect(l.ctx, r.id)
 	switch {
 	case errdefs.IsNotFound(err):
@@ -101,10 +101,10 @@ func (l *launcher) checkEnd(r *run, m *events.Message) error {
 	e := exitOf(r, c.State, c.HostConfig)
 	if !r.stopped.Load() {
 		switch {
-		case l.endedWithEngine(r, c.State, before, m == nil):
+		case l.endedWithEngine(r, c.State, inspected, m == nil):
 			e.Lost, e.Msg = true, engineRestarted
-		case c.State.ExitCode == codeUnknown && l.outage.Load() > r.began.UnixNano():
-			e.Lost, e.Msg = true, engineForgot
+		case c.State.ExitCode == exitCodeUnknown && l.engineLostAt.Load() > r.startedAt.UnixNano():
+			e.Lost, e.Msg = true, engineKilled
 		}
 	}
 	l.saveErrorFile(r, c.Config.Env)
@@ -114,7 +114,7 @@ func (l *launcher) checkEnd(r *run, m *events.Message) error {
 
 // end reports an exit, once.
 func (l *launcher) end(r *run, e agent.Exit) {
-	r.once.Do(func() {
+	r.endOnce.Do(func() {
 		l.runs.remove(r, true)
 		close(r.ended)
 		e.Replica, e.Attempt = r.replica, r.attempt
@@ -122,7 +122,7 @@ func (l *launcher) end(r *run, e agent.Exit) {
 	})
 }
 
-// removedExit is the end of a container that was removed.
+// removedExit returns the exit of a removed container.
 func removedExit(m *events.Message) agent.Exit {
 	e := agent.Exit{Time: time.Now(), Code: spec.ExitNotStarted, Msg: "its container was removed"}
 	if m == nil {
@@ -134,10 +134,10 @@ func removedExit(m *events.Message) agent.Exit {
 	return e
 }
 
-// exitOf reads the state of a container that has ended.
+// exitOf returns the exit of an ended container.
 func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 	e := agent.Exit{Code: s.ExitCode, Signal: signalName(s.ExitCode), Time: time.Now()}
-	if t, err := time.Parse(time.RFC3339Nano, s.FinishedAt); err == nil && t.After(r.began) && t.Before(e.Time) {
+	if t, err := time.Parse(time.RFC3339Nano, s.FinishedAt); err == nil && t.After(r.startedAt) && t.Before(e.Time) {
 		e.Time = t
 	}
 	switch {
@@ -151,28 +151,28 @@ func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 	return e
 }
 
-// endedWithEngine reports whether an engine that went down ended the container. A
-// graceful shutdown reports the ends on streams that are open, but takes no new
-// connections any more; after a crash the next generation ends what it finds. With
-// live-restore neither happens, and the generation goes on.
-func (l *launcher) endedWithEngine(r *run, s *container.State, seen time.Time, late bool) bool {
-	now, err := l.engine.generationAfter(l.ctx, seen)
+// endedWithEngine reports whether the container ended because the engine went down. A
+// graceful shutdown still reports ends on open streams but accepts no new connections;
+// after a crash the next generation ends remaining containers. With live-restore neither
+// happens, and the generation stays the same.
+func (l *launcher) endedWithEngine(r *run, s *container.State, inspected time.Time, missed bool) bool {
+	now, err := l.engine.generationAfter(l.ctx, inspected)
 	if err != nil || now.id == r.generation || r.generation == "" || now.id == "" {
 		return false
 	}
 	if info, err := l.engine.Info(l.ctx); err != nil || info.LiveRestoreEnabled {
 		return false
 	}
-	if !r.adopted || !late {
+	if !r.adopted || !missed {
 		return true
 	}
-	// Nothing watched when it ended: it may have been long before the engine went.
+	// No agent watched when it ended: it may have ended long before the engine did.
 	finished, err := time.Parse(time.RFC3339Nano, s.FinishedAt)
-	return err != nil || s.ExitCode > 128 || finished.After(now.created.Add(-restartSlack))
+	return err != nil || s.ExitCode > 128 || finished.After(now.created.Add(-restartMargin))
 }
 
-// signalName returns the signal that an exit code of a container stands for, "" for a
-// plain one.
+// signalName returns the signal that the exit code of a container represents, "" for an
+// ordinary exit code.
 func signalName(code int) string {
 	if code <= 128 || code > 128+64 {
 		return ""

@@ -17,49 +17,49 @@ import (
 	"torchx/runtime/spec"
 )
 
-// bindRoot is where workspace_mode=bind mounts the workspace, and the folder
-// that containers then start in.
+// bindRoot is where workspace_mode=bind mounts the workspace. Containers then start in
+// this folder.
 const bindRoot = "/workspace"
 
-// largeWorkspace is how many bytes are worth a hint at .dockerignore.
+// largeWorkspace is the size in bytes from which on a note suggests .dockerignore.
 const largeWorkspace = 256 << 20
 
-// build is an image of a workspace.
+// build is the image of a workspace that is to build.
 type build struct {
 	tree *workspace.Tree
 	base string
 	name string
 }
 
-// workspaces says how the workspaces of an app's roles come into containers.
+// workspaces are the workspaces of an app's roles.
 type workspaces struct {
 	mode     string
-	why      string // how the first role's was found, if it is a default
+	source   string // how the default workspace of the first role was chosen
 	builds   []build
-	images   map[string]string              // role to the image that is built for it
-	projects map[string][]workspace.Project // role to its folders
+	images   map[string]string              // by role: the image that is built for it
+	projects map[string][]workspace.Project // by role: its folders
 }
 
-// planWorkspaces gives the app of the plan its workspaces, with absolute paths,
-// names the images to be built and notes what was chosen.
+// planWorkspaces sets the workspaces of the plan's app, with absolute paths, names the
+// images to build and adds notes about them.
 func planWorkspaces(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o options) (*workspaces, error) {
-	why := ""
+	source := ""
 	if first := &plan.App.Roles[0]; first.Workspace == nil && in.Workspace != "" {
 		first.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: in.Workspace}}}
-		why = in.WorkspaceWhy
+		source = in.WorkspaceWhy
 	} else if first.Workspace == nil && in.WorkspaceWhy != "" {
 		plan.Notes = append(plan.Notes, in.WorkspaceWhy)
 	}
 	w, err := collect(plan.App, in.Cwd, o.mode)
-	w.why = why
+	w.source = source
 	if err != nil || o.mode == workspaceBind {
-		plan.Notes = append(plan.Notes, w.mounted(plan.App)...)
+		plan.Notes = append(plan.Notes, w.mountNotes(plan.App)...)
 		return w, err
 	}
-	return w, w.name(ctx, plan)
+	return w, w.nameImages(ctx, plan)
 }
 
-// collect finds the folders of all roles.
+// collect returns the folders of all roles.
 func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
 	w := &workspaces{mode: mode, images: map[string]string{}, projects: map[string][]workspace.Project{}}
 	for i := range app.Roles {
@@ -75,9 +75,9 @@ func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
 	return w, nil
 }
 
-// name reads all folders, each once, and names their images; roles with the same one
-// share its build.
-func (w *workspaces) name(ctx context.Context, plan *backend.Plan) error {
+// nameImages reads each folder once and names the images. Roles with the same image share
+// a build.
+func (w *workspaces) nameImages(ctx context.Context, plan *backend.Plan) error {
 	trees := map[string]*workspace.Tree{}
 	for i := range plan.App.Roles {
 		role := &plan.App.Roles[i]
@@ -107,7 +107,7 @@ func (w *workspaces) name(ctx context.Context, plan *backend.Plan) error {
 	return nil
 }
 
-// readTree names the image; reading many bytes is a step of its own.
+// readTree returns the name of the image. Reading a large workspace is a separate step.
 func readTree(ctx context.Context, progress backend.Progress, tree *workspace.Tree, base string) (string, error) {
 	if tree.Bytes > largeWorkspace {
 		step := backend.Step{Name: "read " + paths(tree.Projects), Text: sizeOf(tree)}
@@ -121,12 +121,12 @@ func (w *workspaces) note(plan *backend.Plan, role *spec.Role, tree *workspace.T
 	plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s, onto %s as %s",
 		w.title(plan.App, role), sizeOf(tree), role.Image, name))
 	if tree.Bytes > largeWorkspace {
-		plan.Notes = append(plan.Notes, "name what the image can do without in "+tree.Projects[0].Path+"/.dockerignore")
+		plan.Notes = append(plan.Notes, "list files that the image does not need in "+tree.Projects[0].Path+"/.dockerignore")
 	}
 	plan.Warnings = append(plan.Warnings, tree.Warnings()...)
 }
 
-func (w *workspaces) mounted(app *spec.App) (notes []string) {
+func (w *workspaces) mountNotes(app *spec.App) (notes []string) {
 	for i := range app.Roles {
 		if len(w.projects[app.Roles[i].Name]) > 0 {
 			notes = append(notes, fmt.Sprintf("%s: mounted at %s", w.title(app, &app.Roles[i]), bindRoot))
@@ -135,11 +135,11 @@ func (w *workspaces) mounted(app *spec.App) (notes []string) {
 	return notes
 }
 
-// title names a role's workspace.
+// title describes a role's workspace.
 func (w *workspaces) title(app *spec.App, role *spec.Role) string {
 	text := fmt.Sprintf("workspace of role %s: %s", role.Name, paths(w.projects[role.Name]))
-	if w.why != "" && role == &app.Roles[0] {
-		text += " (" + w.why + ")"
+	if w.source != "" && role == &app.Roles[0] {
+		text += " (" + w.source + ")"
 	}
 	return text
 }
@@ -167,7 +167,7 @@ func (w *workspaces) image(role *spec.Role) string {
 	return role.Image
 }
 
-// bind mounts a role's folders in workspace_mode=bind.
+// bind mounts a role's folders if workspace_mode=bind.
 func (w *workspaces) bind(c *Container, role *spec.Role) {
 	if w.mode != workspaceBind || len(w.projects[role.Name]) == 0 {
 		return

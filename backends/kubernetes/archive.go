@@ -28,7 +28,7 @@ type openLogs struct {
 	files *logstore.Hub // nil until first used
 }
 
-// logKey is an app's stream, "" for both.
+// logKey identifies the archive of an app's stream, "" for both.
 type logKey struct {
 	id     string
 	stream backend.Stream
@@ -49,7 +49,7 @@ func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 	return l.apps[key]
 }
 
-// hub returns the hub that tells readers when files grow.
+// hub returns the hub that notifies readers when files grow.
 func (l *openLogs) hub() *logstore.Hub {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,9 +72,9 @@ func (l *openLogs) close() error {
 // Sweep restarts the agents of archives that died.
 func (b *Backend) Sweep(context.Context) error { return archive.Sweep(b.config.Home, b.config.Exe) }
 
-// beginArchive records before the submission that an app with archive=true is to be
-// followed, so that no crash leaves an app without an agent. The returned functions start
-// the agent, or forget the archive of an app whose submission failed.
+// beginArchive records, before the submission, that an app with archive=true needs an
+// agent, so that a crash cannot leave the app without one. The returned functions start the
+// agent, or remove the archive of an app whose submission failed.
 func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func() error, err error) {
 	none := func() error { return nil }
 	if on, _ := p.Cfg["archive"].(bool); !on {
@@ -137,36 +137,36 @@ func recheckConsent(home string, cfg backend.Config) error {
 	return nil
 }
 
-// keeper archives an app's logs during Wait, with the watch of Wait: clusters delete pods,
+// waitArchiver archives an app's logs during Wait, using Wait's watch: clusters delete pods,
 // and the user wants to read their logs later.
-type keeper struct {
-	b      *Backend
-	t      *target
-	seen   *archive.Replay    // nil before the first snapshot
-	follow *archive.Following // nil where an agent does it
+type waitArchiver struct {
+	b         *Backend
+	t         *target
+	replay    *archive.Replay    // nil before the first snapshot
+	following *archive.Following // nil if an agent archives the logs
 }
 
-// see receives a snapshot of the app.
-func (k *keeper) see(s *archive.Snapshot) {
-	if k.seen != nil {
-		k.seen.Put(s)
+// update receives the next snapshot of the app.
+func (w *waitArchiver) update(s *archive.Snapshot) {
+	if w.replay != nil {
+		w.replay.Put(s)
 		return
 	}
-	k.seen = archive.NewReplay(&logCluster{backend: k.b, id: k.t.id}, s)
-	dir := archive.Dir(k.b.config.Home, k.t.id)
+	w.replay = archive.NewReplay(&logCluster{backend: w.b, id: w.t.id}, s)
+	dir := archive.Dir(w.b.config.Home, w.t.id)
 	if archive.Followed(dir) {
 		return
 	}
 	app := archive.New(archive.Config{
-		Backend: manifest.Name, ID: k.t.id, Dir: dir, Cluster: k.seen, Positions: k.b.config.Positions, Warn: k.b.config.Warn,
+		Backend: manifest.Name, ID: w.t.id, Dir: dir, Cluster: w.replay, Positions: w.b.config.Positions, Warn: w.b.config.Warn,
 	})
-	k.follow = app.Follow(s.Status)
+	w.following = app.Follow(s.Status)
 }
 
-// end archives the rest of an app that has ended, and warns about what is missing. err is
-// the error of Wait, nil at the app's end.
-func (k *keeper) end(ctx context.Context, err error) {
-	if k.follow == nil {
+// end archives the remaining logs of an app that has ended, and warns about missing ones.
+// err is the error of Wait, nil if the app has ended.
+func (w *waitArchiver) end(ctx context.Context, err error) {
+	if w.following == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
@@ -174,33 +174,33 @@ func (k *keeper) end(ctx context.Context, err error) {
 	if err != nil {
 		cancel()
 	}
-	missing, why := k.follow.End(ctx)
+	missing, why := w.following.End(ctx)
 	if err != nil || len(missing) == 0 {
 		return
 	}
-	reason := "the cluster does not send all of it within " + saveTime.String()
+	reason := "the cluster did not send all of them within " + saveTime.String()
 	if why != nil {
 		reason, _, _ = strings.Cut(why.Error(), "\n")
 	}
-	k.b.warn("logs of %s of %s are not all archived: %s", replicasText(missing), manifest.Handle(k.t.id), reason)
+	w.b.warn("logs of %s of %s are not all archived: %s", replicasText(missing), manifest.Handle(w.t.id), reason)
 }
 
 // saveTime bounds how long Cancel waits for logs.
 const saveTime = 10 * time.Second
 
 // saveLogs archives an app's logs before it is stopped, since they are deleted with its
-// pods, and warns about what is lost. No failure prevents the stop.
+// pods, and warns about lost lines. A failure does not prevent the stop.
 func (b *Backend) saveLogs(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
 	s, err := b.archive(id, "").Save(ctx)
 	switch {
 	case err != nil:
-		b.warn("logs of %s are lost, they could not be archived before it is stopped: %v", manifest.Handle(id), err)
+		b.warn("logs of %s are lost, they could not be archived before the app was stopped: %v", manifest.Handle(id), err)
 	case len(s.Missing) > 0:
-		b.warn("logs of %s of %s could not all be archived within %s, the rest is lost", replicasText(s.Missing), manifest.Handle(id), saveTime)
+		b.warn("logs of %s of %s could not all be archived within %s, the remaining lines are lost", replicasText(s.Missing), manifest.Handle(id), saveTime)
 	case s.Losing:
-		b.warn("logs so far are archived; what replicas write while they stop is lost (-cfg archive=true keeps it, and so does `torchx log -t`)")
+		b.warn("logs are archived up to now, lines written while replicas stop are lost (keep them with -cfg archive=true or `torchx log -t`)")
 	}
 }
 

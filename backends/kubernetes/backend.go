@@ -37,15 +37,15 @@ type Config struct {
 	Version string   // of this program, for the label of objects
 	Offline bool     // the user forbids the network
 	Environ []string // locates clusters and engines, "K=V"; nil: this process's own
-	// Images returns what builds and pushes images; nil: nothing does.
+	// Images returns the backend that builds and pushes images; nil: there is none.
 	Images func() (workspace.Pusher, error)
-	// Settings returns the options by which an app is reached: those it was submitted
-	// with, or for an unknown one and for "" those of files and command line. nil: none.
+	// Settings returns the options that locate an app: those of its submission, or for an
+	// unknown app and for "" those of config files and command line. nil: no options.
 	Settings func(ctx context.Context, id string) (backend.Config, error)
-	// Positions returns where cursors of archived logs are kept beside the logs: the
-	// history. nil, or a nil result: there is none.
+	// Positions returns the history, which keeps a copy of the cursors of archived logs.
+	// nil, or a nil result: no copy is kept.
 	Positions func(ctx context.Context) archive.Positions
-	// Warn receives problems that did not stop the work, one line each; nil drops them.
+	// Warn receives non-fatal problems, one line each; nil drops them.
 	Warn func(line string)
 }
 
@@ -94,7 +94,7 @@ func open(e driver.Env) (backend.Backend, error) {
 	return New(c)
 }
 
-// New returns the backend; it touches nothing.
+// New returns the backend. It contacts no cluster and opens no file.
 func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
@@ -105,7 +105,7 @@ func New(c Config) (*Backend, error) {
 // Name is "kubernetes".
 func (b *Backend) Name() string { return manifest.Name }
 
-// Close releases connections and files; apps go on.
+// Close releases connections and files; apps keep running.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,8 +125,8 @@ func (b *Backend) Probe(ctx context.Context) error {
 	return err
 }
 
-// ResolveTarget adds to options the kubeconfig and context that they mean. Inside a pod
-// there is neither.
+// ResolveTarget adds to cfg the kubeconfig and the context that it selects; inside a pod
+// both are absent.
 func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	a, err := kube.Find(clusterRefOf(cfg), b.config.Environ)
 	if err != nil {
@@ -141,21 +141,21 @@ func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	return resolved, nil
 }
 
-// TrustedFiles returns the kubeconfig files of cfg, and the programs beside them that they
-// run to log in.
+// TrustedFiles returns the kubeconfig files of cfg, and the login programs that these run
+// from their own folders.
 func (b *Backend) TrustedFiles(cfg backend.Config) iter.Seq[string] {
 	return clusterRefOf(cfg).TrustedFiles(b.config.Environ)
 }
 
-// clusterRefOf returns the cluster that options mean.
-func clusterRefOf(cfg backend.Config) (p kube.ClusterRef) {
-	p.Kubeconfig, _ = cfg["kubeconfig"].(string)
-	p.Context, _ = cfg["context"].(string)
-	return p
+// clusterRefOf returns the cluster that options select.
+func clusterRefOf(cfg backend.Config) (ref kube.ClusterRef) {
+	ref.Kubeconfig, _ = cfg["kubeconfig"].(string)
+	ref.Context, _ = cfg["context"].(string)
+	return ref
 }
 
-// cluster returns a client for the cluster of an app, or for "" for the default one, and
-// the options that name it.
+// cluster returns a client for the cluster of an app, the default cluster for "", and the
+// options that select it.
 func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend.Config, error) {
 	cfg := backend.Config{}
 	if b.config.Settings != nil {
@@ -164,35 +164,35 @@ func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend
 			return nil, nil, err
 		}
 	}
-	place := clusterRefOf(cfg)
-	c, err := b.client(place, nil)
-	if err != nil && place.Kubeconfig != "" && place.Context != "" {
-		// The kubeconfig may be deleted and its context defined in another one.
-		if c, err := b.client(kube.ClusterRef{Context: place.Context}, nil); err == nil {
+	ref := clusterRefOf(cfg)
+	c, err := b.client(ref, nil)
+	if err != nil && ref.Kubeconfig != "" && ref.Context != "" {
+		// The kubeconfig may be deleted, and another one may define its context.
+		if c, err := b.client(kube.ClusterRef{Context: ref.Context}, nil); err == nil {
 			return c, cfg, nil
 		}
 	}
 	return c, cfg, err
 }
 
-// client returns the client of a cluster, or a new one that passes the server's warnings
-// to warn if that is not nil. Errors: ErrUnavailable.
-func (b *Backend) client(p kube.ClusterRef, warn func(line string)) (*kube.Client, error) {
+// client returns the shared client of a cluster, or, if warn is not nil, a new one that
+// passes the server's warnings to warn. Errors: ErrUnavailable.
+func (b *Backend) client(ref kube.ClusterRef, warn func(line string)) (*kube.Client, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c := b.clients[p]; c != nil && warn == nil {
+	if c := b.clients[ref]; c != nil && warn == nil {
 		return c, nil
 	}
 	if b.config.Offline {
-		return nil, backend.Errorf(backend.ErrUnavailable, "the network is forbidden by --offline, a cluster cannot be reached")
+		return nil, backend.Errorf(backend.ErrUnavailable, "the cluster cannot be reached: --offline forbids the network")
 	}
-	a, err := kube.Find(p, b.config.Environ)
+	a, err := kube.Find(ref, b.config.Environ)
 	if err != nil {
 		return nil, err
 	}
 	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.Version, Warn: warn})
 	if err == nil && warn == nil {
-		b.clients[p] = c
+		b.clients[ref] = c
 	}
 	return c, err
 }
@@ -201,7 +201,7 @@ func (b *Backend) client(p kube.ClusterRef, warn func(line string)) (*kube.Clien
 type target struct {
 	*kube.Client
 	id, namespace, name string
-	cfg                 backend.Config // options by which it is reached
+	cfg                 backend.Config // options that locate it
 	observers           *backend.Observers
 }
 
@@ -213,9 +213,9 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 		name = strings.Trim(id, ":")
 		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, manifest.Handle(manifest.AppID(manifest.DefaultNamespace, name)))
 	}
-	// They become parts of paths on the API server, where .. leads to other objects.
+	// Both become parts of request paths, where .. would lead to other objects.
 	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q is none of Kubernetes: NAMESPACE:NAME are lower-case letters, digits, '-' and '.'", id)
+		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q is not valid on Kubernetes: NAMESPACE:NAME may have lower-case letters, digits, '-' and '.'", id)
 	}
 	c, cfg, err := b.cluster(ctx, id)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // Cancel stops an app and keeps its objects: a Volcano Job is aborted, everything else
-// is suspended. It returns when the cluster knows. An unknown or finished app, or a
-// second call, does nothing.
+// is suspended. It returns once the cluster has stored the request. It does nothing for an
+// unknown or finished app, or when called again.
 func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	t, err := b.target(ctx, id)
 	if err != nil {
@@ -49,8 +49,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// stop asks the controllers to end the pods. A Volcano Job is annotated only once, so
-// that the time of the first cancellation stays.
+// stop asks the controllers to end the pods. A Volcano Job is annotated only once, to keep
+// the time of the first cancellation.
 func (t *target) stop(ctx context.Context, a *app) error {
 	meta := map[string]any{"annotations": map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}}
 	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
@@ -99,7 +99,7 @@ func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
 	c.GenerateName, c.Namespace, c.OwnerReferences = j.Name+"-abort-", j.Namespace, []metav1.OwnerReference{owner}
 	err := t.Create(ctx, kube.VolcanoCommands, t.namespace, c, false, nil)
 	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, kube.ErrForbidden) {
-		// As TorchX does.
+		// TorchX does the same.
 		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, j.Name, "status", map[string]any{
 			"status": map[string]any{"state": map[string]any{"phase": "Aborted"}},
 		})

@@ -25,7 +25,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// harness has a namespace of its own, to which its kubeconfig leads.
+// harness returns a harness with a new namespace, the default one of its kubeconfig.
 func harness(t *testing.T, cluster *clustertest.Cluster, gang manifest.Form) backendtest.Harness {
 	namespace, home := cluster.Namespace(t), t.TempDir()
 	kubeconfig := cluster.Write(t, func(_ *api.Cluster, _ *api.AuthInfo, context *api.Context) { context.Namespace = namespace })
@@ -49,14 +49,14 @@ func harness(t *testing.T, cluster *clustertest.Cluster, gang manifest.Form) bac
 	}
 }
 
-// capabilities are those of a form. What is missing, and why:
+// capabilities returns those of a form, each missing one with its reason.
 func capabilities(gang manifest.Form) backendtest.Caps {
 	caps := backendtest.AllCaps()
-	caps.Streams = false                         // a kubelet keeps one log of a container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
-	caps.AnyID = false                           // the API has names of lower-case letters, digits and '-' only
-	caps.StartErrors = false                     // an app is submitted when the cluster has its objects: nodes look for its program later
-	caps.WholeLogs = false                       // the unread log of a deleted pod is lost, which a gap says
-	caps.Attempts = gang != manifest.FormVolcano // Volcano restarts jobs and tasks, never one replica: the plan warns
-	caps.FailFast = gang != manifest.FormJob     // nothing stops the Jobs of other roles: the plan warns
+	caps.Streams = false                         // a kubelet keeps one log per container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
+	caps.AnyID = false                           // names have only lower-case letters, digits and '-'
+	caps.StartErrors = false                     // an app counts as submitted once its objects exist; nodes start its program later
+	caps.WholeLogs = false                       // the unread log of a deleted pod is lost; a gap notice reports it
+	caps.Attempts = gang != manifest.FormVolcano // Volcano restarts jobs and tasks, never one replica; the plan warns
+	caps.FailFast = gang != manifest.FormJob     // nothing stops the Jobs of other roles; the plan warns
 	return caps
 }

@@ -42,8 +42,8 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	return b.forgetLogs(id, o)
 }
 
-// remove deletes the main objects; the cluster deletes what they own. It tries all and
-// returns the first error.
+// remove deletes the main objects; the cluster deletes the objects they own. It tries all
+// and returns the first error.
 func (t *target) remove(ctx context.Context, a *app) (first error) {
 	remove := func(r kube.Resource, name string) {
 		err := ignoreMissing(t.Delete(ctx, r, t.namespace, name, "", nil))
@@ -63,9 +63,9 @@ func (t *target) remove(ctx context.Context, a *app) (first error) {
 	return first
 }
 
-// removeServices deletes what a submission with gang=job creates before its first Job:
-// the service, which owns the rest. In the other forms the main object comes first. It
-// reports whether there was a service. A user who may not list services has none.
+// removeServices deletes the service of an interrupted submission with gang=job, which
+// creates the service before the Jobs. (The other forms create the main object first.) It
+// reports whether it found one; it finds none if the user may not list services.
 func (t *target) removeServices(ctx context.Context) (found bool, first error) {
 	services, err := kube.List[kube.Object](ctx, t.Client, kube.Services, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
 	if errors.Is(err, kube.ErrForbidden) {
@@ -81,8 +81,8 @@ func (t *target) removeServices(ctx context.Context) (found bool, first error) {
 	return len(services) > 0, first
 }
 
-// goneTime bounds the wait for pods that end: their grace period defaults to 30 s, and a
-// pod of a lost node never ends.
+// goneTime bounds the wait for pods to end: their grace period defaults to 30 s, and a pod
+// of a lost node never ends.
 const goneTime = 2 * time.Minute
 
 // waitGone waits until the app and its pods are deleted.
@@ -103,7 +103,7 @@ func (t *target) waitGone(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late:
-			return fmt.Errorf("%s: the app is deleted, but after %v it has still not ended: see `kubectl -n %s get pods -l %s`", t.Client, goneTime, t.namespace, label.Selector(t.name))
+			return fmt.Errorf("%s: the app is deleted, but parts of it still exist after %v: see `kubectl -n %s get pods -l %s`", t.Client, goneTime, t.namespace, label.Selector(t.name))
 		case <-time.After(pause):
 		}
 	}

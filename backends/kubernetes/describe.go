@@ -15,8 +15,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Describe reports the state of an app. It takes three requests, whatever the number of
-// pods; two more where Volcano keeps the whole app waiting for room.
+// Describe reports the state of an app. It makes three requests, independent of the number
+// of pods, and two more while Volcano holds the whole app back for lack of room.
 // Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
 	t, err := b.target(ctx, id)
@@ -38,8 +38,8 @@ func (t *target) status(seen *observe.Observation) *spec.Status {
 	return s
 }
 
-// observe reads the app's main objects and its pods. If the app's form is not recorded,
-// its pods tell. Errors: ErrNotFound, ErrUnavailable.
+// observe reads the app's main objects and its pods. If the app's form is not recorded, the
+// labels of its pods show it. Errors: ErrNotFound, ErrUnavailable.
 func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	var pods []corev1.Pod
 	known := t.form() != ""
@@ -59,7 +59,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	ended := a.state().Terminal()
 	a.App = a.record().App
 	selector := a.selector(t.name)
-	// An end is final: pods must not be from before it.
+	// A terminal state is final, so pods read before it may be out of date.
 	if known || ended || selector != label.Selector(t.name) {
 		if pods, err = t.listPods(ctx, selector); err != nil {
 			return nil, err
@@ -69,8 +69,8 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	return &a.Observation, nil
 }
 
-// addReasons adds what explains why an app waits, as far as the user may read it.
-// Errors leave it out: no status needs it.
+// addReasons adds the events, pod groups and nodes that explain why an app waits. Errors,
+// such as missing rights, are ignored: a status is valid without them.
 func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	if !seen.Unclear() {
 		return
@@ -80,7 +80,7 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
 		return err
 	})
-	if seen.WaitsForRoom() {
+	if seen.WaitsForResources() {
 		g.Go(func() (err error) {
 			o := kube.ListOptions{FieldSelector: "metadata.name=" + t.name + "-" + string(seen.Volcano.UID), Cached: true}
 			seen.PodGroups, err = kube.List[kube.PodGroup](ctx, t.Client, kube.PodGroups, t.namespace, o)
@@ -94,13 +94,13 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	_ = g.Wait()
 }
 
-// listPods returns the pods that a selector finds, in one request, as they are now: a
-// server's cache may be older than what its controllers have done since.
+// listPods returns the pods that a selector matches, in one request and in their current
+// state: a server's cache may lag behind its controllers.
 func (t *target) listPods(ctx context.Context, selector string) ([]corev1.Pod, error) {
 	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
 }
 
-// formOf returns the form of the app that pods belong to, FormAuto if they do not tell.
+// formOf returns the form of the app that pods belong to, FormAuto if no label shows it.
 func formOf(pods []corev1.Pod) manifest.Form {
 	for i := range pods {
 		l := pods[i].Labels

@@ -66,12 +66,12 @@ func (o *observed) start(t *testing.T, replicas int, script string, change func(
 	return p.ID
 }
 
-// until describes an app until it is as wanted, and returns how many requests the
-// last look took.
+// until describes an app until ok accepts its status, and returns the number of requests
+// of the last call.
 func (o *observed) until(t *testing.T, id, what string, ok func(s *spec.Status) bool) (requests int) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		o.proxy.Requests() // what was asked before does not count
+		o.proxy.Requests() // reset the count
 		s, err := o.Describe(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
@@ -80,13 +80,13 @@ func (o *observed) until(t *testing.T, id, what string, ok func(s *spec.Status) 
 			return len(o.proxy.Requests())
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("it is not %s but %v: %s", what, s.State, s.Msg)
+			t.Fatalf("got state %v (%s), want an app that is %s", s.State, s.Msg, what)
 		}
 	}
 }
 
-// TestRequests: a status takes three requests, also of an app of which nobody here
-// has a record, and says what the app waits for.
+// TestRequests: a status takes three requests, also for an app without a local record, and
+// names what the app waits for.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
@@ -107,8 +107,8 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestErrorFileArrives: what a program says of its failure reaches the status, also
-// when somebody else asks later.
+// TestErrorFileArrives: the error file of a program reaches the status, also for a later
+// client.
 func TestErrorFileArrives(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
@@ -119,7 +119,7 @@ func TestErrorFileArrives(t *testing.T) {
 		}
 		n := o.until(t, id, "FAILED with its report", func(s *spec.Status) bool { return s.State == spec.Failed && s.StructuredErrorMsg != nil })
 		if n > 3 {
-			t.Errorf("%d requests for an app that has ended", n)
+			t.Errorf("got %d requests for an app that has ended, want n <= 3", n)
 		}
 	})
 }

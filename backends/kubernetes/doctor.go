@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -13,8 +14,8 @@ import (
 	"torchx/runtime/backend"
 )
 
-// examTime bounds the checks of a cluster that has answered once.
-const examTime = 10 * time.Second
+// checkTime bounds the checks of a cluster.
+const checkTime = 10 * time.Second
 
 // Names of checks.
 const (
@@ -32,7 +33,7 @@ const (
 // separately (backoffLimitPerIndex is beta, so enabled, since 1.29).
 const oldestServer = 29
 
-// Doctor checks which cluster is used, whether it answers, what runs gangs there, and
+// Doctor checks which cluster is used, whether it answers, which gang schedulers it has, and
 // whether apps can use the default namespace and queue.
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	client, cfg, err := b.cluster(ctx, "")
@@ -44,7 +45,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if err != nil {
 		return append(checks, backend.FailedCheck(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, examTime)
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	server, err := client.Version(ctx)
 	if err != nil {
@@ -56,7 +57,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	}
 	c := &checker{client, groups, o.Namespace, o.Queue}
 	checks = append(checks, backend.PassedCheck(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
-	return append(checks, backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
+	return append(checks, backend.RunDiagnostics(ctx, checkTime, []backend.Diagnostic{
 		{Name: namespaceCheck, Run: c.checkNamespace},
 		{Name: queueCheck, Run: c.checkQueue},
 		{Name: rightsCheck, Run: c.checkRights},
@@ -72,22 +73,22 @@ type checker struct {
 
 // skew compares the server's version with the client library's.
 func skew(major, minor string) backend.Check {
-	server, err := strconv.Atoi(strings.TrimRight(minor, "+")) // clouds have "34+"
+	server, err := strconv.Atoi(strings.TrimRight(minor, "+")) // cloud providers append a plus: "34+"
 	client := clientMinor()
 	switch {
 	case err != nil || major != "1":
-		return backend.WarningCheck(skewCheck, "see `torchx version`", "the server calls itself %s.%s, which says nothing", major, minor)
+		return backend.WarningCheck(skewCheck, fmt.Sprintf("use a cluster of version 1.%d or later", oldestServer), "the server reports an unknown version: %q", major+"."+minor)
 	case server < oldestServer:
 		return backend.WarningCheck(skewCheck, "upgrade the cluster, or use gang=volcano",
-			"the server is 1.%d: before 1.%d retries of single replicas (gang=jobset and job) are left out", server, oldestServer)
+			"the server is 1.%d: before 1.%d, gang=jobset and gang=job cannot retry single replicas", server, oldestServer)
 	case client == 0:
-		return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx needs 1.%d", server, oldestServer)
+		return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx needs at least 1.%d", server, oldestServer)
 	}
-	return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
+	return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx is built for 1.%d and needs at least 1.%d", server, client, oldestServer)
 }
 
-// clientMinor returns x of the Kubernetes 1.x that client-go v0.x.y belongs to, 0 if it
-// is not known.
+// clientMinor returns N of the Kubernetes 1.N that client-go v0.N.x is made for, 0 if
+// unknown.
 func clientMinor() int {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -95,14 +96,14 @@ func clientMinor() int {
 	}
 	for _, m := range info.Deps {
 		if parts := strings.Split(m.Version, "."); m.Path == "k8s.io/client-go" && len(parts) == 3 {
-			n, _ := strconv.Atoi(parts[1]) // 0 is not known
+			n, _ := strconv.Atoi(parts[1]) // 0 if it is not a number
 			return n
 		}
 	}
 	return 0
 }
 
-// gang checks what can run replicas here; job always can.
+// gang checks which gang schedulers the cluster has. Plain Jobs always work.
 func (c *checker) gang() backend.Check {
 	var found []string
 	if c.groups.Has(kube.VolcanoJobs) {
@@ -116,46 +117,46 @@ func (c *checker) gang() backend.Check {
 	}
 	switch {
 	case len(found) == 0:
-		return backend.WarningCheck(gangCheck, "install Volcano to have all replicas start or none; gang=auto uses what there is",
+		return backend.WarningCheck(gangCheck, "install Volcano to start all replicas of an app together or none; gang=auto then uses it",
 			"neither Volcano nor JobSet: apps run as Jobs (gang=job), whose replicas start one by one")
 	case !c.groups.Has(kube.VolcanoJobs):
-		return backend.WarningCheck(gangCheck, "install Volcano to have all replicas start or none", "%s, and plain Jobs", strings.Join(found, ", "))
+		return backend.WarningCheck(gangCheck, "install Volcano to start all replicas of an app together or none", "%s, and plain Jobs", strings.Join(found, ", "))
 	}
 	return backend.PassedCheck(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
 }
 
-// checkNamespace checks that the namespace exists. Users who may not read namespaces see
-// their rights in it.
+// checkNamespace checks that the namespace exists. For users who may not read namespaces it
+// refers to the rights check.
 func (c *checker) checkNamespace(ctx context.Context) backend.Check {
 	var found kube.Object
 	err := c.Get(ctx, kube.Namespaces, "", c.namespace, &found)
 	switch {
 	case errors.Is(err, kube.ErrForbidden):
-		return backend.PassedCheck(namespaceCheck, "%s, which you may not look at; see %s", c.namespace, rightsCheck)
+		return backend.PassedCheck(namespaceCheck, "%s, which you may not read; see the check %q", c.namespace, rightsCheck)
 	case err != nil:
 		return backend.FailedCheck(namespaceCheck, "", "%v", err)
 	case found.DeletionTimestamp != nil:
 		return backend.FailedCheck(namespaceCheck, "choose another by -cfg namespace=NAME", "%s is being deleted", c.namespace)
 	}
-	return backend.PassedCheck(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
+	return backend.PassedCheck(namespaceCheck, "%s, unless -cfg namespace=NAME selects another", c.namespace)
 }
 
-// checkQueue checks that Volcano's queue takes jobs.
+// checkQueue checks that Volcano's queue accepts jobs.
 func (c *checker) checkQueue(ctx context.Context) backend.Check {
 	if !c.groups.Has(kube.VolcanoQueues) {
-		return backend.PassedCheck(queueCheck, "none without Volcano")
+		return backend.PassedCheck(queueCheck, "not used without Volcano")
 	}
 	var found kube.VolcanoQueue
 	err := c.Get(ctx, kube.VolcanoQueues, "", c.queue, &found)
 	switch {
 	case errors.Is(err, kube.ErrForbidden):
-		return backend.PassedCheck(queueCheck, "%s, which you may not look at", c.queue)
+		return backend.PassedCheck(queueCheck, "%s, which you may not read", c.queue)
 	case errors.Is(err, backend.ErrNotFound):
 		return backend.FailedCheck(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
 	case err != nil:
 		return backend.FailedCheck(queueCheck, "", "%v", err)
 	case found.IsClosed():
-		return backend.FailedCheck(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
+		return backend.FailedCheck(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s and accepts no jobs", c.queue, found.Status.State)
 	}
-	return backend.PassedCheck(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
+	return backend.PassedCheck(queueCheck, "%s, unless -cfg queue=NAME selects another", c.queue)
 }

@@ -17,7 +17,7 @@ import (
 	"torchx/test/clustertest"
 )
 
-// diagnose returns the doctor's checks, and the one of a name.
+// diagnose runs the doctor and returns a function that finds a check by its name.
 func diagnose(t *testing.T, kubeconfig string, cfg backend.Config) func(name string) backend.Check {
 	t.Helper()
 	b, err := New(Config{
@@ -33,13 +33,13 @@ func diagnose(t *testing.T, kubeconfig string, cfg backend.Config) func(name str
 		t.Helper()
 		for _, c := range all {
 			if strings.Contains(c.Text+c.Fix, "\n") {
-				t.Errorf("several lines: %+v", c)
+				t.Errorf("got %+v, want one line", c)
 			}
 			if c.Name == name {
 				return c
 			}
 		}
-		t.Errorf("no check %s in %+v", name, all)
+		t.Errorf("got %+v, want a check %s", all, name)
 		return backend.Check{}
 	}
 }
@@ -47,11 +47,12 @@ func diagnose(t *testing.T, kubeconfig string, cfg backend.Config) func(name str
 func wantCheck(t *testing.T, c backend.Check, level backend.Level, text string) {
 	t.Helper()
 	if c.Level != level || !strings.Contains(c.Text, text) {
-		t.Errorf("%+v, want %s with %q", c, level, text)
+		t.Errorf("got %+v, want %s with %q", c, level, text)
 	}
 }
 
-// answers is an API server that knows what it is to say to some paths.
+// answers is an API server with fixed responses by path. A func(string) bool reports which
+// rights the user has.
 type answers map[string]any
 
 func (a answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +64,7 @@ func (a answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				ResourceAttributes struct{ Verb, Resource, Subresource string }
 			}
 		}
-		_ = json.NewDecoder(r.Body).Decode(&review) // what it lacks is not allowed
+		_ = json.NewDecoder(r.Body).Decode(&review) // missing fields are denied
 		of := review.Spec.ResourceAttributes
 		answer = map[string]any{"status": map[string]any{"allowed": allowed(strings.Trim(of.Verb+" "+of.Resource+"/"+of.Subresource, "/"))}}
 	}
@@ -71,10 +72,10 @@ func (a answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		answer = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "not found", "details": map[string]any{"name": filepath.Base(r.URL.Path), "kind": filepath.Base(filepath.Dir(r.URL.Path))}}
 	}
-	_ = json.NewEncoder(w).Encode(answer) // the client sees what is missing
+	_ = json.NewEncoder(w).Encode(answer) // the client sees a failure
 }
 
-// serve returns a kubeconfig for a server that gives the answers.
+// serve starts h as an API server and returns a kubeconfig for it.
 func serve(t *testing.T, h http.Handler) string {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -101,7 +102,7 @@ func groups(names ...string) map[string]any {
 	return map[string]any{"groups": list}
 }
 
-// healthy is a cluster with Volcano that allows all but what is denied.
+// healthy is a cluster with Volcano that grants all rights but the denied ones.
 func healthy(denied ...string) answers {
 	const queues = "/apis/scheduling.volcano.sh/v1beta1/queues/"
 	return answers{
@@ -123,9 +124,9 @@ func healthy(denied ...string) answers {
 
 func TestDoctorOfConfigurations(t *testing.T) {
 	t.Parallel()
-	wantCheck(t, diagnose(t, "/no/such", nil)(kubeconfigCheck), backend.LevelFailure, "there is no kubeconfig /no/such, which $KUBECONFIG names")
+	wantCheck(t, diagnose(t, "/no/such", nil)(kubeconfigCheck), backend.LevelFailure, "kubeconfig /no/such not found (set by $KUBECONFIG)")
 	wantCheck(t, diagnose(t, "", nil)(kubeconfigCheck), backend.LevelFailure, "no kubeconfig")
-	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), nil)(serverCheck), backend.LevelFailure, "nothing listens at that address")
+	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), nil)(serverCheck), backend.LevelFailure, "nothing listens at its address")
 	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), backend.Config{"context": "no"})(kubeconfigCheck), backend.LevelFailure, `has no context "no": it has lab`)
 	refusing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	wantCheck(t, diagnose(t, serve(t, refusing), nil)(serverCheck), backend.LevelFailure, "does not accept the credentials of user u")
@@ -136,7 +137,7 @@ func TestDoctorOfClusters(t *testing.T) {
 	all := diagnose(t, serve(t, healthy()), nil)
 	for name, text := range map[string]string{
 		kubeconfigCheck: "context lab, server http://127.0.0.1:", serverCheck: "Kubernetes v1.34.4", skewCheck: "the server is 1.34, torchx",
-		gangCheck: "Volcano (gang=volcano), JobSet (gang=jobset), and plain Jobs", namespaceCheck: "default, ", queueCheck: "default, ", rightsCheck: "all that apps need",
+		gangCheck: "Volcano (gang=volcano), JobSet (gang=jobset), and plain Jobs", namespaceCheck: "default, ", queueCheck: "default, ", rightsCheck: "all rights that apps need",
 	} {
 		wantCheck(t, all(name), backend.LevelOK, text)
 	}
@@ -157,17 +158,17 @@ func TestDoctorOfClusters(t *testing.T) {
 	all = diagnose(t, serve(t, cluster), nil)
 	wantCheck(t, all(gangCheck), backend.LevelWarning, "neither Volcano nor JobSet")
 	wantCheck(t, all(namespaceCheck), backend.LevelFailure, "is being deleted")
-	wantCheck(t, all(queueCheck), backend.LevelOK, "none without Volcano")
+	wantCheck(t, all(queueCheck), backend.LevelOK, "not used without Volcano")
 }
 
 func TestSkew(t *testing.T) {
 	t.Parallel()
 	wantCheck(t, skew("1", "34+"), backend.LevelOK, "the server is 1.34")
 	wantCheck(t, skew("1", "28"), backend.LevelWarning, "before 1.29")
-	wantCheck(t, skew("", ""), backend.LevelWarning, "says nothing")
+	wantCheck(t, skew("", ""), backend.LevelWarning, "unknown version")
 }
 
-// TestDoctorOfRealCluster: the same of a real one, as users that may do all, little, nothing.
+// TestDoctorOfRealCluster checks a real cluster, as users with all, few and no rights.
 func TestDoctorOfRealCluster(t *testing.T) {
 	t.Parallel()
 	cluster := clustertest.Need(t)
@@ -178,7 +179,7 @@ func TestDoctorOfRealCluster(t *testing.T) {
 		wantCheck(t, all(name), backend.LevelOK, "")
 	}
 	all = diagnose(t, cluster.User(t, namespace, `{apiGroups: [batch, batch.volcano.sh, bus.volcano.sh, jobset.x-k8s.io], resources: ["*"], verbs: ["*"]}`), cfg)
-	wantCheck(t, all(namespaceCheck), backend.LevelOK, "which you may not look at")
+	wantCheck(t, all(namespaceCheck), backend.LevelOK, "which you may not read")
 	wantCheck(t, all(rightsCheck), backend.LevelFailure, "you may not get, list, watch pods; get pods/log; create, delete services; list events; list nodes")
 	stranger := cluster.Write(t, func(_ *api.Cluster, user *api.AuthInfo, _ *api.Context) { *user = api.AuthInfo{Token: "expired"} })
 	wantCheck(t, diagnose(t, stranger, cfg)(serverCheck), backend.LevelFailure, "does not accept the credentials")

@@ -22,7 +22,7 @@ type app struct {
 	observe.Observation
 }
 
-// find reads the main objects of an app: a request for each form that it may have, the
+// find reads the main objects of an app. It makes one request for each possible form, the
 // likely one first. Errors: ErrNotFound, ErrUnavailable.
 func (t *target) find(ctx context.Context) (*app, error) {
 	order := slices.Clone(manifest.Forms)
@@ -59,10 +59,10 @@ func (t *target) findAs(ctx context.Context, a *app) (err error) {
 	return err
 }
 
-// ownJobs selects the Jobs of an app that are not of a JobSet.
+// ownJobs returns the selector of an app's Jobs that do not belong to a JobSet.
 func ownJobs(name string) string { return label.Selector(name) + ",!" + label.JobSetName }
 
-// form returns the form that was recorded of the app, "" if none was.
+// form returns the recorded form of the app, "" if unknown.
 func (t *target) form() manifest.Form {
 	gang, _ := t.cfg["gang"].(string)
 	if f := manifest.Form(gang); f != manifest.FormAuto {
@@ -71,7 +71,7 @@ func (t *target) form() manifest.Form {
 	return ""
 }
 
-// installed returns the forms that a cluster has.
+// installed returns the forms that a cluster can run.
 func installed(g kube.Groups) []manifest.Form {
 	needs := map[manifest.Form]kube.Resource{manifest.FormVolcano: kube.VolcanoJobs, manifest.FormJobSet: kube.JobSets, manifest.FormJob: kube.Jobs}
 	return slices.DeleteFunc(slices.Clone(manifest.Forms), func(f manifest.Form) bool { return !g.Has(needs[f]) })
@@ -105,8 +105,8 @@ func (a *app) pods() (all []manifest.PodSet) {
 	return all
 }
 
-// labels returns the labels that mark the app as one of torchx or TorchX, nil if it is
-// of neither. TorchX labels only pods.
+// labels returns the labels that mark an app of torchx or TorchX, nil if neither submitted
+// it. TorchX labels only pods.
 func (a *app) labels() map[string]string {
 	if l := a.meta()[0].Labels; l[label.ManagedBy] == label.Manager {
 		return l
@@ -121,7 +121,7 @@ func (a *app) labels() map[string]string {
 	return nil
 }
 
-// selector selects the pods of an app, even of one that torchx did not submit.
+// selector returns the selector of an app's pods, also if torchx did not submit the app.
 func (a *app) selector(name string) string {
 	switch {
 	case a.Volcano != nil && a.labels() == nil:
@@ -132,7 +132,7 @@ func (a *app) selector(name string) string {
 	return label.Selector(name)
 }
 
-// record returns what the app was submitted with. Its app is nil if no annotation has it.
+// record returns the submission in the app's annotation; its App is nil if there is none.
 func (a *app) record() *manifest.Record {
 	for _, meta := range a.meta() {
 		if r, err := manifest.DecodeRecord(meta.Annotations[label.App]); err == nil {
@@ -142,7 +142,7 @@ func (a *app) record() *manifest.Record {
 	return &manifest.Record{}
 }
 
-// state returns the app's state by its controllers; its pods may have a later one.
+// state returns the app's state as its controllers report it; the pods may be ahead.
 func (a *app) state() spec.State {
 	main := a.Observation
 	if a.form == manifest.FormJob { // one of its Jobs may be missing
@@ -151,8 +151,8 @@ func (a *app) state() spec.State {
 	return main.State()
 }
 
-// Submission returns what the annotation of an app holds, or what its pod templates
-// tell. Errors: ErrNotFound, ErrUnavailable.
+// Submission returns the annotation of an app, or else what can be rebuilt from its pod
+// templates. Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Submission(ctx context.Context, id string) (*backend.Submission, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {

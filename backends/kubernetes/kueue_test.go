@@ -12,19 +12,19 @@ import (
 	"torchx/runtime/backend"
 )
 
-// TestCancelWithKueue: Kueue would start again what was only suspended. Its part is
-// played by a server with the paths and fields of its API.
+// TestCancelWithKueue: Kueue would resume a job that is only suspended. The test server has
+// the paths and fields of Kueue's API.
 func TestCancelWithKueue(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var did []string
+	var patches []string
 	kubeconfig := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.Method == http.MethodPatch:
 			body, _ := io.ReadAll(r.Body)
 			mu.Lock()
-			did = append(did, r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]+" "+string(body))
+			patches = append(patches, r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]+" "+string(body))
 			mu.Unlock()
 			fmt.Fprint(w, "{}")
 		case r.URL.Path == "/apis":
@@ -49,7 +49,7 @@ func TestCancelWithKueue(t *testing.T) {
 	if err := b.Cancel(t.Context(), "n:a", backend.CancelOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if len(did) != 2 || did[0] != `w1 {"spec":{"active":false}}` || !strings.HasPrefix(did[1], "a ") || !strings.Contains(did[1], `"suspend":true`) {
-		t.Errorf("got %q, want len(did) == 2 and did[0] == `w1 {\"spec\":{\"active\":false}}` and HasPrefix(did[1], \"a \") and Contains(did[1], `\"suspend\":true`)", did)
+	if len(patches) != 2 || patches[0] != `w1 {"spec":{"active":false}}` || !strings.HasPrefix(patches[1], "a ") || !strings.Contains(patches[1], `"suspend":true`) {
+		t.Errorf("got patches %q, want w1 deactivated, then a suspended", patches)
 	}
 }

@@ -39,7 +39,8 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	return all, nil
 }
 
-// namespaces returns where to look, in order, until the user may; "" is all.
+// namespaces returns the namespaces to list, in order, until the user may list one; "" is
+// all namespaces.
 func namespaces(c *kube.Client, cfg backend.Config) []string {
 	if ns, ok := cfg["namespace"].(string); ok {
 		return []string{ns}
@@ -98,8 +99,8 @@ func joinJobs(jobs []*app) (apps []*app) {
 	return apps
 }
 
-// summary returns what the main objects tell of an app. How a replica failed only its
-// pods know, which are not read for a list.
+// summary returns what the main objects show of an app. How a replica failed is known only
+// to its pods, which a list does not read.
 func (a *app) summary(labels map[string]string) spec.Summary {
 	meta := a.meta()[0]
 	name := meta.Name

@@ -116,7 +116,7 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	r.State = logcopy.Waiting
 	if over {
-		r.State = logcopy.Never
+		r.State = logcopy.NeverStarted
 	}
 	if s == nil {
 		return []archive.Run{r}
@@ -144,7 +144,7 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 func ended(s *corev1.ContainerStateTerminated) logcopy.State {
 	switch {
 	case s.ContainerID == "", s.Reason == "StartError", s.Reason == "ContainerCannotRun":
-		return logcopy.Never
+		return logcopy.NeverStarted
 	}
 	return logcopy.Ended
 }
@@ -155,8 +155,8 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options)
 	if err != nil {
 		return nil, err
 	}
-	if r.InPlace && !r.Previous && (r.State == logcopy.Ended || o.Ended || !o.Since.IsZero()) {
-		if err := t.reported(ctx, r, o.Ended); err != nil {
+	if r.InPlace && !r.Previous && (r.State == logcopy.Ended || o.AfterEOF || !o.Since.IsZero()) {
+		if err := t.reported(ctx, r, o.AfterEOF); err != nil {
 			return nil, logError(err)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Logs opens the log of one replica. Whatever is read from the cluster is archived under
-// TORCHX_HOME, so that it can be read when the pods are gone. Errors: ErrNotFound,
+// Logs opens the log of one replica. Lines read from the cluster are archived under
+// TORCHX_HOME, so that they can be read after the pods are gone. Errors: ErrNotFound,
 // ErrUnavailable, ErrInvalidOption, ErrUnsupported (one stream of a cluster that keeps
 // both in one log).
 func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
@@ -44,7 +44,7 @@ var (
 	_ backend.Sweeper     = (*Backend)(nil)
 )
 
-// OpenRetainedLogs opens a log that Delete left, or one of an app that another client deleted.
+// OpenRetainedLogs opens a log that Delete kept, or one of an app that another client deleted.
 func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
@@ -61,10 +61,10 @@ func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleS
 	return archive.Kept(archive.Dir(b.config.Home, id))
 }
 
-// RetainableLogs returns what Delete leaves: the archive, if o asks for it and it exists.
+// RetainableLogs returns the logs that Delete keeps: the archive, if o asks for it and it exists.
 func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
 	if !o.KeepLogs {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // having no logs is not an error
 	}
 	k := archive.Kept(archive.Dir(b.config.Home, id))
 	if k != nil {
@@ -98,7 +98,7 @@ const (
 	// (feature gate PodLogsQuerySplitStreams, alpha and off in it). Older ones ignore the
 	// parameter and send both.
 	splitMinor = 32
-	// splitProbe is a pod that need not exist: a server checks the parameters first.
+	// splitProbe names a pod that need not exist: a server checks the parameters first.
 	splitProbe = "torchx-stream-probe"
 )
 
@@ -127,7 +127,7 @@ func (b *Backend) checkSplit(ctx context.Context, t *target, s backend.Stream) e
 	}
 	v, err := t.Version(ctx)
 	if err != nil {
-		return fmt.Errorf("ask for the version of the cluster: %w", err)
+		return fmt.Errorf("read the version of the cluster: %w", err)
 	}
 	if !canSplit(v) {
 		return errNotSplit(s)
@@ -141,7 +141,7 @@ func (b *Backend) checkSplit(ctx context.Context, t *target, s backend.Stream) e
 	case apierrors.IsInvalid(err):
 		return errNotSplit(s)
 	}
-	return fmt.Errorf("ask whether the cluster tells streams apart: %w", err)
+	return fmt.Errorf("check whether the cluster separates streams: %w", err)
 }
 
 // canSplit reports whether a server is new enough to separate streams.
@@ -151,5 +151,5 @@ func canSplit(v version.Info) bool {
 }
 
 func errNotSplit(s backend.Stream) error {
-	return backend.Errorf(backend.ErrUnsupported, "the cluster keeps one log of both streams, %s alone cannot be read: leave out --streams, or redirect the other one in the entry point", s)
+	return backend.Errorf(backend.ErrUnsupported, "%s alone cannot be read, the cluster keeps both streams in one log: leave out --streams, or redirect the other stream in the entry point", s)
 }

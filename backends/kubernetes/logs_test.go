@@ -16,7 +16,7 @@ import (
 	"torchx/test/clustertest"
 )
 
-// logHome is a backend whose apps run in a namespace of their own.
+// logHome is a home with a namespace for its apps.
 type logHome struct {
 	*testing.T
 	cluster   *clustertest.Cluster
@@ -114,9 +114,9 @@ func (h *logHome) wait(b *Backend, id string) {
 	}
 }
 
-// The logs of many pods are complete, every line once, while the connection to the
-// server is cut again and again; and when the pods are gone. A node has room for 110
-// pods, and others test beside; test/kubernetes has the test with 100.
+// TestLogsOverBadConnection: the logs of many pods are complete, every line once, while the
+// connection to the server is cut repeatedly. A node has room for 110 pods, which other
+// tests use, too; test/kubernetes has the test with 100.
 func TestLogsOverBadConnection(t *testing.T) {
 	t.Parallel()
 	h := newLogHome(t)
@@ -163,30 +163,30 @@ func TestLogsOverBadConnection(t *testing.T) {
 	}
 }
 
-// complete checks that both streams have their lines once and in order, and the end.
+// complete checks that both streams have each line once, in order, and that the end is there.
 func (h *logHome) complete(replica int, text string, lines int) {
 	h.Helper()
 	next := map[string]int{"line": 1, "err": 1}
 	rest, ok := strings.CutSuffix(text, "end")
 	if !ok {
-		h.Errorf("replica %d: the end is missing: %.100q", replica, text[max(0, len(text)-100):])
+		h.Errorf("replica %d: got %.100q at the end, want \"end\"", replica, text[max(0, len(text)-100):])
 	}
 	for line := range strings.Lines(rest) {
 		var stream string
 		var n int
 		if _, err := fmt.Sscanf(line, "%s %d\n", &stream, &n); err != nil || n != next[stream] {
-			h.Errorf("replica %d: %q, want number %d", replica, line, next[stream])
+			h.Errorf("replica %d: got line %q, want number %d", replica, line, next[stream])
 			return
 		}
 		next[stream]++
 	}
 	if next["line"] != lines+1 || next["err"] != lines+1 {
-		h.Errorf("replica %d: it ends before %v, want %d", replica, next, lines+1)
+		h.Errorf("replica %d: got an end before lines %v, want %d", replica, next, lines+1)
 	}
 }
 
-// What the API sends of unusual output is what the replica wrote; only a \r before
-// the end of a line is dropped, by containerd.
+// TestLogsOfUnusualOutput: the API sends what the replica wrote, except that containerd
+// drops a \r before the end of a line.
 func TestLogsOfUnusualOutput(t *testing.T) {
 	t.Parallel()
 	h := newLogHome(t)
@@ -202,8 +202,8 @@ func TestLogsOfUnusualOutput(t *testing.T) {
 	}
 }
 
-// A container that is started again in its pod, one that is waited for, and others
-// beside the main one.
+// TestLogsOfSeveralContainers: a container that restarts in its pod, an init container, and
+// a second container.
 func TestLogsOfSeveralContainers(t *testing.T) {
 	t.Parallel()
 	h := newLogHome(t)
@@ -215,14 +215,14 @@ func TestLogsOfSeveralContainers(t *testing.T) {
 			"volumes":        []any{map[string]any{"name": "shared", "emptyDir": map[string]any{}}},
 		}}}
 	}
-	// The first run fails: what it wrote to the shared memory is there for the second. Whose
-	// log a node sends is known by its report only, so both last longer than a busy one takes for it.
+	// The first run fails and leaves a file in shared memory for the second one. Only the
+	// node's report shows whose log it sends, so both last longer than a busy node takes for it.
 	id := h.run(nil, 1, `if [ -e /dev/shm/ran ]; then echo second; sleep 20; else touch /dev/shm/ran; echo first; sleep 15; exit 3; fi`, overlay)
 	b := h.open(h.cluster.Kubeconfig)
 	got, notices, err := h.read(b, id, 0, backend.LogOptions{Follow: true, Tail: -1})
 	for _, line := range []string{"prepare prepared\n", "proxy listening\n", "first\n", "second\n"} {
 		if strings.Count(got, line) != 1 {
-			t.Errorf("%q is not once in %q (%q, %v)", line, got, notices, err)
+			t.Errorf("got %q (notices %q, %v), want %q once", got, notices, err, line)
 		}
 	}
 	h.wait(b, id)
@@ -232,7 +232,7 @@ func TestLogsOfSeveralContainers(t *testing.T) {
 	}
 }
 
-// Attempts of a replica are pods of their own; the logs of all stay.
+// TestLogsOfAttempts: each attempt of a replica is another pod; the logs of all are kept.
 func TestLogsOfAttempts(t *testing.T) {
 	t.Parallel()
 	h := newLogHome(t)
@@ -243,7 +243,7 @@ func TestLogsOfAttempts(t *testing.T) {
 			retry := func(app *spec.App) {
 				app.Roles[0].MaxRetries, app.Roles[0].RetryPolicy = 1, spec.RetryApplication
 			}
-			id := h.run(map[string]any{"gang": gang}, 1, "echo $HOSTNAME; sleep 5; exit 3", retry) // Volcano deletes the pod at once
+			id := h.run(map[string]any{"gang": gang}, 1, "echo $HOSTNAME; sleep 5; exit 3", retry) // Volcano deletes the pod immediately
 			b := h.open(h.cluster.Kubeconfig)
 			got, notices, err := h.read(b, id, 0, backend.LogOptions{Follow: true, Tail: -1})
 			if strings.Count(got, "\n") != 2 || err != nil || len(notices) > 0 {

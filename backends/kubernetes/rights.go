@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// accessReviews ask the server whether the user may do something.
+// accessReviews is the resource that reports whether the user has a right.
 var accessReviews = kube.Resource{Group: "authorization.k8s.io", Version: "v1", Name: "selfsubjectaccessreviews"}
 
 // reviewsAtOnce bounds the concurrent requests.
@@ -22,7 +22,7 @@ const reviewsAtOnce = 8
 type right struct {
 	verb  string
 	of    kube.Resource
-	sub   string // subresource
+	sub   string // subresource, "" if none
 	minor bool   // apps run without it, but torchx explains less
 }
 
@@ -70,7 +70,7 @@ func (c *checker) checkRights(ctx context.Context) backend.Check {
 		})
 	}
 	if err := ask.Wait(); err != nil {
-		return backend.WarningCheck(rightsCheck, "see `kubectl auth can-i --list -n "+c.namespace+"`", "what you may do is not known: %v", err)
+		return backend.WarningCheck(rightsCheck, "see `kubectl auth can-i --list -n "+c.namespace+"`", "your rights could not be read: %v", err)
 	}
 	var must, may []string
 	for i, r := range all {
@@ -81,14 +81,14 @@ func (c *checker) checkRights(ctx context.Context) backend.Check {
 			must = append(must, r.String())
 		}
 	}
-	const fix = "ask for a role that may, or choose another namespace by -cfg namespace=NAME"
+	const fix = "ask for a role with these rights, or choose another namespace by -cfg namespace=NAME"
 	switch {
 	case len(must) > 0:
-		return backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, sentence(append(must, may...)))
+		return backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, joinRights(append(must, may...)))
 	case len(may) > 0:
-		return backend.WarningCheck(rightsCheck, "ask for a role that may: it is how torchx learns why an app waits", "in namespace %s you may not %s", c.namespace, sentence(may))
+		return backend.WarningCheck(rightsCheck, "ask for a role with these rights: torchx needs them to explain why an app waits", "in namespace %s you may not %s", c.namespace, joinRights(may))
 	}
-	return backend.PassedCheck(rightsCheck, "you may do all that apps need in namespace %s", c.namespace)
+	return backend.PassedCheck(rightsCheck, "you have all rights that apps need in namespace %s", c.namespace)
 }
 
 // denied asks the server whether the user lacks a right.
@@ -110,8 +110,8 @@ func (c *checker) denied(ctx context.Context, r right) (bool, error) {
 	return !answer.Status.Allowed, err
 }
 
-// sentence joins rights, grouped by object: "create, get jobs.batch".
-func sentence(rights []string) string {
+// joinRights joins rights, grouped by resource: "create, get jobs.batch".
+func joinRights(rights []string) string {
 	var order []string
 	verbs := map[string][]string{}
 	for _, r := range rights {

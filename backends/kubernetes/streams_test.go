@@ -14,23 +14,23 @@ import (
 	"torchx/test/clustertest"
 )
 
-// notSplit is what a server 1.34 answers whose feature gate is off.
+// notSplit is the response of a server 1.34 whose feature gate is off.
 const notSplit = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"PodLogOptions \"torchx-stream-probe\" is invalid: stream: Forbidden: may not be specified","reason":"Invalid","details":{"name":"torchx-stream-probe","kind":"PodLogOptions","causes":[{"reason":"FieldValueForbidden","message":"Forbidden: may not be specified","field":"stream"}]},"code":422}`
 
-// A cluster that does not tell streams apart, or is too old to be asked, is not read
-// as if it did.
-func TestStreamsAreNotTold(t *testing.T) {
+// TestUnsplitStreams: one stream is refused by a cluster that does not separate streams, or
+// is too old to have the parameter.
+func TestUnsplitStreams(t *testing.T) {
 	t.Parallel()
 	for _, minor := range []string{"31", "31+", "34"} {
 		t.Run("1."+minor, func(t *testing.T) {
 			t.Parallel()
-			asked := false
+			probed := false
 			file := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case r.URL.Path == "/version":
 					_ = json.NewEncoder(w).Encode(map[string]string{"major": "1", "minor": minor})
 				case strings.HasSuffix(r.URL.Path, "/log"):
-					asked = true
+					probed = true
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(http.StatusUnprocessableEntity)
 					_, _ = w.Write([]byte(notSplit))
@@ -46,18 +46,19 @@ func TestStreamsAreNotTold(t *testing.T) {
 			if _, _, err := h.read(h.open(file), "default:app", 0, backend.LogOptions{Stream: "no"}); !errors.Is(err, backend.ErrInvalidOption) {
 				t.Errorf("an unknown stream: %v, want errors.Is(err, backend.ErrInvalidOption)", err)
 			}
-			if asked != (minor == "34") {
-				t.Errorf("the server was asked: %v", asked)
+			if want := minor == "34"; probed != want {
+				t.Errorf("got a probe of the server: %v, want %v", probed, want)
 			}
 		})
 	}
 }
 
-// A cluster that tells streams apart gives each alone, archived apart from both.
-func TestStreamsAreTold(t *testing.T) {
+// TestSplitStreams: a cluster that separates streams sends each alone, and each is archived
+// separately.
+func TestSplitStreams(t *testing.T) {
 	t.Parallel()
 	if clustertest.Need(t); !strings.Contains(os.Getenv("K8S_FEATURE_GATES"), "PodLogsQuerySplitStreams=true") {
-		t.Fatal("the test cluster does not tell streams apart: set K8S_FEATURE_GATES=PodLogsQuerySplitStreams=true, as make e2e-k8s does")
+		t.Fatal("the test cluster does not separate streams: set K8S_FEATURE_GATES=PodLogsQuerySplitStreams=true, as make e2e-k8s does")
 	}
 	h := newLogHome(t)
 	id := h.run(nil, 1, "for i in 1 2 3; do echo out $i; echo err $i >&2; sleep 0.1; done; printf end")
@@ -72,13 +73,13 @@ func TestStreamsAreTold(t *testing.T) {
 		}
 	}
 	if got, _, err := h.read(b, id, 0, backend.LogOptions{Stream: backend.Stderr, Tail: 1}); got != "err 3\n" || err != nil {
-		t.Errorf("the last line is %q, %v", got, err)
+		t.Errorf("got last line %q, %v, want %q", got, err, "err 3\n")
 	}
 	both, _, err := h.read(b, id, 0, backend.LogOptions{Tail: -1})
 	if strings.Count(both, "\n") != 6 || !strings.HasSuffix(both, "end") || err != nil {
-		t.Errorf("both streams are %q, %v", both, err)
+		t.Errorf("got both streams %q, %v, want 6 lines and the end", both, err)
 	}
-	// What was read is there when the app is not any more.
+	// The lines outlive the app.
 	k, err := b.RetainableLogs(t.Context(), id, backend.DeleteOptions{KeepLogs: true})
 	if err != nil || k == nil {
 		t.Fatal(k, err)

@@ -26,14 +26,14 @@ import (
 // anything. Errors: ErrExists, ErrUnavailable, ErrPartLeft, *backend.StartError.
 func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	err := b.start(ctx, p)
-	isThat := func(target error) bool { return errors.Is(err, target) }
-	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, backend.ErrPartLeft, context.Canceled, context.DeadlineExceeded}, isThat) {
+	is := func(target error) bool { return errors.Is(err, target) }
+	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, backend.ErrPartLeft, context.Canceled, context.DeadlineExceeded}, is) {
 		return err
 	}
 	return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 }
 
-// start is Submit with errors of any kind.
+// start is Submit, with unclassified errors.
 func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	req, ok := p.Request.(*manifest.Request)
 	if !ok {
@@ -52,7 +52,7 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := req.Settle(p, installed(groups)); err != nil {
+	if err := req.ResolveForm(p, installed(groups)); err != nil {
 		return err
 	}
 	if err := req.CheckImages(); err != nil {
@@ -84,7 +84,7 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	return nil
 }
 
-// push builds missing images and pushes local ones to where the cluster finds them.
+// push builds missing images, and pushes local ones to the registry of the cluster.
 func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Request, o manifest.Options) error {
 	if len(req.ImagesToPush) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Reque
 		}
 	}
 	if images == nil {
-		return errors.New("images cannot be pushed: there is nothing that builds them")
+		return errors.New("images cannot be pushed: no backend builds images")
 	}
 	return images.Push(ctx, pushes, workspace.PushOptions{Quiet: o.Quiet, Progress: p.Progress})
 }
@@ -124,11 +124,11 @@ func (s *submission) submit(ctx context.Context) error {
 	for _, c := range s.created {
 		names = append(names, c.of.String()+"/"+c.Name)
 	}
-	return backend.Errorf(backend.ErrPartLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
+	return backend.Errorf(backend.ErrPartLeft, "%w; the objects already created could not be removed (%w): run `kubectl%s -n %s delete %s`",
 		err, left, s.Flag(), s.namespace, strings.Join(names, " "))
 }
 
-// undoTime bounds the removal of what a failed submission has created.
+// undoTime bounds the removal of the objects of a failed submission.
 const undoTime = 20 * time.Second
 
 // submission creates the objects of an app and remembers those that it may have created.
@@ -140,7 +140,7 @@ type submission struct {
 	created   []created
 }
 
-// created is an object of ours on the cluster.
+// created is an object that a submission has created.
 type created struct {
 	of kube.Resource
 	kube.Object
@@ -148,10 +148,10 @@ type created struct {
 
 // create creates all objects, first the owner of the others.
 func (s *submission) create(ctx context.Context) error {
-	number := rand.Text()
+	submissionID := rand.Text()
 	objects := s.request.CreationOrder()
 	for _, o := range objects {
-		metav1.SetMetaDataAnnotation(o.Meta(), label.Submission, number)
+		metav1.SetMetaDataAnnotation(o.Meta(), label.Submission, submissionID)
 	}
 	var owners []metav1.OwnerReference
 	for i, o := range objects {
@@ -166,7 +166,7 @@ func (s *submission) create(ctx context.Context) error {
 		}
 	}
 	if service := s.created[0]; service.of == kube.Services && len(owners) > 0 {
-		// When ttl_seconds deletes the Jobs, the last one takes the service along.
+		// When ttl_seconds deletes the last Job, the cluster deletes the service, too.
 		return s.Patch(ctx, service.of, s.namespace, service.Name, "", map[string]any{"metadata": map[string]any{"ownerReferences": owners}})
 	}
 	return nil
@@ -182,7 +182,7 @@ func (s *submission) createOne(ctx context.Context, o manifest.Object) error {
 		return nil
 	}
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		return err // it was refused
+		return err // the server refused it
 	}
 	check, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
@@ -195,12 +195,12 @@ func (s *submission) createOne(ctx context.Context, o manifest.Object) error {
 	return err
 }
 
-// reference returns a reference that makes the object the owner of another.
+// reference returns an owner reference to the object.
 func (c created) reference() metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: c.APIVersion, Kind: c.Kind, Name: c.Name, UID: c.UID}
 }
 
-// undo removes what was created. It tries all and returns the first error.
+// undo removes the created objects. It tries all and returns the first error.
 func (s *submission) undo(ctx context.Context) (first error) {
 	for _, c := range s.created {
 		err := ignoreMissing(s.Delete(ctx, c.of, s.namespace, c.Name, c.UID, nil))

@@ -26,7 +26,7 @@ import (
 	"torchx/test/clustertest"
 )
 
-// site is a namespace of a real cluster and a backend that works there.
+// site is a namespace of a real cluster and a backend that uses it.
 type site struct {
 	*testing.T
 	*clustertest.Cluster
@@ -42,7 +42,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// as is a backend with another kubeconfig.
+// as returns a backend with another kubeconfig.
 func (s *site) as(kubeconfig string) *Backend {
 	s.Helper()
 	b, err := New(Config{
@@ -58,7 +58,7 @@ func (s *site) as(kubeconfig string) *Backend {
 	return b
 }
 
-// plan plans an app that sleeps, of two roles.
+// plan plans an app with two roles that sleep.
 func (s *site) plan(id string, cfg map[string]any) *backend.Plan {
 	s.Helper()
 	return s.planOf(id, sleepers(), cfg)
@@ -96,7 +96,7 @@ func sleepers() *spec.App {
 	return app
 }
 
-// objects are all that torchx made in the namespace, and what owns them.
+// objects returns all objects that torchx created in the namespace, by kind and name.
 func (s *site) objects() map[string]*unstructured.Unstructured {
 	s.Helper()
 	found := map[string]*unstructured.Unstructured{}
@@ -117,8 +117,8 @@ func (s *site) wantNothing(why string) {
 	s.Eventually(s, why, func(context.Context) (bool, error) { return len(s.objects()) == 0, nil })
 }
 
-// TestSubmit: an app is on the cluster with all that is known of it, in every form,
-// and goes with its main object.
+// TestSubmit: in every form, the cluster has the app and its record, and deletes all of it
+// with its main object.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	for _, gang := range manifest.Forms {
@@ -136,23 +136,23 @@ func TestSubmit(t *testing.T) {
 			s.wantOwned(objects, gang)
 			s.wantRecord(p)
 			if err := s.Submit(t.Context(), s.plan("pair-1", map[string]any{"gang": string(gang)})); !errors.Is(err, backend.ErrExists) {
-				t.Errorf("the second one: %v, want errors.Is(err, backend.ErrExists)", err)
+				t.Errorf("second submission: got %v, want errors.Is(err, backend.ErrExists)", err)
 			}
 			if len(s.objects()) != len(objects) {
-				t.Errorf("the second one changed something: %v", s.objects())
+				t.Errorf("second submission: got %v, want the same objects", s.objects())
 			}
 			if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if left := s.objects(); len(left)+len(s.Pods(t, s.namespace, "")) != 0 && gang != manifest.FormJob {
-				t.Errorf("left: %v", left)
+				t.Errorf("got %v, want no objects and no pods", left)
 			}
 			s.wantNothing("deleted")
 		})
 	}
 }
 
-// wantOwned checks that the deletion of one object deletes all.
+// wantOwned checks that deleting one object deletes all.
 func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang manifest.Form) {
 	s.Helper()
 	if gang != manifest.FormJob {
@@ -160,19 +160,19 @@ func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang man
 	}
 	service := objects["Service/pair-1"]
 	if service == nil {
-		s.Fatalf("no service: %v", objects)
+		s.Fatalf("got %v, want a service", objects)
 	}
 	if owners := service.GetOwnerReferences(); len(owners) != 2 {
-		s.Errorf("the service goes with %v, want len(owners) == 2", owners)
+		s.Errorf("got %v as owners of the service, want 2", owners)
 	}
 	for name, o := range objects {
 		if owners := o.GetOwnerReferences(); o.GetKind() == "Job" && (len(owners) != 1 || owners[0].UID != service.GetUID()) {
-			s.Errorf(`got %s goes with %v, want o.GetKind() != "Job" or len(owners) == 1 and owners[0].UID == service.GetUID()`, name, owners)
+			s.Errorf("got %v as owners of %s, want the service", owners, name)
 		}
 	}
 }
 
-// wantRecord checks that another machine is told all.
+// wantRecord checks that another machine can read the whole submission.
 func (s *site) wantRecord(p *backend.Plan) {
 	s.Helper()
 	got, err := s.Submission(s.Context(), p.ID)
@@ -181,7 +181,7 @@ func (s *site) wantRecord(p *backend.Plan) {
 	}
 	want, _ := json.Marshal(p.App)
 	if app, _ := json.Marshal(got.App); string(app) != string(want) || got.Partial || got.Component != p.Component || !slices.Equal(got.Args, p.Args) {
-		s.Errorf("%+v, app %s, want %s", got, app, want)
+		s.Errorf("got %+v with app %s, want app %s", got, app, want)
 	}
 	if got.Cfg["gang"] != p.Cfg["gang"] || got.Cfg["kubeconfig"] != nil || got.Cfg["context"] != nil {
 		s.Errorf(`options: %v, want got.Cfg["gang"] == p.Cfg["gang"] and got.Cfg["kubeconfig"] == nil and got.Cfg["context"] == nil`, got.Cfg)
@@ -192,9 +192,9 @@ func (s *site) wantRecord(p *backend.Plan) {
 	}
 }
 
-// TestJobsEnd: Jobs that are deleted one by one, as ttl_seconds does, leave the
-// others running, and the last one takes the service along.
-func TestJobsEnd(t *testing.T) {
+// TestDeletedJobs: deleting Jobs one by one, as ttl_seconds does, leaves the others running;
+// the last one deletes the service.
+func TestDeletedJobs(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	p := s.plan("pair-2", map[string]any{"gang": "job", "reserved_millicpu": 1000})
@@ -208,13 +208,13 @@ func TestJobsEnd(t *testing.T) {
 		}
 		s.Eventually(t, name+" is gone", func(context.Context) (bool, error) { return s.objects()["Job/"+name] == nil, nil })
 		if left := s.objects(); i == 0 && len(left) != 2 {
-			t.Errorf("the first one takes others along: %v are left", left)
+			t.Errorf("got %v after the first deletion, want 2 objects", left)
 		}
 	}
 	s.wantNothing("the last Job is deleted")
 }
 
-// TestRefusals: what the cluster does not take is said in one line, and nothing is made.
+// TestRefusals: a refusal of the cluster is one line, and no object is created.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -230,7 +230,7 @@ func TestRefusals(t *testing.T) {
 		want []string
 	}{
 		"namespace":       {sleepers(), map[string]any{"namespace": "no-such"}, []string{"no namespace no-such", "-cfg namespace="}},
-		"queue":           {sleepers(), map[string]any{"gang": "volcano", "queue": "no-such"}, []string{"no Volcano queue no-such", "there is", "default"}},
+		"queue":           {sleepers(), map[string]any{"gang": "volcano", "queue": "no-such"}, []string{"no Volcano queue no-such", "it has", "default"}},
 		"priority class":  {sleepers(), map[string]any{"gang": "volcano", "priority_class": "no-such"}, []string{"no priority class no-such"}},
 		"of pods":         {sleepers(), map[string]any{"gang": "job", "priority_class": "no-such"}, []string{"role lead", "no PriorityClass with name no-such"}},
 		"service account": {sleepers(), map[string]any{"service_account": "no-such"}, []string{"role lead", `serviceaccount "no-such" not found`}},
@@ -239,19 +239,19 @@ func TestRefusals(t *testing.T) {
 		"image":           {noImage, nil, []string{"container lead", "no image"}},
 		"invalid":         {odd, map[string]any{"gang": "job"}, []string{"hostname", "Not_A_Name"}},
 		"context":         {sleepers(), map[string]any{"context": "no-such"}, []string{`no context "no-such"`}},
-		"kubeconfig":      {sleepers(), map[string]any{"kubeconfig": "/no/such"}, []string{"no kubeconfig /no/such"}},
+		"kubeconfig":      {sleepers(), map[string]any{"kubeconfig": "/no/such"}, []string{"kubeconfig /no/such not found"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := s.Submit(t.Context(), s.planOf("pair-3", tt.app, tt.cfg))
 			if err == nil || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%v is not one line", err)
+				t.Fatalf("got %v, want an error of one line", err)
 			}
 			if start := (*backend.StartError)(nil); errors.As(err, &start) != (name != "kubeconfig" && name != "context") {
-				t.Errorf("%v is of the wrong kind", err)
+				t.Errorf("got %v of type StartError: %v, want the opposite", err, start != nil)
 			}
 			for _, w := range tt.want {
 				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q lacks %q", err, w)
+					t.Errorf("got %q, want %q in it", err, w)
 				}
 			}
 		})
@@ -259,30 +259,31 @@ func TestRefusals(t *testing.T) {
 	s.wantNothing("refused")
 }
 
-// TestFullQuota: what a quota could hold, but does not now, is submitted with a word.
+// TestFullQuota: an app that must wait until a quota is free is submitted with a warning.
 func TestFullQuota(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.Create(t, s.namespace, `{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: "4"}}}`)
 	s.quota("few", "pods")
-	var told []string
+	var warnings []string
 	for i, want := range []int{0, 1} {
 		p := s.plan(fmt.Sprintf("pair-1%d", i), map[string]any{"gang": "job", "reserved_millicpu": 1000})
 		p.Progress = func(step backend.Step) {
 			if step.Warning != "" {
-				told = append(told, step.Warning)
+				warnings = append(warnings, step.Warning)
 			}
 		}
 		if err := s.Submit(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if len(told) != want {
-			t.Errorf("warnings %q, want %d", told, want)
+		if len(warnings) != want {
+			t.Errorf("got warnings %q, want %d", warnings, want)
 		}
-		s.Eventually(t, "all that fit", func(context.Context) (bool, error) { return len(s.Pods(t, s.namespace, "")) == 3+i, nil })
+		s.Eventually(t, "all pods that fit", func(context.Context) (bool, error) { return len(s.Pods(t, s.namespace, "")) == 3+i, nil })
 	}
-	if len(told) == 1 && !strings.Contains(told[0], "pods 3, the quota few of namespace "+s.namespace+" allows 4, of which 3 is in use") {
-		t.Errorf(`got %q, want len(told) != 1 or Contains(told[0], "pods 3, the quota few of namespace "+s.namespace+" allows 4, of which 3 is in use")`, told)
+	want := "pods 3, but quota few of namespace " + s.namespace + " allows 4, of which 3 is in use"
+	if len(warnings) == 1 && !strings.Contains(warnings[0], want) {
+		t.Errorf("got %q, want %q in it", warnings[0], want)
 	}
 }
 
@@ -299,9 +300,9 @@ func (s *site) quota(name, resource string) {
 	})
 }
 
-// TestDeletesHalf: what a submission in the form job leaves that is killed after its
-// first object is deleted like an app.
-func TestDeletesHalf(t *testing.T) {
+// TestDeleteAfterKilledSubmit: Delete removes the only object of a submission with gang=job
+// that was killed.
+func TestDeleteAfterKilledSubmit(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	p := s.plan("pair-9", map[string]any{"gang": "job"})
@@ -317,11 +318,11 @@ func TestDeletesHalf(t *testing.T) {
 	}
 	s.wantNothing("deleted")
 	if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("the second time: %v, want errors.Is(err, backend.ErrNotFound)", err)
+		t.Errorf("second Delete: got %v, want errors.Is(err, backend.ErrNotFound)", err)
 	}
 }
 
-// TestAllOrNothing: whatever fails in the middle, nothing is left.
+// TestAllOrNothing: a submission that fails after its first object leaves no objects.
 func TestAllOrNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -334,12 +335,12 @@ func TestAllOrNothing(t *testing.T) {
 		if err := s.Submit(t.Context(), p); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf(`%s: got %v, want err != nil and !Contains(err.Error(), "\n")`, gang, err)
 		}
-		s.wantNothing(string(gang) + " is undone")
+		s.wantNothing(string(gang) + " is removed")
 	}
 }
 
-// TestMoreObjects: what the user adds to a plan comes and goes with the app.
-func TestMoreObjects(t *testing.T) {
+// TestAddedObjects: objects that the user adds to a plan are created and deleted with the app.
+func TestAddedObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	p := s.plan("pair-5", map[string]any{"reserved_millicpu": 1000})
@@ -358,9 +359,9 @@ func TestMoreObjects(t *testing.T) {
 	s.wantNothing("deleted")
 }
 
-// TestLostAnswer: a connection that breaks after the server has made an object does
-// not make the app fail, nor twice.
-func TestLostAnswer(t *testing.T) {
+// TestLostResponse: if the connection breaks after the server has created an object, the
+// submission succeeds and creates it once.
+func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	for _, gang := range manifest.Forms {
 		t.Run(string(gang), func(t *testing.T) {
@@ -378,8 +379,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// losing is a kubeconfig of a server that passes requests on, but breaks the
-// connection instead of answering the first of each path that lose picks.
+// losing returns a kubeconfig of a proxy that forwards requests, but breaks the connection
+// instead of responding to the first request of each path that lose selects.
 func (s *site) losing(lose func(*http.Request) bool) string {
 	s.Helper()
 	to, err := url.Parse(s.Config.Host)
@@ -406,7 +407,7 @@ func (s *site) losing(lose func(*http.Request) bool) string {
 	})
 }
 
-// TestAuto: gang=auto takes the form of the cluster that can retry as the app asks.
+// TestAuto: gang=auto selects the form that supports the app's retries.
 func TestAuto(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -414,15 +415,15 @@ func TestAuto(t *testing.T) {
 	app.Roles[1].MaxRetries, app.Roles[1].RetryPolicy = 1, spec.RetryReplica
 	p := s.planOf("pair-7", app, map[string]any{"reserved_millicpu": 1000})
 	if len(p.Warnings) > 0 || len(p.DecidedAtSubmit) != 2 {
-		t.Errorf("warnings %q, unsettled %q, want len(p.Warnings) == 0 and len(p.DecidedAtSubmit) == 2", p.Warnings, p.DecidedAtSubmit)
+		t.Errorf("got warnings %q, undecided %q, want len(p.Warnings) == 0 and len(p.DecidedAtSubmit) == 2", p.Warnings, p.DecidedAtSubmit)
 	}
-	var told []string
-	p.Progress = func(step backend.Step) { told = append(told, step.Warning) }
+	var warnings []string
+	p.Progress = func(step backend.Step) { warnings = append(warnings, step.Warning) }
 	if err := s.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	if s.objects()["JobSet/pair-7"] == nil || len(told) > 0 {
-		t.Errorf(`got %v, told %q, want s.objects()["JobSet/pair-7"] != nil and len(told) == 0`, s.objects(), told)
+	if s.objects()["JobSet/pair-7"] == nil || len(warnings) > 0 {
+		t.Errorf("got %v, warnings %q, want JobSet/pair-7 and no warnings", s.objects(), warnings)
 	}
 }
 

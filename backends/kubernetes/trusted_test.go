@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/consent"
 )
 
-// TestAgentsRecheckConsent: an app's agent may be started again after the file was changed.
+// TestAgentsRecheckConsent: an agent may restart after its kubeconfig was changed.
 func TestAgentsRecheckConsent(t *testing.T) {
 	t.Parallel()
 	home, file := t.TempDir(), filepath.Join(t.TempDir(), "kc")
@@ -37,8 +37,8 @@ func TestAgentsRecheckConsent(t *testing.T) {
 	}
 }
 
-// TestRecordsOfTheClusterNameNoFile: any user of the cluster may write one.
-func TestRecordsOfTheClusterNameNoFile(t *testing.T) {
+// TestRecordsSelectNoKubeconfig: any user of the cluster may write a record.
+func TestRecordsSelectNoKubeconfig(t *testing.T) {
 	t.Parallel()
 	r, err := manifest.DecodeRecord(`{"app": {"name": "a", "roles": []}, "cfg": {"kubeconfig": "/evil", "context": "c", "queue": "q"}}`)
 	if err != nil {

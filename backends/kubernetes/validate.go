@@ -50,11 +50,11 @@ func (s *submission) validate(ctx context.Context, app *spec.App) error {
 	return s.checkQuotas(ctx, app)
 }
 
-// dryCreate asks the server whether it would accept an object.
+// dryCreate checks that the server would accept an object.
 func (s *submission) dryCreate(ctx context.Context, r kube.Resource, o any) error {
 	err := s.Create(ctx, r, s.namespace, o, true, nil)
 	if err != nil && strings.Contains(err.Error(), "does not support dry run") {
-		s.progress.Tell(backend.Step{Warning: "the cluster cannot check the app before it is made: " + err.Error()})
+		s.progress.Tell(backend.Step{Warning: "the cluster cannot check the app before it is created: " + err.Error()})
 		return nil
 	}
 	return err
@@ -63,9 +63,9 @@ func (s *submission) dryCreate(ctx context.Context, r kube.Resource, o any) erro
 // checkName is the prefix of the names of pods that are only checked.
 const checkName = "torchx-check-"
 
-// checkPod asks whether the server would accept a pod of a template, which checks its
-// service account, priority class, quotas, limits and policies. Users who may not create
-// pods get no answer.
+// checkPod checks that the server would accept a pod of a template: its service account,
+// priority class, quotas, limits and policies. It is skipped for users who may not create
+// pods.
 func (s *submission) checkPod(ctx context.Context, t *manifest.Template) error {
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: t.Spec}
 	pod.GenerateName, pod.Namespace = checkName, s.namespace
@@ -73,13 +73,13 @@ func (s *submission) checkPod(ctx context.Context, t *manifest.Template) error {
 	if err == nil || errors.Is(err, kube.ErrForbidden) {
 		return nil
 	}
-	// The name means nothing to the user: no pod has it.
+	// The name would confuse the user: no pod of the app has it.
 	text := strings.Replace(err.Error(), `pods "`+checkName+`" is forbidden: `, "", 1)
-	return backend.Errorf(err, "pods of role %s would not be made: %s", t.Labels[label.Role], text)
+	return backend.Errorf(err, "pods of role %s would be refused: %s", t.Labels[label.Role], text)
 }
 
-// checkVolcano checks that the objects exist that a Volcano Job names. Volcano's webhook
-// would too, where it is installed.
+// checkVolcano checks that the queue and priority class of a Volcano Job exist. Volcano's
+// webhook does so, too, but may not be installed.
 func (s *submission) checkVolcano(ctx context.Context, job *kube.VolcanoSpec) error {
 	queue := kube.VolcanoQueue{}
 	err := s.Get(ctx, kube.VolcanoQueues, "", job.Queue, &queue)
@@ -104,7 +104,7 @@ func (s *submission) checkVolcano(ctx context.Context, job *kube.VolcanoSpec) er
 	return err
 }
 
-// queues names the queues of Volcano for an error.
+// queues returns the names of Volcano's queues, for an error.
 func (s *submission) queues(ctx context.Context) string {
 	list, err := kube.List[kube.VolcanoQueue](ctx, s.Client, kube.VolcanoQueues, "", kube.ListOptions{})
 	if err != nil {
@@ -115,17 +115,17 @@ func (s *submission) queues(ctx context.Context) string {
 		names = append(names, list[i].Name)
 	}
 	slices.Sort(names)
-	const most = 8
-	if len(names) > most {
-		names = append(names[:most], "...")
+	const limit = 8
+	if len(names) > limit {
+		names = append(names[:limit], "...")
 	}
-	return "; there is " + strings.Join(names, ", ")
+	return " (it has " + strings.Join(names, ", ") + ")"
 }
 
-// checkQuotas compares the demand of all replicas with the quotas of the namespace, which
-// the server checks pod by pod, so that the last pods would never be created. It warns if
-// a quota is only in use at the moment, or if the app can do with fewer replicas. Users
-// who may not read quotas are told nothing.
+// checkQuotas compares the demand of all replicas with the quotas of the namespace. The
+// server checks them pod by pod, and the last pods would never be created. It only warns if
+// the quota suffices but is in use, or if the app can run with fewer replicas. It is skipped
+// for users who may not read quotas.
 func (s *submission) checkQuotas(ctx context.Context, app *spec.App) error {
 	quotas, err := kube.List[corev1.ResourceQuota](ctx, s.Client, kube.ResourceQuotas, s.namespace, kube.ListOptions{})
 	if errors.Is(err, kube.ErrForbidden) {
@@ -151,8 +151,8 @@ func (s *submission) checkQuotas(ctx context.Context, app *spec.App) error {
 	return nil
 }
 
-// compareQuota describes a demand that a quota can never meet, and one that it cannot
-// meet now; "" is none.
+// compareQuota describes a demand that a quota can never meet, and a demand that it cannot
+// meet now; "" if it can.
 func compareQuota(q *corev1.ResourceQuota, demand corev1.ResourceList) (never, now string) {
 	hard := q.Status.Hard
 	if hard == nil {
@@ -167,7 +167,7 @@ func compareQuota(q *corev1.ResourceQuota, demand corev1.ResourceList) (never, n
 			base := strings.TrimPrefix(strings.TrimPrefix(string(name), "requests."), "limits.")
 			return observe.Amount(corev1.ResourceName(base), n)
 		}
-		text := fmt.Sprintf("all replicas together need %s %s, the quota %s of namespace %s allows %s", name, amount(all), q.Name, q.Namespace, amount(most))
+		text := fmt.Sprintf("all replicas together need %s %s, but quota %s of namespace %s allows %s", name, amount(all), q.Name, q.Namespace, amount(most))
 		if all.Cmp(most) > 0 {
 			return text, ""
 		}

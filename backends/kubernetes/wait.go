@@ -19,23 +19,23 @@ import (
 // gang change at the same time.
 const settleTime = 50 * time.Millisecond
 
-// Wait blocks until the app is terminal. It watches, tolerates a cluster that is away for
-// a while, and archives all logs meanwhile. Errors: ErrNotFound, also for an app that is
-// deleted meanwhile, ErrUnavailable, those of ctx.
+// Wait blocks until the app is terminal, and archives its logs meanwhile. It tolerates a
+// cluster that is unreachable for a while. Errors: ErrNotFound (also if the app is deleted
+// meanwhile), ErrUnavailable, those of ctx.
 func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{b: b, t: t}
+	logs := &waitArchiver{b: b, t: t}
 	var last *spec.Status
 	err = t.follow(ctx, func(seen *observe.Observation) bool {
 		s := t.snapshot(seen)
-		k.see(s)
+		logs.update(s)
 		last = s.Status
 		return last.State.Terminal()
 	})
-	k.end(ctx, err)
+	logs.end(ctx, err)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 }
 
 // follow calls see with the app as it is now and after each change, until see reports
-// that it is done. It remembers pods that were deleted meanwhile. Errors: those of Wait.
+// that it is done. It remembers pods that are deleted meanwhile. Errors: those of Wait.
 func (t *target) follow(ctx context.Context, see func(seen *observe.Observation) (done bool)) error {
 	first, err := t.observe(ctx)
 	if err != nil {
@@ -92,7 +92,8 @@ type follower struct {
 	t    *target
 	main mainMirror
 	pods *kube.Mirror[corev1.Pod]
-	// read sets the main objects, the last known ones if they are gone; exists is false then.
+	// read sets the main objects. If they are gone, it sets the last known ones and returns
+	// exists false.
 	read func(seen *observe.Observation) (ready, exists bool)
 	app  *spec.App // as submitted
 }
@@ -147,7 +148,7 @@ func allJobs(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.J
 }
 
 // current returns the observation, nil before the mirrors are ready. An app that is
-// deleted after its end, as by ttl_seconds, still has one. Errors: ErrNotFound.
+// deleted after it has ended, as by ttl_seconds, still has one. Errors: ErrNotFound.
 func (f *follower) current() (*observe.Observation, error) {
 	seen := &observe.Observation{App: f.app}
 	ready, exists := f.read(seen)
@@ -155,7 +156,7 @@ func (f *follower) current() (*observe.Observation, error) {
 		return nil, nil //nolint:nilnil // not ready is not an error
 	}
 	if !exists && !seen.State().Terminal() {
-		return nil, backend.Errorf(backend.ErrNotFound, "app %s is not on %s any more: somebody deleted it before it had ended", manifest.Handle(f.t.id), f.t.Client)
+		return nil, backend.Errorf(backend.ErrNotFound, "app %s was deleted from %s before it ended", manifest.Handle(f.t.id), f.t.Client)
 	}
 	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready {
 		return nil, nil //nolint:nilnil // as above

@@ -18,9 +18,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestWaitAway: who waits bears that the server is away for longer than a watch or a
-// connection does, and learns what happened meanwhile.
-func TestWaitAway(t *testing.T) {
+// TestWaitWhileUnreachable: Wait tolerates a server that is unreachable for longer than a
+// watch or a connection lasts, and then sees what happened meanwhile.
+func TestWaitWhileUnreachable(t *testing.T) {
 	t.Parallel()
 	const away = 25 * time.Second
 	eachForm(t, func(t *testing.T, o *observed) {
@@ -45,13 +45,13 @@ func TestWaitAway(t *testing.T) {
 func (o *observed) watched(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		for _, asked := range o.proxy.Requests() {
-			if strings.Contains(asked, "/pods") && strings.Contains(asked, "watch=") {
+		for _, request := range o.proxy.Requests() {
+			if strings.Contains(request, "/pods") && strings.Contains(request, "watch=") {
 				return
 			}
 		}
 		if time.Since(began) > time.Minute {
-			t.Fatal("nobody watches the pods")
+			t.Fatal("no client watches the pods after a minute")
 		}
 	}
 }
@@ -85,14 +85,14 @@ func TestDeletedByHand(t *testing.T) {
 				t.Errorf(`error %v, want errors.Is(err, backend.ErrNotFound) and !Contains(err.Error(), "\n") and Contains(err.Error(), id)`, err)
 			}
 		case <-time.After(2 * time.Minute):
-			t.Error("it still waits")
+			t.Error("Wait did not return within 2 minutes")
 		}
 	})
 }
 
-// TestGoneAtOnce: the result of an app that the cluster deletes as soon as it has
-// ended is not lost to who waits for it.
-func TestGoneAtOnce(t *testing.T) {
+// TestDeletedAtItsEnd: Wait returns the result of an app that the cluster deletes as soon as
+// it has ended.
+func TestDeletedAtItsEnd(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
 		id := o.start(t, 2, "sleep 5; exit 6", nil, map[string]string{"ttl_seconds": "0"})
@@ -108,7 +108,7 @@ func TestDeletedPod(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
 		if o.gang == manifest.FormVolcano {
-			return // it makes the pod again, and the app goes on
+			return // it creates the pod again, and the app goes on
 		}
 		id := o.start(t, 2, "trap 'sleep $((5-3*JOB_COMPLETION_INDEX)); exit 0' TERM; while true; do sleep 0.1; done", nil, nil) // times are whole seconds
 		o.until(t, id, "RUNNING", func(s *spec.Status) bool {
@@ -147,8 +147,8 @@ func (o *observed) deletePod(t *testing.T, id, index string) {
 	}
 }
 
-// TestDeletedBeforeTheWatch: Jobs that are deleted between the first look and the
-// watch are not taken for none that failed.
+// TestDeletedBeforeTheWatch: Jobs that are deleted between the first list and the watch are
+// reported as deleted.
 func TestDeletedBeforeTheWatch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -93,7 +93,7 @@ func (b *Backend) locksCheck(context.Context) backend.Check {
 
 func (b *Backend) deadCheck(context.Context) backend.Check {
 	const name = "dead apps"
-	dead, err := agent.Dead(b.Home)
+	dead, err := agent.DeadApps(b.Home)
 	switch {
 	case err != nil:
 		return backend.FailedCheck(name, "allow reading it", "%v", err)

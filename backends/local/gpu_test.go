@@ -208,7 +208,7 @@ func TestSubmittersOwnLimit(t *testing.T) {
 		return func(p *backend.Plan) { p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES="+value) }
 	}
 	_, err := f.start(gpuRole("a", 1, 3, dir), limit("2,3"))
-	f.refused(err, "CUDA_VISIBLE_DEVICES=2,3", "allows 2 of the 4")
+	f.refused(err, "CUDA_VISIBLE_DEVICES=2,3", "allows 2 of 4")
 	f.mustStart(gpuRole("b", 1, 1, dir), limit("3,GPU-f1"))
 	f.expectDevices(dir+"/b-0", "3")
 	f.mustStart(gpuRole("c", 1, 1, dir), limit("3,GPU-f1"))

@@ -143,8 +143,8 @@ func TestDaemonsOfADeadAgent(t *testing.T) {
 		parent, want string
 		ended        bool
 	}{
-		{cgroupParent(t), "; what it ran has been ended", true},
-		{"/nowhere", "; what was found of it has been ended; without a cgroup, a process that left its session may run on", false},
+		{cgroupParent(t), "; its processes were killed", true},
+		{"/nowhere", "; the processes found were killed; without a cgroup, a process that left its session may still run", false},
 	} {
 		cfg := backend.Config{"cgroup_parent": test.parent}
 		again := filepath.Join(f.TempDir(), "again")

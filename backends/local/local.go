@@ -110,7 +110,7 @@ func (b *Backend) Options() []backend.Option {
 		{Key: "auto_set_cuda_visible_devices", Type: backend.TypeBool, Default: false, Help: "hand the GPUs of this machine out to replicas by CUDA_VISIBLE_DEVICES"},
 		{Key: "image_type", Type: backend.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: the image is ignored; dir: the image is the absolute folder that replicas run in"},
 		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
-		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
 		{Key: "log_max_size", Protects: true, Type: backend.TypeStr, Help: "keep only the newest part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
 		{Key: "limits", Protects: true, Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux): by cgroup v2 where it is delegated, rlimit: memory only, of each process by itself; auto: the better one that works"},
 		{Key: "cgroup_parent", Path: true, Type: backend.TypeStr, Help: "cgroup v2 folder, delegated to you, that the replicas' groups are made in (default: the one torchx runs in)"},

@@ -11,35 +11,36 @@ import (
 )
 
 const (
-	// restEvery and restBytes bound what lies between two cursors in a flood.
-	restEvery = time.Second
-	restBytes = 1 << 20
-	// maxReplies is how often a source may answer with an error in the place of a log
-	// that is complete: then it has none.
+	// commitInterval and commitBytes bound what lies between two commits in a flood.
+	commitInterval = time.Second
+	commitBytes    = 1 << 20
+	// maxReplies is how often in a row a source may reply with an error instead of a
+	// complete log; then it no longer has the log.
 	maxReplies = 5
 )
 
-// Position tells entries that the sink has from new ones. A *Line and an *Offset are
-// positions.
+// Position tells entries that the sink already has from new ones. It is implemented by
+// *LinePosition and *OffsetPosition.
 type Position interface {
-	// start says from where on the next stream is asked for.
-	start(follow bool) Options
-	// begin is called when that stream has begun.
+	// options returns from where on the next stream is opened.
+	options(follow bool) Options
+	// begin is called when that stream is open.
 	begin(to Sink)
-	// take writes what is new of a piece.
-	take(c *copier, p Piece) error
-	// searching reports whether the place to go on from has not come yet.
+	// consume writes the new part of an entry.
+	consume(c *copier, e Entry) error
+	// searching reports whether the stream has not reached the cursor yet.
 	searching() bool
-	// lose gives up the search: what came instead is new.
-	lose(c *copier) error
-	// finish marks the log as complete; tail, if any, is its last line, which has no newline.
-	finish(c *copier, tail *Piece) error
-	// move accounts for bytes that the sink added by itself; saved: the cursor has to be
-	// saved at once.
-	move(before, after [2]int64) (saved bool)
-	// changed reports whether the position is another one since the last call.
+	// stopSearch gives up the search for the cursor: it notes a gap, and the entries read
+	// instead count as new.
+	stopSearch(c *copier) error
+	// finish marks the log as complete; tail, if not nil, is its last line, which has no newline.
+	finish(c *copier, tail *Entry) error
+	// shift accounts for bytes that the sink added by itself. It reports whether the cursor
+	// has to be saved immediately.
+	shift(before, after [2]int64) (moved bool)
+	// changed reports whether the position changed since the last call.
 	changed() bool
-	// complete reports whether the log was finished.
+	// complete reports whether the log is complete.
 	complete() bool
 }
 
@@ -50,85 +51,85 @@ type copier struct {
 	pos  Position
 	mode Mode
 
-	last   ending
-	retry  retry
-	rested time.Time
-	unsaid int64 // bytes written since the last rest
+	last        streamState
+	retry       retry
+	committed   time.Time
+	uncommitted int64 // bytes written since the last commit
 }
 
-// ending is what is known of the end of the log from the streams so far.
-type ending struct {
-	finite bool   // the next stream is read to its end, without following
-	polls  bool   // no stream is followed any more
-	whole  bool   // a stream was followed to its own end, and nothing came since
-	before bool   // whole, before this stream
-	began  int64  // size of the sink then
-	came   bool   // this stream brought anything
-	tail   *Piece // an open line at its end
+// streamState is what the streams so far have shown about the end of the log.
+type streamState struct {
+	readOnce  bool   // read the next stream to its end without following
+	polling   bool   // do not follow any more
+	atEOF     bool   // a followed stream reached EOF, and nothing new arrived since
+	prevAtEOF bool   // atEOF before the current stream
+	startSize int64  // of the sink when the current stream began, in bytes
+	received  bool   // the current stream sent an entry
+	tail      *Entry // last line of the current stream, if it has no newline
 }
 
-// retry is what is known of trouble.
+// retry is the state of the back-off between streams.
 type retry struct {
-	since   time.Time // when it began; zero: there is none
-	pause   time.Duration
-	quiet   time.Duration
-	replies int // errors in the place of the log, in a row
+	failingSince time.Time // zero: the last stream did not fail
+	backoff      time.Duration
+	idleTimeout  time.Duration
+	replies      int // errors received instead of the log, in a row
 }
 
-func (r *retry) reset(t Timing) { r.pause, r.quiet = t.Pause, t.Quiet }
+func (r *retry) reset(t Timing) { r.backoff, r.idleTimeout = t.Backoff, t.IdleTimeout }
 
 // run opens stream after stream until the log is complete.
 func (c *copier) run(ctx context.Context) (done bool, err error) {
 	for {
 		state, changed := c.from.State()
 		switch {
-		case state == Never:
+		case state == NeverStarted:
 			return true, nil
 		case state == Gone:
-			return true, c.gone()
+			return true, c.finishGone()
 		case state == Waiting && !c.mode.Follow:
 			return false, nil
 		case state == Waiting:
-			if err := sleep(ctx, changed, c.mode.Timing.Quiet); err != nil {
+			if err := sleep(ctx, changed, c.mode.Timing.IdleTimeout); err != nil {
 				return false, err
 			}
 			continue
 		}
-		follow := c.mode.Follow && state == Running && !c.last.finite && !c.last.polls
-		size, began := c.size(), time.Now()
+		follow := c.mode.Follow && state == Running && !c.last.readOnce && !c.last.polling
+		size, start := c.size(), time.Now()
 		stalled, err := c.stream(ctx, follow)
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
-		case errors.Is(err, errTooShort):
+		case errors.Is(err, errTailTooShort):
 			continue
 		case errors.Is(err, ErrPoll):
-			c.last.polls = true
+			c.last.polling = true
 			continue
 		}
 		if !stalled {
-			if over, done, err := c.judge(state, follow, err); over {
+			if stop, done, err := c.handleEnd(state, follow, err); stop {
 				return done, err
 			}
 		}
 		searching := c.pos.searching()
-		c.last.finite = stalled && searching || follow && searching && errors.Is(err, io.EOF)
-		if c.size() > size || time.Since(began) > c.mode.Timing.Steady {
+		c.last.readOnce = stalled && searching || follow && searching && errors.Is(err, io.EOF)
+		if c.size() > size || time.Since(start) > c.mode.Timing.ResetAfter {
 			c.retry.reset(c.mode.Timing)
 		} else if stalled {
-			c.retry.quiet = min(2*c.retry.quiet, c.mode.Timing.MaxQuiet)
+			c.retry.idleTimeout = min(2*c.retry.idleTimeout, c.mode.Timing.MaxIdleTimeout)
 		}
 		if stalled {
 			continue
 		}
-		if err := c.wait(ctx, changed); err != nil {
+		if err := c.backOff(ctx, changed); err != nil {
 			return false, err
 		}
 	}
 }
 
-// judge tells from the end of a stream whether the copy is over.
-func (c *copier) judge(state State, follow bool, err error) (over, done bool, _ error) {
+// handleEnd decides after a stream that ended with err whether to stop copying.
+func (c *copier) handleEnd(state State, follow bool, err error) (stop, done bool, _ error) {
 	var failed *sinkError
 	var unreadable *UnreadableError
 	var reply *ReplyError
@@ -142,7 +143,7 @@ func (c *copier) judge(state State, follow bool, err error) (over, done bool, _ 
 		}
 		return true, true, err
 	case errors.Is(err, ErrGone):
-		return true, true, c.gone()
+		return true, true, c.finishGone()
 	case errors.Is(err, ErrNotStarted):
 		return !c.mode.Follow, false, nil
 	case clean && !follow && state == Ended:
@@ -150,79 +151,79 @@ func (c *copier) judge(state State, follow bool, err error) (over, done bool, _ 
 	case clean && !follow && !c.mode.Follow:
 		return true, false, nil
 	case clean:
-		c.last.whole = c.mode.TrustEnd && (follow && !c.pos.searching() || c.last.before && c.size() == c.last.began)
-		c.retry.since, c.retry.replies = time.Time{}, 0
+		c.last.atEOF = c.mode.TrustEOF && (follow && !c.pos.searching() || c.last.prevAtEOF && c.size() == c.last.startSize)
+		c.retry.failingSince, c.retry.replies = time.Time{}, 0
 		return false, false, nil
 	case errors.As(err, &reply):
-		c.last.whole = c.last.before && reply.Removed
+		c.last.atEOF = c.last.prevAtEOF && reply.Removed
 		if c.retry.replies++; state == Ended && c.retry.replies >= maxReplies {
-			return true, true, c.removed(reply)
+			return true, true, c.finishRemoved(reply)
 		}
 	}
-	if c.retry.since.IsZero() {
-		c.retry.since = time.Now()
+	if c.retry.failingSince.IsZero() {
+		c.retry.failingSince = time.Now()
 	}
-	if c.mode.Patience > 0 && time.Since(c.retry.since) > c.mode.Patience {
+	if c.mode.GiveUpAfter > 0 && time.Since(c.retry.failingSince) > c.mode.GiveUpAfter {
 		return true, false, err
 	}
 	return false, false, nil
 }
 
-// stream copies one answer of the source. stalled: it was ended here because nothing came.
+// stream opens and copies one stream. stalled: the guard ended it because it was silent.
 func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o := c.pos.start(follow)
-	o.Follow, o.Ended = follow, c.last.whole
+	o := c.pos.options(follow)
+	o.Follow, o.AfterEOF = follow, c.last.atEOF
 	in, err := c.from.Open(ctx, o)
 	if err != nil {
 		return false, err
 	}
 	defer in.Close()
-	c.last.came, c.last.before, c.last.whole, c.last.began = false, c.last.whole, false, c.size()
+	c.last.received, c.last.prevAtEOF, c.last.atEOF, c.last.startSize = false, c.last.atEOF, false, c.size()
 	c.pos.begin(c.to)
-	g := newGuard(c.mode.Timing, c.retry.quiet)
+	g := newGuard(c.mode.Timing, c.retry.idleTimeout)
 	g.searching.Store(c.pos.searching())
-	if follow && c.retry.quiet > 0 {
-		var guarding sync.WaitGroup
-		guarding.Go(func() { g.watch(ctx, c.from, cancel) })
-		defer guarding.Wait()
+	if follow && c.retry.idleTimeout > 0 {
+		var wg sync.WaitGroup
+		wg.Go(func() { g.watch(ctx, c.from, cancel) })
+		defer wg.Wait()
 		defer cancel()
 	}
-	err = c.takeAll(in, g)
-	if c.pos.searching() && !follow && errors.Is(err, io.EOF) && (c.last.came || !c.last.before) {
-		if lost := c.pos.lose(c); lost != nil {
-			return false, lost
+	err = c.consumeAll(in, g)
+	if c.pos.searching() && !follow && errors.Is(err, io.EOF) && (c.last.received || !c.last.prevAtEOF) {
+		if err := c.pos.stopSearch(c); err != nil {
+			return false, err
 		}
 	}
-	if rested := c.rest(); rested != nil {
-		return false, rested
+	if err := c.commit(); err != nil {
+		return false, err
 	}
 	return g.stopped.Load(), err
 }
 
-func (c *copier) takeAll(in Stream, g *guard) error {
+func (c *copier) consumeAll(in Stream, g *guard) error {
 	for {
-		p, err := in.Next()
+		e, err := in.Next()
 		switch {
 		case err != nil:
 			return err
-		case p.Gap != "":
-			err = c.gap(p.Gap)
-		case p.Open:
-			c.last.tail = p.keep()
+		case e.Gap != "":
+			err = c.gap(e.Gap)
+		case e.Open:
+			c.last.tail = e.keep()
 		default:
-			c.last.came, c.last.tail = true, nil
-			c.retry.since, c.retry.replies = time.Time{}, 0
-			err = c.pos.take(c, p)
+			c.last.received, c.last.tail = true, nil
+			c.retry.failingSince, c.retry.replies = time.Time{}, 0
+			err = c.pos.consume(c, e)
 			g.searching.Store(c.pos.searching())
 		}
-		waits := in.Waits()
-		if waits {
-			g.heard()
+		drained := in.MayBlock()
+		if drained {
+			g.touch()
 		}
-		if err == nil && (waits || c.unsaid >= restBytes || time.Since(c.rested) >= restEvery) {
-			err = c.rest()
+		if err == nil && (drained || c.uncommitted >= commitBytes || time.Since(c.committed) >= commitInterval) {
+			err = c.commit()
 		}
 		if err != nil {
 			return err
@@ -230,59 +231,59 @@ func (c *copier) takeAll(in Stream, g *guard) error {
 	}
 }
 
-// size is what the sink has of both streams.
+// size returns the bytes that the sink has of both streams.
 func (c *copier) size() int64 {
 	s := c.to.Sizes()
 	return s[0] + s[1]
 }
 
-func (c *copier) write(p Piece) error {
-	c.unsaid += int64(len(p.Data))
-	return ofSink(c.to.Write(p.Stream, p.Time, p.Data))
+func (c *copier) write(e Entry) error {
+	c.uncommitted += int64(len(e.Data))
+	return wrapSink(c.to.Write(e.Stream, e.Time, e.Data))
 }
 
 func (c *copier) gap(text string) error {
 	before := c.to.Sizes()
-	if err := ofSink(c.to.Gap(text)); err != nil {
+	if err := wrapSink(c.to.Gap(text)); err != nil {
 		return err
 	}
-	if c.pos.move(before, c.to.Sizes()) {
-		return ofSink(c.to.Rest(true, true))
+	if c.pos.shift(before, c.to.Sizes()) {
+		return wrapSink(c.to.Commit(true, true))
 	}
 	return nil
 }
 
-// rest tells the sink where to go on.
-func (c *copier) rest() error {
-	c.rested, c.unsaid = time.Now(), 0
-	return ofSink(c.to.Rest(c.pos.changed(), c.pos.complete()))
+// commit tells the sink that the position covers all that was written.
+func (c *copier) commit() error {
+	c.committed, c.uncommitted = time.Now(), 0
+	return wrapSink(c.to.Commit(c.pos.changed(), c.pos.complete()))
 }
 
-// removed is the end of a log that the source no longer has.
-func (c *copier) removed(r *ReplyError) error {
-	if c.last.whole {
+// finishRemoved ends the copy of a log that the source no longer has.
+func (c *copier) finishRemoved(r *ReplyError) error {
+	if c.last.atEOF {
 		return c.pos.finish(c, c.last.tail)
 	}
 	return c.gap("gap: " + r.Text)
 }
 
-// gone is the end of a log that can no longer be read.
-func (c *copier) gone() error {
-	if c.last.whole {
+// finishGone ends the copy of a log that can no longer be read.
+func (c *copier) finishGone() error {
+	if c.last.atEOF {
 		return c.pos.finish(c, c.last.tail)
 	}
 	if c.pos.searching() {
-		if err := c.pos.lose(c); err != nil {
+		if err := c.pos.stopSearch(c); err != nil {
 			return err
 		}
 	}
 	return errors.Join(c.gap(c.mode.GapGone), c.pos.finish(c, nil))
 }
 
-// wait makes a pause, longer each time, that ends when the source changes.
-func (c *copier) wait(ctx context.Context, changed <-chan struct{}) error {
-	d := c.retry.pause/2 + rand.N(c.retry.pause) // not all at once when a server comes back
-	c.retry.pause = min(2*c.retry.pause, c.mode.Timing.MaxPause)
+// backOff waits, longer each time. A change of the source ends the wait.
+func (c *copier) backOff(ctx context.Context, changed <-chan struct{}) error {
+	d := c.retry.backoff/2 + rand.N(c.retry.backoff) // spread the copiers when a server comes back
+	c.retry.backoff = min(2*c.retry.backoff, c.mode.Timing.MaxBackoff)
 	return sleep(ctx, changed, d)
 }
 
@@ -298,13 +299,13 @@ func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) error 
 	return nil
 }
 
-// sinkError is trouble on this side: another stream will not help.
+// sinkError is a failure of the sink: opening another stream does not help.
 type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return fmt.Sprintf("keep log: %v", e.err) }
 func (e *sinkError) Unwrap() error { return e.err }
 
-func ofSink(err error) error {
+func wrapSink(err error) error {
 	if err == nil {
 		return nil
 	}

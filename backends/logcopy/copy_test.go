@@ -19,20 +19,19 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// remote is a log of two streams that sends exactly what is of a time or later.
+// remote is a log of two streams. It sends exactly the entries of Options.Since or later.
 type remote struct {
 	mu      sync.Mutex
 	rand    *rand.Rand
-	entries []Piece
-	first   int // what is before was rotated away
+	entries []Entry
+	first   int // index of the oldest entry that was not rotated away
 	state   State
 	changed chan struct{}
-	cuts    bool // streams end anywhere
+	cuts    bool // streams break at random entries
 	gap     string
-	fail    error // of Open
+	openErr error // what Open returns
 	polls   bool
-	follows int
-	tails   int // streams that were limited to the end
+	tails   int // streams that were opened with Tail
 }
 
 func newRemote(seed uint64) *remote {
@@ -56,82 +55,79 @@ func (r *remote) State() (State, <-chan struct{}) {
 func (r *remote) Open(ctx context.Context, o Options) (Stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.fail != nil {
-		return nil, r.fail
+	if r.openErr != nil {
+		return nil, r.openErr
 	}
-	s := &remoteStream{remote: r, ctx: ctx, o: o, at: r.first, left: -1}
+	s := &remoteStream{remote: r, ctx: ctx, o: o, next: r.first, untilCut: -1}
 	if o.Tail > 0 {
-		s.at = max(s.at, len(r.entries)-int(o.Tail))
+		s.next = max(s.next, len(r.entries)-int(o.Tail))
 		r.tails++
 	}
-	if o.Follow {
-		r.follows++
-	}
 	if r.cuts {
-		s.left = r.rand.IntN(30)
+		s.untilCut = r.rand.IntN(30)
 	}
 	s.gap, r.gap = r.gap, ""
 	return s, nil
 }
 
 type remoteStream struct {
-	remote *remote
-	ctx    context.Context //nolint:containedctx // of the stream
-	o      Options
-	at     int
-	left   int // entries until it is cut; < 0: it is not
-	gap    string
+	remote   *remote
+	ctx      context.Context //nolint:containedctx // of the stream
+	o        Options
+	next     int
+	untilCut int // entries until the stream breaks; negative: never
+	gap      string
 }
 
 var errCut = errors.New("connection reset by peer")
 
-func (s *remoteStream) Next() (Piece, error) {
+func (s *remoteStream) Next() (Entry, error) {
 	if s.gap != "" {
-		p := Piece{Gap: s.gap}
+		e := Entry{Gap: s.gap}
 		s.gap = ""
-		return p, nil
+		return e, nil
 	}
 	for {
 		s.remote.mu.Lock()
-		changed, over := s.remote.changed, !s.o.Follow || s.remote.state >= Ended
-		for s.at < len(s.remote.entries) && s.remote.entries[s.at].Time.Before(s.o.Since) {
-			s.at++ // engines leave out each entry that is older
+		changed, ended := s.remote.changed, !s.o.Follow || s.remote.state >= Ended
+		for s.next < len(s.remote.entries) && s.remote.entries[s.next].Time.Before(s.o.Since) {
+			s.next++ // engines leave out older entries
 		}
-		more := s.at < len(s.remote.entries)
-		var p Piece
+		more := s.next < len(s.remote.entries)
+		var e Entry
 		if more {
-			p = s.remote.entries[s.at]
+			e = s.remote.entries[s.next]
 		}
 		polls := s.remote.polls && s.o.Follow
 		s.remote.mu.Unlock()
 		switch {
-		case s.left == 0:
-			return p, errCut
+		case s.untilCut == 0:
+			return e, errCut
 		case polls:
-			return p, ErrPoll
+			return e, ErrPoll
 		case more:
-			s.left--
-			s.at++
-			return p, nil
-		case over:
-			return p, io.EOF
+			s.untilCut--
+			s.next++
+			return e, nil
+		case ended:
+			return e, io.EOF
 		}
 		select {
 		case <-s.ctx.Done():
-			return p, s.ctx.Err()
+			return e, s.ctx.Err()
 		case <-changed:
 		}
 	}
 }
 
-func (s *remoteStream) Waits() bool { return true }
+func (s *remoteStream) MayBlock() bool { return true }
 
 func (s *remoteStream) Close() error { return nil }
 
-var quick = Mode{Follow: true, GapGone: "gap: gone", Timing: Timing{Pause: 10 * time.Microsecond, MaxPause: time.Millisecond, Steady: time.Hour}}
+var fastMode = Mode{Follow: true, GapGone: "gap: gone", Timing: Timing{Backoff: 10 * time.Microsecond, MaxBackoff: time.Millisecond, ResetAfter: time.Hour}}
 
-// copyInto goes on with the copy in a folder, as a new process does.
-func copyInto(ctx context.Context, t *testing.T, r *remote, dir string, m Mode) (bool, error) {
+// copyTo resumes the copy in dir as a new process would.
+func copyTo(ctx context.Context, t *testing.T, r *remote, dir string, m Mode) (bool, error) {
 	t.Helper()
 	l, err := OpenLog(dir)
 	if err != nil {
@@ -141,7 +137,7 @@ func copyInto(ctx context.Context, t *testing.T, r *remote, dir string, m Mode) 
 	if err := ReadCursor(dir, &c); err != nil {
 		t.Fatal(err)
 	}
-	at := NewOffset(c)
+	at := NewOffsetPosition(c)
 	l.Save = func() error { return WriteCursor(dir, at.Cursor) }
 	done, err := Copy(ctx, r, l, at, m)
 	if closed := l.Close(); closed != nil {
@@ -150,7 +146,7 @@ func copyInto(ctx context.Context, t *testing.T, r *remote, dir string, m Mode) 
 	return done, err
 }
 
-// contents returns what both streams of a copy have, and its gaps.
+// contents returns both streams of a copy and its number of gaps.
 func contents(t *testing.T, dir string) (streams [2]string, gaps int) {
 	t.Helper()
 	for i, name := range []string{logstore.StdoutFile, logstore.StderrFile} {
@@ -160,24 +156,24 @@ func contents(t *testing.T, dir string) (streams [2]string, gaps int) {
 		}
 		streams[i] = string(data)
 	}
-	lost, _ := os.ReadFile(filepath.Join(dir, logstore.LostFile)) // not there: no gap
+	lost, _ := os.ReadFile(filepath.Join(dir, logstore.LostFile)) // does not exist without gaps
 	return streams, strings.Count(string(lost), `"gap"`)
 }
 
-// lines makes entries of both streams; times of one stream never go back.
-func lines(r *rand.Rand, n int) (entries []Piece, want [2]string) {
+// lines returns n random entries and the expected streams. Times within a stream never decrease.
+func lines(r *rand.Rand, n int) (entries []Entry, want [2]string) {
 	last := [2]time.Time{epoch, epoch}
 	for i := range n {
 		s := logstore.Stream(r.IntN(2))
 		last[s] = last[s].Add(time.Duration(r.IntN(300)) * time.Millisecond)
-		if last[s].Before(last[1-s].Add(-settleTime / 2)) {
+		if last[s].Before(last[1-s].Add(-maxReorder / 2)) {
 			last[s] = last[1-s]
 		}
 		text := fmt.Sprintf("%d\n", i)
 		if r.IntN(5) == 0 {
 			text = fmt.Sprintf("%d ", i) // a part of a line
 		}
-		entries = append(entries, Piece{Stream: s, Time: last[s], Data: []byte(text), Last: strings.HasSuffix(text, "\n")})
+		entries = append(entries, Entry{Stream: s, Time: last[s], Data: []byte(text), Last: strings.HasSuffix(text, "\n")})
 		want[s] += text
 	}
 	return entries, want
@@ -190,7 +186,7 @@ func commonPrefix(a, b string) (n int) {
 	return n
 }
 
-func TestEveryEntryOnce(t *testing.T) {
+func TestCopyEveryEntryOnce(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -207,7 +203,7 @@ func TestEveryEntryOnce(t *testing.T) {
 			for done := false; !done; {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+seed%5)*time.Millisecond)
 				var err error
-				done, err = copyInto(ctx, t, r, dir, quick)
+				done, err = copyTo(ctx, t, r, dir, fastMode)
 				if err != nil && ctx.Err() == nil {
 					t.Fatal(err)
 				}
@@ -226,32 +222,32 @@ func TestEveryEntryOnce(t *testing.T) {
 	}
 }
 
-func TestRotatedEntries(t *testing.T) {
+func TestGapAfterRotation(t *testing.T) {
 	t.Parallel()
 	r, dir := newRemote(1), t.TempDir()
 	for i := range 10 {
-		r.entries = append(r.entries, Piece{Time: epoch.Add(time.Duration(i) * 2 * time.Second), Data: fmt.Appendf(nil, "%d\n", i)})
+		r.entries = append(r.entries, Entry{Time: epoch.Add(time.Duration(i) * 2 * time.Second), Data: fmt.Appendf(nil, "%d\n", i)})
 	}
 	all := r.entries
 	r.entries = all[:5]
-	once := quick
+	once := fastMode
 	once.Follow = false
-	if _, err := copyInto(t.Context(), t, r, dir, once); err != nil {
+	if _, err := copyTo(t.Context(), t, r, dir, once); err != nil {
 		t.Fatal(err)
 	}
 	r.entries, r.first, r.state = all, 7, Ended
-	if done, err := copyInto(t.Context(), t, r, dir, quick); !done || err != nil {
+	if done, err := copyTo(t.Context(), t, r, dir, fastMode); !done || err != nil {
 		t.Fatalf("got %v, %v, want done", done, err)
 	}
 	if got, gaps := contents(t, dir); got[0] != "0\n1\n2\n3\n4\n7\n8\n9\n" || gaps != 2 {
-		t.Errorf("got %d gaps and %q, want one in each stream and the lines that are left", gaps, got[0])
+		t.Errorf("got %d gaps and %q, want one gap per stream and the remaining lines", gaps, got[0])
 	}
 	if r.tails == 0 {
-		t.Error("the end of the log was never asked for alone")
+		t.Error("no stream was opened with Tail")
 	}
 }
 
-func TestHowCopiesEnd(t *testing.T) {
+func TestEndOfCopy(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no such driver")
 	for name, test := range map[string]struct {
@@ -260,10 +256,10 @@ func TestHowCopiesEnd(t *testing.T) {
 		err     error
 		gaps    int
 	}{
-		"gone":       {func(r *remote) { r.fail = ErrGone }, true, nil, 1},
-		"refused":    {func(r *remote) { r.fail = ErrRefused }, false, ErrRefused, 0},
-		"unreadable": {func(r *remote) { r.fail = &UnreadableError{Gap: "gap: unreadable", Err: broken} }, true, broken, 1},
-		"never":      {func(r *remote) { r.state = Never }, true, nil, 0},
+		"gone":       {func(r *remote) { r.openErr = ErrGone }, true, nil, 1},
+		"refused":    {func(r *remote) { r.openErr = ErrRefused }, false, ErrRefused, 0},
+		"unreadable": {func(r *remote) { r.openErr = &UnreadableError{Gap: "gap: unreadable", Err: broken} }, true, broken, 1},
+		"never":      {func(r *remote) { r.state = NeverStarted }, true, nil, 0},
 		"a gap":      {func(r *remote) { r.gap = "gap: engine restarted" }, true, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +267,7 @@ func TestHowCopiesEnd(t *testing.T) {
 			r, dir := newRemote(1), t.TempDir()
 			r.state = Ended
 			test.prepare(r)
-			done, err := copyInto(t.Context(), t, r, dir, quick)
+			done, err := copyTo(t.Context(), t, r, dir, fastMode)
 			if done != test.done || !errors.Is(err, test.err) {
 				t.Errorf("got %v, %v, want %v, %v", done, err, test.done, test.err)
 			}
@@ -285,8 +281,8 @@ func TestHowCopiesEnd(t *testing.T) {
 func TestChunk(t *testing.T) {
 	t.Parallel()
 	var c Chunk
-	if !c.Takes(logstore.Stderr, epoch) {
-		t.Error("an empty chunk refuses an entry")
+	if !c.Fits(logstore.Stderr, epoch) {
+		t.Error("an entry does not fit an empty chunk")
 	}
 	c.Add(logstore.Stdout, epoch, []byte("a"))
 	for _, test := range []struct {
@@ -298,11 +294,11 @@ func TestChunk(t *testing.T) {
 		{logstore.Stdout, epoch.Add(chunkTime + 1), false},
 		{logstore.Stderr, epoch, false},
 	} {
-		if got := c.Takes(test.s, test.t); got != test.want {
+		if got := c.Fits(test.s, test.t); got != test.want {
 			t.Errorf("an entry of %v at %v: got %v, want %v", test.s, test.t.Sub(epoch), got, test.want)
 		}
 	}
-	if c.Add(logstore.Stdout, epoch, make([]byte, chunkBytes)); c.Takes(logstore.Stdout, epoch) {
-		t.Error("a full chunk takes an entry")
+	if c.Add(logstore.Stdout, epoch, make([]byte, chunkBytes)); c.Fits(logstore.Stdout, epoch) {
+		t.Error("an entry fits a full chunk")
 	}
 }

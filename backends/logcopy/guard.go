@@ -6,45 +6,45 @@ import (
 	"time"
 )
 
-// guard ends a stream that stays silent: a node or a proxy that went away without
-// closing it, a kubelet that lost sight of a log that was rotated.
+// guard ends a stream that stays silent: its node or proxy disappeared without closing
+// it, or the kubelet lost track of a rotated log.
 type guard struct {
-	quiet     time.Duration
-	timing    Timing
-	searching atomic.Bool
-	last      atomic.Int64 // unix ns of the last byte
-	stopped   atomic.Bool
+	idleTimeout time.Duration
+	timing      Timing
+	searching   atomic.Bool
+	last        atomic.Int64 // Unix time of the last byte, in ns
+	stopped     atomic.Bool
 }
 
-func newGuard(t Timing, quiet time.Duration) *guard {
-	g := &guard{quiet: quiet, timing: t}
-	g.heard()
+func newGuard(t Timing, idleTimeout time.Duration) *guard {
+	g := &guard{idleTimeout: idleTimeout, timing: t}
+	g.touch()
 	return g
 }
 
-// heard notes that something came.
-func (g *guard) heard() { g.last.Store(time.Now().UnixNano()) }
+// touch restarts the idle time.
+func (g *guard) touch() { g.last.Store(time.Now().UnixNano()) }
 
-// watch calls stop when the stream has to end; it returns with ctx.
+// watch calls stop when the stream has to end. It returns then, or when ctx ends.
 func (g *guard) watch(ctx context.Context, from Source, stop func()) {
 	_, changed := from.State()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var late <-chan time.Time
+	var deadline <-chan time.Time // of a stream whose writer has ended
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
 			var s State
-			if s, changed = from.State(); s >= Ended && late == nil {
-				late = time.After(g.timing.Ended)
+			if s, changed = from.State(); s >= Ended && deadline == nil {
+				deadline = time.After(g.timing.EndTimeout)
 			}
 			continue
-		case <-late:
+		case <-deadline:
 		case <-timer.C:
-			if left := g.left(); left > 0 {
-				timer.Reset(left)
+			if d := g.remaining(); d > 0 {
+				timer.Reset(d)
 				continue
 			}
 		}
@@ -54,11 +54,11 @@ func (g *guard) watch(ctx context.Context, from Source, stop func()) {
 	}
 }
 
-// left is how much longer silence may last; it has to be asked again by then.
-func (g *guard) left() time.Duration {
+// remaining returns when to check again. If it is not positive, the stream was silent too long.
+func (g *guard) remaining() time.Duration {
 	idle := time.Since(time.Unix(0, g.last.Load()))
 	if g.searching.Load() {
-		return g.timing.Search - idle
+		return g.timing.SearchTimeout - idle
 	}
-	return min(g.quiet-idle, max(g.timing.Search, g.quiet/4))
+	return min(g.idleTimeout-idle, max(g.timing.SearchTimeout, g.idleTimeout/4))
 }

@@ -8,36 +8,37 @@ import (
 )
 
 const (
-	// slack is by how much lines can be out of order: the runtime takes the time of
-	// a line of each stream before it writes them to one file.
-	slack = time.Second
-	// settle is how much later than all lines taken a line is when the last of those
-	// cannot come any more.
-	settle = 2 * time.Second
+	// maxReorder is by how much entries of the two streams can be out of order: the
+	// writer takes the time of each before it writes them to one file.
+	maxReorder = time.Second
+	// searchMargin ends the search for the cursor's line, which cannot come after a line
+	// that is this much later than all copied ones.
+	searchMargin = 2 * time.Second
 )
 
-// LineCursor is a line of the log and where it ends in the sink. It stays true: an
-// older one only means that more is sent again. The zero cursor is the beginning.
+// LineCursor identifies a line of the log and says where it ends in the sink. It never
+// becomes invalid: with an older cursor, more lines are sent again. The zero cursor is
+// the beginning of the log.
 type LineCursor struct {
 	Time   time.Time `json:"time"`
-	Nth    int       `json:"nth"`    // among the lines of the same time, from 1
+	Nth    int       `json:"nth"`    // among the lines with this time, from 1
 	Sum    uint32    `json:"sum"`    // CRC-32C of its content
-	Offset int64     `json:"offset"` // bytes that the sink has up to its end
+	Offset int64     `json:"offset"` // of its end in the sink, in bytes
 	Max    time.Time `json:"max"`    // the latest time of all lines so far
 	// First is the time of the first line of the log; zero if an older version began the copy.
 	First time.Time `json:"first,omitzero"`
-	// Lost says that the line was not found, and a gap noted, since the last new line.
+	// Lost is set when the line was not found and a gap was noted, until the next new line.
 	Lost bool `json:"lost,omitempty"`
-	// Done says that the log is complete.
+	// Done is set when the log is complete.
 	Done bool `json:"done,omitempty"`
 }
 
-func (c LineCursor) zero() bool { return c.Time.IsZero() }
+func (c LineCursor) isZero() bool { return c.Time.IsZero() }
 
-// next is the cursor at the end of a line.
-func (c LineCursor) next(l line, end int64) LineCursor {
+// next returns the cursor at the end of line l, which follows that of c.
+func (c LineCursor) next(l lineSum, end int64) LineCursor {
 	n := LineCursor{Time: l.time, Nth: 1, Sum: l.sum, Offset: end, Max: c.Max, First: c.First}
-	if c.zero() {
+	if c.isZero() {
 		n.First = l.time
 	}
 	if l.time.Equal(c.Time) {
@@ -49,141 +50,141 @@ func (c LineCursor) next(l line, end int64) LineCursor {
 	return n
 }
 
-// line is what is known of the line that passes.
-type line struct {
+// lineSum is the time and checksum of the line that is being read.
+type lineSum struct {
 	time time.Time
 	sum  uint32
 }
 
-func (l *line) add(p Piece) {
-	if p.First {
-		*l = line{time: p.Time}
+func (l *lineSum) add(e Entry) {
+	if e.First {
+		*l = lineSum{time: e.Time}
 	}
-	l.sum = crc32.Update(l.sum, crc32.MakeTable(crc32.Castagnoli), p.Data)
+	l.sum = crc32.Update(l.sum, crc32.MakeTable(crc32.Castagnoli), e.Data)
 }
 
-// Line is a position in a log of one stream, by its last line.
-type Line struct {
+// LinePosition is a position in a log of one stream, identified by the last line copied.
+type LinePosition struct {
 	Cursor LineCursor
 
-	line line
-	at   int64 // where the line stands in the sink
-	new  bool  // the cursor has changed
+	current lineSum
+	offset  int64 // of the current line in the sink
+	dirty   bool  // the cursor has changed
 
 	search struct {
-		on   bool
-		nth  int      // lines of the cursor's time so far
-		held []*Piece // what is new if the line does not come
+		active  bool
+		nth     int      // lines with the cursor's time so far
+		pending []*Entry // new if the line is not found
 	}
 }
 
-// NewLine returns the position of a cursor in a sink of a size. A cursor behind its
-// end is of no use: nothing is known of what such a sink has.
-func NewLine(c LineCursor, size int64) *Line {
+// NewLinePosition returns the position of a cursor in a sink of size bytes. A cursor
+// behind its end is ignored: it does not belong to the contents of the sink.
+func NewLinePosition(c LineCursor, size int64) *LinePosition {
 	if c.Offset > size {
 		c = LineCursor{}
 	}
-	return &Line{Cursor: c}
+	return &LinePosition{Cursor: c}
 }
 
-// start is the whole second to ask for.
-func (l *Line) start(bool) (o Options) {
-	if !l.Cursor.zero() {
-		o.Since = l.Cursor.Time.Add(-slack).Truncate(time.Second)
+// options asks for a whole second: the API's sinceTime has no fractions.
+func (l *LinePosition) options(bool) (o Options) {
+	if !l.Cursor.isZero() {
+		o.Since = l.Cursor.Time.Add(-maxReorder).Truncate(time.Second)
 	}
 	return o
 }
 
-func (l *Line) begin(Sink) {
-	l.search.on, l.search.nth, l.search.held, l.at = !l.Cursor.zero(), 0, nil, 0
+func (l *LinePosition) begin(Sink) {
+	l.search.active, l.search.nth, l.search.pending, l.offset = !l.Cursor.isZero(), 0, nil, 0
 }
 
-func (l *Line) searching() bool { return l.search.on }
+func (l *LinePosition) searching() bool { return l.search.active }
 
-func (l *Line) complete() bool { return l.Cursor.Done }
+func (l *LinePosition) complete() bool { return l.Cursor.Done }
 
-func (l *Line) move(_, _ [2]int64) bool { return false }
+func (l *LinePosition) shift(_, _ [2]int64) bool { return false }
 
-func (l *Line) changed() (is bool) {
-	is, l.new = l.new, false
+func (l *LinePosition) changed() (is bool) {
+	is, l.dirty = l.dirty, false
 	return is
 }
 
-// take looks for the cursor's line, up to which all are known, then passes pieces on.
-func (l *Line) take(c *copier, p Piece) error {
-	l.line.add(p)
-	if !l.search.on {
-		return l.pass(c, p)
+// consume skips everything up to the cursor's line, then writes what follows.
+func (l *LinePosition) consume(c *copier, e Entry) error {
+	l.current.add(e)
+	if !l.search.active {
+		return l.writeNew(c, e)
 	}
-	if p.First && p.Time.After(l.Cursor.Max.Add(settle)) {
-		if err := l.lose(c); err != nil {
+	if e.First && e.Time.After(l.Cursor.Max.Add(searchMargin)) {
+		if err := l.stopSearch(c); err != nil {
 			return err
 		}
-		l.line = line{}
-		l.line.add(p)
-		return l.pass(c, p)
+		l.current = lineSum{}
+		l.current.add(e)
+		return l.writeNew(c, e)
 	}
-	if l.line.time.Equal(l.Cursor.Time) {
-		if p.First {
+	if l.current.time.Equal(l.Cursor.Time) {
+		if e.First {
 			l.search.nth++
 		}
-		if p.Last && l.search.nth >= l.Cursor.Nth && l.line.sum == l.Cursor.Sum {
-			l.search.on, l.search.held, l.at = false, nil, l.Cursor.Offset
+		if e.Last && l.search.nth >= l.Cursor.Nth && l.current.sum == l.Cursor.Sum {
+			l.search.active, l.search.pending, l.offset = false, nil, l.Cursor.Offset
 			return nil
 		}
 	}
-	if p.Time.After(l.Cursor.Max) {
-		l.search.held = append(l.search.held, p.keep())
+	if e.Time.After(l.Cursor.Max) {
+		l.search.pending = append(l.search.pending, e.keep())
 	}
 	return nil
 }
 
-// lose notes a gap and takes what came instead of the cursor's line.
-func (l *Line) lose(c *copier) error {
-	l.search.on = false
+// stopSearch notes a gap and writes the lines read instead of the cursor's line.
+func (l *LinePosition) stopSearch(c *copier) error {
+	l.search.active = false
 	if !l.Cursor.Lost {
 		if err := c.gap(GapRotated); err != nil {
 			return err
 		}
 	}
-	l.Cursor.Lost, l.new = true, true
-	l.at = c.to.Sizes()[logstore.Stdout]
-	l.Cursor.Offset = l.at
-	held := l.search.held
-	l.search.held = nil
-	for _, p := range held {
-		l.line.add(*p)
-		if err := l.pass(c, *p); err != nil {
+	l.Cursor.Lost, l.dirty = true, true
+	l.offset = c.to.Sizes()[logstore.Stdout]
+	l.Cursor.Offset = l.offset
+	pending := l.search.pending
+	l.search.pending = nil
+	for _, e := range pending {
+		l.current.add(*e)
+		if err := l.writeNew(c, *e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pass writes what the sink does not have.
-func (l *Line) pass(c *copier, p Piece) error {
-	end := l.at + int64(len(p.Data))
+// writeNew writes the part of an entry that the sink does not have.
+func (l *LinePosition) writeNew(c *copier, e Entry) error {
+	end := l.offset + int64(len(e.Data))
 	if size := c.to.Sizes()[logstore.Stdout]; end > size {
-		p.Data = p.Data[max(0, size-l.at):]
-		if err := c.write(p); err != nil {
+		e.Data = e.Data[max(0, size-l.offset):]
+		if err := c.write(e); err != nil {
 			return err
 		}
 	}
-	l.at = end
-	if p.Last {
-		l.Cursor, l.new = l.Cursor.next(l.line, end), true
+	l.offset = end
+	if e.Last {
+		l.Cursor, l.dirty = l.Cursor.next(l.current, end), true
 	}
 	return nil
 }
 
-func (l *Line) finish(c *copier, tail *Piece) (err error) {
-	if !c.last.came { // the line is of an earlier stream
-		l.search.on, l.at = false, l.Cursor.Offset
+func (l *LinePosition) finish(c *copier, tail *Entry) (err error) {
+	if !c.last.received { // the tail is of an earlier stream
+		l.search.active, l.offset = false, l.Cursor.Offset
 	}
-	if tail != nil && !l.search.on {
-		l.line.add(*tail)
-		err = l.pass(c, *tail)
+	if tail != nil && !l.search.active {
+		l.current.add(*tail)
+		err = l.writeNew(c, *tail)
 	}
-	l.Cursor.Done, l.new = true, true
+	l.Cursor.Done, l.dirty = true, true
 	return err
 }

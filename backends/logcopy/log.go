@@ -14,32 +14,32 @@ import (
 )
 
 const (
-	// chunkTime and chunkBytes bound what is written at once: entries in a chunk share
-	// their time, as far as selecting by time is concerned.
+	// chunkTime and chunkBytes bound a chunk, which is written in one piece. Selecting by
+	// time treats all entries of a chunk as one.
 	chunkTime  = 5 * time.Millisecond
 	chunkBytes = 256 << 10
-	// SaveEvery is how often cursors are written: what is sent again after a kill.
+	// SaveEvery is how often cursors are written. After a kill, that much is sent again.
 	SaveEvery = time.Second
-	// checkpointBytes is how much of a log there is between two checkpoints.
+	// checkpointBytes is how much of a log is written between two checkpoints.
 	checkpointBytes = 64 << 20
 )
 
-// CursorFile is the name of a cursor's file, beside its log.
+// CursorFile is the name of the cursor's file in the folder of its log.
 const CursorFile = "cursor.json"
 
-// Chunk gathers entries that are handed on together.
+// Chunk collects entries that are passed on together.
 type Chunk struct {
 	Data     []byte
 	Stream   logstore.Stream
 	From, To time.Time // of its entries
 }
 
-// Takes reports whether an entry belongs into the chunk; any may begin an empty one.
-func (c *Chunk) Takes(s logstore.Stream, t time.Time) bool {
+// Fits reports whether an entry can join the chunk. Any entry fits an empty chunk.
+func (c *Chunk) Fits(s logstore.Stream, t time.Time) bool {
 	return len(c.Data) == 0 || s == c.Stream && t.Sub(c.From) <= chunkTime && len(c.Data) < chunkBytes
 }
 
-// Add puts an entry behind the others.
+// Add appends an entry.
 func (c *Chunk) Add(s logstore.Stream, t time.Time, p []byte) {
 	if len(c.Data) == 0 {
 		c.Stream, c.From = s, t
@@ -47,29 +47,29 @@ func (c *Chunk) Add(s logstore.Stream, t time.Time, p []byte) {
 	c.Data, c.To = append(c.Data, p...), t
 }
 
-// Log is the local copy of a log, a folder of package logstore. It implements Sink.
+// Log is the local copy of a log, a folder in the format of package logstore. It implements Sink.
 type Log struct {
 	Dir string
-	// Save writes the cursor; it is called every SaveEvery at most, and in Close.
+	// Save writes the cursor. It is called at most every SaveEvery, and by Close.
 	Save func() error
-	// Dropped receives the number of bytes that a full disk refused; nil ignores it.
+	// Dropped, if not nil, is called with the number of bytes that did not fit on a full disk.
 	Dropped func(n int64)
-	// Checkpoint is told of each large part that was written, and of the end; may be nil.
+	// Checkpoint, if not nil, is called every checkpointBytes and by Close.
 	Checkpoint func(logstore.Totals, time.Time)
-	// Tap sees what is written; nil if it is not used.
+	// Tap, if not nil, receives everything that is written.
 	Tap *logstore.Tap
-	// Began is the time of a gap in an empty log; zero: now.
-	Began time.Time
+	// StartedAt is the time of a gap in an empty log; zero: now.
+	StartedAt time.Time
 
-	w        *logstore.Writer
-	chunk    Chunk
-	sizes    [2]int64 // of the streams, with the chunk
-	saved    time.Time
-	unsaved  bool  // there is another cursor than the one saved
-	unmarked int64 // bytes since the last checkpoint
+	w               *logstore.Writer
+	chunk           Chunk
+	sizes           [2]int64 // of the streams, including the chunk
+	savedAt         time.Time
+	dirty           bool  // the cursor changed since the last Save
+	sinceCheckpoint int64 // bytes since the last checkpoint
 }
 
-// OpenLog goes on with a log, or begins it.
+// OpenLog opens the log in dir for appending and creates it if necessary.
 func OpenLog(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", err)
@@ -82,11 +82,11 @@ func OpenLog(dir string) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{Dir: dir, w: w}
-	l.measure()
+	l.updateSizes()
 	return l, nil
 }
 
-func (l *Log) measure() {
+func (l *Log) updateSizes() {
 	t := l.w.Totals()
 	l.sizes = [2]int64{t.StdoutBytes, t.StderrBytes}
 }
@@ -97,9 +97,9 @@ func (l *Log) Sizes() [2]int64 { return l.sizes }
 // Last implements Sink.
 func (l *Log) Last() time.Time { return l.w.Last() }
 
-// Write puts an entry into the chunk, or begins the next one.
+// Write adds an entry to the chunk. If it does not fit, the chunk is written first.
 func (l *Log) Write(s logstore.Stream, t time.Time, p []byte) error {
-	if !l.chunk.Takes(s, t) {
+	if !l.chunk.Fits(s, t) {
 		if err := l.Flush(); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (l *Log) Write(s logstore.Stream, t time.Time, p []byte) error {
 	return nil
 }
 
-// Flush writes the chunk. What a full disk does not take is counted by the writer.
+// Flush writes the chunk. The writer counts what does not fit on a full disk.
 func (l *Log) Flush() error {
 	size := int64(len(l.chunk.Data))
 	if size == 0 {
@@ -122,12 +122,12 @@ func (l *Log) Flush() error {
 		return err
 	}
 	before := l.sizes
-	l.measure()
+	l.updateSizes()
 	if n := before[l.chunk.Stream] - l.sizes[l.chunk.Stream]; n != 0 && l.Dropped != nil {
 		l.Dropped(n)
 	}
-	if l.unmarked += size; l.unmarked >= checkpointBytes && l.Checkpoint != nil {
-		l.unmarked = 0
+	if l.sinceCheckpoint += size; l.sinceCheckpoint >= checkpointBytes && l.Checkpoint != nil {
+		l.sinceCheckpoint = 0
 		l.Checkpoint(l.w.Totals(), l.chunk.To)
 	}
 	return nil
@@ -140,42 +140,42 @@ func (l *Log) Gap(text string) error {
 	}
 	at := l.w.Last()
 	if at.IsZero() {
-		at = l.Began
+		at = l.StartedAt
 	}
 	if at.IsZero() {
 		at = time.Now()
 	}
 	err := l.w.Gap(text, at)
-	l.measure()
+	l.updateSizes()
 	return err
 }
 
-// Rest writes what has come, and now and then the cursor.
-func (l *Log) Rest(changed, now bool) error {
+// Commit writes the chunk, and the cursor if it changed and SaveEvery has passed.
+func (l *Log) Commit(changed, now bool) error {
 	if err := l.Flush(); err != nil {
 		return err
 	}
-	l.unsaved = l.unsaved || changed
-	if !l.unsaved || !now && time.Since(l.saved) < SaveEvery {
+	l.dirty = l.dirty || changed
+	if !l.dirty || !now && time.Since(l.savedAt) < SaveEvery {
 		return nil
 	}
-	l.saved, l.unsaved = time.Now(), false
+	l.savedAt, l.dirty = time.Now(), false
 	return l.Save()
 }
 
-// Close writes what has come and the cursor, and ends the log.
+// Close writes the chunk and the cursor, and closes the log.
 func (l *Log) Close() error {
-	err := errors.Join(l.Rest(false, true), l.w.Close(false))
+	err := errors.Join(l.Commit(false, true), l.w.Close(false))
 	if l.Checkpoint != nil {
 		l.Checkpoint(l.w.Totals(), time.Now())
 	}
 	return err
 }
 
-// MaxCursor bounds a cursor in bytes: it has the last line, which is kept in part only.
+// MaxCursor is the maximum size of a cursor's file, in bytes.
 const MaxCursor = 64 << 20
 
-// ReadCursor reads the cursor of a log; one that is not there leaves c as it is.
+// ReadCursor reads the cursor of the log in dir into c. If it does not exist, c is unchanged.
 func ReadCursor(dir string, c any) error {
 	data, err := safefile.ReadFile(filepath.Join(dir, CursorFile), MaxCursor)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +190,7 @@ func ReadCursor(dir string, c any) error {
 	return nil
 }
 
-// WriteJSON replaces a file, so that readers never see a part of it.
+// WriteJSON replaces a file atomically: readers see all of it or the old one.
 func WriteJSON(path string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -203,5 +203,5 @@ func WriteJSON(path string, v any) error {
 	return os.Rename(tmp, path)
 }
 
-// WriteCursor replaces the cursor of a log.
+// WriteCursor replaces the cursor of the log in dir.
 func WriteCursor(dir string, c any) error { return WriteJSON(filepath.Join(dir, CursorFile), c) }

@@ -1,27 +1,28 @@
-// Package logcopy copies a log that a remote system keeps into a local one: each
-// line once and in order, however often the connection is cut, the copier is killed
-// or the remote log is rotated. Docker and Kubernetes use it.
+// Package logcopy copies a remote log into a local one: every line once and in order,
+// even if connections break, the copier is killed or the remote log is rotated. Lines
+// that are lost leave a gap, which readers see. Docker and Kubernetes use it.
 //
-//	Source ── Stream of Pieces ──► Copy ──► Sink (a Log: chunks, gaps, cursor.json)
-//	                                │
-//	                             Position: which pieces the sink already has
+//	Source ── Stream of Entries ──► Copy ──► Sink (a Log: chunks, gaps, cursor.json)
+//	                                 │
+//	                              Position: which entries the sink already has
 //
-// A source can be asked for entries from a time on, so entries come again after each
-// cut. There are two ways to tell those from new ones:
+// Copy opens streams until the log is complete. After an interruption it opens the next
+// one at the time of the saved cursor, so the source sends some entries again. A
+// Position skips those:
 //
-//	Line    looks for the last line taken, by its time, content and number among the
-//	        lines of that time. For sources of one stream whose times are rough.
-//	Offset  counts the bytes behind the first entry of a time, stream by stream. For
-//	        sources that begin exactly at the time of an entry.
+//	LinePosition    searches the last line copied, by its time, content and number among
+//	                the lines with that time. For sources of one stream that round times.
+//	OffsetPosition  counts the bytes after the first entry with a time, per stream. For
+//	                sources that start exactly at the time of an entry.
 //
-// What the two backends do differently is said by their Mode and Source:
+// The backends differ in their Mode and Source:
 //
-//	            Docker                           Kubernetes
-//	cursor      a time and both offsets          the last line, its offset and pod
-//	saved       every second                     every second, and in the history
-//	cut         waits until the engine answers   backs off up to 5 s, with jitter
-//	silence     is normal                        opens another stream after a minute
-//	end         read again without following     trusted if the stream ended by itself
+//	               Docker                           Kubernetes
+//	cursor         a time and both offsets          the last line, its offset and pod
+//	saved          every second                     every second, and in the history
+//	disconnected   waits until the engine answers   backs off up to 5 s, with jitter
+//	silent         normal                           opens another stream after a minute
+//	EOF            reads again without following    trusted if a followed stream sends it
 package logcopy
 
 import (
@@ -35,9 +36,9 @@ import (
 	"torchx/runtime/logstore"
 )
 
-// Errors of Source.Open, apart from trouble that may pass.
+// Errors of Source.Open. Copy retries after any other error.
 var (
-	// ErrNotStarted: there is no log yet.
+	// ErrNotStarted: the log does not exist yet.
 	ErrNotStarted = errors.New("the container has not started")
 	// ErrGone: the source no longer has the log.
 	ErrGone = errors.New("the pod is gone")
@@ -45,84 +46,84 @@ var (
 	ErrRefused = errors.New("reading the log is refused")
 )
 
-// ErrPoll is returned by Stream.Next where followers would miss entries: from
-// here on the log is read again and again without following.
+// ErrPoll is returned by Stream.Next where followers would miss entries: Copy then
+// reads the log repeatedly without following.
 var ErrPoll = errors.New("the log is about to rotate")
 
-// GapRotated is shown where the source has thrown entries away.
+// GapRotated is shown where the source no longer has entries.
 const GapRotated = "gap: rotated"
 
-// State is how far the writer of a log is.
+// State is the state of the writer of a log.
 type State int
 
 // The states, in order.
 const (
 	Waiting State = iota // no log yet
 	Running
-	Ended // the log is complete
-	Gone  // the log can no longer be read
-	Never // it did not start and will not
+	Ended        // the log is complete
+	Gone         // the log can no longer be read
+	NeverStarted // the writer did not start and will not
 )
 
 // Source is one remote log.
 type Source interface {
-	// Open asks for the log. Errors: ErrNotStarted, ErrGone, ErrRefused,
-	// *UnreadableError; any other may pass.
+	// Open opens a stream of the log. Errors: ErrNotStarted, ErrGone, ErrRefused,
+	// *UnreadableError, and others, which are retried.
 	Open(ctx context.Context, o Options) (Stream, error)
-	// State returns what was last seen of the writer; the channel is closed when
-	// there is more to see.
+	// State returns the last known state of the writer. The channel is closed when the
+	// state changes.
 	State() (State, <-chan struct{})
 }
 
 // Options selects what Source.Open sends.
 type Options struct {
-	Since  time.Time // entries of this time or later, at least; zero: all
-	Follow bool      // go on until the log is complete
-	Tail   int64     // only that many entries, the last ones; 0: all
-	Ended  bool      // the stream before ended by itself, so the writer probably ended
+	Since    time.Time // at least the entries of this time or later; zero: all
+	Follow   bool      // wait for new entries until the log is complete
+	Tail     int64     // only the last Tail entries; 0: all
+	AfterEOF bool      // the previous stream reached EOF, so the writer has probably ended
 }
 
-// Stream is one answer of a source.
+// Stream is one response of a source.
 type Stream interface {
-	// Next returns the next piece. Errors: io.EOF, *ReplyError, *UnreadableError,
-	// ErrPoll, or that of the connection.
-	Next() (Piece, error)
-	// Waits reports whether Next may have to wait for the source.
-	Waits() bool
+	// Next returns the next entry. Errors: io.EOF, *ReplyError, *UnreadableError,
+	// ErrPoll, or an error of the connection.
+	Next() (Entry, error)
+	// MayBlock reports whether the next call of Next may wait for the source.
+	MayBlock() bool
 	io.Closer
 }
 
-// Piece is a line, or a part of a long one.
-type Piece struct {
+// Entry is a line, or a part of a long line.
+type Entry struct {
 	Stream      logstore.Stream
 	Time        time.Time // of its line
-	Data        []byte    // valid until the next piece
-	First, Last bool      // the line begins, ends with it; the last piece has the newline
-	// Open marks a line that has no newline where the stream ends. It is taken only
+	Data        []byte    // valid until the next call of Next
+	First, Last bool      // first, last part of its line; the last part has the newline
+	// Open marks a line without a newline at the end of the stream. It is copied only
 	// when the log is complete.
 	Open bool
-	// Gap, if not empty, stands in the place of data: entries can be missing here.
+	// Gap, if not empty, replaces all other fields: entries may be missing here.
 	Gap string
 }
 
-// keep returns the piece with data of its own.
-func (p Piece) keep() *Piece {
-	p.Data = bytes.Clone(p.Data)
-	return &p
+// keep returns a copy of the entry that remains valid.
+func (e Entry) keep() *Entry {
+	e.Data = bytes.Clone(e.Data)
+	return &e
 }
 
-// ReplyError is an error that a source sends in the place of the log, or within it.
+// ReplyError is an error message that a source sends instead of the log, or within it.
 type ReplyError struct {
 	Text    string
-	Removed bool // the source does not have the log any more
+	Removed bool // the source no longer has the log
 }
 
 // Error implements error.
-func (e *ReplyError) Error() string { return fmt.Sprintf("the node says: %s", e.Text) }
+func (e *ReplyError) Error() string { return fmt.Sprintf("the node replied: %s", e.Text) }
 
 // UnreadableError ends a copy: the log cannot be read, now or later.
 type UnreadableError struct {
-	Gap string // noted in the copy; "": nothing is
+	Gap string // noted in the copy, if not empty
 	Err error
 }
 
@@ -132,50 +133,50 @@ func (e *UnreadableError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// Sink takes a log. It is called from one goroutine.
+// Sink receives a log. It is called from one goroutine.
 type Sink interface {
-	// Sizes returns the bytes that it has of stdout and stderr.
+	// Sizes returns the sizes of stdout and stderr, in bytes.
 	Sizes() [2]int64
-	// Last returns the time of what it has last; zero if it has nothing.
+	// Last returns the time of the last entry; zero if the sink is empty.
 	Last() time.Time
-	// Write takes what follows. p is valid during the call only.
+	// Write appends an entry. p is valid during the call only.
 	Write(s logstore.Stream, t time.Time, p []byte) error
-	// Gap notes that entries can be missing here. A line that it cuts gets a newline.
+	// Gap notes that entries may be missing here. A line that it interrupts gets a newline.
 	Gap(text string) error
-	// Rest is called when no more has come for now, and now and then in a flood.
-	// Another copy may go on from the position, if the sink has everything until then;
-	// changed: it is another one than at the last call; now: it has to be saved at once.
-	Rest(changed, now bool) error
+	// Commit is called when the source pauses, and about every second otherwise. Once the
+	// sink has written everything up to the position, a later copy may resume from it.
+	// changed: the position changed since the last call; now: save it immediately.
+	Commit(changed, now bool) error
 }
 
-// Mode says how Copy goes on.
+// Mode selects how Copy retries and when it ends.
 type Mode struct {
-	// Follow copies until the log is complete; else only what is there now.
+	// Follow copies until the log is complete; otherwise Copy ends after its current entries.
 	Follow bool
-	// Patience is how long trouble may last before it is an error; 0: for ever.
-	Patience time.Duration
-	// GapGone is noted when the log is gone before it was read to its end.
+	// GiveUpAfter is how long streams may fail before Copy returns the error; 0: forever.
+	GiveUpAfter time.Duration
+	// GapGone is the gap noted if the log disappears before it was read to its end.
 	GapGone string
-	// TrustEnd says that a followed stream which ends by itself has sent everything.
-	TrustEnd bool
+	// TrustEOF says that a followed stream that ends with EOF has sent everything.
+	TrustEOF bool
 	Timing   Timing
 }
 
-// Timing is how fast streams follow one another, and when a silent one is given up.
+// Timing sets the pauses between streams and the timeouts of silent ones.
 type Timing struct {
-	Pause, MaxPause time.Duration // between streams that bring nothing; doubled each time
-	Steady          time.Duration // a stream that lasted so long brought something
-	Search          time.Duration // silence after which a line that is looked for does not come
-	Quiet, MaxQuiet time.Duration // silence after which a stream is taken for dead; 0: never
-	Ended           time.Duration // how long a stream may go on when the writer has ended
+	Backoff, MaxBackoff         time.Duration // between streams without new entries; doubled each time
+	ResetAfter                  time.Duration // a stream that lasts this long resets the back-off
+	SearchTimeout               time.Duration // silence after which the search for the cursor's line ends
+	IdleTimeout, MaxIdleTimeout time.Duration // silence after which a stream counts as dead; 0: never
+	EndTimeout                  time.Duration // how long a stream may last after the writer ended
 }
 
-// Copy copies a log behind what the sink has of it. done: the log is complete and
-// need not be looked at again. Errors: ErrRefused, *UnreadableError, errors of the
-// sink, ctx.Err(), and trouble that lasts.
+// Copy appends to the sink what is missing of a log. done: the log is complete and need
+// not be copied again. Errors: ErrRefused, *UnreadableError, errors of the sink,
+// ctx.Err(), and failures that last longer than GiveUpAfter.
 func Copy(ctx context.Context, from Source, to Sink, at Position, m Mode) (done bool, err error) {
 	c := &copier{from: from, to: to, pos: at, mode: m}
 	c.retry.reset(m.Timing)
 	done, err = c.run(ctx)
-	return done, errors.Join(err, c.rest())
+	return done, errors.Join(err, c.commit())
 }

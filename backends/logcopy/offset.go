@@ -8,147 +8,146 @@ import (
 )
 
 const (
-	// settleTime is by how much entries of the two streams can be out of order: the
-	// source takes the time of each before it writes them one after the other.
-	settleTime = time.Second
-	// cursorStep is the least time between two cursors.
-	cursorStep = 100 * time.Millisecond
-	// tailSlack is how many entries the source may not have sent while it followed: the
-	// end is read without what is before, which engines look through line by line.
-	tailSlack = 1000
+	// cursorInterval is the least time between two cursors.
+	cursorInterval = 100 * time.Millisecond
+	// tailMargin is how many entries a followed stream may have missed. The end of the log
+	// is then read alone, because engines scan everything before it line by line.
+	tailMargin = 1000
 )
 
 // OffsetCursor is a place in the remote log and in the sink: all entries from Since on
-// stand from those offsets on. Since is the time of an entry, so that one can see
-// whether the source still has it. The zero cursor is the beginning.
+// are in the sink from Offsets on. Since is the time of an entry, which shows whether
+// the source still has it. The zero cursor is the beginning of the log.
 type OffsetCursor struct {
 	Since   time.Time `json:"since"`
 	Offsets [2]int64  `json:"offsets"`        // of stdout and stderr
 	Done    bool      `json:"done,omitempty"` // the log is complete
 }
 
-// Offset is a position in a log of two streams, by a time and the bytes behind it.
-type Offset struct {
+// OffsetPosition is a position in a log of two streams: a time, and the bytes after it.
+type OffsetPosition struct {
 	Cursor OffsetCursor
 
-	marks   marker
-	skip    [2]int64  // bytes of the streams that are sent again
-	until   time.Time // entries up to it are dropped; set if the source lost the cursor's entry
-	begun   bool      // an entry of this stream has come
-	first   time.Time // of the first entry of the whole log
-	limited bool      // only the end of the log was asked for
-	whole   bool      // … which did not reach back to the cursor
-	new     bool      // the cursor has changed
+	marks     marker
+	skip      [2]int64  // bytes of each stream that are sent again
+	dropUntil time.Time // drop entries up to it; set if the source no longer has the cursor's entry
+	started   bool      // the current answer has sent an entry
+	first     time.Time // of the first entry of the whole log
+	tailOnly  bool      // only the end of the log was requested
+	needAll   bool      // the end did not reach back to the cursor: request all
+	dirty     bool      // the cursor has changed
 }
 
-// NewOffset returns the position of a cursor.
-func NewOffset(c OffsetCursor) *Offset { return &Offset{Cursor: c} }
+// NewOffsetPosition returns the position of a cursor.
+func NewOffsetPosition(c OffsetCursor) *OffsetPosition { return &OffsetPosition{Cursor: c} }
 
-// errTooShort says that the end of the log, which was read, does not reach back to
-// the cursor: the next stream has all.
-var errTooShort = errors.New("the end of the log is not enough")
+// errTailTooShort is returned if the end of the log, read alone, does not reach back to
+// the cursor. The next stream requests everything after the cursor.
+var errTailTooShort = errors.New("the end of the log does not reach back to the cursor")
 
-func (o *Offset) start(follow bool) (from Options) {
+func (o *OffsetPosition) options(follow bool) (from Options) {
 	from.Since = o.Cursor.Since
-	if o.limited = !follow && !o.whole && !o.expected().IsZero(); o.limited {
-		from.Tail = int64(o.marks.count() + tailSlack)
+	if o.tailOnly = !follow && !o.needAll && !o.expected().IsZero(); o.tailOnly {
+		from.Tail = int64(o.marks.sinceCursor() + tailMargin)
 	}
-	o.whole = false
+	o.needAll = false
 	return from
 }
 
-func (o *Offset) begin(to Sink) {
+func (o *OffsetPosition) begin(to Sink) {
 	sizes := to.Sizes()
-	o.marks = marker{end: o.Cursor.Offsets, ready: o.Cursor.Since}
+	o.marks = marker{end: o.Cursor.Offsets, lastCursor: o.Cursor.Since}
 	o.skip = [2]int64{sizes[0] - o.Cursor.Offsets[0], sizes[1] - o.Cursor.Offsets[1]}
-	o.until, o.begun = time.Time{}, false
+	o.dropUntil, o.started = time.Time{}, false
 }
 
-func (o *Offset) searching() bool { return false }
+func (o *OffsetPosition) searching() bool { return false }
 
-func (o *Offset) complete() bool { return o.Cursor.Done }
+func (o *OffsetPosition) complete() bool { return o.Cursor.Done }
 
-func (o *Offset) lose(*copier) error { return nil }
+func (o *OffsetPosition) stopSearch(*copier) error { return nil }
 
-func (o *Offset) finish(*copier, *Piece) error {
-	o.Cursor.Done, o.new = true, true
+func (o *OffsetPosition) finish(*copier, *Entry) error {
+	o.Cursor.Done, o.dirty = true, true
 	return nil
 }
 
-func (o *Offset) changed() (is bool) {
-	is, o.new = o.new, false
+func (o *OffsetPosition) changed() (is bool) {
+	is, o.dirty = o.dirty, false
 	return is
 }
 
-func (o *Offset) take(c *copier, p Piece) error {
-	known, err := o.known(c, p)
+func (o *OffsetPosition) consume(c *copier, e Entry) error {
+	known, err := o.isDuplicate(c, e)
 	if err != nil || known {
 		return err
 	}
-	if err := c.write(p); err != nil {
+	if err := c.write(e); err != nil {
 		return err
 	}
-	o.mark(p)
+	o.advance(e)
 	return nil
 }
 
-// known reports whether the sink has an entry.
-func (o *Offset) known(c *copier, p Piece) (bool, error) {
+// isDuplicate reports whether the sink already has the entry.
+func (o *OffsetPosition) isDuplicate(c *copier, e Entry) (bool, error) {
 	want := o.expected()
-	missing := !o.begun && !want.IsZero() && !p.Time.Equal(want)
-	o.begun = true
-	if o.limited && missing {
-		o.whole = true
-		return false, errTooShort
+	missing := !o.started && !want.IsZero() && !e.Time.Equal(want)
+	o.started = true
+	if o.tailOnly && missing {
+		o.needAll = true
+		return false, errTailTooShort
 	}
 	if o.first.IsZero() && o.Cursor.Since.IsZero() {
-		o.first = p.Time
+		o.first = e.Time
 	}
-	size := int64(len(p.Data))
-	switch left := o.skip[p.Stream]; {
+	size := int64(len(e.Data))
+	switch left := o.skip[e.Stream]; {
 	case missing, left > 0 && left < size:
-		o.until, o.skip = c.to.Last(), [2]int64{}
+		o.dropUntil, o.skip = c.to.Last(), [2]int64{}
 	case left > 0:
-		o.skip[p.Stream] -= size
-		o.mark(p)
+		o.skip[e.Stream] -= size
+		o.advance(e)
 		return true, nil
 	}
 	switch {
-	case o.until.IsZero():
+	case o.dropUntil.IsZero():
 		return false, nil
-	case !p.Time.After(o.until):
+	case !e.Time.After(o.dropUntil):
 		return true, nil
 	}
-	o.until = time.Time{}
-	return false, o.rotated(c, p.Time)
+	o.dropUntil = time.Time{}
+	return false, o.skipRotated(c, e.Time)
 }
 
-// expected is the time of the first entry that is sent again; zero if any may be.
-func (o *Offset) expected() time.Time {
+// expected returns the time of the first entry if nothing was rotated away; zero if it
+// is not known.
+func (o *OffsetPosition) expected() time.Time {
 	if !o.Cursor.Since.IsZero() {
 		return o.Cursor.Since
 	}
 	return o.first
 }
 
-// rotated notes that the source threw away what came after the cursor.
-func (o *Offset) rotated(c *copier, first time.Time) error {
+// skipRotated notes a gap and moves the cursor behind it, to the first entry that the
+// source still has.
+func (o *OffsetPosition) skipRotated(c *copier, first time.Time) error {
 	if err := c.gap(GapRotated); err != nil {
 		return err
 	}
 	o.Cursor = OffsetCursor{Since: first, Offsets: c.to.Sizes()}
-	o.marks = marker{end: o.Cursor.Offsets, ready: first}
-	return ofSink(c.to.Rest(true, true))
+	o.marks = marker{end: o.Cursor.Offsets, lastCursor: first}
+	return wrapSink(c.to.Commit(true, true))
 }
 
-// mark keeps the cursor that an entry makes sure.
-func (o *Offset) mark(p Piece) {
-	if sure := o.marks.pass(p.Stream, p.Time, len(p.Data)); sure != nil {
-		o.Cursor, o.new = *sure, true
+// advance counts an entry and moves the cursor if the entry confirms the next one.
+func (o *OffsetPosition) advance(e Entry) {
+	if confirmed := o.marks.add(e.Stream, e.Time, len(e.Data)); confirmed != nil {
+		o.Cursor, o.dirty = *confirmed, true
 	}
 }
 
-func (o *Offset) move(before, after [2]int64) (moved bool) {
+func (o *OffsetPosition) shift(before, after [2]int64) (moved bool) {
 	for s := range before {
 		n := after[s] - before[s]
 		moved = moved || n != 0
@@ -161,34 +160,34 @@ func (o *Offset) move(before, after [2]int64) (moved bool) {
 	return moved
 }
 
-// marker finds cursors while entries pass. Within a stream times never go back.
+// marker finds cursors while entries are read. Times within a stream never decrease.
 type marker struct {
-	last    [2]time.Time  // of each stream
-	end     [2]int64      // offset after the last entry
-	pending *OffsetCursor // entries before it may still come
-	ready   time.Time     // time of the last cursor
+	last       [2]time.Time  // of each stream
+	end        [2]int64      // offset after the last entry
+	pending    *OffsetCursor // not confirmed: entries before it may still come
+	lastCursor time.Time     // time of the last cursor
 
-	passed, at, from int // entries: all, before pending, before the last cursor
+	total, atPending, atCursor int // entries: all, before pending, before the last cursor
 }
 
-// count returns how many entries came since the last cursor.
-func (m *marker) count() int { return m.passed - m.from }
+// sinceCursor returns the number of entries since the last cursor.
+func (m *marker) sinceCursor() int { return m.total - m.atCursor }
 
-// pass notes an entry, and returns a cursor that is sure now.
-func (m *marker) pass(s logstore.Stream, t time.Time, size int) (sure *OffsetCursor) {
+// add counts an entry. It returns the pending cursor if the entry confirms it, else nil.
+func (m *marker) add(s logstore.Stream, t time.Time, size int) (confirmed *OffsetCursor) {
 	if p := m.pending; p != nil {
 		switch {
 		case t.Before(p.Since):
 			p.Offsets[s] += int64(size)
-		case t.Sub(p.Since) > settleTime:
-			sure, m.pending, m.ready, m.from = p, nil, p.Since, m.at
+		case t.Sub(p.Since) > maxReorder:
+			confirmed, m.pending, m.lastCursor, m.atCursor = p, nil, p.Since, m.atPending
 		}
 	}
-	if m.pending == nil && t.After(m.last[s]) && t.After(m.last[1-s]) && t.Sub(m.ready) >= cursorStep {
-		m.pending, m.at = &OffsetCursor{Since: t, Offsets: m.end}, m.passed
+	if m.pending == nil && t.After(m.last[s]) && t.After(m.last[1-s]) && t.Sub(m.lastCursor) >= cursorInterval {
+		m.pending, m.atPending = &OffsetCursor{Since: t, Offsets: m.end}, m.total
 	}
-	m.passed++
+	m.total++
 	m.last[s] = t
 	m.end[s] += int64(size)
-	return sure
+	return confirmed
 }

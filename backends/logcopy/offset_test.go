@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/logstore"
 )
 
-// A cursor says exactly where in both streams the entries from its time on begin,
-// also when the engine writes entries of two streams in another order than their times.
+// The offsets of a cursor are exact in both streams, even if the engine writes entries
+// of the two streams out of order.
 func TestMarker(t *testing.T) {
 	t.Parallel()
 	at := func(ms int) time.Time { return time.UnixMilli(int64(1000 + ms)) }
@@ -20,21 +20,21 @@ func TestMarker(t *testing.T) {
 	steps := []step{{0, 0, 10}, {0, 50, 10}, {0, 200, 10}, {1, 199, 7}, {1, 201, 7}, {0, 300, 10}, {0, 1250, 10}, {1, 1600, 7}, {0, 2900, 10}}
 	var m marker
 	for i, st := range steps {
-		sure := m.pass(st.s, at(st.ms), st.size)
-		if sure == nil {
+		cursor := m.add(st.s, at(st.ms), st.size)
+		if cursor == nil {
 			continue
 		}
 		want := [2]int64{}
-		for _, p := range steps[:i+1] {
-			if at(p.ms).Before(sure.Since) {
-				want[p.s] += int64(p.size)
+		for _, e := range steps[:i+1] {
+			if at(e.ms).Before(cursor.Since) {
+				want[e.s] += int64(e.size)
 			}
 		}
-		if sure.Offsets != want {
-			t.Errorf("cursor at %v has offsets %v, want %v", sure.Since, sure.Offsets, want)
+		if cursor.Offsets != want {
+			t.Errorf("cursor at %v has offsets %v, want %v", cursor.Since, cursor.Offsets, want)
 		}
 	}
-	if m.ready.IsZero() {
-		t.Error("there was no cursor")
+	if m.lastCursor.IsZero() {
+		t.Error("got no cursor")
 	}
 }

@@ -7,13 +7,10 @@ import (
 
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/ui"
 )
 
 func testGrammar() *grammar.Grammar {
-	f := program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil)
-	app := f.CommandLine()
-	return grammar.New(app.Flags, app.Commands, "run")
+	return program.GrammarOf(commandLine())
 }
 
 func TestNormalize(t *testing.T) {
@@ -41,6 +38,25 @@ func TestNormalize(t *testing.T) {
 		{"run --workspace= c", "run --workspace= -- c"},
 		{"run --parent-run-id -5 c", "run --parent_run_id=-5 -- c"},
 		{"run -h", "run"},
+		// Words of other tools that work.
+		{"log h -5", "log --n=5 -- h"},
+		{"log h --tail 5", "log --n=5 -- h"},
+		{"log --tail=5 -f h", "log --n=5 --tail=true -- h"},
+		{"log --tail h", "log --tail=true -- h"},
+		{"log --tail=all h", "log -- h"},
+		{"logs --tail -1 h", "log -- h"},
+		{"logs --follow h", "log --tail=true -- h"},
+		{"list -o json", "list --json=true"},
+		{"list --output=json", "list --json=true"},
+		{"ls -a", "list --all=true"},
+		{"run -it -e A=1 c", "run --tty=true --env=A=1 -- c"},
+		{"run -i -t c -i", "run --tty=true -- c -i"},
+		{"cancel -f h", "cancel --force=true -- h"},
+		{"-V", "--version=true"},
+		{"-s local list", "list --backend=local"},
+		{"-o json list", "list --json=true"},
+		{"component -v test x", "component test --v=true -- x"},
+		{"-d run c -d", "run --detach=true -- c -d"},
 		{"component", "component"},
 		{"component lint a --json", "component lint --json=true -- a"},
 		{"component --no-color test -run a/b x", "--no-color=true component test --run=a/b -- x"},
@@ -78,6 +94,23 @@ func TestNormalizeErrors(t *testing.T) {
 		{"log h -x", "log: unknown flag -x."},
 		{"-- list", "unknown command --."},
 		{"agent", "unknown command agent."},
+		// Words of other tools that are answered.
+		{"exec -it h bash", "unknown command exec: `torchx attach --tty HANDLE`"},
+		{"get apps", "unknown command get: `torchx list`"},
+		{"h", "unknown command h: `torchx help`"},
+		{"component help", "component: unknown command help: `torchx help component`"},
+		{"lib install x", "lib: unknown command install: `torchx lib add NAME URL`"},
+		{"delete --all", "delete: unknown flag --all: `torchx prune --all`"},
+		{"cancel -a", "cancel: unknown flag -a: cancel takes one app"},
+		{"list -o wide", "list: unknown flag -o: list prints all columns; `torchx list --json`"},
+		{"list -q", "list: unknown flag -q: `torchx list --json"},
+		{"wait -q h", "wait: unknown flag -q: `torchx --log_level error wait`"},
+		{"wait --json h", "wait: unknown flag --json: wait prints no JSON"},
+		{"run --name x c", "run: unknown flag --name: `torchx run dist.ddp --name NAME"},
+		{"run -v /a:/b c", "run: unknown flag -v: `torchx run -b docker utils.sh --mounts"},
+		{"run --shm-size 1 c", "run: unknown flag --shm-size: arguments of a component follow it, `torchx run COMPONENT --shm-size …`"},
+		{"-d", "-d is an option of a command: torchx run -d"},
+		{"-v", "unknown flag -v: `torchx --log_level debug` prints more"},
 	} {
 		_, err := testGrammar().Normalize(strings.Fields(c.in))
 		switch {

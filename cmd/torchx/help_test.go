@@ -1,9 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,29 +11,59 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// No help is wider than a small screen, but for what cannot be broken.
-func TestHelpFitsTheScreen(t *testing.T) {
-	t.Parallel()
-	app := program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil).CommandLine()
-	helpFits(t, app, "", app.Commands)
+// commandLine returns the definition of the program.
+func commandLine() *cli.App {
+	return program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil).CommandLine()
 }
 
-func helpFits(t *testing.T, app *cli.App, group string, commands []*cli.Command) {
-	t.Helper()
-	for _, c := range commands {
-		if c.Hidden {
-			continue
+// TestOverviewFits: `torchx` fits a terminal of 80x24 with the prompt below it, and has all
+// commands.
+func TestOverviewFits(t *testing.T) {
+	t.Parallel()
+	app := commandLine()
+	text := program.HelpText(app, "", 80)
+	if n := strings.Count(text, "\n"); n > 23 {
+		t.Errorf("overview has %d lines, want at most 23", n)
+	}
+	if strings.Contains(text, "…") {
+		t.Errorf("a line is cut off:\n%s", text)
+	}
+	narrow := program.HelpText(app, "", 60)
+	for _, c := range app.Commands {
+		entry := fmt.Sprintf("%-10s %s", c.Name, c.Usage)
+		if !c.Hidden && c.Category != "" && (!strings.Contains(text, entry) || !strings.Contains(narrow, entry)) {
+			t.Errorf("overview lacks %q", entry)
 		}
-		name := group + c.Name
+	}
+	for _, group := range []string{"run", "look", "write", "share", "set up"} {
+		if !strings.Contains(text, "\n\n"+group+" ") {
+			t.Errorf("overview lacks group %q", group)
+		}
+	}
+	linesFit(t, "overview", text, 80)
+}
+
+// TestHelpFitsTheScreen: help begins with the usage line and fits 80 columns.
+func TestHelpFitsTheScreen(t *testing.T) {
+	t.Parallel()
+	app := commandLine()
+	eachCommand(app.Commands, "", func(name string, c *cli.Command) {
 		text := program.HelpText(app, name, 80)
 		if rest, ok := strings.CutPrefix(text, "usage: torchx "+name); !ok || rest[0] != ' ' && rest[0] != '\n' {
-			t.Errorf("help of %s: %.60q", name, text)
+			t.Errorf("help of %s starts with %.60q, want its usage line", name, text)
 		}
-		for line := range strings.Lines(text) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
-				t.Errorf("%s: %d columns: %s", name, n, line)
-			}
+		if !strings.Contains(text, "\nexamples:\n") {
+			t.Errorf("help of %s has no examples", name)
 		}
-		helpFits(t, app, name+" ", c.Subcommands)
+		linesFit(t, name, text, 80)
+	})
+}
+
+func linesFit(t *testing.T, name, text string, width int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := ui.TextWidth(strings.TrimRight(line, "\n")); n > width && !strings.HasPrefix(line, "  torchx ") {
+			t.Errorf("%s: got %d columns, want at most %d: %s", name, n, width, line)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,12 +51,14 @@ func becomeLimited(args []string) {
 func torchxProgram() program.Definition {
 	return program.Definition{
 		Commands: func(f *program.Factory) []*cli.Command {
-			return []*cli.Command{
-				run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewStatus(f), app.NewList(f), app.NewLog(f),
-				app.NewDescribe(f), app.NewEvents(f), app.NewAttach(f), app.NewTop(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f),
-				component.NewComponent(f), lib.NewLib(f), component.NewMigrate(f), component.NewLSP(f), diff.NewDiff(f),
-				component.NewBuiltins(f), config.NewRunopts(f), config.NewConfigure(f), config.NewConfig(f), doctor.NewDoctor(f), complete.NewCompletion(f), manual.NewHelp(f), manual.NewDocs(f), f.NewVersion(),
-			}
+			return slices.Concat(
+				program.InGroup("run", run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewAttach(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f)),
+				program.InGroup("look", app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), app.NewDescribe(f), app.NewEvents(f)),
+				program.InGroup("write", component.NewComponent(f), component.NewBuiltins(f), diff.NewDiff(f), component.NewMigrate(f), component.NewLSP(f)),
+				program.InGroup("share", lib.NewLib(f), manual.NewDocs(f)),
+				program.InGroup("set up", config.NewConfigure(f), config.NewConfig(f), config.NewRunopts(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion()),
+				[]*cli.Command{manual.NewHelp(f)},
+			)
 		},
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
 			complete.Command:            complete.Complete,

@@ -18,7 +18,6 @@ import (
 	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/starlark/specmodule"
@@ -74,7 +73,7 @@ func (p *page) table(head []string, rows [][]string) {
 
 // commandsPage describes every command and flag.
 func commandsPage() string {
-	app := program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil).CommandLine()
+	app := commandLine()
 	p := &page{}
 	p.line("# Commands\n\nGenerated from the program by `make reference`. `torchx COMMAND --help` prints the same.\n")
 	var rows [][]string
@@ -82,8 +81,7 @@ func commandsPage() string {
 		rows = append(rows, []string{fmt.Sprintf("[`%s`](#torchx-%s)", name, strings.ReplaceAll(name, " ", "-")), c.Usage})
 	})
 	p.table([]string{"command", "what it does"}, rows)
-	p.line("## Options of every command\n")
-	p.flags(app.Flags)
+	p.line("[Options](options.md) lists the options that every command has.\n")
 	eachCommand(app.Commands, "", p.command)
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
@@ -129,7 +127,10 @@ func (p *page) flags(flags []cli.Flag) {
 func optionsPage(t *testing.T) string {
 	t.Helper()
 	p := &page{}
-	p.line("# Options of the backends\n\nGenerated from the program by `make reference`. `torchx runopts [BACKEND]` prints the same.\n")
+	p.line("# Options\n\nGenerated from the program by `make reference`. `torchx COMMAND --help` prints the options of one command, `torchx runopts [BACKEND]` those of a backend.\n")
+	p.line("## Every command\n")
+	p.flags(commandLine().Flags)
+	p.line("## Backends\n")
 	p.line("Set them with `-cfg KEY=VALUE,…` or in the section `[BACKEND]` of `.torchxconfig`. `torchx config explain -b BACKEND` shows which value counts and why.\n")
 	reg := all.New(driver.Env{Home: t.TempDir()})
 	for _, name := range reg.Names() {
@@ -137,7 +138,7 @@ func optionsPage(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.line("## %s\n", name)
+		p.line("### %s\n", name)
 		var rows [][]string
 		for _, o := range b.Options() {
 			rows = append(rows, []string{"`" + o.Key + "`", optionType(o), optionDefault(o), o.Help})
@@ -207,6 +208,10 @@ func languagePage(t *testing.T) string {
 		t.Fatal(err)
 	}
 	p.WriteString(string(head))
+	examples, err := os.ReadFile("../../starlark/specmodule/testdata/examples.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
 	docs := specmodule.Docs()
 	names := slices.Sorted(maps.Keys(docs))
 	for _, module := range specmodule.Names() {
@@ -214,13 +219,29 @@ func languagePage(t *testing.T) string {
 		if d := docs[module]; d.Text != "" {
 			p.line("%s\n", d.Text)
 		}
+		p.examples(examples, module, "(") // struct
+		if module == "math" {
+			p.examples(examples, module, ".")
+		}
 		for _, name := range names {
 			if strings.HasPrefix(name, module+".") {
-				p.line("    %s\n\n%s\n", docs[name].Signature, docs[name].Text)
+				p.line("### %s\n\n    %s\n\n%s\n", name, docs[name].Signature, docs[name].Text)
+				p.examples(examples, name, "([ ")
 			}
 		}
 	}
 	return strings.TrimRight(p.String(), "\n") + "\n"
+}
+
+// examples writes the examples of a name: the lines that start with it, followed by one of the
+// marks. Package specmodule tests them.
+func (p *page) examples(file []byte, name, marks string) {
+	for line := range strings.Lines(string(file)) {
+		if rest, ok := strings.CutPrefix(line, name); ok && strings.ContainsAny(rest[:1], marks) {
+			expr, value, _ := strings.Cut(strings.TrimSpace(line), " -> ")
+			p.line("    %s  # %s\n", expr, value)
+		}
+	}
 }
 
 // TestEnvironmentPage: docs/reference/environment.md names every variable of torchx, and

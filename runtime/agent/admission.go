@@ -19,12 +19,12 @@ import (
 // An app that needs exclusive devices, or was submitted with --queue, asks for admission
 // before its replicas start. Admission is decided under one lock of the home, from the
 // bundles of live apps: a history that is locked, read-only or lost changes nothing. The
-// history's leases are updated to match.
+// history's leases are updated afterwards.
 
-// leaseWait bounds the wait for the history, since other apps wait for the lock.
+// leaseWait bounds the wait for the history: other apps wait for the lock meanwhile.
 const leaseWait = 2 * time.Second
 
-// queuedPrefix begins the message of an app that waits.
+// queuedPrefix starts the wait reason of an app.
 const queuedPrefix = "queued: "
 
 // admission decides when one app may start. One goroutine at a time uses it.
@@ -38,8 +38,8 @@ type admission struct {
 	open     func(context.Context) (Store, error)
 	log      *log.Logger
 
-	position  int         // entries of the queue before this one, when last looked
-	withdrawn atomic.Bool // the app has ended: nothing may be given to it any more
+	position  int         // entries ahead of this app at the last decision
+	withdrawn atomic.Bool // the app has ended and must not be admitted
 }
 
 // verdict is the result of one decision: the app's allocation, or why it waits.
@@ -61,7 +61,7 @@ func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, e
 	if r := m.Devices; r != nil && r.Visible != nil {
 		ad.pool.allowed = machine.Visible(m.GPUs, *r.Visible)
 	}
-	if err := ad.pool.tooFew(m.Devices); err != nil {
+	if err := ad.pool.checkLimit(m.Devices); err != nil {
 		return nil, err
 	}
 	if !m.Queue {
@@ -76,11 +76,11 @@ func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, e
 		return nil, err
 	}
 	ad.total.GPU += ad.pool.total
-	return ad, neverFits(ad.demand, ad.total)
+	return ad, checkFits(ad.demand, ad.total)
 }
 
-// decideOnce decides once, and enters the queue before the first decision. An error of an
-// app that does not queue is final.
+// decideOnce makes one decision; enter adds the app to the queue first. If the app does
+// not queue, an error is final.
 func (ad *admission) decideOnce(enter bool) (verdict, error) {
 	v, err := ad.decide(enter, false)
 	if errors.Is(err, errDead) {
@@ -96,14 +96,14 @@ func (ad *admission) decideOnce(enter bool) (verdict, error) {
 	return v, err
 }
 
-// errDead says that apps have to be looked after first: what an agent that died
-// left running still uses what the app had.
+// errDead means that an agent died. A sweep must end its processes first: they still use
+// the app's resources.
 var errDead = errors.New("an agent died")
 
-// decide must not wait for other processes while it has the lock. Swept says that what
-// dead agents left was ended. Errors: errDead, *busyError.
+// decide must not wait for other processes while it holds the lock. If swept is true, the
+// processes of dead agents have been ended. Errors: errDead, *busyError.
 func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
-	if ad.manifest.Queue && !enter { // an app that is not the first needs no lock to see it
+	if ad.manifest.Queue && !enter { // the lock is needed only at the front
 		if behind, err := ad.queuePosition(false); behind != "" || err != nil {
 			return verdict{waitReason: behind}, err
 		}
@@ -141,8 +141,8 @@ func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
 	return verdict{allocation: allocated}, nil
 }
 
-// queuePosition says which app is ahead in the queue, "" if none. Apps start in order: a
-// small one could otherwise keep a large one waiting for ever.
+// queuePosition returns the wait reason if another app is ahead in the queue, else "".
+// Apps start in order: otherwise small apps could keep a large one waiting forever.
 func (ad *admission) queuePosition(enter bool) (behind string, err error) {
 	if enter {
 		if err := ad.bundle.enqueue(ad.manifest.Handle); err != nil {
@@ -158,7 +158,7 @@ func (ad *admission) queuePosition(enter bool) (behind string, err error) {
 	return queuedPrefix + strings.TrimPrefix("needs "+sizeText(ad.demand, ad.demand)+", behind "+handle, "needs , "), nil
 }
 
-// shortageReason says what is missing beside the admitted apps, "" if nothing.
+// shortageReason returns which resources the admitted apps leave too few of, "" if none.
 func (ad *admission) shortageReason(live []liveApp) string {
 	if !ad.manifest.Queue {
 		return ""
@@ -176,7 +176,7 @@ func (ad *admission) shortageReason(live []liveApp) string {
 	return queuedPrefix + "waits for " + strings.Join(missing, ", ")
 }
 
-// explainBusy makes of devices that are not free an error or, in the queue, a reason to wait.
+// explainBusy turns busy devices into a wait reason if the app queues, else an error.
 func (ad *admission) explainBusy(err error) (verdict, error) {
 	var busy *busyError
 	if !ad.manifest.Queue || !errors.As(err, &busy) {
@@ -197,7 +197,7 @@ func (ad *admission) writeAllocation(allocated *allocation) error {
 	return nil
 }
 
-// allocate chooses devices that no live app has. Errors: *busyError.
+// allocate chooses devices that no other live app holds. Errors: *busyError.
 func (ad *admission) allocate(live []liveApp) (*allocation, error) {
 	allocated := &allocation{Time: time.Now()}
 	want := ad.manifest.Devices.count()
@@ -232,9 +232,9 @@ func (ad *admission) allocate(live []liveApp) (*allocation, error) {
 	}
 }
 
-// record enters the allocation into the history and returns what conflicts with it:
+// record writes the allocation to the history and returns leases that conflict with it:
 // devices of a live app whose folder was deleted. The app does not wait for a history
-// that is not writable, since bundles say which devices are in use.
+// that cannot be written, since bundles say which devices are in use.
 func (ad *admission) record(allocated *allocation, live []liveApp) []history.Lease {
 	r := history.LeaseRequest{Own: allocated.leases(history.AppKey{Backend: ad.manifest.Backend, ID: ad.manifest.ID})}
 	r.Live = append(r.Live, r.Own[0].App)
@@ -250,7 +250,7 @@ func (ad *admission) record(allocated *allocation, live []liveApp) []history.Lea
 	case held := <-answer:
 		return held
 	case <-time.After(leaseWait):
-		ad.log.Printf("history was not told of the leases within %v", leaseWait)
+		ad.log.Printf("leases not recorded in the history within %v", leaseWait)
 		return nil
 	}
 }

@@ -18,10 +18,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// applicant is a live app that asks to be admitted to a machine of 4 CPUs and 3 GPUs.
+// applicant is a live app that requests admission to a machine of 4 CPUs and 3 GPUs.
 type applicant struct {
 	*admission
-	lock *filelock.Lock // closing it is the death of the agent
+	lock *filelock.Lock // closing it simulates the death of the agent
 }
 
 func apply(t *testing.T, home, id string, cpus float64, gpus int, queue bool) applicant {
@@ -74,7 +74,7 @@ func (a applicant) wait(t *testing.T, enter bool, reason string) {
 	}
 }
 
-// end ends the app as an agent does: its mark goes with its lock.
+// end ends the app as an agent does: entry first, then lock.
 func (a applicant) end() {
 	a.bundle.life().RemoveEntry()
 	a.lock.Close()
@@ -96,8 +96,8 @@ func TestQueueKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// TestQueuePassesTheDead: an entry whose app has ended holds up nobody behind it.
-func TestQueuePassesTheDead(t *testing.T) {
+// TestQueueSkipsDeadApps: an entry whose app has ended delays no app behind it.
+func TestQueueSkipsDeadApps(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	first, second, third := apply(t, home, "first", 4, 0, true), apply(t, home, "second", 4, 0, true), apply(t, home, "third", 4, 0, true)
@@ -117,7 +117,7 @@ func TestDevicesGoToOneApp(t *testing.T) {
 	one.admit(t, false, "0")
 	two.admit(t, false, "1")
 	_, err := more.decideOnce(false)
-	want := "the app asks for 2 GPUs, 1 of 3 free (local://torchx/one holds 0; local://torchx/two holds 1): wait for their end, or run it with --queue"
+	want := "the app asks for 2 GPUs, 1 of 3 free (local://torchx/one holds 0; local://torchx/two holds 1): wait until they end, or run with --queue"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -127,7 +127,7 @@ func TestDevicesGoToOneApp(t *testing.T) {
 	queued.wait(t, true, "queued: waits for 1 GPU (0 of 3 free)")
 }
 
-// TestAdmissionAfterTheEnd: an app that ended while it waited is given nothing.
+// TestAdmissionAfterTheEnd: an app that ended while it waited is not admitted.
 func TestAdmissionAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	a := apply(t, t.TempDir(), "a", 1, 0, true)
@@ -142,17 +142,17 @@ func TestDevicesThatNeverFit(t *testing.T) {
 	visible := "1"
 	r := &DeviceRequest{Variable: "CUDA_VISIBLE_DEVICES", Visible: &visible, Replicas: []ReplicaDevice{{"r", 0, 2}}}
 	p := devicePool{total: 3, allowed: []machine.GPU{{ID: "1"}}}
-	want := "the app asks for 2 GPUs, but CUDA_VISIBLE_DEVICES=1 of its submitter allows 1 of the 3 here"
-	if err := p.tooFew(r); err == nil || err.Error() != want {
+	want := "the app asks for 2 GPUs, but CUDA_VISIBLE_DEVICES=1 allows 1 of 3"
+	if err := p.checkLimit(r); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if err := p.tooFew(nil); err != nil {
+	if err := p.checkLimit(nil); err != nil {
 		t.Errorf("no request: got %v, want nil", err)
 	}
 }
 
-// TestRemoveKeepsAFolder: the bundle is gone, the folder has moved, and a deletion that
-// was cut short is finished by CleanUp.
+// TestRemoveKeepsAFolder: Remove moves the folder, deletes the bundle and leaves nothing
+// behind.
 func TestRemoveKeepsAFolder(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -168,7 +168,7 @@ func TestRemoveKeepsAFolder(t *testing.T) {
 		t.Errorf("after Remove: got kept folder %v, bundle exists %v, want the folder alone", err, a.bundle.Exists())
 	}
 	if left, err := filepath.Glob(filepath.Join(appsDir(home), ".old-*")); err != nil || len(left) != 0 {
-		t.Errorf("got %v, %v left over, want nothing", left, err)
+		t.Errorf("got %v, %v left behind, want nothing", left, err)
 	}
 	if err := a.bundle.Remove(nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("second Remove: got %v, want not found", err)

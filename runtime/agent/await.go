@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// frontTick is how often the front of the queue looks where nothing tells of a
-	// change: an agent that was killed writes nothing any more.
+	// frontTick is how often the front of the queue checks for room without an event: a
+	// killed agent causes none.
 	frontTick = time.Second
-	// backTick is the same for those further back.
+	// backTick is the same for apps further back.
 	backTick = 2 * time.Second
-	// watchedEntries is how many apps at the front watch for changes. The system has
-	// some 128 watchers for all programs of a user.
+	// watchedEntries is how many apps at the front watch for changes. The system allows
+	// about 128 watchers per user.
 	watchedEntries = 8
-	// settleTime joins changes that come together.
+	// settleTime is how long changes are collected before they are acted on.
 	settleTime = 5 * time.Millisecond
 )
 
@@ -45,7 +45,7 @@ func (a *agent) requestAdmission() {
 	}
 }
 
-// applyVerdict acts on an answer.
+// applyVerdict acts on a decision.
 func (a *agent) applyVerdict(v verdict) {
 	a.dirty = a.dirty || a.policy.queueReason != v.waitReason
 	a.policy.queueReason = v.waitReason
@@ -56,7 +56,7 @@ func (a *agent) applyVerdict(v verdict) {
 	}
 }
 
-// leaveQueue gives the app's place up; what it has ends with its mark.
+// leaveQueue withdraws the app; its devices are free once its live entry is removed.
 func (a *agent) leaveQueue() {
 	if a.admission == nil {
 		return
@@ -67,13 +67,13 @@ func (a *agent) leaveQueue() {
 	}
 }
 
-// settleAdmission is for an app whose agent died: its place in the queue is free, and
-// its status says what it had.
+// settleAdmission removes an app whose agent died from the queue and adds its devices to
+// the status.
 func (b Bundle) settleAdmission(m *Manifest, s *spec.Status) {
 	if !m.needsAdmission() {
 		return
 	}
-	allocated, _ := b.allocation() // a damaged one: then nothing is said about it
+	allocated, _ := b.allocation() // the devices of a damaged allocation are unknown
 	if m.Queue {
 		b.dequeue()
 		if allocated == nil && s.State == spec.Failed && s.StartedAt == nil {
@@ -98,7 +98,7 @@ func (a *agent) awaitAdmission(ad *admission) {
 		v, err := ad.decideOnce(false)
 		if err != nil && !ad.withdrawn.Load() {
 			a.log.Print(err)
-			v = verdict{waitReason: queuedPrefix + "waits, since it cannot be seen whether there is room: " + err.Error()}
+			v = verdict{waitReason: queuedPrefix + "cannot check for room: " + err.Error()}
 		}
 		a.post(func() { a.applyVerdict(v) })
 		if v.allocation != nil || !w.changed(ad.position < watchedEntries, a.closed) {
@@ -107,16 +107,16 @@ func (a *agent) awaitAdmission(ad *admission) {
 	}
 }
 
-// queueWatch tells when it is worth to try again.
+// queueWatch waits until another decision is worthwhile.
 type queueWatch struct {
 	home    string
-	watcher *fsnotify.Watcher // nil: not at the front, or the system has none left
+	watcher *fsnotify.Watcher // nil: not at the front, or the system's limit is reached
 }
 
 func newQueueWatch(home string) *queueWatch { return &queueWatch{home: home} }
 
-// changed waits; it reports false when the app has ended. At the front it wakes up
-// when apps come and go, elsewhere now and then.
+// changed waits for a change and reports false when the app has ended. At the front it
+// returns when apps come and go, further back after backTick.
 func (w *queueWatch) changed(front bool, closed <-chan struct{}) bool {
 	interval := backTick
 	if front {
@@ -138,7 +138,7 @@ func (w *queueWatch) changed(front bool, closed <-chan struct{}) bool {
 	case <-tick.C:
 	case _, open := <-errs: // events were lost
 		if !open {
-			w.watcher = nil // then the clock alone has to do
+			w.watcher = nil // from now on, only the ticker wakes it up
 		}
 	case <-events:
 		w.settle(events)
@@ -146,7 +146,7 @@ func (w *queueWatch) changed(front bool, closed <-chan struct{}) bool {
 	return true
 }
 
-// settle takes what comes together with an event.
+// settle drains the events that follow within settleTime.
 func (w *queueWatch) settle(events <-chan fsnotify.Event) {
 	done := time.After(settleTime)
 	for {
@@ -179,7 +179,7 @@ func (w *queueWatch) close() {
 	}
 }
 
-// closeWatcher closes a watcher and drains its channels, since it waits until its events
+// closeWatcher closes a watcher and drains its channels: Close blocks until all events
 // are received.
 func closeWatcher(n *fsnotify.Watcher) {
 	go func() {

@@ -2,20 +2,20 @@
 // `torchx agent DIR`, whose Life every backend's supervisors share: how they start, hold
 // a lock, appear among live apps and are replaced by the next command when they die.
 //
-// The agent proper runs an app whose folder is a Bundle, the truth about the app:
+// The agent proper runs an app whose folder is a Bundle, the source of truth about it:
 //
 //	Manifest     app.json: what to run, written by the submitter (Create, Spawn)
-//	agent        the loop: takes exits, signals, probes and timers one at a time (Main)
-//	policy       the pure state machine that decides about starts, stops and restarts
+//	agent        the loop: handles exits, signals, probes and timers one at a time (Main)
+//	policy       the pure state machine that decides on starts, stops and restarts
 //	journal      starts.jsonl and exits.jsonl: what happened, before it is acted on
 //	admission    waits for devices and for room in the queue
 //	Launcher     starts and ends replicas; processes and containers implement it
 //	recorder     copies the status to the history
 //
-// Sweep, Inspect and Tend serve other processes. If an agent died, they end what it left
-// running and replay the journal through the policy, or start another agent for an app
-// of containers. Optional interfaces of a Launcher: Adopter (its replicas outlive the
-// agent), AddressFinder (its replicas have addresses of their own).
+// Sweep, Inspect and Recover serve other processes. If an agent died, they end what it
+// left running and replay the journal through the policy, or start a new agent for an app
+// of containers. Optional interfaces of a Launcher: Adopter (replicas outlive the agent),
+// AddressFinder (replicas have their own addresses).
 package agent
 
 import (
@@ -57,7 +57,7 @@ type Manifest struct {
 	Environ     Environ         `json:"environ"` // what replicas inherit, "K=V"
 	Home        string          `json:"home"`    // TORCHX_HOME
 	SubmittedAt time.Time       `json:"submitted_at"`
-	Record      json.RawMessage `json:"record,omitempty"` // what the history needs beside all this
+	Record      json.RawMessage `json:"record,omitempty"` // further data for the history
 
 	Lifecycle
 	Placement
@@ -68,16 +68,16 @@ type Lifecycle struct {
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
 
-	// Containers says that replicas outlive the agent: a new agent adopts them if it
-	// dies. They have their own ports.
+	// Containers means that replicas outlive the agent and have their own ports: a new
+	// agent adopts them.
 	Containers bool `json:"containers,omitempty"`
 }
 
-// Placement is the part of a manifest that says what an app needs to start.
+// Placement is the part of a manifest that says what an app needs in order to start.
 type Placement struct {
-	Queue   bool                  `json:"queue,omitempty"`   // start when there is room beside other apps
-	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share what there is
-	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine, if Queue or Devices needs them
+	Queue   bool                  `json:"queue,omitempty"`   // start only when other apps leave enough room
+	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share all devices
+	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine; set if Queue or Devices needs them
 	TTY     *backend.TerminalSize `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
 }
 
@@ -86,23 +86,23 @@ type Bundle struct{ Dir string }
 
 func appsDir(home string) string { return filepath.Join(home, "apps") }
 
-// BundleAt returns the bundle of an app id, which need not exist.
+// BundleAt returns the bundle of an app ID; it need not exist.
 func BundleAt(home, id string) Bundle { return Bundle{filepath.Join(appsDir(home), Escape(id))} }
 
-// BundleOf returns the bundle whose folder has that name.
+// BundleOf returns the bundle with a folder name.
 func BundleOf(home, folder string) Bundle { return Bundle{filepath.Join(appsDir(home), folder)} }
 
 func (b Bundle) path(name string) string { return filepath.Join(b.Dir, name) }
 
-// Exists reports whether the bundle is there.
+// Exists reports whether the bundle exists.
 func (b Bundle) Exists() bool {
 	_, err := os.Stat(b.path(manifestFile))
 	return err == nil
 }
 
-// Create makes the bundle of m with its lock held, atomically: no process sees a bundle
-// without a manifest or without a holder. The error wraps fs.ErrExist if the id is taken.
-// The caller passes the lock on to the agent, then closes it.
+// Create creates the bundle of m atomically, with its lock held: no process sees a bundle
+// without a manifest or an unlocked one. The error wraps fs.ErrExist if the ID is taken.
+// The caller passes the lock to the agent, then closes it.
 func Create(m *Manifest) (Bundle, *filelock.Lock, error) {
 	final := BundleAt(m.Home, m.ID)
 	if err := makePrivate(appsDir(m.Home)); err != nil {
@@ -117,7 +117,7 @@ func Create(m *Manifest) (Bundle, *filelock.Lock, error) {
 		err = renameNew(tmp, final.Dir)
 	}
 	if err == nil {
-		// After the rename, which tells that the id is free; nothing runs before Create returns.
+		// After the rename, which proves that the ID is free; nothing runs before Create returns.
 		tmp, err = final.Dir, final.enterLive(holder{Handle: m.Handle})
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func fill(b Bundle, m *Manifest) (*filelock.Lock, error) {
 	return lock, b.makeReserve(replicasOf(m.App))
 }
 
-// renameNew renames a folder to a name that must be free.
+// renameNew renames a folder and fails if the new name is taken.
 func renameNew(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return fmt.Errorf("app folder %s: %w", to, fs.ErrExist)
@@ -161,7 +161,7 @@ func renameNew(from, to string) error {
 	return nil
 }
 
-// Manifest reads app.json. The error wraps fs.ErrNotExist if there is no such app.
+// Manifest reads app.json. The error wraps fs.ErrNotExist if the app does not exist.
 func (b Bundle) Manifest() (*Manifest, error) {
 	m := &Manifest{}
 	err := b.read(manifestFile, m)
@@ -171,7 +171,7 @@ func (b Bundle) Manifest() (*Manifest, error) {
 	return m, err
 }
 
-// read reads a file of the bundle, whose folder must be this user's.
+// read decodes a file of the bundle, whose folder must belong to this user.
 func (b Bundle) read(name string, v any) error {
 	if err := safefile.CheckFolder(b.Dir); err != nil {
 		return err
@@ -179,13 +179,13 @@ func (b Bundle) read(name string, v any) error {
 	return readJSON(b.path(name), v)
 }
 
-// Status reads status.json as it is, without asking whether the agent lives.
+// Status reads status.json without checking that the agent is alive.
 func (b Bundle) Status() (*spec.Status, error) {
 	s := &spec.Status{}
 	return s, b.read(statusFile, s)
 }
 
-// StatusPath is the file that Status reads; it is replaced, never written in place.
+// StatusPath returns the file that Status reads; it is replaced, never written in place.
 func (b Bundle) StatusPath() string { return b.path(statusFile) }
 
 func (b Bundle) writeStatus(s *spec.Status, sync bool) error {

@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/procs"
 )
 
-// Cancel makes the request durable and tells the agent. An app that has ended,
-// or whose agent is gone, needs neither.
+// Cancel stores the request durably and signals the agent. It does nothing if the app has
+// ended or its agent is gone.
 func Cancel(b Bundle, force bool) error {
 	s, err := b.Status()
 	if err != nil {
@@ -35,20 +35,20 @@ func Cancel(b Bundle, force bool) error {
 	return err
 }
 
-// Resume continues a supervisor that was stopped (SIGSTOP), for a command that waits for
-// it.
+// Resume continues a supervisor that was stopped (SIGSTOP), so that a waiting command
+// gets an answer.
 func (l Life) Resume() {
 	if h := l.holder(); h.PID > 1 && procs.Stopped(h.PID) {
-		_ = signalHolder(l.lock(), continueSignal) // if it cannot be signalled, the command waits on
+		_ = signalHolder(l.lock(), continueSignal) // on failure the command keeps waiting
 	}
 }
 
 // Resume is Life.Resume for the bundle's agent.
 func (b Bundle) Resume() { b.life().Resume() }
 
-// signalHolder signals the agent, or no process: a pid alone may be any process's. The
-// agent's has the lock open, which is still held after the process was pinned. An agent
-// that has not written its pid yet reads cancel.json before it starts anything.
+// signalHolder signals the agent and never another process with its pid: it pins the
+// process, then checks that it has the lock open and that the lock is held. An agent that
+// has not written its pid yet reads cancel.json before it starts anything.
 func signalHolder(path string, sig syscall.Signal) error {
 	h, err := readHolder(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func signalHolder(path string, sig syscall.Signal) error {
 	}
 	send, release, err := pinProcess(h.PID)
 	if err != nil {
-		return nil // it has just ended
+		return nil // the process has just ended
 	}
 	defer release()
 	if !procs.HasFile(h.PID, info) || !filelock.Held(path) {

@@ -8,14 +8,13 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Checkpoints collects where the logs of all replicas were at some times, for
-// the history.
+// Checkpoints collects log positions of all replicas for the history.
 type Checkpoints struct {
 	mu     sync.Mutex
 	points []Checkpoint
 }
 
-// Of returns the function that takes the checkpoints of one attempt.
+// Of returns a function that records the checkpoints of one attempt.
 func (c *Checkpoints) Of(r spec.Replica, attempt int) func(logstore.Totals, time.Time) {
 	return func(t logstore.Totals, now time.Time) {
 		c.mu.Lock()

@@ -8,10 +8,10 @@ import (
 )
 
 // exitProbeTimeout is the exit code of a replica that was not ready in time, whatever
-// code it exited with: that of timeout(1).
+// code it exited with. timeout(1) uses the same.
 const exitProbeTimeout = 124
 
-// ordersOf reads the order of roles from their metadata, which planning has checked.
+// ordersOf decodes the order of roles from their metadata, which planning has validated.
 func ordersOf(app *spec.App) map[*spec.Role]spec.Order {
 	all := map[*spec.Role]spec.Order{}
 	for i := range app.Roles {
@@ -35,7 +35,7 @@ func (p *policy) hasDependents(role *spec.Role) bool {
 }
 
 // dependenciesMet reports whether a wanted start can happen now; if not, startUnblocked
-// returns it later.
+// returns the start later.
 func (p *policy) dependenciesMet(r *replica, now time.Time) bool {
 	r.blocked = p.blocker(r.role) != nil
 	if r.blocked {
@@ -53,7 +53,7 @@ func (p *policy) probePassed(r *replica, attempt int, now time.Time) []action {
 	return p.startUnblocked(now)
 }
 
-// probeTimedOut ends an attempt that is not ready in time; that is a failure.
+// probeTimedOut ends an attempt that is not ready in time, which counts as a failure.
 func (p *policy) probeTimedOut(r *replica, attempt int) []action {
 	probe := p.orders[r.role].Ready
 	if r.state != spec.Running || r.attempt != attempt || r.ready || r.stopping || probe == nil {
@@ -113,7 +113,7 @@ func (p *policy) blockedReplicas(role *spec.Role) (blocked []*replica) {
 	return blocked
 }
 
-// cancelPending cancels a replica that was to be started.
+// cancelPending cancels a replica that has not started.
 func (p *policy) cancelPending(r *replica, now time.Time) {
 	r.state, r.finishedAt = spec.Cancelled, &now
 	if d := p.blocker(r.role); r.blocked && d != nil {
@@ -122,7 +122,7 @@ func (p *policy) cancelPending(r *replica, now time.Time) {
 	r.blocked = false
 }
 
-// blocker returns the first thing that a role waits for, nil if it may start.
+// blocker returns the first unmet dependency of a role, nil if it may start.
 func (p *policy) blocker(role *spec.Role) *spec.Dependency {
 	for _, d := range p.orders[role].DependsOn {
 		if met, _ := p.dependencyState(d); !met {
@@ -141,8 +141,8 @@ func (p *policy) isUnreachable(role *spec.Role) bool {
 	return false
 }
 
-// dependencyState reports whether a dependency is met, and whether it is or can be. It
-// ignores replicas that an elastic role has lost for good.
+// dependencyState reports whether a dependency is met, and whether it can still be met.
+// It ignores replicas that an elastic role has lost for good.
 func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
 	restarting := p.restarting()
 	good, open := 0, 0
@@ -164,8 +164,8 @@ func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
 	return enough && open == 0, good+open >= need
 }
 
-// meets reports whether a replica is as far as the condition says. A replica that
-// succeeded meets all.
+// meets reports whether a replica fulfills a condition. A replica that succeeded fulfills
+// all conditions.
 func (r *replica) meets(c spec.Condition) bool {
 	runs := r.state == spec.Running && !r.stopping && r.killReason == ""
 	switch {
@@ -179,7 +179,7 @@ func (r *replica) meets(c spec.Condition) bool {
 	return false
 }
 
-// waitReason returns a function that says what a replica of the role waits for.
+// waitReason returns a function that describes what a replica of the role waits for.
 func (p *policy) waitReason(role *spec.Role) func(*replica) string {
 	o, ok := p.orders[role]
 	if !ok {

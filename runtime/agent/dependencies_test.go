@@ -7,7 +7,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// needs makes a role wait for others, given as "role condition".
+// needs makes a role depend on others, given as "role condition".
 func needs(all ...string) func(*spec.Role) {
 	on := map[string]any{}
 	for _, d := range all {
@@ -17,7 +17,7 @@ func needs(all ...string) func(*spec.Role) {
 	return func(r *spec.Role) { r.Metadata = map[string]any{spec.OrderKey: map[string]any{"depends_on": on}} }
 }
 
-// probed gives a role a probe with a timeout.
+// probed gives a role a readiness probe with a timeout.
 func probed(more func(*spec.Role)) func(*spec.Role) {
 	return func(r *spec.Role) {
 		r.Metadata = map[string]any{spec.OrderKey: map[string]any{"ready": map[string]any{"port": 80, "timeout": 30}}}
@@ -27,7 +27,7 @@ func probed(more func(*spec.Role)) func(*spec.Role) {
 	}
 }
 
-// pass tells that a replica has passed its probe and returns what the gang did.
+// pass reports that a replica passed its probe and returns the policy's actions.
 func (s *script) pass(name string) string {
 	s.did = nil
 	r := s.member(name)
@@ -35,7 +35,7 @@ func (s *script) pass(name string) string {
 	return strings.Join(s.did, ", ")
 }
 
-// late tells that the time of a replica's probe is over.
+// late reports that a replica's probe timed out and returns the policy's actions.
 func (s *script) late(name string) string {
 	s.did = nil
 	r := s.member(name)
@@ -76,7 +76,7 @@ func TestOrderReady(t *testing.T) {
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Succeeded)
 }
 
-// A replica that has succeeded is past being ready.
+// A replica that exits successfully counts as ready.
 func TestOrderReadyAfterItsEnd(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("db", 1, probed(nil)), role("web", 1, needs("db ready")))
@@ -97,12 +97,12 @@ func TestOrderSucceeded(t *testing.T) {
 
 func TestOrderElastic(t *testing.T) {
 	t.Parallel()
-	// As many as are needed are enough for "succeeded", while others run.
+	// The required number of replicas is enough for "succeeded", while others run.
 	s := newScript(t, true, role("db", 3, elastic(2, nil)), role("web", 1, needs("db succeeded")))
 	s.expect(s.exit("db/0", 1), "")
 	s.expect(s.exit("db/1", 0), "")
 	s.expect(s.exit("db/2", 0), "start web/0#0")
-	// One that is lost for good is not waited for.
+	// A replica that is lost for good does not delay dependents.
 	s = newScript(t, true, role("db", 3, probed(elastic(2, nil))), role("web", 1, needs("db ready")))
 	s.pass("db/0")
 	s.pass("db/1")
@@ -118,7 +118,7 @@ func TestOrderFailFast(t *testing.T) {
 	s.expectMsg("web/0", "not started: it waited for role db to be ready")
 }
 
-// Without fail-fast the others go on, and those that wait in vain are given up.
+// Without fail-fast other roles continue, and those whose dependency failed are canceled.
 func TestOrderWithoutFailFast(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, false, role("db", 1, probed(nil)), role("web", 1, needs("db ready")),
@@ -127,7 +127,7 @@ func TestOrderWithoutFailFast(t *testing.T) {
 	s.expectMsg("web/0", "not started: it waited for role db to be ready")
 	s.expectMsg("report/1", "not started: it waited for role web to succeed")
 	if s.g.isDone() {
-		t.Error("done while a replica runs")
+		t.Error("isDone: got true while a replica runs, want false")
 	}
 	s.exit("other/0", 0)
 	s.expectEnd(spec.Failed, 3, spec.Failed, spec.Cancelled, spec.Cancelled, spec.Cancelled, spec.Succeeded)
@@ -144,7 +144,7 @@ func TestOrderCancel(t *testing.T) {
 	s.expectEnd(spec.Cancelled, 130, spec.Cancelled, spec.Cancelled)
 }
 
-// A dependency that starts over by itself leaves those alone that run.
+// A role that restarts by itself does not affect its dependents that run.
 func TestOrderRoleRetry(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []spec.RetryPolicy{spec.RetryRole, spec.RetryReplica} {
@@ -159,7 +159,7 @@ func TestOrderRoleRetry(t *testing.T) {
 	}
 }
 
-// An app that starts over does so in order again.
+// An app that restarts starts its roles in order again.
 func TestOrderApplicationRetry(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("db", 1, probed(nil)), role("web", 1, func(r *spec.Role) {
@@ -173,7 +173,7 @@ func TestOrderApplicationRetry(t *testing.T) {
 	s.expect(s.pass("db/0"), "start web/0#1")
 }
 
-// An app that starts over while a role still waits.
+// An app that restarts while a role still waits for another.
 func TestOrderApplicationRetryWhileWaiting(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("db", 1, probed(retries(spec.RetryApplication, 1))), role("web", 1, needs("db ready")), role("other", 1, nil))
@@ -193,12 +193,12 @@ func TestOrderTimeout(t *testing.T) {
 	s.expectEnd(spec.Failed, exitProbeTimeout, spec.Failed, spec.Cancelled)
 	s.expectMsg("db/0", "not ready within 30 s (port 80)")
 	if want := "replica db/0 failed first: not ready within 30 s (port 80)"; s.g.describe() != want {
-		t.Errorf("the app says %q, want %q", s.g.describe(), want)
+		t.Errorf("describe: got %q, want %q", s.g.describe(), want)
 	}
 }
 
-// TestReplayOrder: what reconcile makes of a journal is what the agent made of
-// the events. The start of web is between two exits.
+// TestReplayOrder: the replay of a journal has the same result as the agent's run. The
+// start of web is between two exits.
 func TestReplayOrder(t *testing.T) {
 	t.Parallel()
 	m := &Manifest{Lifecycle: Lifecycle{FailFast: true}, App: &spec.App{Name: "app", Roles: []spec.Role{
@@ -216,7 +216,7 @@ func TestReplayOrder(t *testing.T) {
 	if s.State != spec.Succeeded || s.Roles[0].Replicas[0].Attempt != 1 || s.Roles[1].Replicas[0].Attempt != 0 {
 		t.Errorf("replay gives %v %+v", s.State, s.Roles)
 	}
-	// The agent died when db had failed for good and was recorded so.
+	// The agent died after the final failure of db was recorded.
 	m.FailFast = false
 	s = replayResult(m, starts[:2], []exitRecord{exits[0], exit(5, "db", 1, 7)}, false)
 	if web := s.Roles[1].Replicas[0]; s.State != spec.Failed || *s.ExitCode != 7 || web.State != spec.Cancelled || web.Msg == "" {
@@ -231,7 +231,7 @@ func TestReplayOrder(t *testing.T) {
 	}
 }
 
-// Thousands that wait for thousands all get their turn.
+// Thousands of replicas that wait for thousands all start.
 func TestOrderOfMany(t *testing.T) {
 	t.Parallel()
 	const n = 2000
@@ -246,8 +246,8 @@ func TestOrderOfMany(t *testing.T) {
 	}
 }
 
-// A role knows the ports of those it depends on; they stay when these start over
-// by themselves.
+// A role gets the ports of its dependencies; they stay the same when those restart by
+// themselves.
 func TestPortsOfDependencies(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true,

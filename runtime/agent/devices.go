@@ -12,27 +12,27 @@ import (
 	"torchx/runtime/spec"
 )
 
-// allocationFile is written when an app that has to ask (for devices, or in a queue)
-// may start: it says what the app has for as long as it lives.
+// allocationFile is written when an app that needs admission may start. It holds what the
+// app uses for as long as it lives.
 const allocationFile = "claim.json"
 
-// DeviceRequest is the part of a manifest that asks for devices of this machine
-// which no other app has.
+// DeviceRequest is the part of a manifest that requests devices of this machine for
+// exclusive use.
 type DeviceRequest struct {
-	Variable string `json:"variable"` // tells a replica its devices, "2,3"
+	Variable string `json:"variable"` // environment variable with a replica's devices, "2,3"
 	// Visible limits the devices, in the form of machine.Visible; nil: all.
 	Visible  *string         `json:"visible"`
 	Replicas []ReplicaDevice `json:"replicas"`
 }
 
-// ReplicaDevice is how many devices a replica gets.
+// ReplicaDevice is the number of devices that a replica gets.
 type ReplicaDevice struct {
 	Role    string `json:"role"`
 	Replica int    `json:"replica"`
 	Count   int    `json:"count"`
 }
 
-// count is how many devices are asked for; a nil request asks for none.
+// count returns how many devices are requested; a nil request needs none.
 func (r *DeviceRequest) count() (n int) {
 	if r == nil {
 		return 0
@@ -55,7 +55,7 @@ type deviceAllocation struct {
 	Devices []string `json:"devices"`
 }
 
-// distribute hands devices out in the order of the request; there are enough.
+// distribute assigns devices in the order of the request; there must be enough.
 func (r *DeviceRequest) distribute(devices []string) []deviceAllocation {
 	if r == nil || len(devices) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (r *DeviceRequest) distribute(devices []string) []deviceAllocation {
 	return all
 }
 
-// allocation returns what an app has, nil if nothing was given to it.
+// allocation returns what the app was given, nil if nothing.
 func (b Bundle) allocation() (*allocation, error) {
 	allocated := &allocation{}
 	err := readJSON(b.path(allocationFile), allocated)
@@ -109,20 +109,20 @@ func (a *agent) deviceEnv(r *replica) []string {
 	return []string{a.manifest.Devices.Variable + "=" + strings.Join(r.devices, ",")}
 }
 
-// devicePool is what of a machine's devices an app may have.
+// devicePool is the part of a machine's devices that an app may use.
 type devicePool struct {
 	total   int           // devices of the machine
-	allowed []machine.GPU // those the app may be given
+	allowed []machine.GPU // devices the app may use
 }
 
-// tooFew says why an app can never get its devices; nil where waiting, or going on
-// without, makes sense.
-func (p *devicePool) tooFew(r *DeviceRequest) error {
+// checkLimit returns an error if the app can never get its devices; nil if waiting, or
+// starting without devices, makes sense.
+func (p *devicePool) checkLimit(r *DeviceRequest) error {
 	want := r.count()
 	if want <= len(p.allowed) || want > p.total {
 		return nil
 	}
-	return fmt.Errorf("the app asks for %s, but %s=%s of its submitter allows %d of the %d here",
+	return fmt.Errorf("the app asks for %s, but %s=%s allows %d of %d",
 		gpuText(want), r.Variable, *r.Visible, len(p.allowed), p.total)
 }
 
@@ -140,8 +140,8 @@ func (p *devicePool) free(holders map[string]string) []string {
 // maxHolders is how many apps a message names.
 const maxHolders = 3
 
-// busy says in one line who has the devices that are missing. holders gives the
-// handle of the app that has a device.
+// busy returns an error that names the holders of missing devices. The map holders gives
+// the handle of each device's app.
 func (p *devicePool) busy(want int, holders map[string]string) *busyError {
 	var order []string
 	devices := map[string][]string{}
@@ -164,14 +164,14 @@ func (p *devicePool) busy(want int, holders map[string]string) *busyError {
 	return &busyError{want, len(p.free(holders)), len(p.allowed), strings.Join(who, "; ")}
 }
 
-// busyError says that other apps have the devices.
+// busyError means that other apps hold the devices.
 type busyError struct {
 	want, free, allowed int
 	who                 string
 }
 
 func (e *busyError) Error() string {
-	return fmt.Sprintf("the app asks for %s, %d of %d free (%s): wait for their end, or run it with --queue",
+	return fmt.Sprintf("the app asks for %s, %d of %d free (%s): wait until they end, or run with --queue",
 		gpuText(e.want), e.free, e.allowed, e.who)
 }
 

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Environ is an environment, "K=V" each. Its values are bytes, as the system has
-// them: what is not UTF-8, which JSON could not hold, is written as base64 in an
-// array of its own, ["…"].
+// Environ is an environment, "K=V" each. Values may be any bytes: entries that are not
+// UTF-8, which JSON cannot hold, are written as base64 in an array, ["…"].
 type Environ []string
 
-// MarshalJSON writes an array of strings and, for other bytes, arrays.
+// MarshalJSON writes an array of strings, and of arrays for entries that are not UTF-8.
 func (e Environ) MarshalJSON() ([]byte, error) {
 	out := make([]any, len(e))
 	for i, kv := range e {

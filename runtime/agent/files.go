@@ -20,13 +20,13 @@ import (
 const maxFile = 512 << 20
 
 const (
-	maxName  = 100 // bytes of a folder name before it is shortened
-	keepName = 80  // bytes kept of a shortened one, before '~' and 16 hex digits
+	maxName  = 100 // longer folder names are shortened; bytes
+	keepName = 80  // bytes kept of a shortened name, before '~' and 16 hex digits
 )
 
-// Escape turns any name into one folder name, different names into different
-// ones: bytes outside [A-Za-z0-9._-] and a leading dot become %XX, a name that
-// is too long ends in '~' and a hash.
+// Escape turns any name into a folder name; different names give different folder names.
+// Bytes outside [A-Za-z0-9._-] and a leading dot become %XX; a name that is too long ends
+// in '~' and a hash.
 func Escape(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -48,7 +48,7 @@ func Escape(name string) string {
 	return b.String()[:keepName] + "~" + hex.EncodeToString(sum[:8])
 }
 
-// makePrivate makes a folder and its parents with mode 0700 whatever the umask.
+// makePrivate makes a folder and its parents with mode 0700 regardless of the umask.
 func makePrivate(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -59,8 +59,7 @@ func makePrivate(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// writeJSON replaces a file: readers see the old or the new content, whole.
-// With sync the new content survives a power cut.
+// writeJSON replaces a file atomically. With sync the new content survives a power cut.
 func writeJSON(path string, v any, sync bool) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -107,8 +106,8 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// readLines decodes a JSON-lines file; a last line cut short by a crash is left
-// out, a missing file is empty.
+// readLines decodes a JSON-lines file. It ignores a last line cut short by a crash; a
+// missing file is empty.
 func readLines[T any](path string) ([]T, error) {
 	data, err := safefile.ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,10 +127,10 @@ func readLines[T any](path string) ([]T, error) {
 	return all, nil
 }
 
-// isNoSpace reports whether a disk or a quota is full.
+// isNoSpace reports whether the disk or the quota is full.
 func isNoSpace(err error) bool { return isErrno(err, syscall.ENOSPC, syscall.EDQUOT) }
 
-// cannotWrite reports whether a folder is read-only or full.
+// cannotWrite reports whether a folder is read-only or the disk is full.
 func cannotWrite(err error) bool {
 	return isNoSpace(err) || isErrno(err, syscall.EROFS, syscall.EACCES, syscall.EPERM)
 }

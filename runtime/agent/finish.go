@@ -7,18 +7,18 @@ import (
 	"torchx/runtime/spec"
 )
 
-// finish ends what is left, then publishes the result: exits.jsonl has it, status.json
-// follows, SQLite last. It is visible first and made durable right after: a power cut in
-// between can turn it into "agent died", never a failure into a success.
+// finish ends remaining processes, then publishes the result: exits.jsonl has it already,
+// status.json follows, SQLite is last. It is visible first and made durable right after: a
+// power cut in between can turn it into "agent died", never a failure into a success.
 func (a *agent) finish() error {
 	a.leaveQueue()
 	a.endRemaining()
-	a.reserve.release() // for what follows
+	a.reserve.release() // its space is needed now
 	s := a.policy.finalStatus(a.manifest, a.now())
 	if a.bundleDeleted {
 		code := spec.ExitNotStarted
 		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil
-		s.Msg = "the app's folder was deleted while it ran: its replicas were ended"
+		s.Msg = "the app's folder was deleted while the app ran: its replicas were stopped"
 	}
 	failpoint.Hit(failpoint.Ended)
 	a.logError(a.launcher.Ended(&s))
@@ -31,18 +31,18 @@ func (a *agent) finish() error {
 	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
 		a.reply(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
 	}
-	a.reply(readyAnswer{OK: true}) // cancelled before it began
+	a.reply(readyAnswer{OK: true}) // canceled before the first start
 	a.recorder.put(&s, a.launcher.Checkpoints())
 	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
 	a.recorder.close()
-	if a.bundleDeleted { // only the history has its result: commands wait for that
+	if a.bundleDeleted { // commands wait for the history: only it has the result
 		a.bundle.life().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
 	return err
 }
 
-// endRemaining ends what replicas left behind; a forced cancel still counts.
+// endRemaining ends what replicas left running; a forced cancel still takes effect.
 func (a *agent) endRemaining() {
 	kill, done := make(chan struct{}), make(chan struct{})
 	if a.killNow {

@@ -12,8 +12,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// startRecord is a line of starts.jsonl: what reconcile needs to find a
-// replica's processes after the agent's death.
+// startRecord is a line of starts.jsonl. After the agent's death, reconcile finds a
+// replica's processes by it.
 type startRecord struct {
 	Seq     int       `json:"seq,omitempty"` // order across both journals, from 1; 0: written by an older agent
 	Time    time.Time `json:"time"`
@@ -33,8 +33,8 @@ type exitRecord struct {
 	Attempt int       `json:"attempt"`
 	Code    int       `json:"code"` // 128+n for signal n
 	Signal  string    `json:"signal,omitempty"`
-	Msg     string    `json:"msg,omitempty"`     // why it did not start, was killed or not ready in time
-	Refused bool      `json:"refused,omitempty"` // it did not start
+	Msg     string    `json:"msg,omitempty"`     // why it did not start, was killed or was not ready in time
+	Refused bool      `json:"refused,omitempty"` // the replica could not start
 	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
 	Lost    bool      `json:"lost,omitempty"`    // Exit.Lost
 	Usage   *Usage    `json:"usage,omitempty"`
@@ -49,12 +49,12 @@ func (r exitRecord) exit() Exit {
 
 func (exit exitRecord) replica() spec.Replica { return spec.Replica{Role: exit.Role, ID: exit.Replica} }
 
-// journal appends JSON lines to a file. What is appended survives a kill at once,
-// and a power cut as soon as it is synced: in the background, or by Close.
+// journal appends JSON lines to a file. Appended records survive a kill immediately, and
+// a power cut once they are synced: in the background, or by Close.
 type journal struct {
 	file *os.File
-	cut  bool          // the last write failed: the file may end within a line
-	wake chan struct{} // requests a sync; nil: nothing syncs
+	cut  bool          // the last write failed: the file may end in a partial line
+	wake chan struct{} // requests a sync; nil: no background sync
 	done chan struct{}
 }
 
@@ -71,8 +71,8 @@ func openJournal(path string, sync bool) (*journal, error) {
 	return j, nil
 }
 
-// syncLoop makes one fsync serve all that was appended since the last one began:
-// the app never waits for the disk.
+// syncLoop syncs in the background, so that the app never waits for the disk. One fsync
+// serves all records appended since the previous one.
 func (j *journal) syncLoop() {
 	defer close(j.done)
 	for range j.wake {
@@ -122,30 +122,30 @@ type cancelRequest struct {
 	Time time.Time `json:"time"`
 }
 
-// cancelRequested reports whether a cancel of the app was requested, and
-// whether at once. A file for each: no request can undo a stronger one.
+// cancelRequested reports whether a cancel was requested, and whether a forced one. Each
+// has its own file, so that no request can undo a stronger one.
 func (b Bundle) cancelRequested() (cancel, force bool) {
 	force = b.hasFile(killFile)
 	return force || b.hasFile(cancelFile), force
 }
 
-// hasFile reports whether a file is there. A damaged request is still a request.
+// hasFile reports whether a file exists. A damaged request is still a request.
 func (b Bundle) hasFile(name string) bool {
 	_, err := os.Lstat(b.path(name))
 	return err == nil
 }
 
-// clock gives the recorded times of one app. They never go back, so that nothing ends
-// before it began: when the system's clock is set back, it advances by the monotonic
+// clock returns the recorded times of one app. They never go back, so that nothing ends
+// before it started: if the system's clock is set back, clock advances by the monotonic
 // clock until the system's has caught up.
 type clock struct {
 	last   time.Time
-	readAt time.Time // when last was given out, by the monotonic clock
+	readAt time.Time // when last was returned, by the monotonic clock
 }
 
-// at returns the time to record for what happened at t by the system's clock.
+// at returns the time to record for an event at t by the system's clock.
 func (c *clock) at(t time.Time) time.Time {
-	t = t.Round(0) // as it is read from a file
+	t = t.Round(0) // without the monotonic part, as when read from a file
 	switch {
 	case !t.Before(c.last):
 	case c.readAt.IsZero():

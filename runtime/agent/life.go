@@ -22,7 +22,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Names of the files of a supervisor in the folder of its app.
+// Names of a supervisor's files in the folder of its app.
 const (
 	lockFile = "agent.lock"
 	logFile  = "agent.log"
@@ -33,29 +33,29 @@ const (
 	endingWait = 2 * time.Second
 	// maxHolder bounds a lock's content in bytes.
 	maxHolder = 64 << 10
-	// lockPause is the pause between two tries to take a lock.
+	// lockPause is the pause between two attempts to take a lock.
 	lockPause = 2 * time.Millisecond
 )
 
-// Life is where a supervisor shows that it lives. A supervisor is the detached process
-// `torchx agent DIR`. It holds the lock of its folder until it ends, and the app has an
-// entry in a folder of live apps until it has its result: an entry whose lock is free
-// belongs to an app whose supervisor died, and the next command acts on that.
+// Life holds the files that show whether a supervisor is alive. A supervisor is the
+// detached process `torchx agent DIR`. It holds the lock of its folder until it ends, and
+// the app has an entry in a folder of live apps until it has a result. An entry with a free
+// lock belongs to an app whose supervisor died; the next command recovers that app.
 type Life struct {
 	Dir      string // the app's folder
-	LiveDir  string // the folder of live apps; the entry has the name of Dir
-	Manifest string // the file without which Dir counts as deleted
+	LiveDir  string // the folder of live apps; the entry is named like Dir
+	Manifest string // if this file is missing, Dir counts as deleted
 }
 
 func (l Life) lock() string { return filepath.Join(l.Dir, lockFile) }
 
 func (l Life) log() string { return filepath.Join(l.Dir, logFile) }
 
-// Entry is the path of the app's entry among the live apps.
+// Entry returns the path of the app's entry among the live apps.
 func (l Life) Entry() string { return filepath.Join(l.LiveDir, filepath.Base(l.Dir)) }
 
-// RemoveEntry is for an app that has ended; an entry that stays costs the next command
-// a look.
+// RemoveEntry removes the entry of an app that has ended. Failure is harmless: the next
+// command checks the app once more.
 func (l Life) RemoveEntry() { _ = os.Remove(l.Entry()) }
 
 // LiveEntries returns the names in a folder of live apps; none if it does not exist.
@@ -67,7 +67,7 @@ func LiveEntries(dir string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// Acquire takes the lock for this process, as its supervisor. It tries for as long as
+// Acquire takes the lock for this process, as its supervisor. It retries for the duration
 // wait, since other processes test the lock. Errors: filelock.ErrHeld.
 func (l Life) Acquire(wait time.Duration) (*filelock.Lock, error) {
 	for deadline := time.Now().Add(wait); ; time.Sleep(lockPause) {
@@ -79,7 +79,7 @@ func (l Life) Acquire(wait time.Duration) (*filelock.Lock, error) {
 }
 
 // held reports whether a supervisor, or the process that starts it, holds the lock. The
-// entry may be another name of the lock, which remains when Dir is deleted.
+// entry may be a hard link to the lock, which remains when Dir is deleted.
 func (l Life) held() bool { return filelock.Held(l.Entry()) || filelock.Held(l.lock()) }
 
 // Deleted reports whether the app's folder was deleted or moved away.
@@ -89,8 +89,8 @@ func (l Life) Deleted() bool {
 }
 
 // Alive reports whether the app has a supervisor or is being submitted. It waits for a
-// supervisor that is about to end: one that was killed just now, or one that learns here
-// that its folder was deleted.
+// supervisor that is about to end: one that was just killed, or one that it signals here
+// because the folder was deleted.
 func (l Life) Alive() bool {
 	notified := false
 	for deadline := time.Now().Add(endingWait); l.held(); time.Sleep(time.Millisecond) {
@@ -100,11 +100,11 @@ func (l Life) Alive() bool {
 		}
 		_, exists := procs.Get(h.PID)
 		switch {
-		case !exists: // it ended just now, or runs on another machine
+		case !exists: // just ended, or runs on another machine
 			return l.held()
 		case notified || procs.Dying(h.PID):
 		case l.Deleted():
-			_ = signalHolder(l.Entry(), syscall.SIGTERM) // else it finds out by itself
+			_ = signalHolder(l.Entry(), syscall.SIGTERM) // on failure the agent notices by itself
 			notified = true
 		default:
 			return true
@@ -124,7 +124,7 @@ func (h holder) encode() []byte {
 	return append(data, '\n')
 }
 
-// holder returns what is known of the holder; it is empty if nothing is.
+// holder returns the known facts about the holder; it is empty if there are none.
 func (l Life) holder() holder {
 	h, _ := readHolder(l.Entry())
 	if h.PID == 0 {
@@ -135,8 +135,8 @@ func (l Life) holder() holder {
 	return h
 }
 
-// readHolder reads a holder, or a number, which is a pid. A text that is being written
-// gives an empty holder.
+// readHolder reads a holder from a lock; the content may also be a bare pid. Content that
+// is being written gives an empty holder.
 func readHolder(path string) (h holder, err error) {
 	data, err := safefile.ReadFile(path, maxHolder)
 	if err != nil {
@@ -151,8 +151,8 @@ func readHolder(path string) (h holder, err error) {
 	return h, json.Unmarshal(data, &h)
 }
 
-// Start starts the detached supervisor of the folder by the program exe; it inherits
-// files from descriptor 3 on.
+// Start starts the detached supervisor of the folder with the program exe; files become
+// descriptors 3 and up.
 func (l Life) Start(exe string, files ...*os.File) (*os.Process, error) {
 	out, err := safefile.OpenFile(l.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -165,7 +165,7 @@ func (l Life) Start(exe string, files ...*os.File) (*os.Process, error) {
 }
 
 // command returns `exe agent argument` as a process that outlives the terminal, keeps no
-// mount busy and is no part of the app that may have started it.
+// mount busy and does not count as part of the app that may have started it.
 func command(ctx context.Context, exe, argument string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, exe, "agent", argument)
 	cmd.Dir = filepath.VolumeName(argument) + string(filepath.Separator)
@@ -179,10 +179,10 @@ func command(ctx context.Context, exe, argument string) *exec.Cmd {
 	return cmd
 }
 
-// Supervise is the body of a supervisor: it runs an app and returns the process's exit
-// code. What run logs and returns goes to the log of the folder.
+// Supervise is the main function of a supervisor: it calls run and returns the process's
+// exit code. Log output and the error of run go to the log of the folder.
 func Supervise(run func(*log.Logger) error) int {
-	// First of all: a replica that inherited the lock would keep a dead app alive.
+	// First: a replica that inherited the lock would make a dead app look alive.
 	if err := closeOnExec(); err != nil {
 		fmt.Fprintln(os.Stderr, "torchx agent:", err)
 		return 1

@@ -13,37 +13,37 @@ import (
 	"torchx/runtime/spec"
 )
 
-// liveApp is a live app of the home as one that asks for admission sees it.
+// liveApp is a live app of the home, as an app that requests admission sees it.
 type liveApp struct {
 	key        history.AppKey
 	handle     string
 	demand     machine.Size
 	isQueued   bool
-	allocation *allocation // nil: it has not been given anything (yet)
+	allocation *allocation // nil: not admitted yet
 }
 
-// admitted reports whether the app has its part of the machine.
+// admitted reports whether the app uses its share of the machine.
 func (p *liveApp) admitted() bool { return !p.isQueued || p.allocation != nil }
 
-// liveAppReader counts who lives beside one app. What it has read of a manifest it keeps,
-// since those never change.
+// liveAppReader reads the live apps besides one app. It caches manifests, since they never
+// change.
 type liveAppReader struct {
 	self   Bundle
 	cached map[string]cachedApp // by folder
 }
 
 type cachedApp struct {
-	entry os.FileInfo // another file: another app of that name
+	entry os.FileInfo // a different file means a different app of that name
 	app   liveApp
 }
 
-// read returns the live apps except the caller's own, and whether dead ones are left
-// to be swept.
+// read returns the live apps except the caller's, and whether dead apps are left to be
+// swept.
 func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 	home := c.self.home()
 	entries, err := LiveEntries(liveDir(home))
 	if err != nil {
-		return nil, false, fmt.Errorf("look for live apps: %w", err)
+		return nil, false, fmt.Errorf("list live apps: %w", err)
 	}
 	known := make(map[string]cachedApp, len(entries))
 	for _, e := range entries {
@@ -64,7 +64,7 @@ func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 		known[e.Name()] = n
 		p := n.app
 		if p.allocation, err = b.allocation(); err != nil {
-			return nil, false, fmt.Errorf("see what app %s has: %w", e.Name(), err)
+			return nil, false, fmt.Errorf("read allocation of app %s: %w", e.Name(), err)
 		}
 		live = append(live, p)
 	}
@@ -72,8 +72,8 @@ func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 	return live, dead, nil
 }
 
-// liveApp reads what does not change of an app. One whose folder is being deleted is
-// known by its mark only.
+// liveApp reads the unchanging facts of an app. If its folder is being deleted, only its
+// live entry is known.
 func (b Bundle) liveApp() liveApp {
 	m, err := b.Manifest()
 	if err == nil {
@@ -87,19 +87,19 @@ func (b Bundle) liveApp() liveApp {
 	return p
 }
 
-// admissionLock is the file in a home whose lock is held while it is decided who
-// may start with what.
+// admissionLock is the file in a home that is locked while a decision on admission is
+// made.
 const admissionLock = "admission.lock"
 
-// admissionWait bounds the wait for the lock: each holder has it for milliseconds,
-// so one of them was stopped.
+// admissionWait bounds the wait for the lock. Holders keep it for milliseconds, so a
+// timeout means that one was stopped.
 const admissionWait = 30 * time.Second
 
 func lockAdmission(home string) (*filelock.Lock, error) {
 	path := filepath.Join(home, admissionLock)
 	lock, err := filelock.AcquireWithin(path, admissionWait)
 	if errors.Is(err, filelock.ErrHeld) {
-		return nil, fmt.Errorf("%s is held by another agent for %v: find it with `fuser` or `lsof`", path, admissionWait)
+		return nil, fmt.Errorf("%s has been held by another agent for %v (find it with `fuser` or `lsof`)", path, admissionWait)
 	}
 	return lock, err
 }

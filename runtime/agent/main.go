@@ -23,9 +23,9 @@ const (
 	readyFD = 4
 )
 
-// deletedInterval is how often an agent checks that its bundle still exists. The system
-// could notify it, but has only some 128 watches for all programs of a user; a command
-// that finds the folder missing tells the agent as well.
+// deletedInterval is how often an agent checks that its bundle still exists. Watching it
+// would take one of about 128 watches per user; a command that finds the folder missing
+// signals the agent as well.
 const deletedInterval = 5 * time.Second
 
 // Main is the agent process: it runs the app of a bundle to its end. It expects
@@ -46,7 +46,7 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	lock := os.NewFile(lockFD, lockFile)
 	if lock == nil {
-		return errors.New("start it by `torchx run`: the lock is missing")
+		return errors.New("the lock is missing (start agents with `torchx run`)")
 	}
 	defer lock.Close()
 	h, err := readHolder(b.path(lockFile))
@@ -72,17 +72,17 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	}
 	a.config = c
 	a.recorder = newRecorder(NewHistory(m.Home, c.OpenStore), m.Backend, m.ID, l)
-	look := time.NewTicker(deletedInterval)
-	defer look.Stop()
-	a.checkDeleted = look.C
+	ticker := time.NewTicker(deletedInterval)
+	defer ticker.Stop()
+	a.checkDeleted = ticker.C
 	a.reserve = newReserve(b, len(a.policy.replicas))
 	defer a.reserve.release()
 	a.signals, a.isResuming = signals, adopts
 	return a.run()
 }
 
-// writeHolder replaces the lock's content with one write, which a kill cannot cut
-// in two; spaces cover what is left of a longer one.
+// writeHolder replaces the lock's content with one write, which a kill cannot cut in two;
+// spaces overwrite the rest of a longer content.
 func writeHolder(lock *os.File, h holder) error {
 	text := h.encode()
 	info, err := lock.Stat()

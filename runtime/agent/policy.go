@@ -8,9 +8,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// policy decides when replicas start, stop and restart, as a pure state machine: it is
-// told what happened and returns what to do. It knows no clock, process or file, so that
-// reconcile can replay an app's journal through it.
+// policy decides when replicas start, stop and restart. It is a pure state machine: events
+// go in, actions come out. It uses no clock, process or file, so that reconcile can replay
+// an app's journal through it.
 type policy struct {
 	app         *spec.App
 	failFast    bool
@@ -27,26 +27,26 @@ type roster struct {
 	replicas []*replica // in the order of the app's roles
 	byKey    map[spec.Replica]*replica
 	byRole   map[*spec.Role][]*replica
-	orders   map[*spec.Role]spec.Order // of the roles that have one
+	orders   map[*spec.Role]spec.Order // of roles that have one
 }
 
-// restartCounts says what was restarted and what will be.
+// restartCounts counts restarts and holds pending ones.
 type restartCounts struct {
 	restarts      int // restarts that happened
 	appRestarts   int
 	roleRestarts  map[*spec.Role]*int
-	restartGroups []*restartGroup      // that wait for their replicas to end
-	pastAttempts  []spec.ReplicaStatus // attempts that were followed by another
-	announced     []spec.Restart       // restarts that were decided, whether they have happened yet or not
+	restartGroups []*restartGroup      // groups that wait for their replicas to end
+	pastAttempts  []spec.ReplicaStatus // attempts before the last ones
+	announced     []spec.Restart       // all restarts decided, including those yet to happen
 }
 
-// outcome is what decides how the app ends.
+// outcome holds what determines the app's result.
 type outcome struct {
 	startedAt     *time.Time
 	cancelled     bool
 	cannotSucceed bool
 	sidecarFailed bool                // a sidecar failed for good while others ran
-	sidecarsEnded bool                // all other roles have ended, and the sidecars were told to
+	sidecarsEnded bool                // all other roles have ended, so sidecars were stopped
 	firstFailure  *spec.ReplicaStatus // of the replica that failed first for good
 }
 
@@ -54,22 +54,22 @@ type outcome struct {
 type replica struct {
 	key     spec.Replica
 	role    *spec.Role
-	devices []string   // assigned to it alone
+	devices []string   // assigned exclusively
 	state   spec.State // Pending (to be started), Running or terminal
 
 	nextStart
 	lastAttempt
 }
 
-// nextStart is the start that a pending replica waits for.
+// nextStart describes the start that a pending replica waits for.
 type nextStart struct {
-	nextAttempt  int           // the one to be started, or that runs
-	restartGroup *restartGroup // that the start belongs to; nil: it is the first one
+	nextAttempt  int           // the attempt to start, or the running one
+	restartGroup *restartGroup // of the start; nil: first start
 	blocked      bool          // its role waits for another
 	restarts     int
 }
 
-// lastAttempt is the last attempt that has begun.
+// lastAttempt describes the last attempt that started.
 type lastAttempt struct {
 	attempt    int
 	hasStarted bool
@@ -77,8 +77,8 @@ type lastAttempt struct {
 	startedAt  *time.Time
 	ready      bool   // it has passed its probe
 	stopping   bool   // asked to end by the policy
-	retired    bool   // a sidecar that is asked to end since all others have succeeded
-	killReason string // why it had to end: not ready in time, or killed for its memory
+	retired    bool   // a sidecar asked to end because all other roles succeeded
+	killReason string // why it was ended: not ready in time, or out of memory
 	result
 }
 
@@ -96,10 +96,10 @@ type result struct {
 type restartGroup struct {
 	replicas []*replica
 	delay    time.Duration
-	counted  bool // one of its starts has happened
+	counted  bool // counted in restarts
 }
 
-// action is what the policy wants done: exactly one of start and stop is set.
+// action is a request of the policy: exactly one of start and stop is set.
 type action struct {
 	start *replica
 	delay time.Duration // before start
@@ -131,12 +131,12 @@ func (p *policy) startAll() (acts []action) {
 	return acts
 }
 
-// canStart reports whether a start that was asked for is still wanted.
+// canStart reports whether a requested start is still wanted.
 func (p *policy) canStart(r *replica, attempt int) bool {
 	return !p.cancelled && r.state == spec.Pending && r.nextAttempt == attempt && (!p.cannotSucceed || !p.failFast)
 }
 
-// noteStarted notes that an attempt has begun.
+// noteStarted records that an attempt has started.
 func (p *policy) noteStarted(r *replica, process Process, now time.Time) {
 	p.countRestart(r)
 	r.state, r.blocked = spec.Running, false
@@ -144,7 +144,7 @@ func (p *policy) noteStarted(r *replica, process Process, now time.Time) {
 	p.startedAt = earliest(p.startedAt, &now)
 }
 
-// noteRefused notes that a replica can never start: the app ends, retries or not.
+// noteRefused records that a replica can never start: the app ends, even with retries left.
 func (p *policy) noteRefused(r *replica, code int, msg string, now time.Time) []action {
 	p.countRestart(r)
 	r.attempt, r.startedAt = r.nextAttempt, nil
@@ -155,7 +155,7 @@ func (p *policy) noteRefused(r *replica, code int, msg string, now time.Time) []
 	return p.stopAll(now)
 }
 
-// noteExited notes the end of an attempt and returns what follows from it.
+// noteExited records the exit of an attempt and returns the resulting actions.
 func (p *policy) noteExited(r *replica, e Exit) (acts []action) {
 	if r.state != spec.Running {
 		return nil
@@ -177,8 +177,8 @@ func (p *policy) noteExited(r *replica, e Exit) (acts []action) {
 	return slices.Concat(acts, p.startRestartGroups(), p.startUnblocked(e.Time), p.endSidecars(e.Time))
 }
 
-// handleFailure restarts what the role's policy says or, if the replica failed for good,
-// decides whether the app did.
+// handleFailure applies the role's retry policy. If the replica failed for good, it decides
+// whether the app did.
 func (p *policy) handleFailure(r *replica, e Exit) []action {
 	if acts, retried := p.retry(r, e.Lost); retried {
 		return acts
@@ -194,7 +194,7 @@ func (p *policy) handleFailure(r *replica, e Exit) []action {
 	return p.stopAll(e.Time)
 }
 
-// giveUp notes that a role has failed, and the app with it.
+// giveUp records that a role, and so the app, has failed.
 func (p *policy) giveUp(role *spec.Role) {
 	p.cannotSucceed = true
 	p.sidecarFailed = p.sidecarFailed || p.orders[role].Sidecar
@@ -211,7 +211,7 @@ func (p *policy) noteFailure(r *replica) {
 	}
 }
 
-// cancel ends everything.
+// cancel cancels the app.
 func (p *policy) cancel(now time.Time) []action {
 	if p.cancelled {
 		return nil
@@ -220,7 +220,7 @@ func (p *policy) cancel(now time.Time) []action {
 	return p.stopAll(now)
 }
 
-// stopAll drops all restarts, stops what runs and cancels what waits for a start.
+// stopAll drops all restarts, stops running replicas and cancels pending ones.
 func (p *policy) stopAll(now time.Time) (acts []action) {
 	p.restartGroups = nil
 	for _, r := range p.replicas {
@@ -232,7 +232,7 @@ func (p *policy) stopAll(now time.Time) (acts []action) {
 	return acts
 }
 
-// stop returns what stops the replica if it runs.
+// stop returns the action that stops the replica if it runs.
 func (r *replica) stop() []action {
 	if r.state != spec.Running || r.stopping {
 		return nil
@@ -241,7 +241,7 @@ func (r *replica) stop() []action {
 	return []action{{stop: r}}
 }
 
-// isDone reports whether nothing runs and nothing will.
+// isDone reports whether no replica runs or will run.
 func (p *policy) isDone() bool {
 	ended := func(r *replica) bool { return r.state.Terminal() }
 	return count(p.replicas, ended) == len(p.replicas) && len(p.restartGroups) == 0
@@ -256,7 +256,7 @@ func count(replicas []*replica, is func(*replica) bool) (n int) {
 	return n
 }
 
-// requiredReplicas is how many replicas of a role must succeed.
+// requiredReplicas returns how many replicas of a role must succeed.
 func requiredReplicas(role *spec.Role) int {
 	if role.MinReplicas == nil {
 		return role.NumReplicas
@@ -264,7 +264,7 @@ func requiredReplicas(role *spec.Role) int {
 	return min(max(*role.MinReplicas, 0), role.NumReplicas)
 }
 
-// countAlive counts the replicas of a role that succeeded or still may.
+// countAlive counts the replicas of a role that succeeded or still can.
 func (p *policy) countAlive(role *spec.Role) int {
 	return count(p.byRole[role], func(r *replica) bool { return r.state != spec.Failed && r.state != spec.Cancelled })
 }

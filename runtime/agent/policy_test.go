@@ -33,7 +33,7 @@ func elastic(minimum int, more func(*spec.Role)) func(*spec.Role) {
 	}
 }
 
-// script drives a gang as the agent would, with starts carried out at once.
+// script drives a policy as the agent would, with starts carried out immediately.
 type script struct {
 	t    *testing.T
 	g    *policy
@@ -72,7 +72,7 @@ func (s *script) act(acts []action) {
 	}
 }
 
-// exit ends a replica and returns what the gang did about it.
+// exit ends a replica and returns the policy's actions.
 func (s *script) exit(name string, code int) string {
 	s.did = nil
 	s.time = s.time.Add(time.Second)
@@ -83,24 +83,24 @@ func (s *script) exit(name string, code int) string {
 func (s *script) expect(got, want string) {
 	s.t.Helper()
 	if got != want {
-		s.t.Errorf("the gang did %q, want %q", got, want)
+		s.t.Errorf("got actions %q, want %q", got, want)
 	}
 }
 
 func (s *script) expectEnd(state spec.State, code int, states ...spec.State) {
 	s.t.Helper()
 	if !s.g.isDone() {
-		s.t.Fatal("the gang is not done")
+		s.t.Fatal("isDone: got false, want true")
 	}
 	if gotState, gotCode := s.g.conclusion(); gotState != state || gotCode != code {
-		s.t.Errorf("result is %v %d, want %v %d", gotState, gotCode, state, code)
+		s.t.Errorf("got result %v %d, want %v %d", gotState, gotCode, state, code)
 	}
 	var got []spec.State
 	for _, r := range s.g.replicas {
 		got = append(got, r.state)
 	}
 	if !slices.Equal(got, states) {
-		s.t.Errorf("replica states are %v, want %v", got, states)
+		s.t.Errorf("got replica states %v, want %v", got, states)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestGangSucceeds(t *testing.T) {
 	s.exit("a/0", 0)
 	s.exit("b/0", 0)
 	if s.g.isDone() {
-		t.Error("done while a replica runs")
+		t.Error("isDone: got true while a replica runs, want false")
 	}
 	s.expect(s.exit("a/1", 0), "")
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Succeeded)
@@ -125,7 +125,7 @@ func TestGangFailFast(t *testing.T) {
 	s.exit("a/0", 143)
 	s.expectEnd(spec.Failed, 7, spec.Cancelled, spec.Failed, spec.Succeeded)
 	if f := s.g.firstFailure; f.ID != 1 || *f.ExitCode != 7 {
-		t.Errorf("first failure is %+v", f)
+		t.Errorf("got first failure %+v, want replica 1 with exit code 7", f)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestGangRetriesReplica(t *testing.T) {
 	s.exit("a/1", 143)
 	s.expectEnd(spec.Failed, 3, spec.Failed, spec.Cancelled)
 	if s.g.restarts != 2 {
-		t.Errorf("%d restarts, want 2", s.g.restarts)
+		t.Errorf("got %d restarts, want 2", s.g.restarts)
 	}
 }
 
@@ -168,16 +168,16 @@ func TestGangRetriesApplication(t *testing.T) {
 	s.expect(s.exit("a/0", 1), "stop a/1, stop b/0")
 	s.expect(s.exit("b/0", 143), "")
 	s.expect(s.exit("a/1", 0), "start a/0#1, start a/1#1, start b/0#1")
-	s.expect(s.exit("b/0", 5), "stop a/0, stop a/1") // b has no retries of its own
+	s.expect(s.exit("b/0", 5), "stop a/0, stop a/1") // b has no retries
 	s.exit("a/0", 143)
 	s.exit("a/1", 143)
 	s.expectEnd(spec.Failed, 5, spec.Cancelled, spec.Cancelled, spec.Failed)
 	if s.g.restarts != 1 {
-		t.Errorf("%d restarts, want 1", s.g.restarts)
+		t.Errorf("got %d restarts, want 1", s.g.restarts)
 	}
 }
 
-// A failure while the app is being stopped for a restart is a part of that restart.
+// A failure while the app is being stopped for a restart belongs to that restart.
 func TestGangSecondFailureDuringRestart(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("a", 2, retries(spec.RetryApplication, 1)))
@@ -223,13 +223,13 @@ func TestGangCancel(t *testing.T) {
 	s.expectEnd(spec.Cancelled, 130, spec.Succeeded, spec.Cancelled, spec.Cancelled)
 }
 
-// A cancel between the end of an attempt and the start of the next one.
+// A cancel between the exit of an attempt and the start of the next one.
 func TestGangCancelDuringBackoff(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("a", 1, retries(spec.RetryReplica, 1)))
 	acts := s.g.noteExited(s.member("a/0"), Exit{Code: 1, Time: s.time})
 	if len(acts) != 1 || acts[0].delay != backoffFirst {
-		t.Fatalf("actions are %+v, want one start after %v", acts, backoffFirst)
+		t.Fatalf("got actions %+v, want one start after %v", acts, backoffFirst)
 	}
 	s.act(s.g.cancel(s.time))
 	s.did = nil
@@ -274,8 +274,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// A restart counts when it happens, and once for all that start again together.
-func TestRestartsThatHappened(t *testing.T) {
+// A restart counts when it happens, and once for all replicas that restart together.
+func TestCountRestart(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	p := newPolicy(&spec.App{Roles: []spec.Role{role("a", 2, retries(spec.RetryApplication, 3))}}, true)
@@ -289,16 +289,16 @@ func TestRestartsThatHappened(t *testing.T) {
 	for want := range 3 {
 		start()
 		if p.restarts != want {
-			t.Errorf("%d restarts in attempt %d", p.restarts, want)
+			t.Errorf("got %d restarts in attempt %d, want %[2]d", p.restarts, want)
 		}
 		p.noteExited(p.replicas[0], Exit{Replica: p.replicas[0].key, Code: 1, Time: now})
 		starts = p.noteExited(p.replicas[1], Exit{Replica: p.replicas[1].key, Code: 1, Time: now})
 		if len(starts) != 2 || p.restarts != want {
-			t.Errorf("%d starts are wanted, %d restarts before they happen, want %d", len(starts), p.restarts, want)
+			t.Errorf("got %d starts, %d restarts before they happen, want 2, %d", len(starts), p.restarts, want)
 		}
 	}
 	p.cancel(now)
 	if p.restarts != 2 || !p.isDone() {
-		t.Errorf("%d restarts of an app that was cancelled before its third", p.restarts)
+		t.Errorf("got %d restarts of an app canceled before its third, want 2", p.restarts)
 	}
 }

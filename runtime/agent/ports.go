@@ -10,19 +10,19 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Ports are picked below the range that Linux, macOS and IANA give to outgoing
-// connections (32768 and up), so that no connection takes one between pick and use.
+// Ports are picked below the range that Linux, macOS and IANA use for outgoing connections
+// (32768 and up), so that no connection takes a port before the replica listens.
 const (
 	portFirst = 10000
 	portLast  = 32767
 	portTries = 1000
 )
 
-// ports gives every port_map entry of a local app a free port: the same for all
-// replicas of a round, a new one when the app or role starts over.
+// ports gives every port_map entry of a local app a free port: the same for all replicas
+// of a round, a new one when the app or role restarts.
 type ports struct {
 	picked map[portKey]int
-	rounds map[string]int // role → round its ports belong to
+	rounds map[string]int // role → round of its ports
 	used   map[int]bool
 }
 
@@ -35,10 +35,10 @@ func newPorts() *ports {
 }
 
 // env returns TORCHX_PORT_<NAME>=port for each port of the replica's role, and
-// TORCHX_PORT_<ROLE>_<NAME> for those of the roles that it depends on.
+// TORCHX_PORT_<ROLE>_<NAME> for the ports of roles that it depends on.
 func (p *ports) env(g *policy, r *replica) []string {
 	round := g.appRestarts
-	if !g.hasDependents(r.role) { // else those would look for it in its old place
+	if !g.hasDependents(r.role) { // dependents would keep using the old port
 		round += *g.roleRestarts[r.role]
 	}
 	if p.rounds[r.role.Name] != round {
@@ -51,7 +51,7 @@ func (p *ports) env(g *policy, r *replica) []string {
 			env = append(env, p.variable(d.Role+"_"+e.Key, portKey{d.Role, e.Key}, e.Value))
 		}
 	}
-	for _, e := range r.role.PortMap { // last: its own win
+	for _, e := range r.role.PortMap { // last: the role's own ports override
 		env = append(env, p.variable(e.Key, portKey{r.role.Name, e.Key}, e.Value))
 	}
 	return env
@@ -67,8 +67,8 @@ func (p *ports) forget(role *spec.Role) {
 	}
 }
 
-// port returns the port of a key, picking one at first; fallback is the role's
-// own number, used when no port is free.
+// port returns the port of a key and picks one on first use; fallback, the role's own
+// number, is used if no port is free.
 func (p *ports) port(key portKey, fallback int) int {
 	if n, ok := p.picked[key]; ok {
 		return n
@@ -95,7 +95,7 @@ func portFree(n int) bool {
 	return l.Close() == nil
 }
 
-// PortVariable is the environment variable that holds the port of a port_map name.
+// PortVariable returns the environment variable with the port of a port_map name.
 func PortVariable(name string) string {
 	return "TORCHX_PORT_" + strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

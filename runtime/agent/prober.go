@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	// probeFirst is the pause after the first look at a port; it doubles up to the
-	// period, so that a quick server is not waited for.
+	// probeFirst is the pause after the first check of a port; it doubles up to the
+	// period, so that a quick server is noticed quickly.
 	probeFirst = 10 * time.Millisecond
-	// probeTry bounds one look.
-	probeTry = 3 * time.Second
-	// proxyTime is how long a proxy may take to find that no process listens.
+	// probeTimeout bounds one check.
+	probeTimeout = 3 * time.Second
+	// proxyTime is how long a proxy may take to notice that no process listens.
 	proxyTime = 300 * time.Millisecond
-	// probesAtOnce bounds the sockets that looking takes.
-	probesAtOnce = 16
-	// The statuses that mean ready: those of Kubernetes' HTTP probes.
+	// maxProbes bounds the sockets used by concurrent checks.
+	maxProbes = 16
+	// HTTP statuses from httpGood up to httpBad mean ready, as in Kubernetes' HTTP probes.
 	httpGood, httpBad = 200, 400
 )
 
-// prober looks at the ports of replicas until they are ready. Only the loop's
-// goroutine calls its methods; each replica that is looked at has a goroutine.
+// prober checks the ports of replicas until they are ready. Only the loop's goroutine
+// calls its methods; each check has a goroutine.
 type prober struct {
 	slots  chan struct{}
 	cancel map[spec.Replica]context.CancelFunc
 }
 
 func newProber() *prober {
-	return &prober{slots: make(chan struct{}, probesAtOnce), cancel: map[spec.Replica]context.CancelFunc{}}
+	return &prober{slots: make(chan struct{}, maxProbes), cancel: map[spec.Replica]context.CancelFunc{}}
 }
 
 // start calls ready, from another goroutine, once the port answers.
@@ -50,7 +50,7 @@ func (p *prober) start(r spec.Replica, probe *spec.Probe, where func(context.Con
 	}()
 }
 
-// stop stops looking at a replica.
+// stop stops checking a replica.
 func (p *prober) stop(r spec.Replica) {
 	if cancel := p.cancel[r]; cancel != nil {
 		cancel()
@@ -76,9 +76,9 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context
 	}
 }
 
-// probeAnswers looks once, at every address.
+// probeAnswers checks every address once.
 func probeAnswers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeTry)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	for _, address := range where(ctx) {
 		if addressAnswers(ctx, address, probe.Path) {
@@ -106,7 +106,7 @@ func addressAnswers(ctx context.Context, a Address, path string) bool {
 	return httpOK(c, a.HostPort, path)
 }
 
-// staysOpen reports whether a connection is not closed at once.
+// staysOpen reports whether a connection stays open for proxyTime.
 func staysOpen(c net.Conn) bool {
 	if err := c.SetReadDeadline(time.Now().Add(proxyTime)); err != nil {
 		return false
@@ -115,8 +115,8 @@ func staysOpen(c net.Conn) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// httpOK sends one request. It needs the first line of the answer only, which
-// is not worth what net/http adds to the start of every command.
+// httpOK sends one request. It needs only the status line, which does not justify what
+// net/http adds to the start of every command.
 func httpOK(c net.Conn, address, path string) bool {
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: torchx\r\nConnection: close\r\n\r\n", path, address)
 	if err != nil {
@@ -127,8 +127,8 @@ func httpOK(c net.Conn, address, path string) bool {
 	return n == 2 && err == nil && status >= httpGood && status < httpBad
 }
 
-// lineProbe is what a launcher is to call with each line of output, nil if the
-// replica has no probe for its log.
+// lineProbe returns the function that a launcher calls with each line of output, nil if
+// the replica has no log probe.
 func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
 	probe := a.policy.orders[r.role].Ready
 	if probe == nil || probe.Log == nil {
@@ -143,7 +143,7 @@ func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
 	}
 }
 
-// startProbe has an attempt that has just begun looked at until it is ready.
+// startProbe starts checking whether an attempt is ready.
 func (a *agent) startProbe(r *replica, attempt int) {
 	probe := a.policy.orders[r.role].Ready
 	if probe == nil {
@@ -159,7 +159,7 @@ func (a *agent) startProbe(r *replica, attempt int) {
 	}
 }
 
-// portOf is the port of a probe: that which the agent picked for a name.
+// portOf returns the port of a probe; a port name means the port that the agent picked.
 func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 	if probe.Port == "" {
 		return probe.Number
@@ -171,7 +171,7 @@ func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 	return a.ports.port(portKey{role.Name, probe.Port}, fallback)
 }
 
-// addresses says where to look for a port of a replica.
+// addresses returns a function that finds the addresses of a replica's port.
 func (a *agent) addresses(r spec.Replica, port int) func(context.Context) []Address {
 	if reacher, ok := a.launcher.(AddressFinder); ok {
 		return func(ctx context.Context) []Address { return reacher.Addresses(ctx, r, port) }

@@ -31,8 +31,8 @@ func TestProbeOfHTTP(t *testing.T) {
 	}
 }
 
-// TestProbeOfAProxy: a proxy accepts a connection also when no process listens behind it,
-// and closes it.
+// TestProbeOfAProxy: if no process listens behind a proxy, it accepts a connection and
+// closes it.
 func TestProbeOfAProxy(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func TestProbeOfAProxy(t *testing.T) {
 	proxied := Address{HostPort: l.Addr().String(), Proxied: true}
 	closes <- true
 	if addressAnswers(t.Context(), proxied, "") {
-		t.Error("a proxy that closes at once: got ready, want not ready")
+		t.Error("a proxy that closes immediately: got ready, want not ready")
 	}
 	closes <- false
 	if !addressAnswers(t.Context(), proxied, "") {
@@ -65,7 +65,7 @@ func TestProbeOfAProxy(t *testing.T) {
 	}
 }
 
-// TestProber: a port is looked at until it answers; one that is stopped says nothing.
+// TestProber: a port is checked until it answers, and a stopped probe is never ready.
 func TestProber(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,7 +77,7 @@ func TestProber(t *testing.T) {
 	looks := 0
 	where := func(context.Context) []Address {
 		if looks++; looks < 3 {
-			return nil // it has no address yet
+			return nil // no address yet
 		}
 		return []Address{{HostPort: l.Addr().String()}}
 	}

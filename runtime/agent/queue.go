@@ -11,12 +11,12 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// A home has one entry in its folder "queue" for each waiting app, in order of arrival:
-// "<ticket>-<folder>", whose content is the handle. An app removes its entry when it
-// starts or ends; the next app in the queue removes that of a dead agent.
+// The folder "queue" of a home has one entry for each waiting app, in order of arrival:
+// "<ticket>-<folder>", with the handle as content. An app removes its entry when it starts
+// or ends; the next app in the queue removes the entry of a dead agent.
 const queueFolder = "queue"
 
-// ticketDigits makes the names of entries sort by number.
+// ticketDigits pads tickets, so that names sort by number.
 const ticketDigits = 12
 
 func queueDir(home string) string { return filepath.Join(home, queueFolder) }
@@ -29,7 +29,7 @@ type queueEntry struct {
 
 func (p queueEntry) name() string { return fmt.Sprintf("%0*d-%s", ticketDigits, p.ticket, p.folder) }
 
-// readQueue returns the queue from its front on.
+// readQueue returns the queue, front first.
 func readQueue(home string) ([]queueEntry, error) {
 	entries, err := LiveEntries(queueDir(home)) // sorted by name
 	if err != nil {
@@ -45,7 +45,7 @@ func readQueue(home string) ([]queueEntry, error) {
 	return all, nil
 }
 
-// enqueue enters the bundle at the end; the caller has the home's admission lock.
+// enqueue appends the bundle to the queue; the caller holds the home's admission lock.
 func (b Bundle) enqueue(handle string) error {
 	if err := makePrivate(queueDir(b.home())); err != nil {
 		return fmt.Errorf("create %s: %w", queueDir(b.home()), err)
@@ -64,11 +64,11 @@ func (b Bundle) enqueue(handle string) error {
 	return nil
 }
 
-// dequeue takes the bundle out of the queue, if it is there.
+// dequeue removes the bundle from the queue.
 func (b Bundle) dequeue() {
 	all, err := readQueue(b.home())
 	if err != nil {
-		return // the next one in the queue sees that it does not live
+		return // the next app in the queue notices that this one has ended
 	}
 	for _, p := range all {
 		if p.folder == filepath.Base(b.Dir) {
@@ -77,8 +77,8 @@ func (b Bundle) dequeue() {
 	}
 }
 
-// predecessor returns the handle of the app before the bundle, "" if it is the first, and
-// how many entries stand before it. Dead ones on the way are taken away.
+// predecessor returns the handle of the app ahead of the bundle, "" if none, and the number
+// of entries ahead. It removes entries of dead apps on the way.
 func (b Bundle) predecessor() (handle string, before int, err error) {
 	all, err := readQueue(b.home())
 	if err != nil {
@@ -93,13 +93,13 @@ func (b Bundle) predecessor() (handle string, before int, err error) {
 				return string(data), i + 1, nil
 			}
 		}
-		_ = os.Remove(path) // a queue that cannot be written moves on all the same
+		_ = os.Remove(path) // a queue that is read-only moves on, too
 	}
 	return "", 0, nil
 }
 
-// isLive reports whether an agent or submitter holds the app, by its mark: that
-// goes when the app's result is there.
+// isLive reports whether an agent or submitter holds the app, by its live entry, which
+// is removed when the app has a result.
 func (b Bundle) isLive() bool {
 	_, err := os.Lstat(b.life().Entry())
 	return err == nil && b.life().held()

@@ -15,16 +15,16 @@ import (
 // reconcileWait bounds the wait for processes that only test the lock.
 const reconcileWait = 200 * time.Millisecond
 
-// Inspect returns the true status of a bundle: that of its live agent, or the
-// result. If the agent died, whatever it left running is ended and the result is
-// worked out from the journal first; it is never taken for a success that is not
-// on record. Errors wrap fs.ErrNotExist if the bundle is gone.
+// Inspect returns the true status of a bundle: the live agent's, or the result. If the
+// agent died, it first ends what the agent left running and derives the result from the
+// journal; only a success on record counts as one. Errors wrap fs.ErrNotExist if the
+// bundle is gone.
 func (b Bundle) Inspect() (*spec.Status, error) {
 	s, err := b.Status()
 	if err == nil && s.State.Terminal() || err != nil && errors.Is(err, os.ErrNotExist) {
 		return s, err
 	}
-	if runtime.GOOS == "windows" || b.Held() || b.isAdoptable() { // Windows sees neither locks nor processes of Linux
+	if runtime.GOOS == "windows" || b.Held() || b.isAdoptable() { // Windows cannot see locks or processes of Linux
 		return s, err
 	}
 	lock, err := b.life().Acquire(reconcileWait)
@@ -43,9 +43,9 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	return s, err
 }
 
-// Tend is Inspect for a backend whose replicas may be containers: when the agent
-// of such an app died, another one is started first, by the program exe.
-func (b Bundle) Tend(exe string) (*spec.Status, error) {
+// Recover is Inspect for apps whose replicas may be containers: if the agent of such an
+// app died, Recover first starts another agent with the program exe.
+func (b Bundle) Recover(exe string) (*spec.Status, error) {
 	s, err := b.Inspect()
 	if err != nil || s.State.Terminal() || runtime.GOOS == "windows" || b.Held() || !b.isAdoptable() {
 		return s, err
@@ -56,7 +56,7 @@ func (b Bundle) Tend(exe string) (*spec.Status, error) {
 	return b.Status()
 }
 
-// revive starts the agent of an app of containers again after it died.
+// revive starts a new agent for an app of containers.
 func (b Bundle) revive(exe string) error {
 	lock, err := b.life().Acquire(reconcileWait)
 	if errors.Is(err, filelock.ErrHeld) {
@@ -72,13 +72,13 @@ func (b Bundle) revive(exe string) error {
 	return Spawn(exe, b, lock)
 }
 
-// reconcile needs the lock.
+// reconcile writes the result of an app whose agent died. The caller holds the lock.
 func (b Bundle) reconcile() (*spec.Status, error) {
 	if s, err := b.Status(); err == nil && s.State.Terminal() {
-		return s, nil // it ended, or another process reconciled it, before we had the lock
+		return s, nil // ended or reconciled by another process before the lock was taken
 	}
 	if b.isAdoptable() {
-		return b.Status() // its agent began and died before we had the lock
+		return b.Status() // its agent started and died before the lock was taken
 	}
 	m, err := b.Manifest()
 	if err != nil {
@@ -105,5 +105,5 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
 		return nil, err
 	}
-	return &s, nil // what cannot be written now is worked out again by the next look
+	return &s, nil // if it could not be written, the next Inspect derives it again
 }

@@ -11,19 +11,19 @@ import (
 	"torchx/runtime/spec"
 )
 
-// recordTimeout bounds the last write to the history: when it does not succeed,
-// the bundle still has the result and the next command that looks repairs the row.
+// recordTimeout bounds the last write to the history. After a timeout the bundle still has
+// the result, and the next command repairs the history.
 const recordTimeout = 5 * time.Second
 
-// Store is where the agent copies what its bundle says; history.Store has these.
+// Store is the part of history.Store that an agent needs.
 type Store interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
 	PutCheckpoints(ctx context.Context, backend, id string, points []history.Checkpoint) error
 	Close() error
 }
 
-// History is the history of a home as a supervisor uses it: it is opened when it is first
-// needed, and again if that failed.
+// History opens a home's history on first use, for a supervisor. If that fails, the next
+// use tries again.
 type History struct {
 	home string
 	open StoreOpener
@@ -35,7 +35,7 @@ type History struct {
 // NewHistory returns the history of a home.
 func NewHistory(home string, open StoreOpener) *History { return &History{home: home, open: open} }
 
-// Store returns the open history.
+// Store returns the history, opened on first use.
 func (h *History) Store(ctx context.Context) (Store, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,8 +61,8 @@ func (h *History) Close(l *log.Logger) {
 	}
 }
 
-// recorder copies statuses to the history from its own goroutine, newest only, so that
-// a locked database does not delay the app.
+// recorder copies statuses to the history from its own goroutine and skips outdated ones,
+// so that a locked database does not delay the app.
 type recorder struct {
 	history     *History
 	backend, id string
@@ -70,7 +70,7 @@ type recorder struct {
 
 	mu     sync.Mutex
 	next   *spec.Status
-	points []history.Checkpoint // all that are not written
+	points []history.Checkpoint // not written yet
 	wake   chan struct{}
 	done   chan struct{}
 }
@@ -92,13 +92,13 @@ func (r *recorder) put(s *spec.Status, points []history.Checkpoint) {
 	}
 }
 
-// close writes what is left, for at most recordTimeout.
+// close writes the remaining status and checkpoints, within recordTimeout.
 func (r *recorder) close() {
 	close(r.wake)
 	select {
 	case <-r.done:
 	case <-time.After(recordTimeout):
-		r.log.Print("history was not updated in time; the next command will")
+		r.log.Print("history was not updated in time; the next command updates it")
 	}
 }
 

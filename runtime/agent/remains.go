@@ -11,19 +11,18 @@ import (
 	"torchx/runtime/spec"
 )
 
-// killWait bounds the wait for killed processes to be gone.
+// killWait bounds the wait for the end of killed processes.
 const killWait = 5 * time.Second
 
-// What became of the processes of a dead agent.
+// Outcomes for the processes of a dead agent, as shown in the app's message.
 const (
-	allEnded   = "what it ran has been ended"
-	foundEnded = "what was found of it has been ended; without a cgroup, a process that left its session may run on"
-	notEnded   = "some of what it ran does not end"
+	allEnded   = "its processes were killed"
+	foundEnded = "the processes found were killed; without a cgroup, a process that left its session may still run"
+	notEnded   = "some of its processes could not be killed"
 )
 
-// endRemains kills what a dead agent's replicas left: processes of the recorded
-// sessions and control groups, and those that carry the app's handle in their environment.
-// It says what became of them.
+// endRemains kills what a dead agent's replicas left running: processes of the recorded
+// sessions and control groups, and those with the app's handle in their environment.
 func endRemains(appDir, handle string, starts []startRecord) (outcome string) {
 	app := newRemains(handle, starts)
 	outcome = allEnded
@@ -34,7 +33,7 @@ func endRemains(appDir, handle string, starts []startRecord) (outcome string) {
 		switch {
 		case !cgroup.BelongsTo(dir, appDir), slices.ContainsFunc(cgroup.Processes(dir), app.isSpared):
 			outcome = foundEnded
-		case cgroup.End(dir) != nil: // what stays may have the app's handle, too
+		case cgroup.End(dir) != nil: // the loop below may still find its processes by their handle
 			outcome = notEnded
 		}
 	}
@@ -58,17 +57,17 @@ func endRemains(appDir, handle string, starts []startRecord) (outcome string) {
 	}
 }
 
-// remains has what identifies the processes of a dead agent.
+// remains identifies the processes of a dead agent.
 type remains struct {
 	handle    string
 	leaders   map[int]uint64    // session → start time of its leader
-	output    map[string]uint64 // pipe that a replica writes to → its start time
+	output    map[string]uint64 // pipe that a replica writes to → the replica's start time
 	groups    []string          // folders of control groups
-	ungrouped bool              // there are attempts without one
-	spared    []procs.Process   // this process and those that it descends from
+	ungrouped bool              // some attempts have no group
+	spared    []procs.Process   // this process and its ancestors
 }
 
-// newRemains takes the records of this boot that can be true: a damaged one could name
+// newRemains uses only plausible records of the current boot: a damaged record could name
 // any process.
 func newRemains(handle string, starts []startRecord) remains {
 	app := remains{handle: handle, leaders: map[int]uint64{}, output: map[string]uint64{}, spared: procs.Ancestors(os.Getpid())}
@@ -94,14 +93,14 @@ func newRemains(handle string, starts []startRecord) remains {
 	return app
 }
 
-// isSpared reports whether a process is this one or one that it descends from.
+// isSpared reports whether a process is init, this process or one of its ancestors.
 func (a remains) isSpared(pid int) bool {
 	return pid <= 1 || slices.ContainsFunc(a.spared, func(p procs.Process) bool { return p.PID == pid })
 }
 
-// owns tells whether a process belongs to the app. A session counts only if its number
-// has not been given to a new leader since. Without the handle in its environment it must
-// be a process of this user.
+// owns reports whether a process belongs to the app. A session counts only if its number
+// has not been reused by a new leader since. Without the handle in its environment the
+// process must belong to this user.
 func (a remains) owns(p procs.Process) bool {
 	if a.isSpared(p.PID) {
 		return false

@@ -34,7 +34,7 @@ func deadBundle(t *testing.T, start startRecord) Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	letGo(t, b, lock)
+	releaseLock(t, b, lock)
 	return b
 }
 
@@ -52,14 +52,14 @@ func session(t *testing.T) procs.Process {
 	})
 	p, ok := procs.Get(cmd.Process.Pid)
 	if !ok {
-		t.Fatal("the process is not there")
+		t.Fatal("procs.Get: process not found")
 	}
 	return p
 }
 
-// A recorded pid means its process only with its start time and on the same boot:
-// anybody else who has the number by now is left alone.
-func TestWhoseProcessItIs(t *testing.T) {
+// A recorded pid identifies its process only together with the start time and the boot ID:
+// a process that reuses the number is spared.
+func TestSweepIgnoresReusedPIDs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -83,21 +83,21 @@ func TestWhoseProcessItIs(t *testing.T) {
 			}
 			s, err := b.Status()
 			if err != nil || s.State != spec.Failed || *s.ExitCode != 125 {
-				t.Errorf("status %+v, %v", s, err)
+				t.Errorf("got status %+v, %v, want FAILED with exit code 125", s, err)
 			}
 			q, there := procs.Get(p.PID)
 			if alive := there && !q.Zombie; alive == test.ended {
-				t.Errorf("the process is alive: %v", alive)
+				t.Errorf("process is alive: got %v, want %v", alive, !test.ended)
 			}
 			if _, err := os.Lstat(b.life().Entry()); !os.IsNotExist(err) {
-				t.Errorf("the app is still marked as live: %v", err)
+				t.Errorf("live entry: got %v, want it removed", err)
 			}
 		})
 	}
 }
 
-// A damaged journal can name any process. This one, those that it descends from and init
-// are never taken for a replica's.
+// A damaged journal can name any process. This process, its ancestors and init are never
+// taken for a replica's.
 func TestSparedProcesses(t *testing.T) {
 	t.Parallel()
 	own := procs.Ancestors(os.Getpid())
@@ -150,7 +150,8 @@ func TestSignalReachesTheHolderOnly(t *testing.T) {
 	}
 }
 
-// A process that left its session and its environment still writes to the replica's pipe.
+// A process that left its session and changed its environment still writes to the
+// replica's pipe.
 func TestRemainsByOutput(t *testing.T) {
 	t.Parallel()
 	read, write, err := os.Pipe()
@@ -167,7 +168,7 @@ func TestRemainsByOutput(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	defer func() { _ = cmd.Process.Kill() }() // if the test did not
+	defer func() { _ = cmd.Process.Kill() }() // if the sweep did not
 	p, _ := procs.Get(cmd.Process.Pid)
 	stranger := session(t)
 	b := deadBundle(t, startRecord{
@@ -179,14 +180,14 @@ func TestRemainsByOutput(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
-		t.Error("the process is alive")
+		t.Error("the process that writes to the pipe is alive, want it killed")
 	}
 	if q, there := procs.Get(stranger.PID); !there || q.Zombie {
-		t.Error("a process that has nothing to do with the app was ended")
+		t.Error("an unrelated process was killed")
 	}
 }
 
-// A live app is left alone, and so is a submitter that has no agent yet.
+// Sweep does not touch a live app, nor one that is being submitted without an agent yet.
 func TestSweepLeavesTheLivingAlone(t *testing.T) {
 	t.Parallel()
 	m := &Manifest{ID: "x", Handle: "local://torchx/x", Home: t.TempDir(), App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}}
@@ -200,7 +201,7 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 	if s, err := b.Status(); err != nil || s.State.Terminal() {
 		t.Errorf("a live app was ended: %+v %v", s, err)
 	}
-	letGo(t, b, lock)
+	releaseLock(t, b, lock)
 	if err := Sweep(m.Home, os.Args[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 	}
 }
 
-// A clock that was set back between the lines of the journal changes no result.
+// The result does not change if the clock was set back between two records.
 func TestReplayWithAClockSetBack(t *testing.T) {
 	t.Parallel()
 	m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, nil)}}, Lifecycle: Lifecycle{FailFast: true}}
@@ -217,11 +218,11 @@ func TestReplayWithAClockSetBack(t *testing.T) {
 	first.Time, second.Time = at(7200), at(3600)
 	s := replayResult(m, []startRecord{started(0, 0), started(1, 0)}, []exitRecord{first, second}, false)
 	if s.State != spec.Failed || *s.ExitCode != 3 {
-		t.Errorf("got %v %v, want FAILED with the code of the one on record first, 3", s.State, *s.ExitCode)
+		t.Errorf("got %v %v, want FAILED with the first recorded exit code, 3", s.State, *s.ExitCode)
 	}
 }
 
-// A record that a full disk cut short spoils no other.
+// A record that was cut short by a full disk does not damage the next one.
 func TestJournalGoesOnAfterACutRecord(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), exitsFile)

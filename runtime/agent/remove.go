@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// keepLink is, in the folder of a deletion, a symbolic link to where a folder of the
-// bundle moves, so that another process can finish a deletion that was cut short.
+// keepLink is a symbolic link in the folder of a deletion. It points to the new path of a
+// kept folder, so that another process can finish an interrupted deletion.
 const keepLink = "keep"
 
 // Keep names a folder of a bundle that outlives it, and the path it moves to.
 type Keep struct{ Folder, To string }
 
-// Remove deletes the bundle: it is gone at once for everybody else, even if the
-// removal of its files is cut short. With keep a folder of it stays, elsewhere.
-// The error wraps fs.ErrNotExist if the bundle is gone.
+// Remove deletes the bundle. It disappears for all processes immediately, even if deleting
+// its files is interrupted. With keep one folder is moved elsewhere instead. The error wraps
+// fs.ErrNotExist if the bundle is gone.
 func (b Bundle) Remove(keep *Keep) error {
 	b.life().RemoveEntry()
 	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
@@ -41,11 +41,11 @@ func (b Bundle) Remove(keep *Keep) error {
 	return nil
 }
 
-// deletedBundle is the name of a bundle within the folder of its deletion.
+// deletedBundle is the bundle's name within the folder of its deletion.
 const deletedBundle = "bundle"
 
-// finishRemoval deletes what Remove has put out of the way, after moving away what
-// is to stay. If that fails nothing is deleted.
+// finishRemoval moves kept folders away, then deletes a folder that Remove made. If a
+// move fails, it deletes nothing.
 func finishRemoval(trash string) error {
 	links, err := filepath.Glob(filepath.Join(trash, keepLink+"-*"))
 	if err != nil {
@@ -64,7 +64,7 @@ func finishRemoval(trash string) error {
 	return os.RemoveAll(trash)
 }
 
-// moveKept moves a folder to a path of its own; one that is not there was moved before.
+// moveKept moves a folder; a missing one has been moved before.
 func moveKept(from, to string) error {
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -75,7 +75,7 @@ func moveKept(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// CleanUp removes what interrupted creations and deletions left in a home.
+// CleanUp removes what interrupted creations and deletions left behind in a home.
 func CleanUp(home string) {
 	entries, err := os.ReadDir(appsDir(home))
 	if err != nil {
@@ -87,10 +87,10 @@ func CleanUp(home string) {
 		if e.Name()[0] != '.' || err != nil || !Settled(info) || b.Held() {
 			continue
 		}
-		_ = finishRemoval(b.Dir) // tried again by the next clean-up
+		_ = finishRemoval(b.Dir) // the next clean-up tries again
 	}
 }
 
-// Settled reports whether a file or folder is older than what a live process may
-// just be making.
+// Settled reports whether a file or folder is too old to be still under construction by a
+// live process.
 func Settled(info fs.FileInfo) bool { return time.Since(info.ModTime()) >= time.Minute }

@@ -8,8 +8,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// replayResult works out the result of an app from its journal, which has all that
-// happened and all that was done about it.
+// replayResult derives an app's result from its journal, which has all events and all
+// actions.
 func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
 	p := newPolicy(m.App, m.FailFast)
 	now := clock{last: latest(m, starts, exits)}
@@ -17,8 +17,8 @@ func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancell
 	return concludeReplay(p, m, cancelled, now.at(failpoint.Now()))
 }
 
-// replayInto brings a new policy to the state that its journal describes; wanted receives
-// what the policy wants done, and when.
+// replayInto brings a new policy to the state that the journal describes. It calls wanted
+// with the actions that the policy requests, and when.
 func replayInto(p *policy, submitted time.Time, starts []startRecord, exits []exitRecord, wanted func([]action, time.Time)) {
 	wanted(p.startAll(), submitted)
 	for len(starts)+len(exits) > 0 {
@@ -32,7 +32,7 @@ func replayInto(p *policy, submitted time.Time, starts []startRecord, exits []ex
 	}
 }
 
-// latest returns the newest time on record: the clock may have been set back since.
+// latest returns the newest recorded time: the clock may have been set back since.
 func latest(m *Manifest, starts []startRecord, exits []exitRecord) time.Time {
 	times := []time.Time{m.SubmittedAt}
 	for _, start := range starts {
@@ -44,8 +44,8 @@ func latest(m *Manifest, starts []startRecord, exits []exitRecord) time.Time {
 	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-// before reports whether a start is older than an exit; records of an older version have
-// times only.
+// before reports whether a start precedes an exit; records of older versions have only
+// times.
 func (start startRecord) before(e exitRecord) bool {
 	if start.Seq > 0 && e.Seq > 0 {
 		return start.Seq < e.Seq
@@ -60,7 +60,7 @@ func replayStart(p *policy, start startRecord) {
 	}
 }
 
-// replayExit returns what the policy wants done.
+// replayExit returns the policy's actions.
 func replayExit(p *policy, e exitRecord, unread []startRecord) []action {
 	m := p.byKey[e.replica()]
 	switch {
@@ -83,7 +83,7 @@ func replayExit(p *policy, e exitRecord, unread []startRecord) []action {
 	}
 }
 
-// noteBlocked notes which wanted starts have to wait for another role.
+// noteBlocked marks the starts among acts that have to wait for another role.
 func (p *policy) noteBlocked(acts []action, now time.Time) {
 	for _, act := range acts {
 		if act.start != nil {
@@ -92,15 +92,15 @@ func (p *policy) noteBlocked(acts []action, now time.Time) {
 	}
 }
 
-// agentDied is the message of an app whose result is not on record; what became of its
-// processes follows.
+// agentDied is the message of an app without a recorded result; the outcome of endRemains
+// follows.
 const agentDied = "agent died: its process was killed or the machine went down"
 
-// concludeReplay is the end of a replay: what is not on record ended with the agent.
+// concludeReplay ends a replay: replicas without a recorded exit ended with the agent.
 func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.Status {
 	for _, r := range p.replicas {
 		if r.retired && r.state == spec.Running {
-			r.endRetired(0, now) // with the agent
+			r.endRetired(0, now) // it ended with the agent
 		}
 	}
 	if p.isDone() {
@@ -123,7 +123,7 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 		code = spec.ExitCancelled
 		s.State, s.Msg = spec.Cancelled, "cancelled"
 	case p.cannotSucceed:
-		return s // the failure that decided is on record
+		return s // the decisive failure is on record
 	default:
 		s.State = spec.Failed
 		s.Msg = agentDied

@@ -32,16 +32,16 @@ func TestReplay(t *testing.T) {
 		state     spec.State
 		code      int
 	}{
-		{"all ended well", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, false, nil, spec.Succeeded, 0},
+		{"all succeeded", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, false, nil, spec.Succeeded, 0},
 		{"start not on record", nil, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, false, nil, spec.Succeeded, 0},
-		{"one still ran", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0)}, false, nil, spec.Failed, 125},
+		{"one was still running", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0)}, false, nil, spec.Failed, 125},
 		{"nothing on record", nil, nil, false, nil, spec.Failed, 125},
 		{"failure on record", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 3)}, false, nil, spec.Failed, 3},
 		{"failure and stop on record", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 3), stoppedExit}, false, nil, spec.Failed, 3},
 		{"cancelled while running", []startRecord{started(0, 0), started(1, 0)}, nil, true, nil, spec.Cancelled, 130},
-		{"cancelled after its end", nil, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, true, nil, spec.Succeeded, 0},
-		{"died in the back-off", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(1, 0, 0), ended(0, 0, 1)}, false, retries(spec.RetryReplica, 1), spec.Failed, 125},
-		{"retried and well", []startRecord{started(0, 0), started(1, 0), started(0, 1)}, []exitRecord{ended(1, 0, 0), ended(0, 0, 1), ended(0, 1, 0)}, false, retries(spec.RetryReplica, 1), spec.Succeeded, 0},
+		{"canceled after the end", nil, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, true, nil, spec.Succeeded, 0},
+		{"died during back-off", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(1, 0, 0), ended(0, 0, 1)}, false, retries(spec.RetryReplica, 1), spec.Failed, 125},
+		{"retried and succeeded", []startRecord{started(0, 0), started(1, 0), started(0, 1)}, []exitRecord{ended(1, 0, 0), ended(0, 0, 1), ended(0, 1, 0)}, false, retries(spec.RetryReplica, 1), spec.Succeeded, 0},
 		{"elastic, one left running", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0)}, false, elastic(1, nil), spec.Failed, 125},
 		{"refused", []startRecord{started(0, 0)}, []exitRecord{{Time: at(2), Role: "a", Replica: 1, Code: 127, Msg: "not found", Refused: true}}, false, nil, spec.Failed, 127},
 	}
@@ -51,11 +51,11 @@ func TestReplay(t *testing.T) {
 			m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, test.role)}}, Lifecycle: Lifecycle{FailFast: true}}
 			s := replayResult(m, test.starts, test.exits, test.cancelled)
 			if s.State != test.state || s.ExitCode == nil || *s.ExitCode != test.code {
-				t.Errorf("replay gives %v %v, want %v %d", s.State, s.ExitCode, test.state, test.code)
+				t.Errorf("got %v %v, want %v %d", s.State, s.ExitCode, test.state, test.code)
 			}
 			for _, r := range s.Roles[0].Replicas {
 				if !r.State.Terminal() {
-					t.Errorf("replica %d is left %v", r.ID, r.State)
+					t.Errorf("replica %d: got state %v, want a terminal one", r.ID, r.State)
 				}
 			}
 		})
@@ -74,26 +74,26 @@ func TestEscape(t *testing.T) {
 	}
 	for in, want := range tests {
 		if got := Escape(in); got != want {
-			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
+			t.Errorf("Escape(%q): got %q, want %q", in, got, want)
 		}
 	}
 	a, b := Escape(string(long)), Escape(string(long)+"y")
 	if len(a) > maxName || a == b {
-		t.Errorf("long names give %q and %q", a, b)
+		t.Errorf("two long names: got %q and %q, want different names of at most 100 bytes", a, b)
 	}
 }
 
-// Why a replica was killed is a part of the journal and stands in the status.
-func TestReplaySaysWhyAReplicaWasKilled(t *testing.T) {
+// The reason for killing a replica is in the journal and in the status.
+func TestReplayKillReason(t *testing.T) {
 	t.Parallel()
 	killed := ended(0, 0, 137)
 	killed.Signal, killed.Msg = "SIGKILL", "killed because it used more than its 512 MB"
 	m := &Manifest{App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}, Lifecycle: Lifecycle{FailFast: true}}
 	s := replayResult(m, []startRecord{started(0, 0)}, []exitRecord{killed}, false)
 	if want := "replica a/0 failed first: killed because it used more than its 512 MB"; s.Msg != want {
-		t.Errorf("message %q, want %q", s.Msg, want)
+		t.Errorf("got message %q, want %q", s.Msg, want)
 	}
 	if got := s.Replica(spec.Replica{Role: "a"}).Msg; got != killed.Msg || *s.ExitCode != 137 {
-		t.Errorf("replica %q, exit code %d", got, *s.ExitCode)
+		t.Errorf("got replica message %q, exit code %d, want %q, 137", got, *s.ExitCode, killed.Msg)
 	}
 }

@@ -9,25 +9,31 @@ import (
 	"torchx/runtime/spec"
 )
 
-// reserveFile reserves disk space for the app's result, so that exits of replicas and the
-// final status can be written after logs have filled the disk.
-const reserveFile = ".reserve"
-
-// Bytes reserved: for the app, and for each replica (its exit, twice its part of
-// the status, since the old one is there until the new one is whole).
+// A reserve is disk space for the app's result, so that replicas' exits and the
+// final status can be written after logs have filled the disk. It is two
+// files: a log that is still copied fills the space that one of them frees.
 const (
-	reserveBase    = 64 << 10
-	reserveReplica = 2 << 10
+	exitsReserve  = ".reserve-exits"
+	resultReserve = ".reserve"
 )
 
-// reserve is the room; a nil one has none.
-type reserve struct{ path string }
+// Bytes reserved: for the app, and for each replica (its exit; twice its part of
+// the status, since the old file exists until the new one is complete).
+const (
+	exitsBase     = 16 << 10
+	exitsReplica  = 512
+	resultBase    = 48 << 10
+	resultReplica = 1536
+)
 
-// makeReserve takes the room before the app is begun. Where the system cannot do
-// that the app goes without; an error says that there is no room.
+// reserve is reserved disk space; a nil reserve has none.
+type reserve struct{ bundle Bundle }
+
+// makeReserve reserves disk space before the app starts. If the system does not support
+// that, the app runs without; the error means that the disk is full.
 func (b Bundle) makeReserve(replicas int) error {
 	if err := b.allocateReserve(replicas); isNoSpace(err) {
-		return fmt.Errorf("keep room for the app's result: %w", err)
+		return fmt.Errorf("reserve disk space for the app's result: %w", err)
 	}
 	return nil
 }
@@ -39,34 +45,42 @@ func replicasOf(app *spec.App) (n int) {
 	return n
 }
 
-// newReserve is the one that the bundle was made with. An agent that follows another
-// has one of its own, unless the disk is full by now.
+// newReserve returns the reserve of the bundle. An agent that replaces a dead one
+// allocates a new reserve, unless the disk is full.
 func newReserve(b Bundle, replicas int) *reserve {
 	if b.allocateReserve(replicas) != nil {
 		return nil
 	}
-	return &reserve{b.path(reserveFile)}
+	return &reserve{b}
 }
 
 func (b Bundle) allocateReserve(replicas int) error {
-	path := b.path(reserveFile)
+	if err := allocateFile(b.path(exitsReserve), exitsBase+exitsReplica*replicas); err != nil {
+		return err
+	}
+	return allocateFile(b.path(resultReserve), resultBase+resultReplica*replicas)
+}
+
+func allocateFile(path string, size int) error {
 	f, err := safefile.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := allocate(f, int64(reserveBase+reserveReplica*replicas)); err != nil {
+	if err := allocate(f, int64(size)); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
 }
 
-// release gives the room back and reports whether there was any.
-func (r *reserve) release() bool {
-	if r == nil || r.path == "" {
-		return false
+// releaseExits frees the space for exits and reports whether there was any.
+func (r *reserve) releaseExits() bool {
+	return r != nil && os.Remove(r.bundle.path(exitsReserve)) == nil
+}
+
+// release frees all reserved space.
+func (r *reserve) release() {
+	if r.releaseExits(); r != nil {
+		_ = os.Remove(r.bundle.path(resultReserve)) // it may be released already
 	}
-	err := os.Remove(r.path)
-	r.path = ""
-	return err == nil
 }

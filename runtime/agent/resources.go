@@ -10,8 +10,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// resourcesOf adds up what the replicas of an app say that they need. A role that
-// says nothing counts as nothing.
+// resourcesOf adds up the resources that the replicas of an app request. A role without a
+// request counts as zero.
 func resourcesOf(app *spec.App) machine.Size {
 	var sum machine.Size
 	for i := range app.Roles {
@@ -23,7 +23,7 @@ func resourcesOf(app *spec.App) machine.Size {
 	return sum
 }
 
-// missingResources lists, for people, what is missing for a demand beside what is used:
+// missingResources lists the resources that are too scarce for a demand, as text:
 // "4 CPUs (2 of 8 free)". It is empty if the demand fits.
 func missingResources(demand, used, total machine.Size) []string {
 	var missing []string
@@ -49,10 +49,10 @@ func countText(name string) func(float64) string {
 	}
 }
 
-// number prints at most two decimals.
+// number formats a number with at most two decimals.
 func number(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
 
-// memoryText prints an amount of MiB, from 1 GiB on in GiB with one decimal.
+// memoryText formats an amount of MiB, from 1 GiB on in GiB with one decimal.
 func memoryText(mib float64) string {
 	if mib < 1024 {
 		return number(mib) + " MiB"
@@ -60,7 +60,7 @@ func memoryText(mib float64) string {
 	return strconv.FormatFloat(math.Round(mib/1024*10)/10, 'f', -1, 64) + " GiB"
 }
 
-// sizeText describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
+// sizeText formats a size, "4 CPUs, 2 GiB, 1 GPU", with only the resources that like has.
 func sizeText(s, like machine.Size) string {
 	var parts []string
 	if like.CPU > 0 {
@@ -75,8 +75,8 @@ func sizeText(s, like machine.Size) string {
 	return strings.Join(parts, ", ")
 }
 
-// neverFits says why an app cannot run here even alone, nil if it can.
-func neverFits(demand, total machine.Size) error {
+// checkFits returns an error if the app would not fit on this machine even alone.
+func checkFits(demand, total machine.Size) error {
 	over := demand
 	if demand.CPU <= total.CPU {
 		over.CPU = 0
@@ -90,6 +90,6 @@ func neverFits(demand, total machine.Size) error {
 	if over == (machine.Size{}) {
 		return nil
 	}
-	return fmt.Errorf("the app asks for %s, this machine has %s: it would wait for ever; ask for less, or run it without --queue",
+	return fmt.Errorf("the app asks for %s, this machine has %s: it would wait forever (request less, or run without --queue)",
 		sizeText(over, over), sizeText(total, over))
 }

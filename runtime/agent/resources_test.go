@@ -8,21 +8,21 @@ import (
 	"torchx/runtime/spec"
 )
 
-func TestDemandOf(t *testing.T) {
+func TestResourcesOf(t *testing.T) {
 	t.Parallel()
 	big, silent := spec.NewRole("a", spec.None), spec.NewRole("b", spec.None)
 	big.NumReplicas, big.Resource = 3, spec.Resource{CPU: 1.5, GPU: 2, MemMB: 100}
 	silent.NumReplicas = 7
 	got := resourcesOf(&spec.App{Roles: []spec.Role{big, silent}})
 	if want := (machine.Size{CPU: 4.5, MemMB: 300, GPU: 6}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-func TestShortage(t *testing.T) {
+func TestMissingResources(t *testing.T) {
 	t.Parallel()
 	total := machine.Size{CPU: 8, MemMB: 16 << 10, GPU: 4}
-	used := machine.Size{CPU: 6, MemMB: 15 << 10, GPU: 5} // more than there is, by apps that did not queue
+	used := machine.Size{CPU: 6, MemMB: 15 << 10, GPU: 5} // more GPUs than exist, used by apps that did not queue
 	for _, c := range []struct {
 		demand machine.Size
 		want   string
@@ -33,7 +33,7 @@ func TestShortage(t *testing.T) {
 		{machine.Size{CPU: 4, MemMB: 1536, GPU: 1}, "4 CPUs (2 of 8 free), 1.5 GiB (1 GiB of 16 GiB free), 1 GPU (0 of 4 free)"},
 	} {
 		if got := strings.Join(missingResources(c.demand, used, total), ", "); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.demand, got, c.want)
+			t.Errorf("%+v: got %q, want %q", c.demand, got, c.want)
 		}
 	}
 	tenths := machine.Size{CPU: 0.1}
@@ -42,17 +42,17 @@ func TestShortage(t *testing.T) {
 		sum = sum.Plus(tenths)
 	}
 	if got := missingResources(tenths, sum, machine.Size{CPU: 1}); got != nil {
-		t.Errorf("ten tenths do not fit: %v", got)
+		t.Errorf("ten tenths: got %v, want nothing missing", got)
 	}
 }
 
-func TestNeverFits(t *testing.T) {
+func TestCheckFits(t *testing.T) {
 	t.Parallel()
 	total := machine.Size{CPU: 2, MemMB: 2 << 10}
-	if err := neverFits(total, total); err != nil {
+	if err := checkFits(total, total); err != nil {
 		t.Error(err)
 	}
-	err := neverFits(machine.Size{CPU: 8, MemMB: 1024, GPU: 1}, total)
+	err := checkFits(machine.Size{CPU: 8, MemMB: 1024, GPU: 1}, total)
 	if err == nil || !strings.Contains(err.Error(), "asks for 8 CPUs, 1 GPU, this machine has 2 CPUs, 0 GPUs:") {
 		t.Error(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Back-off before a restart: doubling from backoffFirst to backoffMax (the figures of
-// Docker's restart policy), shorter or longer by up to backoffJitter (nomad's figure) so
-// that apps that failed together do not restart together.
+// Back-off before a restart: it doubles from backoffFirst to backoffMax (the figures of
+// Docker's restart policy) and varies by up to backoffJitter (nomad's figure), so that apps
+// that failed together do not restart together.
 const (
 	backoffFirst  = 100 * time.Millisecond
 	backoffMax    = time.Minute
@@ -28,8 +28,8 @@ func (p *policy) backoff(n int) time.Duration {
 	return time.Duration(float64(d) * (1 - backoffJitter + 2*backoffJitter*p.random()))
 }
 
-// retry restarts what the role's policy says, if its budget allows. A replica that was
-// lost costs nothing of the budget, but its role must have one.
+// retry restarts replicas by the role's policy if retries are left. The restart of a lost
+// replica does not count, but needs a role with retries.
 func (p *policy) retry(r *replica, lost bool) (acts []action, retried bool) {
 	restarting := p.restarting()[r]
 	if p.cancelled || p.cannotSucceed || restarting {
@@ -61,8 +61,8 @@ func (p *policy) retry(r *replica, lost bool) (acts []action, retried bool) {
 	return p.restart(replicas, nth), true
 }
 
-// unfinished returns the replicas that start again with the app: not those of a role that
-// has succeeded if others waited for its success.
+// unfinished returns the replicas that restart with the app: all but those of a role that
+// has succeeded and whose success others waited for.
 func (p *policy) unfinished() []*replica {
 	finished := map[string]bool{}
 	for _, o := range p.orders {
@@ -75,7 +75,7 @@ func (p *policy) unfinished() []*replica {
 	return slices.DeleteFunc(slices.Clone(p.replicas), func(r *replica) bool { return finished[r.key.Role] })
 }
 
-// restarting returns the replicas that start again once all of their group have ended.
+// restarting returns the replicas that restart once all of their group have ended.
 func (p *policy) restarting() map[*replica]bool {
 	in := map[*replica]bool{}
 	for _, g := range p.restartGroups {
@@ -86,13 +86,13 @@ func (p *policy) restarting() map[*replica]bool {
 	return in
 }
 
-// hasEnough reports whether an elastic role can continue without the replicas that
-// failed: then nothing is stopped for a restart.
+// hasEnough reports whether an elastic role can continue without its failed replicas; then
+// nothing is stopped for a restart.
 func (p *policy) hasEnough(role *spec.Role) bool {
 	return role.MinReplicas != nil && p.countAlive(role) >= requiredReplicas(role)
 }
 
-// restart stops those of the replicas that run and has all of them started again.
+// restart stops the running replicas and schedules the restart of all of them.
 func (p *policy) restart(replicas []*replica, nth int) (acts []action) {
 	p.restartGroups = slices.DeleteFunc(p.restartGroups, func(g *restartGroup) bool {
 		return slices.ContainsFunc(g.replicas, func(r *replica) bool { return slices.Contains(replicas, r) })
@@ -104,7 +104,7 @@ func (p *policy) restart(replicas []*replica, nth int) (acts []action) {
 	return acts
 }
 
-// startRestartGroups starts the groups all of whose replicas have ended.
+// startRestartGroups starts the groups whose replicas have all ended.
 func (p *policy) startRestartGroups() (acts []action) {
 	var waiting []*restartGroup
 	for _, g := range p.restartGroups {
@@ -113,7 +113,7 @@ func (p *policy) startRestartGroups() (acts []action) {
 			continue
 		}
 		for _, r := range g.replicas {
-			if r.hasStarted { // else it still waits for a start that was asked for
+			if r.hasStarted { // otherwise its requested start is still pending
 				p.pastAttempts = append(p.pastAttempts, r.status())
 				r.nextAttempt, r.hasStarted, r.result = r.attempt+1, false, result{}
 			}
@@ -125,8 +125,8 @@ func (p *policy) startRestartGroups() (acts []action) {
 	return acts
 }
 
-// countRestart counts the restart that a start belongs to, once: a restart that was
-// cancelled before did not happen.
+// countRestart counts the restart that a start belongs to, once; a restart that was
+// canceled before is never counted.
 func (p *policy) countRestart(r *replica) {
 	if r.restartGroup != nil && !r.restartGroup.counted {
 		r.restartGroup.counted = true

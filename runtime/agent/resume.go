@@ -8,16 +8,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// resume takes up what a former agent of the bundle left: the journal brings the
-// policy to where it was, replicas that are on record as running are adopted, and
-// what was wanted but not done is done now. A kill at any point leaves a journal
-// that says the same or more, so the next agent does the same again.
+// resume continues where a former agent of the bundle stopped: it brings the policy to the
+// journal's state, adopts replicas that are recorded as running and performs pending
+// actions. After a kill at any point the journal says the same or more, so the next agent
+// does the same again.
 func (a *agent) resume() {
 	a.dirty = true
 	pending, err := a.replay()
 	if err != nil {
 		a.logError(err)
-		a.detached = true // the app's state is unknown: the next command tries again
+		a.detached = true // the state is unknown: the next command tries again
 		return
 	}
 	a.adopt()
@@ -34,7 +34,7 @@ func (a *agent) resume() {
 	a.perform(pending)
 }
 
-// replay returns the starts that the policy waits for.
+// replay returns the pending starts.
 func (a *agent) replay() ([]action, error) {
 	starts, err := readLines[startRecord](a.bundle.path(startsFile))
 	exits, err2 := readLines[exitRecord](a.bundle.path(exitsFile))
@@ -58,7 +58,7 @@ func (a *agent) replay() ([]action, error) {
 		}
 	}
 	var pending []action
-	now := a.now() // the same for all: what was to start together still does
+	now := a.now() // the same for all, so that replicas still start together
 	for _, r := range a.policy.replicas {
 		if r.state == spec.Pending {
 			pending = append(pending, action{start: r, delay: max(0, due[r].Sub(now))})
@@ -78,7 +78,7 @@ func lastSeq(starts []startRecord, exits []exitRecord) (last int) {
 	return last
 }
 
-// adopt hands what runs to the launcher.
+// adopt passes the running replicas to the launcher.
 func (a *agent) adopt() {
 	adopter, ok := a.launcher.(Adopter)
 	if !ok {
@@ -102,8 +102,8 @@ func (a *agent) detach() error {
 	return err
 }
 
-// isAdoptable reports whether an agent of containers has begun: when it dies, another
-// one continues, and no other process decides what became of the app.
+// isAdoptable reports whether an agent of containers has started. If it dies, another agent
+// continues, and no other process decides on the app's result.
 func (b Bundle) isAdoptable() bool {
 	m, err := b.Manifest()
 	if err != nil || !m.Containers {

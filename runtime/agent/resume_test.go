@@ -18,11 +18,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// containers is a Launcher whose replicas outlive the agent, as a list of what it
-// was told.
+// containers is a Launcher whose replicas outlive the agent. It records its calls.
 type containers struct {
 	exits chan Exit
-	ends  map[string]Exit // "role/id#attempt" → how it ends as soon as it is watched
+	ends  map[string]Exit // "role/id#attempt" → its exit, delivered once the attempt is watched
 
 	mu  sync.Mutex
 	did []string
@@ -74,7 +73,7 @@ func (c *containers) Checkpoints() []Checkpoint             { return nil }
 func (c *containers) Ended(*spec.Status) error              { return nil }
 func (c *containers) Finish(time.Duration, <-chan struct{}) {}
 
-// orphan is the bundle of an app of containers whose agent died, with a journal.
+// orphan creates the bundle of an app of containers whose agent died, with a journal.
 func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spec.Role) (Bundle, *filelock.Lock, *Manifest) {
 	t.Helper()
 	m := &Manifest{
@@ -106,8 +105,8 @@ func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spe
 	return b, lock, m
 }
 
-// goOn runs an agent on an orphan to the app's end.
-func goOn(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
+// runAgent runs an agent on an orphan to the app's end.
+func runAgent(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
 	t.Helper()
 	l := log.New(io.Discard, "", 0)
 	c.exits = make(chan Exit, 16)
@@ -144,7 +143,7 @@ func TestAdopt(t *testing.T) {
 		count  int // restarts
 	}{
 		{
-			"what runs is adopted, what ended is not counted twice",
+			"running replicas are adopted, ended ones not counted twice",
 			[]startRecord{id(started(0, 0), "c0"), id(started(1, 0), "c1")},
 			[]exitRecord{ended(0, 0, 0)},
 			false, nil,
@@ -153,7 +152,7 @@ func TestAdopt(t *testing.T) {
 			spec.Succeeded, 0,
 		},
 		{
-			"a gang that was being started is completed",
+			"an interrupted start is completed",
 			[]startRecord{id(started(1, 0), "c1")},
 			nil,
 			false, nil,
@@ -162,7 +161,7 @@ func TestAdopt(t *testing.T) {
 			spec.Succeeded, 0,
 		},
 		{
-			"a restart that waits for its time is done",
+			"a delayed restart happens",
 			[]startRecord{started(0, 0), id(started(1, 0), "c1")},
 			[]exitRecord{failed},
 			false, retries(spec.RetryReplica, 1),
@@ -171,7 +170,7 @@ func TestAdopt(t *testing.T) {
 			spec.Succeeded, 1,
 		},
 		{
-			"a stop that was wanted is done",
+			"a pending stop happens",
 			[]startRecord{started(0, 0), id(started(1, 0), "c1")},
 			[]exitRecord{failed},
 			false, nil, nil,
@@ -179,7 +178,7 @@ func TestAdopt(t *testing.T) {
 			spec.Failed, 0,
 		},
 		{
-			"a cancel that came meanwhile is heard",
+			"a cancel requested meanwhile takes effect",
 			[]startRecord{id(started(0, 0), "c0")},
 			nil,
 			true, nil, nil,
@@ -187,7 +186,7 @@ func TestAdopt(t *testing.T) {
 			spec.Cancelled, 0,
 		},
 		{
-			"one that the engine lost is no success and costs no retry",
+			"a lost replica did not succeed and costs no retry",
 			[]startRecord{id(started(0, 0), "c0"), id(started(1, 0), "c1")},
 			nil,
 			false, retries(spec.RetryReplica, 1),
@@ -206,44 +205,44 @@ func TestAdopt(t *testing.T) {
 				}
 			}
 			c := &containers{ends: test.ends}
-			s := goOn(t, b, m, c)
+			s := runAgent(t, b, m, c)
 			if !slices.Equal(c.did, test.did) {
-				t.Errorf("the launcher was told %q, want %q", c.did, test.did)
+				t.Errorf("got launcher calls %q, want %q", c.did, test.did)
 			}
 			if s.State != test.state || s.NumRestarts != test.count {
-				t.Errorf("the app is %v after %d restarts, want %v after %d", s.State, s.NumRestarts, test.state, test.count)
+				t.Errorf("got %v after %d restarts, want %v after %d", s.State, s.NumRestarts, test.state, test.count)
 			}
 		})
 	}
 }
 
-// A replica that was lost without a retry fails the app, whatever its code, and
-// says why.
-func TestLostIsNoSuccess(t *testing.T) {
+// A replica that was lost, without a retry, fails the app whatever its exit code, and the
+// message says why.
+func TestLostReplicaFails(t *testing.T) {
 	t.Parallel()
 	b, _, m := orphan(t, []startRecord{started(0, 0)}, nil, role("a", 1, nil))
-	s := goOn(t, b, m, &containers{ends: map[string]Exit{"a/0#0": {Lost: true, Msg: "stopped by engine restart"}}})
+	s := runAgent(t, b, m, &containers{ends: map[string]Exit{"a/0#0": {Lost: true, Msg: "stopped by engine restart"}}})
 	if s.State != spec.Failed || *s.ExitCode != 125 || !strings.Contains(s.Msg, "stopped by engine restart") {
-		t.Errorf("status %v %d %q", s.State, *s.ExitCode, s.Msg)
+		t.Errorf("got %v, exit code %d, %q, want FAILED, 125 and the engine's message", s.State, *s.ExitCode, s.Msg)
 	}
 }
 
-// Nobody but an agent may say what became of an app of containers.
-func TestInspectLeavesOrphansAlone(t *testing.T) {
+// Only an agent may decide on the result of an app of containers.
+func TestInspectSparesOrphans(t *testing.T) {
 	t.Parallel()
 	b, lock, _ := orphan(t, []startRecord{started(0, 0)}, nil, role("a", 1, nil))
-	letGo(t, b, lock)
+	releaseLock(t, b, lock)
 	s, err := b.Inspect()
 	if err != nil || s.State.Terminal() {
-		t.Errorf("status %+v, %v", s, err)
+		t.Errorf("got status %+v, %v, want one that is not terminal", s, err)
 	}
 	if _, err := os.Lstat(b.life().Entry()); err != nil {
-		t.Errorf("the app is not marked as live any more: %v", err)
+		t.Errorf("live entry: got %v, want it kept", err)
 	}
 }
 
-// A holder that replaces a longer one can be read.
-func TestHolderIsReplacedWhole(t *testing.T) {
+// A holder that replaces a longer one is readable.
+func TestWriteHolderReplacesAll(t *testing.T) {
 	t.Parallel()
 	b, lock, m := orphan(t, nil, nil, role("a", 1, nil))
 	for _, pid := range []int{4194304, 7, 123} {
@@ -251,14 +250,14 @@ func TestHolderIsReplacedWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if h, err := readHolder(b.path(lockFile)); err != nil || h.PID != pid || h.Handle != m.Handle {
-			t.Errorf("holder %+v, %v", h, err)
+			t.Errorf("got holder %+v, %v, want pid %d", h, err, pid)
 		}
 	}
 }
 
-// letGo closes a lock and waits until nobody holds it: a process that another test
-// starts at this moment does, too, until it executes its program.
-func letGo(t *testing.T, b Bundle, lock *filelock.Lock) {
+// releaseLock closes a lock and waits until no process holds it: a process that another
+// test starts at this moment inherits it until it executes its program.
+func releaseLock(t *testing.T, b Bundle, lock *filelock.Lock) {
 	t.Helper()
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// statusInterval bounds how often status.json is replaced while replicas
-	// start and end by the hundred; the terminal status is always written at once.
+	// statusInterval bounds how often status.json is replaced while hundreds of replicas
+	// start and end; the terminal status is always written immediately.
 	statusInterval = 20 * time.Millisecond
-	// refusedGrace is the grace period when a replica cannot start: what has just
-	// begun has nothing to save.
+	// refusedGrace is the grace period if a replica cannot start: the others have just
+	// started and have nothing to save.
 	refusedGrace = time.Second
-	// exitBatch is how many exits are recorded with one write at the most.
+	// exitBatch is the maximum number of exits recorded with one write.
 	exitBatch = 1024
 )
 
@@ -30,7 +30,7 @@ type agent struct {
 	config    Config
 	policy    *policy
 	launcher  Launcher
-	admission *admission // nil: the app needs none
+	admission *admission // nil: not needed
 	prober    *prober
 	ports     *ports
 	log       *log.Logger
@@ -41,16 +41,16 @@ type agent struct {
 	ending
 }
 
-// events are what the loop waits for besides exits of replicas.
+// events are the loop's inputs besides exits of replicas.
 type events struct {
 	signals        <-chan os.Signal
-	pendingSignals int              // came while replicas were started
+	pendingSignals int              // received while replicas were started
 	tasks          chan func()      // work of other goroutines for the loop
 	checkDeleted   <-chan time.Time // when to check that the bundle still exists
 	closed         chan struct{}    // the loop has ended
 }
 
-// record is what the bundle keeps of the run.
+// record is what the bundle stores about the run.
 type record struct {
 	starts, exits *journal
 	seq           int // of the last record in the journals
@@ -59,15 +59,15 @@ type record struct {
 	reserve       *reserve
 }
 
-// reports are where the status goes.
+// reports are the destinations of the status.
 type reports struct {
-	submitter io.WriteCloser // waits for the first start; nil when it has its answer
+	submitter io.WriteCloser // waits for the first start; nil once answered
 	recorder  *recorder
 	dirty     bool // the status has changed since status.json was written
 	written   time.Time
 }
 
-// ending says how the agent begins and ends.
+// ending holds what determines how the agent begins and ends.
 type ending struct {
 	grace         time.Duration
 	isResuming    bool // a former agent of this bundle died
@@ -99,7 +99,7 @@ func (a *agent) run() error {
 	return a.finish()
 }
 
-// begin starts the app, unless it was cancelled before the agent ran.
+// begin starts the app, unless it was canceled before the agent ran.
 func (a *agent) begin() {
 	a.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
@@ -114,12 +114,12 @@ func (a *agent) begin() {
 	a.requestAdmission()
 }
 
-// after has the loop do something later.
+// after posts f to the loop after a delay.
 func (a *agent) after(d time.Duration, f func()) {
 	time.AfterFunc(d, func() { a.post(f) })
 }
 
-// post hands work to the loop and waits until it is taken.
+// post passes f to the loop and waits until it is accepted.
 func (a *agent) post(f func()) {
 	select {
 	case a.tasks <- f:
@@ -127,7 +127,7 @@ func (a *agent) post(f func()) {
 	}
 }
 
-// step waits for one thing to happen and acts on it.
+// step waits for one event and acts on it.
 func (a *agent) step() {
 	if a.pendingSignals > 0 {
 		a.pendingSignals = 0
@@ -155,8 +155,8 @@ func (a *agent) step() {
 	a.publish(false)
 }
 
-// handleExits takes every exit that is there, records all with one write, then lets the
-// policy act.
+// handleExits collects all pending exits, records them with one write, then lets the policy
+// act.
 func (a *agent) handleExits(first Exit) {
 	batch := []Exit{first}
 	for len(batch) < exitBatch {
@@ -193,30 +193,30 @@ func (a *agent) handleExits(first Exit) {
 	a.dirty = true
 }
 
-// recordExits is what must not fail: on a full disk it takes the reserve.
+// recordExits must not fail: on a full disk it uses the reserve.
 func (a *agent) recordExits(records []any) {
 	err := a.exits.append(records...)
-	if err != nil && a.reserve.release() {
+	if err != nil && a.reserve.releaseExits() {
 		a.logError(err)
 		err = a.exits.append(records...)
 	}
 	a.logError(err)
 }
 
-// handleDeleted ends an app whose folder is gone, since commands can no longer show or
-// cancel it.
+// handleDeleted ends an app whose folder is gone: commands can no longer show or cancel
+// it.
 func (a *agent) handleDeleted() {
 	a.bundleDeleted, a.dirty = true, true
 	a.perform(a.policy.cancel(a.now()))
 }
 
-// nextSeq numbers the records of both journals in the order in which they happened.
+// nextSeq numbers the records of both journals in order.
 func (a *agent) nextSeq() int {
 	a.seq++
 	return a.seq
 }
 
-// refuseStart ends an app one of whose replicas cannot start.
+// refuseStart ends an app if one of its replicas cannot start.
 func (a *agent) refuseStart(err error) {
 	var r *ReplicaStartError
 	if !errors.As(err, &r) {
@@ -233,7 +233,7 @@ func (a *agent) refuseStart(err error) {
 	a.dirty = true
 }
 
-// stop asks a replica to end and makes sure that it does.
+// stop terminates a replica and kills it after the grace period.
 func (a *agent) stop(r *replica) {
 	if a.killNow {
 		a.launcher.Kill(r.key)
@@ -248,13 +248,13 @@ func (a *agent) stop(r *replica) {
 	})
 }
 
-// handleSignal handles a signal: a request is in cancel.json, or the agent itself was
-// asked to end, which means the same.
+// handleSignal handles a signal: cancel.json holds a request, or the agent itself was asked
+// to end, which means the same.
 func (a *agent) handleSignal() {
 	a.bundleDeleted = a.bundleDeleted || a.bundle.life().Deleted()
 	requested, force := a.bundle.cancelRequested()
 	if a.manifest.Containers && !requested && !a.bundleDeleted {
-		a.detached = true // the machine goes down, perhaps: containers need no agent to go on
+		a.detached = true // perhaps a shutdown: containers run on without an agent
 		return
 	}
 	if force && !a.killNow {
@@ -269,7 +269,7 @@ func (a *agent) handleSignal() {
 	a.dirty = true
 }
 
-// publish writes status.json if something changed and enough time has passed.
+// publish writes status.json if it has changed and now is set or statusInterval has passed.
 func (a *agent) publish(now bool) {
 	if !a.dirty || !now && time.Since(a.written) < statusInterval {
 		return
@@ -288,14 +288,14 @@ func (a *agent) writeStatus(s *spec.Status) error {
 	return a.bundle.writeStatus(s, false)
 }
 
-// logError keeps trouble that must not end the app.
+// logError logs errors that must not end the app.
 func (a *agent) logError(err error) {
 	if err != nil {
 		a.log.Print(err)
 	}
 }
 
-// reply tells the submitter, once.
+// reply answers the submitter, once.
 func (a *agent) reply(r readyAnswer) {
 	if a.submitter == nil {
 		return

@@ -14,22 +14,22 @@ import (
 	"torchx/runtime/filelock"
 )
 
-// SelfTestArgument replaces the folder in the agent's arguments: the agent then reports
-// what it can do on this system (RunSelfTest).
+// SelfTestArgument replaces the folder in the agent's arguments: the agent then reports what
+// it can do on this system (RunSelfTest).
 const SelfTestArgument = "--self-test"
 
-// SelfTest is what an agent process found out about the system it runs on. A text
-// is "" if the thing works, else why it does not.
+// SelfTest is what an agent process found out about its system. A string is "" if the
+// feature works, else why it does not.
 type SelfTest struct {
-	Session   string `json:"session"`    // it leads a session of its own
-	Subreaper string `json:"subreaper"`  // it gets the orphans of its replicas
+	Session   string `json:"session"`    // it leads its own session
+	Subreaper string `json:"subreaper"`  // it adopts orphans of its replicas
 	Pidfd     string `json:"pidfd"`      // processes can be signalled without a race
-	OpenFiles uint64 `json:"open_files"` // it may have open; 0 if not known
-	Processes uint64 `json:"processes"`  // its user may have; 0 if there is no limit
+	OpenFiles uint64 `json:"open_files"` // limit; 0 if not known
+	Processes uint64 `json:"processes"`  // limit of its user; 0 if unlimited
 }
 
-// StartSelfTest starts the program as agents are started and returns what it found
-// out. Errors: it cannot be started, or is not this program.
+// StartSelfTest starts the program as an agent is started and returns its findings. It
+// fails if exe cannot be started or is not torchx.
 func StartSelfTest(ctx context.Context, exe string) (*SelfTest, error) {
 	cmd := command(ctx, exe, SelfTestArgument)
 	var errs bytes.Buffer
@@ -39,20 +39,20 @@ func StartSelfTest(ctx context.Context, exe string) (*SelfTest, error) {
 		return nil, fmt.Errorf("start %s agent: %w", exe, ctx.Err())
 	}
 	if err != nil {
-		if said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); said != "" {
-			err = fmt.Errorf("%w: %s", err, said)
+		if line, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); line != "" {
+			err = fmt.Errorf("%w: %s", err, line)
 		}
 		return nil, fmt.Errorf("start %s agent: %w", exe, err)
 	}
 	found := &SelfTest{}
 	if err := json.Unmarshal(out, found); err != nil {
-		return nil, fmt.Errorf("start %s agent: its answer is not that of torchx: %w", exe, err)
+		return nil, fmt.Errorf("start %s agent: its output is not from torchx: %w", exe, err)
 	}
 	return found, nil
 }
 
-// RunSelfTest is the agent's part of StartSelfTest: it prints its findings. It
-// returns the process's exit code.
+// RunSelfTest is the agent's part of StartSelfTest: it prints its findings and returns the
+// process's exit code.
 func RunSelfTest(w io.Writer) int {
 	if err := json.NewEncoder(w).Encode(selfTest()); err != nil {
 		return 1
@@ -60,7 +60,7 @@ func RunSelfTest(w io.Writer) int {
 	return 0
 }
 
-// reason is the text of an error, "" for none.
+// reason returns the text of an error, "" for none.
 func reason(err error) string {
 	if err == nil {
 		return ""
@@ -68,8 +68,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// CheckLocks tries what all depends on: that a lock on a file of the folder, once
-// held, is seen by others, and free again at its end.
+// CheckLocks tests that a held lock on a file of the folder is visible to other processes
+// and free again after its release. The supervision of apps depends on it.
 func CheckLocks(dir string) error {
 	f, err := os.CreateTemp(dir, ".lock-test-*")
 	if err != nil {
@@ -85,15 +85,15 @@ func CheckLocks(dir string) error {
 	}
 	if !filelock.Held(f.Name()) {
 		lock.Close()
-		return errors.New("a lock that is held (flock) is not seen by others")
+		return errors.New("a held lock (flock) is not visible to other processes")
 	}
 	if err := lock.Close(); err != nil {
 		return err
 	}
-	// A program that is just being started has all files open for a moment.
+	// A program that is just being started has inherited all files for a moment.
 	for deadline := time.Now().Add(time.Second); filelock.Held(f.Name()); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			return errors.New("a lock that was let go of (flock) is still held")
+			return errors.New("a released lock (flock) is still held")
 		}
 	}
 	return nil

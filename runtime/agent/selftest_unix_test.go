@@ -24,12 +24,12 @@ func TestSelfTestOfAnotherProgram(t *testing.T) {
 	}
 	for exe, want := range map[string]string{
 		filepath.Join(dir, "gone"): "no such file",
-		"/bin/echo":                "not that of torchx",
+		"/bin/echo":                "not from torchx",
 		script:                     "exit status 3: no such thing",
 	} {
 		found, err := StartSelfTest(t.Context(), exe)
 		if err == nil || found != nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %+v, %v", exe, found, err)
+			t.Errorf("%s: got %+v, %v, want an error with %q", exe, found, err, want)
 		}
 	}
 }
@@ -54,33 +54,33 @@ func TestCheckLocks(t *testing.T) {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("it left %v, %v", left, err)
+		t.Errorf("got %v, %v left behind, want nothing", left, err)
 	}
 	if err := CheckLocks(filepath.Join(dir, "gone")); err == nil {
-		t.Error("locks work in a folder that is not there")
+		t.Error("a missing folder: got nil, want an error")
 	}
 }
 
-func TestDead(t *testing.T) {
+func TestDeadApps(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if dead, err := Dead(home); err != nil || dead != nil {
-		t.Errorf("an empty home: %v, %v", dead, err)
+	if dead, err := DeadApps(home); err != nil || dead != nil {
+		t.Errorf("an empty home: got %v, %v, want none", dead, err)
 	}
 	b, lock, err := Create(&Manifest{Version: 1, ID: "a", Home: home, App: &spec.App{Name: "a", Roles: []spec.Role{spec.NewRole("r", "i")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dead, err := Dead(home); err != nil || dead != nil {
-		t.Errorf("a live app: %v, %v", dead, err)
+	if dead, err := DeadApps(home); err != nil || dead != nil {
+		t.Errorf("a live app: got %v, %v, want none", dead, err)
 	}
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for b.Held() { // by a child of another test, between its fork and its exec
+	for b.Held() { // a child of another test inherits the lock between fork and exec
 		runtime.Gosched()
 	}
-	if dead, err := Dead(home); err != nil || len(dead) != 1 || dead[0] != filepath.Base(b.Dir) {
-		t.Errorf("a dead app: %v, %v", dead, err)
+	if dead, err := DeadApps(home); err != nil || len(dead) != 1 || dead[0] != filepath.Base(b.Dir) {
+		t.Errorf("a dead app: got %v, %v, want its folder", dead, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// endSidecars stops the sidecars once all other roles have ended. If those have
-// succeeded, the sidecars have, too.
+// endSidecars stops the sidecars once all other roles have ended. If those succeeded, the
+// sidecars have succeeded, too.
 func (p *policy) endSidecars(now time.Time) (acts []action) {
 	if p.sidecarsEnded || p.cancelled || !p.othersEnded() {
 		return nil
@@ -33,7 +33,7 @@ func (p *policy) endSidecars(now time.Time) (acts []action) {
 
 func (p *policy) isSidecar(r *replica) bool { return p.orders[r.role].Sidecar }
 
-// othersEnded reports whether there are sidecars, and no other role runs or will.
+// othersEnded reports whether the app has sidecars and no other role runs or will run.
 func (p *policy) othersEnded() bool {
 	if !slices.ContainsFunc(p.replicas, p.isSidecar) {
 		return false
@@ -44,7 +44,7 @@ func (p *policy) othersEnded() bool {
 	})
 }
 
-// endRetired notes the end of a sidecar that was no longer needed.
+// endRetired records the exit of a sidecar that was no longer needed.
 func (r *replica) endRetired(code int, now time.Time) {
 	r.end(spec.Succeeded, 0, "", now)
 	r.msg = "stopped when all other roles had succeeded"
@@ -53,8 +53,8 @@ func (r *replica) endRetired(code int, now time.Time) {
 	}
 }
 
-// leftRunning names the roles that run while all others have succeeded, if each of them
-// was waited for to run or to be ready: such an app may never end.
+// leftRunning returns the roles that run while all others have succeeded, if others waited
+// for each of them to be started or ready: such an app may never end.
 func (p *policy) leftRunning() (names []string) {
 	served := map[string]bool{}
 	for _, o := range p.orders {

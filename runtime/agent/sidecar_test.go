@@ -10,8 +10,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// own sets a key of the metadata that this program reads, beside those that more sets.
-func own(key string, value any, more func(*spec.Role)) func(*spec.Role) {
+// orderKey sets a key of the role's order, besides the keys that more sets.
+func orderKey(key string, value any, more func(*spec.Role)) func(*spec.Role) {
 	return func(r *spec.Role) {
 		if more != nil {
 			more(r)
@@ -23,7 +23,7 @@ func own(key string, value any, more func(*spec.Role)) func(*spec.Role) {
 	}
 }
 
-func sidecar(more func(*spec.Role)) func(*spec.Role) { return own("sidecar", true, more) }
+func sidecar(more func(*spec.Role)) func(*spec.Role) { return orderKey("sidecar", true, more) }
 
 // both applies two changes to a role.
 func both(a, b func(*spec.Role)) func(*spec.Role) {
@@ -54,7 +54,7 @@ func TestSidecarOfAFailedApp(t *testing.T) {
 	s.exit("store/0", 143)
 	s.expectEnd(spec.Failed, 7, spec.Cancelled, spec.Failed)
 
-	// Without fail-fast it serves the others until all have ended.
+	// Without fail-fast the sidecar runs until all others have ended.
 	s = newScript(t, false, role("store", 1, sidecar(nil)), role("a", 1, nil), role("b", 1, nil))
 	s.expect(s.exit("a/0", 7), "")
 	s.expect(s.exit("b/0", 0), "stop store/0")
@@ -76,7 +76,7 @@ func TestSidecarFails(t *testing.T) {
 	s.expectEnd(spec.Failed, 4, spec.Failed, spec.Succeeded)
 }
 
-// The others end while a sidecar waits for its restart, or for its first start.
+// The other roles end while a sidecar waits for its restart, or for its first start.
 func TestSidecarThatWaits(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("store", 2, sidecar(retries(spec.RetryRole, 1))), role("train", 1, nil), role("after", 1, sidecar(needs("train succeeded"))))
@@ -98,8 +98,8 @@ func TestSidecarStaysForARestart(t *testing.T) {
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Failed, spec.Succeeded)
 }
 
-// A cancel, or the death of the agent, while sidecars end changes nothing: all that the
-// result needs is on record.
+// A cancel, or the death of the agent, while sidecars end changes nothing: the decisive
+// exits are on record.
 func TestSidecarsEndIsFinal(t *testing.T) {
 	t.Parallel()
 	roles := []spec.Role{role("store", 1, sidecar(nil)), role("train", 1, nil)}
@@ -118,11 +118,11 @@ func TestSidecarsEndIsFinal(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		st := replayResult(m, starts, exits[:n], false)
 		if store := st.Roles[0].Replicas[0]; st.State != spec.Succeeded || *st.ExitCode != 0 || store.State != spec.Succeeded || store.Msg == "" {
-			t.Errorf("replay of %d exits gives %v %v, %+v", n, st.State, *st.ExitCode, store)
+			t.Errorf("replay of %d exits: got %v %v, %+v, want success of both", n, st.State, *st.ExitCode, store)
 		}
 	}
 	if st := replayResult(m, starts, nil, false); st.State != spec.Failed || *st.ExitCode != spec.ExitNotStarted {
-		t.Errorf("replay without an exit gives %v %v", st.State, *st.ExitCode)
+		t.Errorf("replay without an exit: got %v %v, want FAILED 125", st.State, *st.ExitCode)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestLeftRunning(t *testing.T) {
 	expect := func(want ...string) {
 		t.Helper()
 		if got := s.g.status(&Manifest{App: s.g.app}).LeftRunning; !slices.Equal(got, want) {
-			t.Errorf("left running are %q, want %q", got, want)
+			t.Errorf("got %q left running, want %q", got, want)
 		}
 	}
 	s.pass("store/0")
@@ -150,7 +150,7 @@ func TestLeftRunning(t *testing.T) {
 	expect() // no role waited for long
 }
 
-// A role that has succeeded, and that others waited for to succeed, does not run again.
+// A role that has succeeded, and whose success others waited for, does not run again.
 func TestRestartKeepsFinishedRoles(t *testing.T) {
 	t.Parallel()
 	again := retries(spec.RetryApplication, 2)
@@ -163,10 +163,11 @@ func TestRestartKeepsFinishedRoles(t *testing.T) {
 	s.exit("evaluate/0", 0)
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Succeeded, spec.Succeeded)
 	if got := s.member("prep/0").attempt; got != 0 {
-		t.Errorf("prep/0 is in attempt %d, want 0", got)
+		t.Errorf("prep/0: got attempt %d, want 0", got)
 	}
 
-	// Of a diamond only the side that has succeeded is kept; so is what nobody waited for to run again.
+	// Only the successful side of a diamond is kept; a role that others waited for to
+	// start restarts as well.
 	s = newScript(t, true, role("prep", 1, nil), role("a", 1, both(needs("prep succeeded"), again)), role("b", 1, needs("prep succeeded")),
 		role("c", 1, needs("prep started")), role("join", 1, needs("a succeeded", "b succeeded")))
 	s.exit("prep/0", 0)
@@ -175,7 +176,7 @@ func TestRestartKeepsFinishedRoles(t *testing.T) {
 	s.expect(s.exit("a/0", 7), "start a/0#1, start c/0#1")
 	s.expect(s.exit("a/0", 0), "start join/0#0")
 
-	// One of two replicas is not enough, but the least number of an elastic role is.
+	// One of two replicas is not enough, but the minimum of an elastic role is.
 	s = newScript(t, true, role("prep", 2, again), role("train", 1, needs("prep succeeded")))
 	s.exit("prep/0", 0)
 	s.expect(s.exit("prep/1", 1), "start prep/0#1, start prep/1#1")
@@ -195,7 +196,7 @@ func TestRestartsOnRecord(t *testing.T) {
 	}
 	s := newScript(t, true, role("train", 2, retries(spec.RetryApplication, 1)))
 	s.exit("train/0", 7)
-	s.exit("train/1", 8) // a part of the same restart
+	s.exit("train/1", 8) // belongs to the same restart
 	s.expect(lines(s), "train/0 failed (exit code 7): attempt 2 of 2, restarting the app")
 	s.exit("train/1", 9) // for good
 	s.expect(lines(s), "train/0 failed (exit code 7): attempt 2 of 2, restarting the app")
@@ -215,7 +216,7 @@ func TestRestartsOnRecord(t *testing.T) {
 	}
 }
 
-// An agent that follows a dead one stops the sidecars that are no longer needed.
+// An agent that replaces a dead one stops the sidecars that are no longer needed.
 func TestResumeEndsSidecars(t *testing.T) {
 	t.Parallel()
 	start := func(seq int, role string) startRecord {
@@ -224,11 +225,11 @@ func TestResumeEndsSidecars(t *testing.T) {
 	b, _, m := orphan(t, []startRecord{start(1, "store"), start(2, "train")}, []exitRecord{{Seq: 3, Time: at(2), Role: "train"}},
 		role("store", 1, sidecar(nil)), role("train", 1, nil))
 	c := &containers{}
-	s := goOn(t, b, m, c)
+	s := runAgent(t, b, m, c)
 	if want := []string{"adopt store store/0#0", "stop store/0#0"}; !slices.Equal(c.did, want) {
-		t.Errorf("the launcher was told %q, want %q", c.did, want)
+		t.Errorf("got launcher calls %q, want %q", c.did, want)
 	}
 	if store := s.Roles[0].Replicas[0]; s.State != spec.Succeeded || store.State != spec.Succeeded {
-		t.Errorf("the app is %v, the sidecar %v, want both to have succeeded", s.State, store.State)
+		t.Errorf("got app %v, sidecar %v, want both SUCCEEDED", s.State, store.State)
 	}
 }

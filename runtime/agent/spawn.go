@@ -14,7 +14,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// readyAnswer is the one line the submitter waits for.
+// readyAnswer is the line that the agent sends to the submitter.
 type readyAnswer struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
@@ -26,8 +26,8 @@ func (r readyAnswer) encode() []byte {
 	return append(data, '\n')
 }
 
-// Spawn starts the detached agent of a bundle, passes the lock on and returns when
-// every replica has started. Errors: *backend.StartError.
+// Spawn starts the detached agent of a bundle, passes the lock to it and returns when every
+// replica has started. Errors: *backend.StartError.
 func Spawn(exe string, b Bundle, lock *filelock.Lock) error {
 	answer, err := spawn(exe, b, lock)
 	if err == nil && !answer.OK {

@@ -8,8 +8,7 @@ import (
 	"torchx/runtime/failpoint"
 )
 
-// perform carries out what the policy wants: what starts at the same time starts
-// as one batch.
+// perform carries out actions; replicas that start at the same time start as one batch.
 func (a *agent) perform(acts []action) {
 	var order []time.Duration
 	batches := map[time.Duration][]pendingStart{}
@@ -33,28 +32,27 @@ func (a *agent) perform(acts []action) {
 	}
 }
 
-// pendingStart is an attempt that was asked for; it may not be wanted any more
-// when its time comes.
+// pendingStart is a requested attempt; it may be unwanted by the time it is due.
 type pendingStart struct {
-	member  *replica
+	replica *replica
 	attempt int
 }
 
-// start begins a batch and acts on what became of it when all of it is known.
+// start starts a batch and acts on the results when all are known.
 func (a *agent) start(batch []pendingStart) {
 	var replicas []*replica
 	var starts []Start
 	for _, p := range batch {
-		if !a.policy.canStart(p.member, p.attempt) {
+		if !a.policy.canStart(p.replica, p.attempt) {
 			continue
 		}
-		if !a.policy.dependenciesMet(p.member, a.now()) {
+		if !a.policy.dependenciesMet(p.replica, a.now()) {
 			a.dirty = true
 			continue
 		}
-		replicas = append(replicas, p.member)
+		replicas = append(replicas, p.replica)
 		starts = append(starts, Start{
-			Replica: p.member.key, Attempt: p.attempt, Env: a.env(p.member), Line: a.lineProbe(p.member, p.attempt),
+			Replica: p.replica.key, Attempt: p.attempt, Env: a.env(p.replica), Line: a.lineProbe(p.replica, p.attempt),
 		})
 	}
 	if len(starts) == 0 {
@@ -77,7 +75,7 @@ func (a *agent) start(batch []pendingStart) {
 	a.perform(a.policy.startUnblocked(a.now()))
 }
 
-// recordStart puts a start on record.
+// recordStart writes a start to the journal.
 func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
 	now := a.clock.at(s.Time)
@@ -89,7 +87,7 @@ func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	a.startProbe(r, attempt)
 }
 
-// env is what an attempt gets beside the variables of its role.
+// env returns the environment of an attempt besides the variables of its role.
 func (a *agent) env(r *replica) []string {
 	if a.manifest.Containers {
 		return nil
@@ -97,7 +95,7 @@ func (a *agent) env(r *replica) []string {
 	return append(a.ports.env(a.policy, r), a.deviceEnv(r)...)
 }
 
-// launch lets the launcher start a batch and gives up when a signal comes.
+// launch starts a batch and aborts it when a signal arrives.
 func (a *agent) launch(starts []Start) []Started {
 	ctx, giveUp := context.WithCancel(context.Background())
 	defer giveUp()

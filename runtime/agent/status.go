@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// maxPast bounds the past attempts and restarts in a status; the history has all.
+// maxPast bounds the past attempts and restarts in a status; the history has all of them.
 const maxPast = 1000
 
 func (r *replica) status() spec.ReplicaStatus {
@@ -25,12 +25,12 @@ func (r *replica) status() spec.ReplicaStatus {
 	return s
 }
 
-// initialStatus is what a bundle says before its agent has begun.
+// initialStatus returns the status of a bundle before its agent has started.
 func initialStatus(m *Manifest) spec.Status {
 	return newPolicy(m.App, m.FailFast).status(m)
 }
 
-// status is the app's status as of now; it is not final before the logs are.
+// status returns the app's current status; it is not final before the logs are complete.
 func (p *policy) status(m *Manifest) spec.Status {
 	url := "file://" + BundleAt(m.Home, m.ID).Dir
 	s := spec.Status{
@@ -57,7 +57,7 @@ func (p *policy) status(m *Manifest) spec.Status {
 	return s
 }
 
-// state is the app's state while it is not done.
+// state returns the app's state while it is not done.
 func (p *policy) state() spec.State {
 	if slices.ContainsFunc(p.replicas, func(r *replica) bool { return r.startedAt != nil }) {
 		return spec.Running
@@ -65,7 +65,7 @@ func (p *policy) state() spec.State {
 	return spec.Pending
 }
 
-// finalStatus adds the result of an app that is done.
+// finalStatus returns the status with the result of an app that is done.
 func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
 	s := p.status(m)
 	state, code := p.conclusion()
@@ -101,7 +101,7 @@ func (p *policy) conclusion() (spec.State, int) {
 	return spec.Failed, spec.ExitNotStarted
 }
 
-// describe says in one line why the app failed, or why nothing has started yet.
+// describe returns one line on why the app failed, or why nothing has started yet.
 func (p *policy) describe() string {
 	f := p.firstFailure
 	switch {
@@ -117,7 +117,7 @@ func (p *policy) describe() string {
 	return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
 }
 
-// firstErrorFile is the error file of the replica that ended first with one.
+// firstErrorFile returns the error file of the replica that ended first and has one.
 func (p *policy) firstErrorFile() []byte {
 	var first *replica
 	for _, r := range p.replicas {

@@ -11,25 +11,24 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// A home keeps one entry in its folder "live" for each app that has not ended: a
-// second name of the bundle's lock file. Every command can see from it which agents
-// died, however many finished bundles there are, and test the lock of a bundle that
-// was deleted.
+// The folder "live" of a home has one entry for each app that has not ended: a hard link to
+// the bundle's lock file. Every command can see from it which agents died, regardless of
+// the number of finished bundles, and test the lock of a deleted bundle.
 const liveFolder = "live"
 
 func liveDir(home string) string { return filepath.Join(home, liveFolder) }
 
-// home is the folder that the bundle belongs to.
+// home returns the folder of the home that the bundle belongs to.
 func (b Bundle) home() string { return filepath.Dir(filepath.Dir(b.Dir)) }
 
-// life is where the bundle's agent shows that it lives.
+// life returns the Life of the bundle's agent.
 func (b Bundle) life() Life { return Life{b.Dir, liveDir(b.home()), manifestFile} }
 
 // Held reports whether an agent, or the submitter, holds the bundle's lock.
 func (b Bundle) Held() bool { return filelock.Held(b.path(lockFile)) }
 
-// enterLive adds the bundle to the live ones. An existing entry of that name is of an
-// app that was deleted, since the bundle is new.
+// enterLive adds an entry for the bundle. An existing entry of that name belongs to a
+// deleted app, since the bundle is new.
 func (b Bundle) enterLive(h holder) error {
 	l := b.life()
 	if err := makePrivate(l.LiveDir); err != nil {
@@ -49,11 +48,11 @@ func (b Bundle) enterLive(h holder) error {
 	return nil
 }
 
-// liveBundles lists the bundles that have an entry among the live ones.
+// liveBundles lists the bundles that have a live entry.
 func liveBundles(home string) ([]Bundle, error) {
 	entries, err := LiveEntries(liveDir(home))
 	if err != nil {
-		return nil, fmt.Errorf("look for apps whose agent died: %w", err)
+		return nil, fmt.Errorf("list live apps: %w", err)
 	}
 	bundles := make([]Bundle, len(entries))
 	for i, e := range entries {
@@ -62,9 +61,9 @@ func liveBundles(home string) ([]Bundle, error) {
 	return bundles, nil
 }
 
-// Sweep ends what dead agents of a home left running and writes their apps' results;
-// an app of containers gets a new agent, by the program exe. It reads live apps only,
-// so that every command can afford it. It continues after an error and joins them.
+// Sweep ends what dead agents of a home left running and writes their apps' results; an app
+// of containers gets a new agent with the program exe. It reads only live apps, so that
+// every command can afford it. It continues after errors and joins them.
 func Sweep(home, exe string) error {
 	bundles, err := liveBundles(home)
 	errs := []error{err}
@@ -72,7 +71,7 @@ func Sweep(home, exe string) error {
 		if b.life().Alive() {
 			continue
 		}
-		s, err := b.Tend(exe) // removes the entry
+		s, err := b.Recover(exe) // removes the entry
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			b.sweepDeleted()
@@ -85,9 +84,9 @@ func Sweep(home, exe string) error {
 	return errors.Join(errs...)
 }
 
-// Dead lists the folder names of apps whose agent died and whose result is not written
-// yet; the next Sweep writes it.
-func Dead(home string) ([]string, error) {
+// DeadApps returns the folder names of apps whose agent died and whose result is not
+// written yet; the next Sweep writes it.
+func DeadApps(home string) ([]string, error) {
 	bundles, err := liveBundles(home)
 	var dead []string
 	for _, b := range bundles {
@@ -98,7 +97,7 @@ func Dead(home string) ([]string, error) {
 	return dead, err
 }
 
-// sweepDeleted is for an app whose bundle was deleted while it ran.
+// sweepDeleted ends an app whose bundle was deleted while it ran.
 func (b Bundle) sweepDeleted() {
 	h, err := readHolder(b.life().Entry())
 	if err != nil && !errors.Is(err, safefile.ErrNotRegular) {

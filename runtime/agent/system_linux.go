@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeOnExec marks every inherited descriptor but the standard ones.
+// closeOnExec marks all inherited descriptors except the standard ones.
 func closeOnExec() error {
 	err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
 	if err == nil {
@@ -25,8 +25,7 @@ func BootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// pinProcess returns a function that signals exactly the process that has the
-// pid now.
+// pinProcess returns a function that signals exactly the process that has the pid now.
 func pinProcess(pid int) (send func(unix.Signal) error, release func(), err error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -36,12 +35,12 @@ func pinProcess(pid int) (send func(unix.Signal) error, release func(), err erro
 	return send, func() { unix.Close(fd) }, nil
 }
 
-// allocate gives a file its room on the disk without making it longer.
+// allocate reserves disk space for a file without extending it.
 func allocate(f *os.File, size int64) error {
 	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
 }
 
-// trySubreaper is for a process that ends at once: it cannot be undone well.
+// trySubreaper makes this process a subreaper. Only a process that ends soon may call it.
 func trySubreaper() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 func tryPidfd() error {
@@ -50,5 +49,5 @@ func tryPidfd() error {
 		return err
 	}
 	defer release()
-	return send(0) // tests only
+	return send(0) // signal 0 only tests
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeOnExec marks the descriptors that Spawn passes; it passes no others.
+// closeOnExec marks the descriptors that Spawn passes; there are no others.
 func closeOnExec() error {
 	unix.CloseOnExec(lockFD)
 	unix.CloseOnExec(readyFD)
@@ -31,10 +31,10 @@ func pinProcess(pid int) (send func(unix.Signal) error, release func(), err erro
 	return send, func() {}, nil
 }
 
-// allocate is not possible on this system.
+// allocate is not supported on this system.
 func allocate(*os.File, int64) error { return errors.ErrUnsupported }
 
-// This system has neither: the agent does without.
+// This system supports neither; the agent runs without.
 
 func trySubreaper() error { return nil }
 

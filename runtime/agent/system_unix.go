@@ -15,7 +15,7 @@ const continueSignal = unix.SIGCONT
 // detached makes a process outlive the terminal.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// kill ends a process; one that is gone already is as good.
+// kill kills a process; it may have ended already.
 func kill(pid int) { _ = unix.Kill(pid, unix.SIGKILL) }
 
 func selfTest() SelfTest {

@@ -15,7 +15,7 @@ func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// Apps of this machine do not run on Windows: there is nothing to end or to signal.
+// Apps never run on Windows: there is nothing to end or to signal.
 
 func kill(int) {}
 

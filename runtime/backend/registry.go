@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -53,7 +52,7 @@ func (r *Registry) Canonical(name string) (Alias, error) {
 	if _, ok := r.entries[name]; ok {
 		return Alias{Backend: name}, nil
 	}
-	return Alias{}, Errorf(ErrNotFound, "unknown backend %q: known ones are %s", name, strings.Join(r.order, ", "))
+	return Alias{}, r.unknown(name)
 }
 
 // AliasesOf returns the other names of a backend, sorted.

@@ -21,37 +21,37 @@ type attempt struct {
 	sel    selection
 	progress
 	lossState
-	notices []string // to be handed out first
+	notices []string // to be returned first
 
-	complete bool // no writer is left
-	atEnd    bool // a follower need not wait for more
+	complete bool // all writers have ended
+	atEnd    bool // a follower does not wait for more
 	tail     []openLine
 	tailed   bool // tail is set
 }
 
-// progress is how far an attempt has been read.
+// progress is how far an attempt has been read, by stream where there are two values.
 type progress struct {
-	k       int64    // the record that is being handed out
-	seen    [2]int64 // how far the streams have been looked at
-	lines   [2]int64 // newlines up to there, or fewer
+	k       int64    // the current record
+	seen    [2]int64 // how far the streams have been examined
+	lines   [2]int64 // newlines up to seen, or fewer
 	passed  [2]int64 // newlines up to the last record that was finished or trimmed
-	pos     [2]int64 // the first byte that was not handed out
-	noticed [2]int64 // up to where a notice said that bytes were trimmed
+	pos     [2]int64 // the first byte not returned yet
+	noticed [2]int64 // end of the trimmed bytes that were reported
 	line    int64    // selected lines passed; kept only while counting
-	out     int64    // of a log with a limit: selected lines handed out or reported as skipped
+	out     int64    // with a size limit: selected lines returned or reported as skipped
 	skipped int64    // trimmed lines that the next block reports
-	ended   bool     // the selection reaches no further
+	ended   bool     // the end of the selection is reached
 }
 
-// lossState is what is known of bytes that could not be written.
+// lossState holds the bytes that could not be written.
 type lossState struct {
 	losses   [2][]loss
-	shown    [2]int   // of the losses
+	shown    [2]int   // number of losses returned
 	marked   [2]int64 // bytes in losses
-	lostSize int64    // of log.lost when it was read
+	lostSize int64    // size of log.lost when it was read
 }
 
-// openAttempt looks at an attempt's folder, which may not be there yet.
+// openAttempt opens an attempt's folder, which need not exist yet.
 func openAttempt(number int, dir string, complete bool) (*attempt, error) {
 	a := &attempt{number: number, dir: dir, complete: complete}
 	a.index = index{dir: dir, data: &a.data}
@@ -72,7 +72,7 @@ func openAttempt(number int, dir string, complete bool) (*attempt, error) {
 	return a, nil
 }
 
-// finish notes that nothing more comes.
+// finish records that no more output will come.
 func (a *attempt) finish() {
 	a.complete, a.atEnd = true, true
 	if a.missing() {
@@ -80,7 +80,7 @@ func (a *attempt) finish() {
 	}
 }
 
-// missing reports whether there is no log at all.
+// missing reports whether the attempt has no log.
 func (a *attempt) missing() bool {
 	if a.index.file != nil || a.index.bad != "" {
 		return false
@@ -93,8 +93,8 @@ func (a *attempt) missing() bool {
 	return true
 }
 
-// missingNotice says what is gone; the folder that it was taken from tells when
-// that was at the latest.
+// missingNotice says that the log is gone, and since when at the latest: the change time of
+// the folder that it was deleted from.
 func (a *attempt) missingNotice() string {
 	when := ""
 	for dir := a.dir; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -103,10 +103,10 @@ func (a *attempt) missingNotice() string {
 			break
 		}
 	}
-	return fmt.Sprintf("the log of attempt %d is gone%s: there is none in %s", a.number, when, a.dir)
+	return fmt.Sprintf("the log of attempt %d is gone%s: no log in %s", a.number, when, a.dir)
 }
 
-// start goes to the first selected line.
+// start moves to the first selected line.
 func (a *attempt) start(sel selection) {
 	a.index.steady(func() { a.goTo(sel) })
 	a.noticeTooOld()
@@ -129,11 +129,11 @@ func (a *attempt) goTo(sel selection) {
 	}
 }
 
-// counting reports whether lines must be counted: where the selection begins or
-// ends within what comes.
+// counting reports whether lines must be counted: the selection starts or ends in the
+// remaining output.
 func (a *attempt) counting() bool { return a.line < a.sel.from || a.sel.to != math.MaxInt64 }
 
-// next hands out the next block of whole lines, false if there is none now.
+// next returns the next block of whole lines, false if none is ready.
 func (a *attempt) next() (backend.Block, bool, error) {
 	b, ok, err := a.nextBlock()
 	if ok && a.index.trimmed.file != nil {
@@ -163,7 +163,7 @@ func (a *attempt) nextBlock() (backend.Block, bool, error) {
 		}
 		prev, r := a.index.at(a.k-1), a.index.at(a.k)
 		if first := a.index.first(); a.k < first {
-			a.k = first // what is before was trimmed
+			a.k = first // earlier records were trimmed
 			continue
 		}
 		if r.before(prev) {
@@ -189,7 +189,7 @@ func (a *attempt) nextBlock() (backend.Block, bool, error) {
 	}
 }
 
-// finished notes what was passed with the end of record r.
+// finished records what was passed at the end of record r.
 func (a *attempt) finished(r record) {
 	for s := range r.end {
 		if a.seen[s] == r.end[s] {
@@ -198,7 +198,7 @@ func (a *attempt) finished(r record) {
 	}
 }
 
-// grown returns a stream that record r has more of.
+// grown returns a stream that grew in record r.
 func (a *attempt) grown(r record) (Stream, bool) {
 	for s := range r.end {
 		if r.end[s] <= a.seen[s] {
@@ -212,19 +212,19 @@ func (a *attempt) grown(r record) (Stream, bool) {
 	return 0, false
 }
 
-// damaged ends the use of an index whose record k cannot be true; the rest of
-// the data follows as one chunk per stream.
+// damaged stops using an index whose record k is invalid; the remaining data follow as one
+// chunk per stream.
 func (a *attempt) damaged() {
 	x := &a.index
 	a.notices = append(a.notices, fmt.Sprintf(
 		"%s is damaged after record %d: times from here on are those of the log files", filepath.Join(a.dir, IndexFile), a.k))
 	x.last, x.n = x.at(a.k-1), a.k
 	x.cache, x.extra = nil, nil
-	x.bad = "damaged" // its end is not looked at again
-	x.addRest()
+	x.bad = "damaged" // its end is not read again
+	x.addRemainders()
 }
 
-// block hands out lines of stream s up to record r, or finishes that part of r.
+// block returns lines of stream s up to record r, or finishes that part of r.
 func (a *attempt) block(s Stream, r record) (backend.Block, bool, error) {
 	if a.isTrimmed(s) {
 		b, ok := a.skipTrimmed(s, r)
@@ -271,12 +271,12 @@ func (a *attempt) dataBlock(s Stream, ns int64, p []byte, part bool) backend.Blo
 
 var streamNames = [2]backend.Stream{backend.Stdout, backend.Stderr}
 
-// wholeLines returns the next bytes of s before limit that end with a newline,
-// none if there is no newline. A line longer than maxLine comes in pieces, all
-// but the last with part set.
+// wholeLines returns the next bytes of s before limit that end with a newline, none if
+// there is no newline. A line longer than maxLine comes in pieces, all but the last with
+// part set.
 func (a *attempt) wholeLines(s Stream, limit int64, r record) (p []byte, part bool, err error) {
 	if a.lines[s] == r.lines[s] && limit == r.end[s] {
-		return nil, false, nil // no need to look: a long line is arriving
+		return nil, false, nil // a long line is arriving: no newline to search for
 	}
 	for size := int64(window); ; size *= 2 {
 		to := min(limit, a.pos[s]+size)
@@ -294,15 +294,15 @@ func (a *attempt) wholeLines(s Stream, limit int64, r record) (p []byte, part bo
 			return nil, false, nil
 		}
 		if size >= maxLine {
-			// Looking for the line's end has moved the window.
+			// The search for the line's end has moved the window.
 			p, err = a.view(s, to, limit)
 			return p, true, err
 		}
 	}
 }
 
-// view returns the stream from pos to to. If the file is shorter than that it
-// returns what is left, and then nothing and notes what is missing. Errors: errGone.
+// view returns the stream from pos to to. If the file is shorter, it returns the rest, then
+// nothing with a notice of the missing bytes. Errors: errTrimmed.
 func (a *attempt) view(s Stream, to, known int64) ([]byte, error) {
 	pos := a.pos[s]
 	p, err := a.data[s].view(pos, to, known)
@@ -329,7 +329,7 @@ func (a *attempt) view(s Stream, to, known int64) ([]byte, error) {
 	return nil, nil
 }
 
-// cut removes what is before the first and after the last selected line.
+// cut removes the lines before and after the selection.
 func (a *attempt) cut(p []byte) []byte {
 	if !a.counting() {
 		return p
@@ -354,12 +354,12 @@ func (a *attempt) cut(p []byte) []byte {
 	return p[:i]
 }
 
-// refresh looks for more and reports whether there is.
+// refresh reads new records and reports whether there are any.
 func (a *attempt) refresh() (bool, error) {
 	noIndex := a.index.file == nil
 	grew, err := a.index.refresh(a.complete)
 	if noIndex && a.index.file != nil {
-		a.k = 0 // seen and pos keep what was handed out from coming again
+		a.k = 0 // seen and pos prevent repeated output
 	}
 	if grew {
 		a.loadLosses()
@@ -367,7 +367,7 @@ func (a *attempt) refresh() (bool, error) {
 	return grew, err
 }
 
-// count is how many selected lines there are, open ones included.
+// count returns the number of selected lines, including unfinished ones.
 func (a *attempt) count() int64 {
 	return a.sel.count(a.index.totals()) + int64(len(a.sel.openLines(&a.index)))
 }

@@ -11,7 +11,7 @@ import (
 
 // BenchmarkAppend measures the writer against plain writes to a file.
 func BenchmarkAppend(b *testing.B) {
-	const most = 64 << 20 // the files are begun again after so much
+	const most = 64 << 20 // the files are overwritten after this many bytes
 	for _, size := range []int{100, 64 << 10} {
 		line := append(bytes.Repeat([]byte("x"), 99), '\n')
 		chunk := bytes.Repeat(line, size/len(line))

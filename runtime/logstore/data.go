@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// window is how much is read at once: large enough that system calls do
-	// not count, small enough to stay in a core's cache on the way to a pipe.
+	// window is the read size: large enough to make system calls negligible, small
+	// enough to stay in a core's cache.
 	window = 128 << 10
-	// maxLine is the longest line that is handed out in one piece.
+	// maxLine is the longest line that is returned in one piece.
 	maxLine = 16 << 20
 )
 
 // data reads one stream's file through a window.
 type data struct {
 	name    string      // path
-	s       Stream      // which one
-	trimmed *trimReader // nil: it is not trimmed while it is read
+	s       Stream      // the stream
+	trimmed *trimReader // nil: not trimmed while it is read
 	file    *os.File
-	buf     []byte // the bytes from off on
+	buf     []byte // the bytes from off
 	off     int64
 }
 
@@ -36,10 +36,9 @@ func (d *data) size() (int64, error) {
 	return fi.Size(), nil
 }
 
-// view returns the bytes [from,to), fewer if the file is shorter than that. It
-// may read ahead up to known, the end that the index knows: what is behind it
-// can still change. The result is valid until the next call. The error is errGone
-// if the first of them was trimmed.
+// view returns the bytes [from,to), fewer if the file is shorter. It may read ahead up to
+// known, the end by the index: later bytes can still change. The result is valid until the
+// next call. The error is errTrimmed if the first byte was trimmed.
 func (d *data) view(from, to, known int64) ([]byte, error) {
 	if from >= d.off && to <= d.off+int64(len(d.buf)) {
 		return d.buf[from-d.off : to-d.off], nil
@@ -67,13 +66,12 @@ func (d *data) view(from, to, known int64) ([]byte, error) {
 	return d.buf[:min(int64(n), to-from)], nil
 }
 
-// kept makes sure, after bytes from an offset on were read, that they were there
-// and no zeroes of a hole.
+// kept checks, after a read from an offset, that the bytes were not the zeroes of a hole.
 func (d *data) kept(from int64) error {
 	if d.trimmed == nil {
 		return nil
 	}
-	if err := d.trimmed.look(); err != nil {
+	if err := d.trimmed.refresh(); err != nil {
 		return err
 	}
 	if d.trimmed.now.off[d.s] > from {
@@ -82,7 +80,7 @@ func (d *data) kept(from int64) error {
 	return nil
 }
 
-// lastLineEnd returns the offset behind the last newline in [lo,hi), or -1.
+// lastLineEnd returns the offset after the last newline in [lo,hi), or -1.
 func (d *data) lastLineEnd(lo, hi int64) int64 {
 	for hi > lo {
 		from := max(lo, hi-window)
@@ -98,8 +96,8 @@ func (d *data) lastLineEnd(lo, hi int64) int64 {
 	return -1
 }
 
-// nthLineEnd returns the offset behind the n-th newline (from 1) in [lo,hi) and
-// n; or hi and how many newlines there are when there are fewer.
+// nthLineEnd returns the offset after the n-th newline (from 1) in [lo,hi) and n; if there
+// are fewer, hi and their number.
 func (d *data) nthLineEnd(lo, hi, n int64) (int64, int64) {
 	var seen int64
 	for lo < hi {
@@ -125,9 +123,9 @@ func (d *data) close() {
 	d.buf = nil
 }
 
-// nthLine returns the index behind the n-th newline of p and n; or -1 and how
-// many there are when there are fewer. Counting is much faster than searching,
-// so it searches only in the piece where the n-th newline is.
+// nthLine returns the index after the n-th newline of p and n; if there are fewer, -1 and
+// their number. Counting is much faster than searching, so it searches only the piece that
+// contains the n-th newline.
 func nthLine(p []byte, n int64) (int, int64) {
 	const piece = 4096
 	var seen int64

@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// tick is how often a follower looks by itself, should a change go
-	// unnoticed.
+	// tick is how often a follower checks without a notification, in case it missed a
+	// change.
 	tick = 250 * time.Millisecond
 
-	// An unfinished line is shown when nothing was added for partialRest, or
-	// when it waits for partialMax: a progress bar may never rest.
+	// An unfinished line is shown if nothing was added for partialRest, or after
+	// partialMax: a progress bar may change all the time.
 	partialRest = 100 * time.Millisecond
 	partialMax  = 250 * time.Millisecond
 
-	// untilGrace lets output that arrived just before the end reach the files.
+	// untilGrace leaves time for output just before the end to reach the files.
 	untilGrace = 30 * time.Millisecond
 )
 
-// follower waits for a reader. Its methods are called by Next only.
+// follower waits for changes on behalf of a reader. Only Next calls its methods.
 type follower struct {
 	hub     *Hub
-	own     bool
+	ownsHub bool
 	files   chan struct{} // the log has changed
-	state   chan struct{} // the app may have changed
+	state   chan struct{} // the app's state may have changed
 	watched []watched
-	log     string // the index or folder that is watched
+	log     string // the watched index or folder
 
-	stale    bool // State is to be asked
-	nextTick time.Time
-	until    time.Time
-	rests    [2]rest
+	stale      bool // State must be called
+	nextTick   time.Time
+	until      time.Time
+	unfinished [2]unfinishedLine
 }
 
 type watched struct {
@@ -42,8 +42,8 @@ type watched struct {
 	c    chan struct{}
 }
 
-// rest is how long an unfinished line stands there.
-type rest struct {
+// unfinishedLine is how long a stream has had an unfinished line.
+type unfinishedLine struct {
 	pos, end    int64
 	first, last time.Time
 }
@@ -54,7 +54,7 @@ func newFollower(src Source, o backend.LogOptions) *follower {
 		stale: true, until: o.Until,
 	}
 	if f.hub == nil {
-		f.hub, f.own = NewHub(), true
+		f.hub, f.ownsHub = NewHub(), true
 	}
 	for _, path := range src.Watch {
 		f.watch(path, f.state)
@@ -68,8 +68,8 @@ func (f *follower) watch(path string, c chan struct{}) {
 	f.watched = append(f.watched, watched{path, c})
 }
 
-// watchAttempt watches an attempt's index, so that output wakes once and not
-// twice, or its folder while there is no index. True: it did not before.
+// watchAttempt watches an attempt's index, so that output wakes the follower once and not
+// twice, or its folder until the index exists. It reports whether the watch is new.
 func (f *follower) watchAttempt(a *attempt) bool {
 	path := a.dir
 	if a.index.file != nil {
@@ -108,7 +108,7 @@ func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-closing: // Next tells
+	case <-closing: // Next reports it
 	case <-f.files:
 	case <-f.state:
 		f.stale = true
@@ -118,7 +118,7 @@ func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time
 	return nil
 }
 
-// untilDue returns when the time is up; ok is false if there is no such time.
+// untilDue returns the time left before Until; ok is false if Until is not set.
 func (f *follower) untilDue() (left time.Duration, ok bool) {
 	if f.until.IsZero() {
 		return tick, false
@@ -126,20 +126,19 @@ func (f *follower) untilDue() (left time.Duration, ok bool) {
 	return time.Until(f.until) + untilGrace, true
 }
 
-// restDue finds an unfinished line that is due to be shown, else how long to
-// wait for one.
-func (f *follower) restDue(a *attempt) (s Stream, due bool, wait time.Duration) {
+// unfinishedDue returns an unfinished line that is due to be shown, or how long to wait for one.
+func (f *follower) unfinishedDue(a *attempt) (s Stream, due bool, wait time.Duration) {
 	wait = tick
 	now := time.Now()
 	totals := a.index.totals()
-	for i := range f.rests {
-		r, end := &f.rests[i], totals.end[i]
+	for i := range f.unfinished {
+		r, end := &f.unfinished[i], totals.end[i]
 		switch {
 		case !a.sel.streams[i] || a.pos[i] >= end:
-			*r = rest{pos: -1}
+			*r = unfinishedLine{pos: -1}
 			continue
 		case r.pos != a.pos[i]:
-			*r = rest{pos: a.pos[i], end: end, first: now, last: now}
+			*r = unfinishedLine{pos: a.pos[i], end: end, first: now, last: now}
 		case r.end != end:
 			r.end, r.last = end, now
 		}
@@ -157,19 +156,19 @@ func (f *follower) close() {
 		f.hub.Unwatch(w.path, w.c)
 	}
 	f.watched = nil
-	if f.own {
-		_ = f.hub.Close() // nothing was written through it
+	if f.ownsHub {
+		_ = f.hub.Close() // errors are harmless: a hub holds no data
 	}
 }
 
-// wait waits for more of the current attempt, or finds that it is over.
+// wait waits for more output of the current attempt, or for its end.
 func (r *reader) wait(ctx context.Context) (backend.Block, bool, error) {
 	f, none := r.follow, backend.Block{}
 	if grew, err := r.cur.refresh(); grew || err != nil {
 		return none, false, err
 	}
 	if f.watchAttempt(r.cur) {
-		return none, false, nil // look again: it may have grown before the watch
+		return none, false, nil // read again: it may have grown before the watch started
 	}
 	if f.stale {
 		if err := r.refreshState(); err != nil {
@@ -185,7 +184,7 @@ func (r *reader) wait(ctx context.Context) (backend.Block, bool, error) {
 		return none, false, err
 	}
 	if r.o.Partial {
-		s, due, wait := f.restDue(r.cur)
+		s, due, wait := f.unfinishedDue(r.cur)
 		if due {
 			return r.cur.partial(s)
 		}
@@ -200,7 +199,7 @@ func (r *reader) refreshState() (err error) {
 	return err
 }
 
-// advance opens the next attempt, waits for it, or finds that there is none.
+// advance opens the next attempt, waits for it, or reaches the end.
 func (r *reader) advance(ctx context.Context) error {
 	if r.number < r.attempts {
 		return r.openNext()
@@ -225,7 +224,7 @@ func (r *reader) tooLate() bool {
 	return checkLimit && left <= 0
 }
 
-// Close implements io.Closer; a waiting Next returns. It may be called twice.
+// Close implements io.Closer; a waiting Next returns. Further calls do nothing.
 func (r *reader) Close() error {
 	r.closeOnce.Do(func() {
 		close(r.closing)

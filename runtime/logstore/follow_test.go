@@ -36,7 +36,7 @@ func (a *app) source() Source {
 	}
 }
 
-// begin starts an attempt.
+// begin starts an attempt and returns its writer.
 func (a *app) begin(t testing.TB) *Writer {
 	t.Helper()
 	dir := filepath.Join(a.dir, fmt.Sprint(a.attempts.Load()))
@@ -51,7 +51,7 @@ func (a *app) begin(t testing.TB) *Writer {
 	return w
 }
 
-// end makes the app terminal; the change of its folder tells followers.
+// end makes the app terminal; the change of its folder wakes followers.
 func (a *app) end(t testing.TB) {
 	t.Helper()
 	a.done.Store(true)
@@ -93,7 +93,7 @@ func (l *lineReader) want(text string) {
 	for len(got) < len(text) {
 		b, err := l.r.Next(l.ctx)
 		if err != nil {
-			l.t.Fatalf("after %q: %v; want %q", got, err, text)
+			l.t.Fatalf("got %q, %v; want %q", got, err, text)
 		}
 		got += string(b.Data) + b.Notice
 	}
@@ -112,7 +112,7 @@ func (l *lineReader) wantEnd() {
 func TestFollowAcrossAttempts(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	r := openFollower(t, a.source(), all) // before anything has begun
+	r := openFollower(t, a.source(), all) // before the first attempt
 	zero := 0
 	only := openFollower(t, a.source(), backend.LogOptions{Tail: -1, Attempt: &zero})
 	w := a.begin(t)
@@ -177,7 +177,7 @@ func TestFollowEndsAtUntil(t *testing.T) {
 	until = time.Now().Add(200 * time.Millisecond)
 	openFollower(t, b.source(), backend.LogOptions{Tail: -1, Until: until}).wantEnd()
 	if time.Now().Before(until) {
-		t.Error("ended too early")
+		t.Error("ended before Until, want no earlier")
 	}
 }
 
@@ -190,14 +190,14 @@ func TestFollowPartial(t *testing.T) {
 	r.want("done\n")
 	b, err := r.r.Next(r.ctx)
 	if err != nil || !b.Partial || string(b.Data) != "Password: " {
-		t.Fatalf("%q, partial %v, %v", b.Data, b.Partial, err)
+		t.Fatalf("got %q, partial %v, %v; want the prompt as partial", b.Data, b.Partial, err)
 	}
 	write(t, w, Stdout, "secret\n")
 	b, err = r.r.Next(r.ctx)
 	if err != nil || b.Partial || string(b.Data) != "secret\n" {
-		t.Fatalf("%q, partial %v, %v", b.Data, b.Partial, err)
+		t.Fatalf("got %q, partial %v, %v; want the whole line", b.Data, b.Partial, err)
 	}
-	// A bar that never rests is shown all the same.
+	// A progress bar that changes all the time is shown, too.
 	unsupported, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -212,7 +212,7 @@ func TestFollowPartial(t *testing.T) {
 	}()
 	b, err = r.r.Next(r.ctx)
 	if err != nil || !b.Partial || !strings.HasPrefix(string(b.Data), "\r50%") {
-		t.Fatalf("%q, partial %v, %v", b.Data, b.Partial, err)
+		t.Fatalf("got %q, partial %v, %v; want the bar as partial", b.Data, b.Partial, err)
 	}
 	close(unsupported)
 	<-ended
@@ -236,12 +236,12 @@ func TestNextEndsWithContextAndClose(t *testing.T) {
 		go next(ctx)
 		cancel()
 		if err := <-result; !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
+			t.Errorf("after cancel: got %v, want context.Canceled", err)
 		}
 		go next(context.Background())
 		r.Close()
 		if err := <-result; !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("closed: %v", err)
+			t.Errorf("after Close: got %v, want fs.ErrClosed", err)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestManyFollowersShareAHub(t *testing.T) {
 	src := a.source()
 	src.Hub = hub
 	var followers []*lineReader
-	for range 300 { // more than inotify instances
+	for range 300 { // more than the limit of inotify instances
 		followers = append(followers, openFollower(t, src, all))
 	}
 	write(t, w, Stdout, "hello\n")
@@ -269,12 +269,12 @@ func TestManyFollowersShareAHub(t *testing.T) {
 		f.r.Close()
 	}
 	if n := len(hub.watches); n != 0 {
-		t.Errorf("%d watches are left", n)
+		t.Errorf("got %d watches after Close, want none", n)
 	}
 }
 
-// TestWriterAndFollowers writes both streams at once while readers follow, and
-// checks that each of them gets every byte once and whole lines only.
+// TestWriterAndFollowers writes both streams concurrently while readers follow, and checks
+// that each reader gets every byte once and in whole lines.
 func TestWriterAndFollowers(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
@@ -316,7 +316,7 @@ func TestWriterAndFollowers(t *testing.T) {
 	for i := range got {
 		for s := range sent {
 			if !bytes.Equal(got[i][s].Bytes(), sent[s].Bytes()) {
-				t.Errorf("reader %d: %s has %d bytes, %d were sent", i, Stream(s), got[i][s].Len(), sent[s].Len())
+				t.Errorf("reader %d: %s: got %d bytes, want the %d that were sent", i, Stream(s), got[i][s].Len(), sent[s].Len())
 			}
 		}
 	}
@@ -336,7 +336,7 @@ func followAll(t *testing.T, r backend.LogReader, got *[2]bytes.Buffer) {
 			return
 		}
 		if b.Notice != "" {
-			t.Errorf("notice %q", b.Notice)
+			t.Errorf("got notice %q, want none", b.Notice)
 			continue
 		}
 		s := Stdout
@@ -344,14 +344,14 @@ func followAll(t *testing.T, r backend.LogReader, got *[2]bytes.Buffer) {
 			s = Stderr
 		}
 		if open[s] {
-			t.Error("more after an unfinished line")
+			t.Error("got more after an unfinished line, want a new line")
 		}
 		open[s] = !b.Partial && b.Data[len(b.Data)-1] != '\n'
 		got[s].Write(b.Data)
 	}
 }
 
-// TestFollowWithoutIndex follows plain files that somebody else writes.
+// TestFollowWithoutIndex follows plain files that another program writes.
 func TestFollowWithoutIndex(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

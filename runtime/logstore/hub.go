@@ -10,26 +10,26 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// pace is how long a hub lets pass between two changes of one file. Meanwhile the
-// system joins those that come: a replica that writes thousands of short lines would
-// else wake each follower up thousands of times, and wait for the processor itself.
+// pace is the minimum time between two notifications of one file. The system merges changes
+// in between: otherwise a replica that writes thousands of short lines would wake each
+// follower thousands of times, and wait for the processor itself.
 const pace = 2 * time.Millisecond
 
-// A process that ever watched a file by inotify takes 10 to 17 ms to end. A hub reads
-// for the first pollTime instead, each pollPause or, with many listeners, less often.
+// A process that ever watched a file with inotify takes 10 to 17 ms to end. For the first
+// pollTime a hub therefore polls, every pollPause or, with many listeners, less often.
 const (
 	pollTime  = 200 * time.Millisecond
 	pollPause = time.Millisecond
-	pollMany  = 8 // so many listeners double the pause
+	pollMany  = 8 // this many listeners double the pause
 	// blindPause is the pause of a hub that cannot watch.
 	blindPause = 50 * time.Millisecond
 )
 
-// Hub tells readers that files changed. Many readers share one: the system
-// allows few watchers (128 inotify instances per user), but many watched files.
+// Hub notifies readers of changed files. Many readers share one: the system allows few
+// watchers (128 inotify instances per user), but many watched files.
 type Hub struct {
-	// change is held around calls of the watcher, which may block until its events
-	// are taken; mu never is, so that they are.
+	// change is held during calls of the watcher, which may block until its events are
+	// received. mu is not, so that they can be.
 	change  sync.Mutex
 	watcher *fsnotify.Watcher // nil while the hub polls
 	polls   bool
@@ -39,13 +39,13 @@ type Hub struct {
 	watches map[string]map[chan struct{}]struct{}
 }
 
-// NewHub returns a hub that holds nothing until something is watched.
+// NewHub returns a hub that uses no resources until something is watched.
 func NewHub() *Hub {
 	return &Hub{closed: make(chan struct{}), watches: map[string]map[chan struct{}]struct{}{}}
 }
 
-// Watch sends to c, which must have room for one, when the file or something
-// in the folder may have changed.
+// Watch sends to c, which must have a buffer of one, when the file or an entry of the folder
+// may have changed.
 func (h *Hub) Watch(path string, c chan struct{}) {
 	h.change.Lock()
 	defer h.change.Unlock()
@@ -56,7 +56,7 @@ func (h *Hub) Watch(path string, c chan struct{}) {
 	}
 }
 
-// poll wakes all listeners from time to time, for good or until the hub can watch.
+// poll wakes all listeners periodically, permanently or until the hub can watch.
 func (h *Hub) poll(thenWatch bool) {
 	if h.polls {
 		return
@@ -75,11 +75,11 @@ func (h *Hub) poll(thenWatch bool) {
 				return
 			}
 		}
-		h.notifyAll() // what changed before the watch began
+		h.notifyAll() // changes before the watch started
 	}()
 }
 
-// pause reports false if the hub was closed meanwhile.
+// pause sleeps and reports false if the hub was closed meanwhile.
 func (h *Hub) pause(d time.Duration) bool {
 	select {
 	case <-h.closed:
@@ -89,7 +89,7 @@ func (h *Hub) pause(d time.Duration) bool {
 	}
 }
 
-// begin makes the watcher and reports whether it watches all that is listened to.
+// begin starts the watcher and reports whether it watches all paths.
 func (h *Hub) begin() bool {
 	h.change.Lock()
 	defer h.change.Unlock()
@@ -111,7 +111,7 @@ func (h *Hub) begin() bool {
 	return !h.polls
 }
 
-// addListener notes a listener and reports whether it is the first of its path.
+// addListener adds a listener and reports whether it is the first of its path.
 func (h *Hub) addListener(path string, c chan struct{}) (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,7 +123,7 @@ func (h *Hub) addListener(path string, c chan struct{}) (first bool) {
 	return first
 }
 
-// removeListener forgets a listener and reports whether it was the last of its path.
+// removeListener removes a listener and reports whether it was the last of its path.
 func (h *Hub) removeListener(path string, c chan struct{}) (last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,7 +137,7 @@ func (h *Hub) removeListener(path string, c chan struct{}) (last bool) {
 }
 
 func (h *Hub) run(w *fsnotify.Watcher) {
-	windowStart, notified := time.Now(), map[string]bool{} // what was told since
+	windowStart, notified := time.Now(), map[string]bool{} // notified: files since windowStart
 	for {
 		select {
 		case e, ok := <-w.Events:
@@ -172,7 +172,7 @@ func (h *Hub) notify(name string) {
 	}
 }
 
-// notifyAll returns how many listeners there are.
+// notifyAll wakes all listeners and returns their number.
 func (h *Hub) notifyAll() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -192,16 +192,16 @@ func wake(c chan struct{}) {
 	}
 }
 
-// Unwatch ends a watch.
+// Unwatch removes a listener.
 func (h *Hub) Unwatch(path string, c chan struct{}) {
 	h.change.Lock()
 	defer h.change.Unlock()
 	if h.removeListener(path, c) && h.watcher != nil {
-		_ = h.watcher.Remove(path) // it may be deleted, which ended the watch
+		_ = h.watcher.Remove(path) // a deleted file has ended its watch
 	}
 }
 
-// Close ends all watches; readers go on by looking from time to time. It may be called twice.
+// Close ends all watches; readers continue by polling. Further calls do nothing.
 func (h *Hub) Close() error {
 	h.change.Lock()
 	defer h.change.Unlock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestHubPace: a file that changes all the time wakes its followers up once in a
-// while, and after the last change.
+// TestHubPace: a file that changes all the time wakes its followers from time to time, and
+// after the last change.
 func TestHubPace(t *testing.T) {
 	t.Parallel()
 	h := NewHub()
@@ -47,16 +47,16 @@ func TestHubPace(t *testing.T) {
 			}
 			seen = fi.Size()
 		case <-time.After(10 * time.Second):
-			t.Fatalf("seen %d of %d bytes after %d wakes", seen, want, wakes)
+			t.Fatalf("got %d of %d bytes after %d wakes, want all", seen, want, wakes)
 		}
 	}
 	if most := int(time.Since(begun)/min(pace, pollPause)) + 2; wakes > most {
-		t.Errorf("%d wakes in %v, want at most %d", wakes, time.Since(begun), most)
+		t.Errorf("got %d wakes in %v, want at most %d", wakes, time.Since(begun), most)
 	}
 }
 
-// TestHubPollsFirst: a hub asks the system to watch only if it lasts, and tells of changes
-// before and after that.
+// TestHubPollsFirst: a hub starts to watch only after polling for some time, and reports
+// changes before and after that.
 func TestHubPollsFirst(t *testing.T) {
 	t.Parallel()
 	h := NewHub()
@@ -75,19 +75,19 @@ func TestHubPollsFirst(t *testing.T) {
 	h.Watch(name, changed)
 	<-changed
 	if watches() && time.Since(begun) < pollTime {
-		t.Errorf("the hub watches after %v, want polling for %v", time.Since(begun), pollTime)
+		t.Errorf("watching after %v, want polling for %v", time.Since(begun), pollTime)
 	}
 	for !watches() {
 		time.Sleep(time.Millisecond)
 	}
-	for range 4 { // two wakes may be left from before
+	for range 4 { // two earlier wakes may be pending
 		if err := os.WriteFile(name, []byte("a line\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		select {
 		case <-changed:
 		case <-time.After(10 * time.Second):
-			t.Fatal("a change of a watched file woke no listener")
+			t.Fatal("a change of a watched file: got no wake, want one")
 		}
 	}
 }

@@ -35,11 +35,11 @@ var dataFiles = [2]string{StdoutFile, StderrFile}
 
 const (
 	indexMagic = "TXIDX001"
-	recordSize = 40 // header and records are of the same size
+	recordSize = 40 // size of the header and of each record
 
-	// A chunk joins the record of the chunk before it within this time and up
-	// to this size: a flood of small writes costs one record per 5 ms, and
-	// finding a line or a time scans at most one record of data.
+	// A chunk joins the record of the previous chunk within this time and up to this
+	// size: a flood of small writes costs one record per 5 ms, and finding a line or a
+	// time scans at most one record of data.
 	joinWithin = 5 * time.Millisecond
 	joinUpTo   = 1 << 20
 )
@@ -62,8 +62,8 @@ func decodeRecord(b []byte) record {
 	return record{time: at(0), end: [2]int64{at(1), at(2)}, lines: [2]int64{at(3), at(4)}}
 }
 
-// header is what the index says before its records. The losses stand here as
-// well as in log.lost because these bytes can be rewritten on a full disk.
+// header is the first entry of the index. It repeats the losses in log.lost, because these
+// bytes can be rewritten on a full disk.
 type header struct {
 	lost      [2]int64 // bytes per stream
 	lostLines int64    // newlines in them, both streams
@@ -79,7 +79,7 @@ func (h header) encode(b []byte) {
 
 func decodeHeader(b []byte) (header, error) {
 	if len(b) < recordSize || string(b[:8]) != indexMagic {
-		return header{}, fmt.Errorf("not a log index: it does not begin with %s", indexMagic)
+		return header{}, fmt.Errorf("not a log index: it does not start with %s", indexMagic)
 	}
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8+8*i:])) }
 	return header{lost: [2]int64{at(0), at(1)}, lostLines: at(2), lostSince: at(3)}, nil

@@ -13,40 +13,39 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// cached is how many records are read at once.
+// cached is the number of records read in one call.
 const cached = 512
 
-// index gives the records of an attempt by number: those of log.idx and, where
-// data stand behind the last of them and no writer is left (or there is
-// no index), one more for each such stream, at its file's time.
+// index returns the records of an attempt by number: those of log.idx, plus one for each
+// stream with data after the last record if all writers have ended or there is no index;
+// its time is that of the stream's file.
 type index struct {
 	dir     string
 	data    *[2]data
 	file    *os.File // nil: no index
-	bad     string   // why the file there is of no use; "" is fine
+	bad     string   // why the file is unusable; "" if it is fine
 	trimmed trimReader
 
-	unlimited bool // there is nothing for gone to read
+	unlimited bool // the log has no log.gone
 	head      header
-	n         int64    // records, extra ones not counted
-	last      record   // number n-1 when it was looked at
-	extra     []record // behind the n-th
+	n         int64    // number of records without extra ones
+	last      record   // record n-1 when it was read
+	extra     []record // after the n-th
 	recordCache
 	counts [2]lineCount
 }
 
-// recordCache holds records from number cacheK on, but never the last one, which
-// may change.
+// recordCache holds records from number cacheK on, but never the last one, which may change.
 type recordCache struct {
 	cache  []record
 	cacheK int64
 }
 
-// lineCount remembers the newlines of [from,upTo) of one stream.
+// lineCount caches the number of newlines in [from,upTo) of one stream.
 type lineCount struct{ from, upTo, lines int64 }
 
-// refresh looks at the files again and reports whether there is more. With
-// complete, no writer is left.
+// refresh reads the files again and reports whether there are new records. complete means
+// that all writers have ended.
 func (x *index) refresh(complete bool) (bool, error) {
 	before, beforeN := x.totals(), x.len()
 	if x.file == nil && x.bad == "" {
@@ -58,9 +57,9 @@ func (x *index) refresh(complete bool) (bool, error) {
 		if err := x.trimmed.open(x.dir); err != nil {
 			return false, err
 		}
-		x.unlimited = x.trimmed.file == nil && x.file != nil // it is made before the index
+		x.unlimited = x.trimmed.file == nil && x.file != nil // log.gone is created before the index
 	}
-	if err := x.trimmed.look(); err != nil {
+	if err := x.trimmed.refresh(); err != nil {
 		return false, err
 	}
 	if err := x.readLast(complete); err != nil {
@@ -68,7 +67,7 @@ func (x *index) refresh(complete bool) (bool, error) {
 	}
 	x.extra = x.extra[:0]
 	if complete || x.file == nil || x.bad != "" {
-		x.addRest()
+		x.addRemainders()
 	}
 	return x.totals() != before || x.len() != beforeN, nil
 }
@@ -86,7 +85,7 @@ func (x *index) open() error {
 	n, _ := f.ReadAt(b[:], 0)
 	if x.head, err = decodeHeader(b[:n]); err != nil {
 		f.Close()
-		if n > 0 { // an empty one is about to get its header
+		if n > 0 { // an empty file has no header yet
 			x.bad = fmt.Sprintf("%s is damaged (%v): all times are those of the log files", name, err)
 		}
 		return nil
@@ -95,8 +94,8 @@ func (x *index) open() error {
 	return nil
 }
 
-// readLast finds the number of records and reads the last one. It is read
-// twice: the writer may be just changing it.
+// readLast finds the number of records and reads the last one, twice: the writer may be
+// changing it.
 func (x *index) readLast(complete bool) error {
 	if x.file == nil || x.bad != "" {
 		return nil
@@ -125,7 +124,7 @@ func (x *index) readLast(complete bool) error {
 	}
 	r := decodeRecord(b[:])
 	if n == x.n && r.before(x.last) {
-		return nil // torn or damaged: keep what was good
+		return nil // torn or damaged: keep the valid record
 	}
 	x.n, x.last = n, r
 	if complete {
@@ -139,8 +138,7 @@ func (x *index) readLast(complete bool) error {
 	return nil
 }
 
-// trim leaves out records at the end that cannot be: after a power cut a file
-// may end in zeroes.
+// trim removes invalid records at the end: after a power cut a file may end in zeroes.
 func (x *index) trim() {
 	for x.n > 0 {
 		prev := x.at(x.n - 2)
@@ -148,7 +146,7 @@ func (x *index) trim() {
 			return
 		}
 		x.n, x.last = x.n-1, prev
-		x.cache = nil // prev is the last now
+		x.cache = nil // prev is the last record now
 	}
 }
 
@@ -157,27 +155,27 @@ func (r record) before(o record) bool {
 	return r.time < o.time || r.end[0] < o.end[0] || r.end[1] < o.end[1] || r.lines[0] < o.lines[0] || r.lines[1] < o.lines[1]
 }
 
-// addRest makes a record for each stream with data behind the last record, in
-// the order of the files' times.
-func (x *index) addRest() {
-	type rest struct {
+// addRemainders adds a record for each stream with data after the last record, in the order of the
+// files' times.
+func (x *index) addRemainders() {
+	type remainder struct {
 		s    Stream
 		size int64
 		time int64
 	}
-	var rests []rest
+	var remainders []remainder
 	for s := range x.data {
 		fi, err := os.Stat(x.data[s].name)
 		if err != nil || fi.Size() <= x.last.end[s] {
 			continue
 		}
 		if end := dataEnd(x.data[s].name, fi, x.last.end[s]); end > x.last.end[s] {
-			rests = append(rests, rest{Stream(s), end, fi.ModTime().UnixNano()})
+			remainders = append(remainders, remainder{Stream(s), end, fi.ModTime().UnixNano()})
 		}
 	}
-	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(a.time, b.time) })
+	slices.SortStableFunc(remainders, func(a, b remainder) int { return cmp.Compare(a.time, b.time) })
 	r := x.last
-	for _, e := range rests {
+	for _, e := range remainders {
 		r.time = max(r.time, e.time)
 		r.end[e.s] = e.size
 		r.lines[e.s] += x.countLines(e.s, x.last.end[e.s], e.size)
@@ -198,8 +196,8 @@ func (x *index) countLines(s Stream, from, to int64) int64 {
 	return c.lines
 }
 
-// first is the number of the first record that is there, as far as is known; it
-// may be behind the last one that this reader knows.
+// first returns the number of the first record known to be kept; it may be after the last
+// one that this reader knows.
 func (x *index) first() int64 {
 	if x.file == nil {
 		return 0
@@ -207,17 +205,17 @@ func (x *index) first() int64 {
 	return max(0, x.trimmed.now.record-1)
 }
 
-// len is the number of records.
+// len returns the number of records.
 func (x *index) len() int64 { return x.n + int64(len(x.extra)) }
 
-// totals is the last record, or a zero one.
+// totals returns the last record, or a zero one.
 func (x *index) totals() record { return x.at(x.len() - 1) }
 
-// at returns record k; before the first one all is zero.
+// at returns record k; before the first record all values are zero.
 func (x *index) at(k int64) record {
 	switch {
 	case k < x.first(), k >= x.len():
-		return record{} // gone, and the next one counts from zero
+		return record{} // trimmed; the next one counts from zero
 	case k < 0:
 		return record{}
 	case k >= x.n:
@@ -231,26 +229,26 @@ func (x *index) at(k int64) record {
 	if i := k - x.cacheK; i < int64(len(x.cache)) && k >= x.first() {
 		return x.cache[i]
 	}
-	return record{} // the index was cut while we read it
+	return record{} // the index was trimmed during the read
 }
 
 func (x *index) load(k int64) {
 	b := make([]byte, min(cached, x.n-1-k)*recordSize)
 	n, _ := x.file.ReadAt(b, (k+1)*recordSize)
-	_ = x.trimmed.look() // what turned into zeroes while it was read is not asked for any more
+	_ = x.trimmed.refresh() // records that became zeroes during the read are before first now
 	x.cacheK, x.cache = k, x.cache[:0]
 	for i := 0; i+recordSize <= n; i += recordSize {
 		x.cache = append(x.cache, decodeRecord(b[i:]))
 	}
 }
 
-// search returns the first record for which f is true, len() if none; f must
-// be false up to some record and true from there on.
+// search returns the first record for which f is true, len() if none. f must be false up to
+// some record and true from there on.
 func (x *index) search(f func(record) bool) int64 {
 	return int64(sort.Search(int(x.len()), func(i int) bool { return f(x.at(int64(i))) }))
 }
 
-// lineStart returns where the line begins that is unfinished after record k-1.
+// lineStart returns the start of the line that is unfinished after record k-1.
 func (x *index) lineStart(s Stream, k int64) int64 {
 	lines := x.at(k - 1).lines[s]
 	if lines == 0 {
@@ -265,16 +263,16 @@ func (x *index) lineStart(s Stream, k int64) int64 {
 	if lines == g.lines[s] && !g.mid[s] {
 		return g.off[s]
 	}
-	return lo // damaged: better twice than never
+	return lo // damaged: better to repeat output than to skip it
 }
 
-// steady does f again if a part of the index that it may have looked at was given
-// back to the disk meanwhile.
+// steady calls f, and again if the index was trimmed meanwhile: f may have read trimmed
+// records.
 func (x *index) steady(f func()) {
 	for {
 		before := x.trimmed.now.record
 		f()
-		if x.trimmed.look() != nil || x.trimmed.now.record == before {
+		if x.trimmed.refresh() != nil || x.trimmed.now.record == before {
 			return
 		}
 	}

@@ -13,33 +13,32 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// limiter keeps a log below its limit: when a file passes it, an eighth of the
-// limit, the oldest, is trimmed. Sizes and offsets stay.
+// limiter keeps a log below its limit: when a file exceeds it, the oldest eighth of the
+// limit is trimmed. Sizes and offsets do not change.
 //
-// log.gone is written first, then, by a goroutine of the limiter's own since it
-// may have to wait for the disk, the bytes are freed. A kill in between
-// leaves bytes that no reader uses.
+// log.gone is written first; then a goroutine of the limiter frees the bytes, since that may
+// wait for the disk. A kill in between leaves bytes that readers ignore.
 type limiter struct {
 	dir         string
 	limit       int64
 	file        *os.File // log.gone
-	unsupported error    // why nothing can be freed: output beyond the limit is dropped
+	unsupported error    // why bytes cannot be freed: output beyond the limit is dropped
 
-	planMu sync.Mutex // held while it is worked out what goes next
+	planMu sync.Mutex // held while a trim is planned
 
 	mu      sync.Mutex
-	changed sync.Cond // given or busy
+	changed sync.Cond // freed or busy has changed
 	trimmed trimmed
-	freed   trimmed // what has been freed
+	freed   trimmed // already freed
 	busy    bool
-	planErr error // why the last plan failed
-	freeErr error // why the last freeing failed
+	planErr error // error of the last plan
+	freeErr error // error of the last freeing
 }
 
-// slack is how much may wait to be freed before the writer waits.
+// slack is how many bytes may wait to be freed before the writer waits.
 const slack = 8 << 20
 
-// newLimiter makes log.gone, full of zeroes but for the limit.
+// newLimiter creates log.gone with the limit and zeroes.
 func newLimiter(dir string, limit int64) (*limiter, error) {
 	f, err := safefile.OpenFile(filepath.Join(dir, TrimFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -49,7 +48,7 @@ func newLimiter(dir string, limit int64) (*limiter, error) {
 	l.changed.L = &l.mu
 	err = l.write(l.trimmed)
 	if perr := punch(f, trimSize, 2*trimSize); perr != nil {
-		l.unsupported = fmt.Errorf("the size limit of %s is reached, and the oldest part cannot be given back here: %w", sizeText(limit), perr)
+		l.unsupported = fmt.Errorf("the size limit of %s is reached, and this file system cannot free the oldest part: %w", sizeText(limit), perr)
 	}
 	if err != nil {
 		f.Close()
@@ -66,11 +65,11 @@ func (l *limiter) write(g trimmed) error {
 	return err
 }
 
-// step is how much is trimmed at once.
+// step is how many bytes are trimmed together.
 func (l *limiter) step() int64 { return max(1, l.limit/8) }
 
-// admit tells why n more bytes cannot be taken behind end; nil: they can. What
-// fails now and then may work the next time, but it must not fill the disk.
+// admit returns an error if n more bytes cannot be accepted after end. A failure may be
+// temporary, but it must not fill the disk.
 func (l *limiter) admit(s Stream, end, records, n int64) error {
 	if l.unsupported != nil {
 		if end+n > l.limit {
@@ -91,13 +90,13 @@ func (l *limiter) admit(s Stream, end, records, n int64) error {
 	}
 	l.check(s, end, records)
 	if err := stuck(); err != nil {
-		return fmt.Errorf("the size limit of %s is passed, and the oldest part cannot be given back: %w", sizeText(l.limit), err)
+		return fmt.Errorf("the size limit of %s is exceeded, and the oldest part cannot be freed: %w", sizeText(l.limit), err)
 	}
 	return nil
 }
 
-// check gives back what is too much: of stream s, which ends at end, and of the
-// index, which has that many records. The caller keeps the stream from growing.
+// check trims excess bytes of stream s, which ends at end, and of the index with its number
+// of records. The caller keeps the stream from growing.
 func (l *limiter) check(s Stream, end, records int64) {
 	l.planMu.Lock()
 	defer l.planMu.Unlock()
@@ -123,7 +122,7 @@ func (l *limiter) check(s Stream, end, records int64) {
 	}
 }
 
-// plan works out what to give back.
+// plan determines what to trim.
 func (l *limiter) plan(g trimmed, s Stream, long, many bool) (trimmed, error) {
 	var files [2]data
 	x := index{dir: l.dir, data: &files}
@@ -139,7 +138,7 @@ func (l *limiter) plan(g trimmed, s Stream, long, many bool) (trimmed, error) {
 		return g, err
 	}
 	if x.file == nil {
-		return g, errors.New("the log's index is gone")
+		return g, errors.New("the log's index is missing")
 	}
 	keep := l.limit - l.step()
 	if long {
@@ -159,8 +158,8 @@ func (l *limiter) plan(g trimmed, s Stream, long, many bool) (trimmed, error) {
 	return g, nil
 }
 
-// move lets stream s begin at want or, better, at the next line if that begins
-// within the leeway.
+// move sets the start of stream s to want or, better, to the next line if that starts within
+// leeway.
 func (g *trimmed) move(x *index, s Stream, want, leeway int64) error {
 	if want <= g.off[s] {
 		return nil
@@ -191,7 +190,7 @@ func (g *trimmed) move(x *index, s Stream, want, leeway int64) error {
 	return nil
 }
 
-// count adds the newlines of [from,to) to n.
+// count returns n plus the newlines in [from,to).
 func (d *data) count(from, to, n int64) (int64, error) {
 	for from < to {
 		p, err := d.view(from, min(to, from+window), to)
@@ -207,7 +206,7 @@ func (d *data) count(from, to, n int64) (int64, error) {
 	return n, nil
 }
 
-// begin makes it known what is gone and has it given back; it needs mu.
+// begin publishes what is trimmed and starts freeing it. The caller holds mu.
 func (l *limiter) begin(next trimmed) error {
 	if next != l.trimmed {
 		if err := l.write(next); err != nil {
@@ -222,12 +221,12 @@ func (l *limiter) begin(next trimmed) error {
 	return nil
 }
 
-// waiting is how many bytes wait to be freed.
+// waiting returns how many bytes wait to be freed.
 func (l *limiter) waiting() int64 {
 	return l.trimmed.off[0] - l.freed.off[0] + l.trimmed.off[1] - l.freed.off[1]
 }
 
-// free gives back until nothing waits or it fails: the next check tries again.
+// free frees bytes until none wait or freeing fails: the next check tries again.
 func (l *limiter) free() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -246,8 +245,8 @@ func (l *limiter) free() {
 }
 
 func (l *limiter) freeRange(from, to trimmed) error {
-	// A power cut must not keep the holes and forget that they are holes. The
-	// file's place on the disk is fixed, so this is one small write.
+	// After a power cut no hole may be unknown to log.gone. The file's place on the disk
+	// is fixed, so this is one small write.
 	if err := datasync(l.file); err != nil {
 		return err
 	}
@@ -256,17 +255,16 @@ func (l *limiter) freeRange(from, to trimmed) error {
 			return err
 		}
 	}
-	// The record before the first kept one says what that counts from.
+	// The record before the first kept one is kept as well: it holds the totals before it.
 	first := func(g trimmed) int64 { return recordSize * max(1, g.record) }
 	return punchFile(filepath.Join(l.dir, IndexFile), recordSize, first(from), first(to))
 }
 
-// wholeBlock is a multiple of every usual block size.
+// wholeBlock is a multiple of all common block sizes.
 const wholeBlock = 1 << 20
 
-// punchFile gives back [from,to) when what lies between lowest and from was given
-// back before. Of a block only all or nothing is freed: the one that holds from
-// is a part of it, now that it is needed no more.
+// punchFile frees [from,to); everything from lowest to from has been freed before. The file
+// system frees only whole blocks, so it starts at the block that contains from.
 func punchFile(name string, lowest, from, to int64) error {
 	if from >= to {
 		return nil
@@ -283,7 +281,7 @@ func punchFile(name string, lowest, from, to int64) error {
 	return punch(f, from, to)
 }
 
-// close waits until all is trimmed.
+// close waits until all trimmed bytes are freed.
 func (l *limiter) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -26,18 +26,18 @@ func readGone(t testing.TB, dir string) trimmed {
 	}
 	defer r.close()
 	if r.file == nil {
-		t.Fatal("no log.gone")
+		t.Fatal("log.gone: not found, want it")
 	}
 	return r.now
 }
 
-// limitedLine is a line of a log with a limit.
+// limitedLine is a line of a log with a size limit.
 type limitedLine struct {
 	line
-	trimmed bool // all of it
+	trimmed bool // completely
 }
 
-// naiveGone works out which lines are left, and cuts one that is cut.
+// naiveGone computes which lines are kept, and shortens a line that is partly trimmed.
 func naiveGone(chunks []chunk, g trimmed) (lines, open []limitedLine) {
 	var at [2]int64
 	mark := func(all []line) (out []limitedLine) {
@@ -54,7 +54,7 @@ func naiveGone(chunks []chunk, g trimmed) (lines, open []limitedLine) {
 	return mark(whole), mark(rest)
 }
 
-// naiveLimited applies options, and reports whether a selected line is gone.
+// naiveLimited applies options, and reports whether a selected line was trimmed.
 func naiveLimited(chunks []chunk, g trimmed, o backend.LogOptions) (kept []line, missing bool) {
 	lines, open := naiveGone(chunks, g)
 	var selected []limitedLine
@@ -85,8 +85,8 @@ func naiveLimited(chunks []chunk, g trimmed, o backend.LogOptions) (kept []line,
 	return kept, missing
 }
 
-// TestRandomLimitedLogs is TestRandomLogs with limits: what is left is true, has
-// its true number, and what is missing is said.
+// TestRandomLimitedLogs is TestRandomLogs with limits: kept lines are correct and have their
+// correct numbers, and missing lines are reported.
 func TestRandomLimitedLogs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -127,7 +127,7 @@ func TestRandomLimitedLogs(t *testing.T) {
 		}
 	}
 	if cut < 16 || indexCut < 5 {
-		t.Errorf("only %d logs were cut, %d of them in the index", cut, indexCut)
+		t.Errorf("got %d trimmed logs, %d with a trimmed index, want at least 16 and 5", cut, indexCut)
 	}
 }
 
@@ -147,14 +147,14 @@ func checkSelection(t *testing.T, what, dir string, chunks []chunk, g trimmed, r
 	compare(t, what, got, want)
 	unsure := g.mid != [2]bool{} || g.record > 0 && (!o.Since.IsZero() || !o.Until.IsZero())
 	if missing != (len(notices) > 0) && (missing || !unsure) {
-		t.Fatalf("%s: missing %v, notices %q, %+v", what, missing, notices, g)
+		t.Fatalf("%s: lines are missing: %v, got notices %q with %+v", what, missing, notices, g)
 	}
 	if len(notices) > 2 {
-		t.Fatalf("%s: notices %q", what, notices)
+		t.Fatalf("%s: got notices %q, want at most 2", what, notices)
 	}
 }
 
-// checkWithoutIndex: the order is lost with the index, but no byte.
+// checkWithoutIndex: without the index the order is lost, but no byte.
 func checkWithoutIndex(t *testing.T, dir string, chunks []chunk, g trimmed) {
 	t.Helper()
 	for s, stream := range []backend.Stream{backend.Stdout, backend.Stderr} {
@@ -166,12 +166,12 @@ func checkWithoutIndex(t *testing.T, dir string, chunks []chunk, g trimmed) {
 		want, _ = naiveLimited(chunks, g, backend.LogOptions{Stream: stream, Tail: -1, FromLine: from})
 		compareTexts(t, got, want)
 		if !g.mid[s] && len(notices) > 0 {
-			t.Fatalf("from line %d: notices %q, %+v", from, notices, g)
+			t.Fatalf("from line %d: got notices %q with %+v, want none", from, notices, g)
 		}
 	}
 }
 
-// checkFiles: sizes are true, what is gone is zero, what is kept is what was written.
+// checkFiles: files keep their sizes, trimmed bytes are zero, kept bytes are unchanged.
 func checkFiles(t *testing.T, dir string, chunks []chunk, g trimmed) {
 	t.Helper()
 	for s, name := range dataFiles {
@@ -182,15 +182,15 @@ func checkFiles(t *testing.T, dir string, chunks []chunk, g trimmed) {
 			}
 		}
 		if int64(len(want))-g.off[s] > g.limit {
-			t.Fatalf("%s keeps %d bytes, the limit is %d", name, int64(len(want))-g.off[s], g.limit)
+			t.Fatalf("%s: got %d kept bytes, want at most %d", name, int64(len(want))-g.off[s], g.limit)
 		}
 		if lines := int64(bytes.Count(want[:g.off[s]], newline)); lines != g.lines[s] {
-			t.Fatalf("%s: %d lines are gone, log.gone says %d", name, lines, g.lines[s])
+			t.Fatalf("%s: %d lines are trimmed, but log.gone has %d", name, lines, g.lines[s])
 		}
 		copy(want, make([]byte, g.off[s]))
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("%s is not what was written with zeroes in place of what is gone: %v", name, err)
+			t.Fatalf("%s (%v): want what was written, with zeroes for trimmed bytes", name, err)
 		}
 	}
 }
@@ -204,9 +204,9 @@ func allocated(t *testing.T, path string) int64 {
 	return st.Blocks * 512
 }
 
-// TestLimitGivesTheDiskBack floods a log on the file system of the temporary
-// folder and, where there is one, on a tmpfs.
-func TestLimitGivesTheDiskBack(t *testing.T) {
+// TestLimitFreesTheDisk floods a log on the file system of the temporary folder and, where
+// available, on a tmpfs.
+func TestLimitFreesTheDisk(t *testing.T) {
 	t.Parallel()
 	dirs := []string{t.TempDir()}
 	if dir, err := os.MkdirTemp("/dev/shm", "torchx-test-"); err == nil {
@@ -236,23 +236,23 @@ func TestLimitGivesTheDiskBack(t *testing.T) {
 		}
 		for _, name := range []string{StdoutFile, StderrFile, IndexFile} {
 			if got := allocated(t, filepath.Join(dir, name)); got > limit+64<<10 {
-				t.Errorf("%s takes %d bytes of the disk", filepath.Join(dir, name), got)
+				t.Errorf("%s: got %d bytes on disk, want at most %d", filepath.Join(dir, name), got, limit+64<<10)
 			}
 		}
 		if fi, _ := os.Stat(filepath.Join(dir, StdoutFile)); fi.Size() != size {
-			t.Errorf("stdout.log has %d bytes, want %d", fi.Size(), size)
+			t.Errorf("stdout.log: got size %d, want %d", fi.Size(), size)
 		}
 		lines, notices := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
 		if len(lines) < 440 || lines[len(lines)-1].at != 7999*time.Second || len(notices) != 2 {
-			t.Errorf("%d lines, notices %q", len(lines), notices)
+			t.Errorf("got %d lines, notices %q, want at least 440 up to the last, 2 notices", len(lines), notices)
 		}
 		if g := readGone(t, dir); g.record == 0 {
-			t.Errorf("the index was not cut: %+v", g)
+			t.Errorf("got %+v, want a trimmed index", g)
 		}
 	}
 }
 
-// TestLimitWithoutHoles is a file system that cannot give anything back.
+// TestLimitWithoutHoles simulates a file system that cannot free parts of a file.
 func TestLimitWithoutHoles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -268,26 +268,26 @@ func TestLimitWithoutHoles(t *testing.T) {
 		}
 	}
 	if len(failed) != 1 || !strings.Contains(failed[0].Error(), "size limit") {
-		t.Errorf("errors %v", failed)
+		t.Errorf("got errors %v, want one about the size limit", failed)
 	}
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
 	}
 	lines, notices := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
 	if len(lines) != 9 || len(notices) != 1 || !strings.Contains(notices[0], "121 bytes of stdout lost") || !strings.Contains(notices[0], "size limit of 100 bytes") {
-		t.Errorf("%d lines, notices %q", len(lines), notices)
+		t.Errorf("got %d lines, notices %q, want 9 lines and one notice of the loss", len(lines), notices)
 	}
 }
 
-// TestKilledBeforeGivingBack: log.gone is ahead of the holes.
-func TestKilledBeforeGivingBack(t *testing.T) {
+// TestKilledBeforeFreeing: log.gone is ahead of the holes.
+func TestKilledBeforeFreeing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, err := CreateLimited(dir, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.limiter.busy = true // nobody gives back
+	w.limiter.busy = true // nothing is freed
 	var chunks []chunk
 	for n := range 150 {
 		c := chunk{Stdout, fmt.Sprintf("line %d\n", n), time.Duration(n) * time.Second}
@@ -296,21 +296,21 @@ func TestKilledBeforeGivingBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := readGone(t, dir) // and here the kill
+	g := readGone(t, dir) // the writer is killed here
 	if g.lines[Stdout] == 0 {
-		t.Fatal("nothing is gone")
+		t.Fatal("got no trimmed lines, want some")
 	}
 	o := backend.LogOptions{Tail: -1}
 	got, notices := collect(t, oneAttempt(dir), o)
 	want, _ := naiveLimited(chunks, g, o)
 	compare(t, "after a kill", got, want)
 	if len(notices) != 1 || !strings.HasPrefix(notices[0], fmt.Sprintf("gap: lines 1 to %d of stdout, written until ", g.lines[Stdout])) {
-		t.Errorf("notices %q", notices)
+		t.Errorf("got notices %q, want one gap", notices)
 	}
 }
 
-// TestReadersRaceWithTheLimit: whatever a reader hands out while its log is cut
-// is a true line with its true number.
+// TestReadersRaceWithTheLimit: every line that a reader returns while its log is trimmed is
+// correct and has its correct number.
 func TestReadersRaceWithTheLimit(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
@@ -387,7 +387,7 @@ func readOnce(src Source, o backend.LogOptions) error {
 	}
 }
 
-// checkLine: a line is as it was written, and later than the one before.
+// checkLine checks that a line is as written, and later than the one before.
 func checkLine(text []byte, last *[2]int) error {
 	var name, rest string
 	var n int

@@ -13,8 +13,8 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// loss is a gap in one stream, a line of log.lost: Bytes that came between
-// Since and Until stand missing before Offset, which is the start of a line.
+// loss is a gap in one stream, a line of log.lost: Bytes that arrived between Since and Until
+// are missing before Offset, which is the start of a line.
 type loss struct {
 	Stream string    `json:"stream"`
 	Offset int64     `json:"offset"`
@@ -23,10 +23,10 @@ type loss struct {
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until"`
 	Reason string    `json:"reason"`
-	Gap    string    `json:"gap,omitempty"` // set instead: output may be missing here, of unknown size
+	Gap    string    `json:"gap,omitempty"` // set instead of Bytes if output may be missing here, of unknown size
 }
 
-// add counts bytes that could not be written.
+// add adds bytes that could not be written.
 func (l *loss) add(p []byte, now time.Time, reason string) {
 	if l.Bytes == 0 {
 		l.Since, l.Reason = now, reason
@@ -36,7 +36,7 @@ func (l *loss) add(p []byte, now time.Time, reason string) {
 	l.Lines += int64(bytes.Count(p, newline))
 }
 
-// notice is the line that a reader shows in place of what is missing.
+// notice returns the line that a reader shows for missing output.
 func (l loss) notice() string {
 	if l.Gap != "" {
 		return l.Gap
@@ -55,7 +55,7 @@ func (l loss) notice() string {
 // maxLost bounds log.lost in bytes: a gap takes some 200.
 const maxLost = 64 << 20
 
-// parseLosses reads log.lost; a line that is torn or not ours is left out.
+// parseLosses decodes log.lost; it skips torn and invalid lines.
 func parseLosses(data []byte) (losses [2][]loss) {
 	for line := range bytes.Lines(data) {
 		var l loss
@@ -72,7 +72,7 @@ func parseLosses(data []byte) (losses [2][]loss) {
 	return losses
 }
 
-// loadLosses reads log.lost if it has more than was read.
+// loadLosses reads log.lost if it has grown.
 func (a *attempt) loadLosses() {
 	info, err := os.Stat(filepath.Join(a.dir, LostFile))
 	if err != nil || info.Size() == a.lostSize && a.index.head.lost == a.marked {
@@ -91,7 +91,7 @@ func (a *attempt) loadLosses() {
 	}
 }
 
-// skipLosses forgets the gaps before the first line.
+// skipLosses skips the gaps before the first line.
 func (a *attempt) skipLosses(s Stream) {
 	for a.shown[s] < len(a.losses[s]) && a.losses[s][a.shown[s]].Offset < a.pos[s] {
 		a.shown[s]++
@@ -106,10 +106,10 @@ func (a *attempt) gap(s Stream, limit int64) (loss, bool) {
 	return loss{}, false
 }
 
-// lossBlock is the notice of a gap, if it is in the time that is read.
+// lossBlock returns the notice of a gap if it is in the selected time.
 func (a *attempt) lossBlock(s Stream, l loss) (backend.Block, bool, error) {
 	if l.Gap != "" && s == Stderr && a.sel.streams[Stdout] {
-		return backend.Block{}, false, nil // stdout says the same
+		return backend.Block{}, false, nil // stdout has the same gap
 	}
 	if l.Until.UnixNano() < a.sel.since || l.Since.UnixNano() >= a.sel.until {
 		return backend.Block{}, false, nil
@@ -117,8 +117,8 @@ func (a *attempt) lossBlock(s Stream, l loss) (backend.Block, bool, error) {
 	return backend.Block{Time: l.Until, Stream: streamNames[s], Attempt: a.number, Notice: l.notice()}, true, nil
 }
 
-// lastLoss hands out the gaps at the end of the streams: marked ones, then
-// those that only the index's header knows.
+// lastLoss returns the gaps at the end of the streams: those in log.lost, then those that
+// only the index's header has.
 func (a *attempt) lastLoss() (backend.Block, bool, error) {
 	for s, on := range a.sel.streams {
 		if !on || a.ended {

@@ -21,10 +21,10 @@ var epoch = time.Unix(1_700_000_000, 0)
 type chunk struct {
 	s    Stream
 	data string
-	at   time.Duration // behind epoch
+	at   time.Duration // after epoch
 }
 
-// line is what a reader must hand out.
+// line is a line that a reader must return.
 type line struct {
 	s    Stream
 	text string
@@ -55,7 +55,7 @@ func writeLimited(t testing.TB, dir string, chunks []chunk, limit int64) {
 	}
 }
 
-// naive works out the lines of a log the slow way.
+// naive computes the lines of a log without an index.
 func naive(chunks []chunk) (lines []line, open []line) {
 	var rest [2]string
 	var last [2]int
@@ -116,7 +116,7 @@ func oneAttempt(dir string) Source {
 	}
 }
 
-// collect reads all; it checks the shape of the blocks.
+// collect reads everything and checks the form of the blocks.
 func collect(t testing.TB, src Source, o backend.LogOptions) (lines []line, notices []string) {
 	t.Helper()
 	r, err := Open(src, o)
@@ -145,7 +145,7 @@ func drain(t testing.TB, r backend.LogReader) (lines []line, notices []string) {
 			continue
 		}
 		if len(b.Data) == 0 {
-			t.Fatal("an empty block")
+			t.Fatal("got an empty block, want data or a notice")
 		}
 		s := Stdout
 		if b.Stream == backend.Stderr {
@@ -162,7 +162,7 @@ func drain(t testing.TB, r backend.LogReader) (lines []line, notices []string) {
 		}
 	}
 	for s, text := range rest {
-		if text != "" { // shown early, and no end came
+		if text != "" { // returned as partial, and never finished
 			lines = append(lines, line{Stream(s), text, -1})
 		}
 	}
@@ -183,7 +183,7 @@ func compare(t testing.TB, what string, got, want []line) {
 			w = describe(want[i])
 		}
 		if g != w {
-			t.Fatalf("%s: line %d of %d (want %d) is\n %s, want\n %s", what, i+1, len(got), len(want), g, w)
+			t.Fatalf("%s: line %d of %d (want %d): got\n %s, want\n %s", what, i+1, len(got), len(want), g, w)
 		}
 	}
 }
@@ -196,8 +196,8 @@ func describe(l line) string {
 	return fmt.Sprintf("%s %s %q", l.s, l.at, text)
 }
 
-// chunksOf makes appends from fuzz bytes. Times are equal or 10 ms apart, so
-// that chunks that share a record also share their time.
+// chunksOf decodes appends from fuzz bytes. Times are equal or 10 ms apart, so that chunks
+// that share a record also share their time.
 func chunksOf(data []byte) []chunk {
 	var chunks []chunk
 	var at time.Duration
@@ -213,7 +213,7 @@ func chunksOf(data []byte) []chunk {
 		}, data[:n])
 		data = data[n:]
 		at += time.Duration(op>>4) * 10 * time.Millisecond
-		if op&8 != 0 { // as much as several windows
+		if op&8 != 0 { // as long as several windows
 			text = bytes.Repeat(append(text, 'x'), 900)
 		}
 		chunks = append(chunks, chunk{Stream(op & 1), string(text), at})
@@ -259,7 +259,7 @@ func FuzzReader(f *testing.F) {
 		writeLog(t, dir, chunks)
 		got, notices := collect(t, oneAttempt(dir), o)
 		if len(notices) > 0 {
-			t.Fatalf("notices: %q", notices)
+			t.Fatalf("got notices %q, want none", notices)
 		}
 		compare(t, fmt.Sprintf("%+v", o), got, naiveSelect(chunks, o))
 	})

@@ -10,9 +10,8 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// punch gives the bytes [from,to) back to the disk; they read as zeroes and all
-// others stay where they are. Not every file system can do it: ext4, XFS, Btrfs,
-// tmpfs and NFS 4.2 can.
+// punch frees the bytes [from,to) of the disk: they read as zeroes, and all others keep their
+// offsets. ext4, XFS, Btrfs, tmpfs and NFS 4.2 support it.
 func punch(f *os.File, from, to int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
@@ -22,12 +21,12 @@ func punch(f *os.File, from, to int64) error {
 	}
 }
 
-// maxPieces bounds how many pieces of a file with holes are looked at.
+// maxPieces bounds how many pieces of a file with holes are examined.
 const maxPieces = 1000
 
-// dataEnd returns where the data of a file ends that has bytes from an offset on: before
-// the hole in which it may end. A power cut leaves such a file, and a command that reads a
-// hole of terabytes does not end.
+// dataEnd returns the end of the data at or after offset from: the start of the hole at the
+// end of the file, if any. A power cut leaves such holes, and reading one of terabytes would
+// take forever.
 func dataEnd(name string, info os.FileInfo, from int64) int64 {
 	size := info.Size()
 	if s, ok := info.Sys().(*syscall.Stat_t); !ok || s.Blocks*512 >= size {
@@ -53,5 +52,5 @@ func dataEnd(name string, info os.FileInfo, from int64) int64 {
 	return size
 }
 
-// datasync makes the content of a file that does not grow survive a power cut.
+// datasync makes the content of a file whose size does not change survive a power cut.
 func datasync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRandomLogs reads random logs with random options against the naive model.
+// TestRandomLogs compares random logs, read with random options, with the naive model.
 func TestRandomLogs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -17,7 +17,7 @@ func TestRandomLogs(t *testing.T) {
 		for i := range data {
 			data[i] = byte(rng.Uint32())
 			if rng.IntN(3) > 0 {
-				data[i] &^= 8 // few big chunks
+				data[i] &^= 8 // make big chunks rare
 			}
 		}
 		chunks := chunksOf(data)
@@ -34,7 +34,7 @@ func TestRandomLogs(t *testing.T) {
 			o := optionsOf(opts)
 			got, notices := collect(t, oneAttempt(dir), o)
 			if len(notices) > 0 {
-				t.Fatalf("notices: %q", notices)
+				t.Fatalf("got notices %q, want none", notices)
 			}
 			compare(t, fmt.Sprintf("seed %d, %+v", seed, o), got, naiveSelect(chunks, o))
 		}

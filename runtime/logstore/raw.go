@@ -8,15 +8,15 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Raw follows the bytes of stdout as they come, for the screen of one who sits at
-// the replica's terminal: it knows no lines and loses no time with them.
+// Raw follows the bytes of stdout as they arrive, for a client attached to the replica's
+// terminal. It ignores lines, so that nothing is delayed.
 type Raw struct {
 	reader
 	raw   backend.TerminalOptions
-	begun bool // the first attempt was begun
+	begun bool // the first attempt has been opened
 }
 
-// OpenRaw follows one replica, across attempts, to the end of the app.
+// OpenRaw follows one replica across attempts until the app ends.
 func OpenRaw(src Source, o backend.TerminalOptions) (*Raw, error) {
 	lo := backend.LogOptions{Stream: backend.Stdout, Follow: true, AllAttempts: o.All, Tail: -1}
 	sel, err := newSelection(lo)
@@ -35,7 +35,7 @@ func OpenRaw(src Source, o backend.TerminalOptions) (*Raw, error) {
 	return r, nil
 }
 
-// Next returns what comes next; io.EOF after the end of the app.
+// Next returns the next output; io.EOF after the end of the app.
 func (r *Raw) Next(ctx context.Context) (backend.TerminalOutput, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *Raw) stepRaw(ctx context.Context) (out backend.TerminalOutput, ok bool,
 	return out, false, nil
 }
 
-// catchUp leaves out what is too much to be shown and returns how much that is.
+// catchUp skips output if the client is too far behind, and returns the skipped bytes.
 func (r *Raw) catchUp(end int64) int64 {
 	pos := &r.cur.pos[Stdout]
 	if r.raw.Lag <= 0 || end-*pos <= r.raw.Lag {
@@ -88,7 +88,7 @@ func (r *Raw) catchUp(end int64) int64 {
 	return *pos - before
 }
 
-// lastScreen is where the last Tail bytes begin, at the start of a line if there is one.
+// lastScreen returns where the last Tail bytes start, moved to the next line if possible.
 func (r *Raw) lastScreen() int64 {
 	end := r.cur.index.totals().end[Stdout]
 	from := max(0, end-r.raw.Tail)

@@ -30,20 +30,20 @@ func openRaw(t testing.TB, a *app, o backend.TerminalOptions) *rawReader {
 	return &rawReader{t, r, ctx}
 }
 
-// expect reads until it has so many bytes; it returns what was skipped.
+// expect reads until it has the bytes and returns the number of skipped bytes.
 func (r *rawReader) expect(want string) (skipped int64) {
 	r.t.Helper()
 	var got strings.Builder
 	for got.Len() < len(want) {
 		o, err := r.r.Next(r.ctx)
 		if err != nil {
-			r.t.Fatalf("after %q: %v", got.String(), err)
+			r.t.Fatalf("got %q, %v; want %q", got.String(), err, want)
 		}
 		skipped += o.Skipped
 		got.Write(o.Data)
 	}
 	if got.String() != want {
-		r.t.Fatalf("%q, want %q", got.String(), want)
+		r.t.Fatalf("got %q, want %q", got.String(), want)
 	}
 	return skipped
 }
@@ -51,12 +51,12 @@ func (r *rawReader) expect(want string) (skipped int64) {
 func (r *rawReader) end() {
 	r.t.Helper()
 	if o, err := r.r.Next(r.ctx); !errors.Is(err, io.EOF) {
-		r.t.Fatalf("%q %v, want the end", o.Data, err)
+		r.t.Fatalf("got %q, %v, want the end", o.Data, err)
 	}
 }
 
-// TestRawAtOnce: bytes do not wait for a line's end, and come across attempts.
-func TestRawAtOnce(t *testing.T) {
+// TestRawWithoutDelay: bytes do not wait for the end of a line, and follow across attempts.
+func TestRawWithoutDelay(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	r := openRaw(t, a, backend.TerminalOptions{All: true})
@@ -68,7 +68,7 @@ func TestRawAtOnce(t *testing.T) {
 		r.expect(text)
 	}
 	if took := time.Since(begun); took > 5*partialRest {
-		t.Errorf("five pieces took %v", took)
+		t.Errorf("five pieces took %v, want at most %v", took, 5*partialRest)
 	}
 	must(t, w.Close(false))
 	w = a.begin(t)
@@ -77,7 +77,7 @@ func TestRawAtOnce(t *testing.T) {
 	a.end(t)
 	o, err := r.r.Next(r.ctx)
 	if err != nil || string(o.Data) != "again" || o.Attempt != 1 {
-		t.Fatalf("%+v %v", o, err)
+		t.Fatalf("got %+v, %v, want the second attempt", o, err)
 	}
 	r.end()
 	all := openRaw(t, a, backend.TerminalOptions{All: true})
@@ -85,7 +85,7 @@ func TestRawAtOnce(t *testing.T) {
 	all.end()
 }
 
-// TestRawTail: who comes later begins at a line near the end of the last attempt.
+// TestRawTail: a late client starts at a line near the end of the last attempt.
 func TestRawTail(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestRawTail(t *testing.T) {
 		write(t, w, Stdout, "+more")
 		must(t, w.Close(false))
 		a.end(t)
-		if c.want == "" { // not looked at before
+		if c.want == "" { // nothing was read before
 			r.r.Close()
 			continue
 		}
@@ -120,7 +120,7 @@ func TestRawTail(t *testing.T) {
 	}
 }
 
-// TestRawLag: one who is far behind is told how much is left out.
+// TestRawLag: a client that is far behind learns how much was skipped.
 func TestRawLag(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
@@ -128,22 +128,22 @@ func TestRawLag(t *testing.T) {
 	r := openRaw(t, a, backend.TerminalOptions{All: true, Tail: 10, Lag: 1000})
 	write(t, w, Stdout, "first\n")
 	if skipped := r.expect("first\n"); skipped != 0 {
-		t.Errorf("skipped %d", skipped)
+		t.Errorf("got %d skipped, want 0", skipped)
 	}
 	write(t, w, Stdout, strings.Repeat("x", 2000)+"\nlast\n")
 	if skipped := r.expect("last\n"); skipped != 2001 {
-		t.Errorf("skipped %d", skipped)
+		t.Errorf("got %d skipped, want 2001", skipped)
 	}
 	write(t, w, Stdout, strings.Repeat("y", 1000))
 	if skipped := r.expect(strings.Repeat("y", 1000)); skipped != 0 {
-		t.Errorf("skipped %d", skipped)
+		t.Errorf("got %d skipped, want 0", skipped)
 	}
 	must(t, w.Close(false))
 	a.end(t)
 	r.end()
 	behind := openRaw(t, a, backend.TerminalOptions{All: true, Tail: 10, Lag: 1})
 	if skipped := behind.expect(strings.Repeat("y", 10)); skipped != 6+2001+5+990 {
-		t.Errorf("skipped %d", skipped)
+		t.Errorf("got %d skipped, want %d", skipped, 6+2001+5+990)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestRawClose(t *testing.T) {
 	r := openRaw(t, a, backend.TerminalOptions{})
 	time.AfterFunc(10*time.Millisecond, func() { r.r.Close() })
 	if _, err := r.r.Next(r.ctx); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want fs.ErrClosed", err)
 	}
 }
 

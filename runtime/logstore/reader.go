@@ -10,15 +10,15 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Source is where a replica's logs are.
+// Source describes where a replica's logs are.
 type Source struct {
-	// Dir is the folder of an attempt; it need not exist.
+	// Dir returns the folder of an attempt; it need not exist.
 	Dir func(attempt int) string
-	// State tells how many attempts have begun and whether all is over: the app
-	// is terminal and its logs are complete. It is asked often while following.
+	// State returns how many attempts have started and whether the app is terminal and its
+	// logs are complete. Following calls it often.
 	State func() (attempts int, done bool, err error)
-	// Watch lists folders and files whose changes may change State, so that the
-	// end is noticed at once; without it within 250 ms.
+	// Watch lists folders and files whose changes may change State, so that the end is
+	// noticed immediately; without it within 250 ms.
 	Watch []string
 	// Hub is shared by many readers; nil: the reader has its own.
 	Hub *Hub
@@ -49,15 +49,13 @@ type sourceState struct {
 	done     bool
 }
 
-// Open reads the log of one replica. Readers are independent of one another and
-// of a writer at work; without Follow a reader sees what was there at the
-// moment an attempt's turn comes.
+// Open opens the log of one replica. Readers are independent of one another and of an active
+// writer. Without Follow a reader returns what exists when it opens each attempt.
 //
-// Lines are numbered from 1 over all attempts that are read, over both streams
-// for combined; an unfinished last line counts. A line longer than 16 MiB comes
-// as several blocks with Partial set on all but the last.
-// Errors: backends.ErrNotFound for an attempt that has not begun,
-// backends.ErrInvalidOption.
+// Lines are numbered from 1 over all attempts that are read, over both streams if combined;
+// an unfinished last line counts. A line longer than 16 MiB comes as several blocks with
+// Partial set on all but the last.
+// Errors: backend.ErrNotFound for an attempt that has not started, backend.ErrInvalidOption.
 func Open(src Source, o backend.LogOptions) (backend.LogReader, error) {
 	sel, err := newSelection(o)
 	if err != nil {
@@ -75,7 +73,7 @@ func Open(src Source, o backend.LogOptions) (backend.LogReader, error) {
 			return nil, err
 		}
 	}
-	if r.number < r.attempts { // now, so that readers see what was there at Open
+	if r.number < r.attempts { // now, so that readers see what exists at Open
 		if err := r.openNext(); err != nil {
 			return nil, err
 		}
@@ -86,13 +84,13 @@ func Open(src Source, o backend.LogOptions) (backend.LogReader, error) {
 	return r, nil
 }
 
-// first chooses the first attempt.
+// first selects the first attempt.
 func (r *reader) first() error {
 	switch {
 	case r.o.Attempt != nil:
 		r.number = *r.o.Attempt
 		if r.o.AllAttempts && r.number == 0 {
-			return nil // also before it has begun
+			return nil // even before it has started
 		}
 		waiting := r.o.Follow && !r.done && r.attempts == 0 && r.number == 0
 		if (r.number < 0 || r.number >= r.attempts) && !waiting {
@@ -114,18 +112,18 @@ func known(attempts int) string {
 	return fmt.Sprintf("known ones are 0 to %d", attempts-1)
 }
 
-// only reports whether one attempt is read, whatever comes after it.
-func (r *reader) only() bool { return r.o.Attempt != nil && !r.o.AllAttempts }
+// readsOneAttempt reports whether a single attempt is read.
+func (r *reader) readsOneAttempt() bool { return r.o.Attempt != nil && !r.o.AllAttempts }
 
-// final is the last attempt to read.
-func (r *reader) final() int {
-	if r.only() {
+// lastAttempt returns the last attempt to read.
+func (r *reader) lastAttempt() int {
+	if r.readsOneAttempt() {
 		return *r.o.Attempt
 	}
 	return r.attempts - 1
 }
 
-// planTail works out which of the lines that are there are the last Tail ones.
+// planTail determines which existing lines are the last Tail ones.
 func (r *reader) planTail() error {
 	r.tails = map[int]selection{}
 	var open []*attempt
@@ -135,7 +133,7 @@ func (r *reader) planTail() error {
 		}
 	}()
 	passed := int64(0)
-	for n := r.number; n <= r.final() && n < r.attempts; n++ {
+	for n := r.number; n <= r.lastAttempt() && n < r.attempts; n++ {
 		a, err := openAttempt(n, r.src.Dir(n), r.isComplete(n))
 		if err != nil {
 			return err
@@ -151,14 +149,14 @@ func (r *reader) planTail() error {
 		most := left
 		a.index.steady(func() { sel, left = a.sel.drop(&a.index, most) })
 		if r.o.Follow && !a.complete {
-			sel.dropOpen = 0 // they are not over yet
+			sel.dropOpen = 0 // unfinished lines may still end
 		}
 		r.tails[a.number] = sel
 	}
 	return nil
 }
 
-// isComplete reports whether no writer of an attempt is left.
+// isComplete reports whether all writers of an attempt have ended.
 func (r *reader) isComplete(n int) bool { return r.done || n < r.attempts-1 }
 
 func (r *reader) openNext() error {
@@ -175,7 +173,7 @@ func (r *reader) openNext() error {
 	return nil
 }
 
-// Next implements backends.LogReader. After Close its error is fs.ErrClosed.
+// Next implements backend.LogReader. After Close its error is fs.ErrClosed.
 func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,7 +191,7 @@ func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	}
 }
 
-// stopped tells why the reader may not go on.
+// stopped returns an error if the reader was closed or canceled.
 func (r *reader) stopped(ctx context.Context) error {
 	select {
 	case <-r.closing:
@@ -203,7 +201,7 @@ func (r *reader) stopped(ctx context.Context) error {
 	}
 }
 
-// step hands out a block or comes a step nearer to the next one.
+// step returns a block or makes progress toward the next one.
 func (r *reader) step(ctx context.Context) (backend.Block, bool, error) {
 	if r.end {
 		return backend.Block{}, false, nil
@@ -224,9 +222,9 @@ func (r *reader) step(ctx context.Context) (backend.Block, bool, error) {
 	return backend.Block{}, false, nil
 }
 
-// closeCurrent ends the current attempt.
+// closeCurrent closes the current attempt.
 func (r *reader) closeCurrent() {
-	r.end = r.cur.ended || r.only() || r.tooLate()
+	r.end = r.cur.ended || r.readsOneAttempt() || r.tooLate()
 	r.passed += r.cur.count()
 	r.cur.close()
 	r.cur = nil

@@ -56,7 +56,7 @@ func TestOneLineIsOneBlockUpToTheLimit(t *testing.T) {
 	defer r.Close()
 	b, err := r.Next(t.Context())
 	if err != nil || len(b.Data) != len(text) || b.Partial {
-		t.Errorf("%d bytes, partial %v, %v", len(b.Data), b.Partial, err)
+		t.Errorf("got %d bytes, partial %v, %v, want one whole line", len(b.Data), b.Partial, err)
 	}
 }
 
@@ -66,15 +66,15 @@ func TestEmptyLogs(t *testing.T) {
 	writeLog(t, dir, nil)
 	for _, o := range []backend.LogOptions{all, {Tail: 5}, {Tail: -1, FromLine: 3}, {Tail: -1, Follow: true}, {Tail: -1, Since: epoch}} {
 		if lines, notices := collect(t, oneAttempt(dir), o); len(lines)+len(notices) > 0 {
-			t.Errorf("%+v: %v %v", o, lines, notices)
+			t.Errorf("%+v: got %v, %v, want nothing", o, lines, notices)
 		}
 	}
 	if lines, _ := collect(t, Source{State: func() (int, bool, error) { return 0, false, nil }}, all); len(lines) > 0 {
-		t.Errorf("nothing has begun, got %v", lines)
+		t.Errorf("before the first attempt: got %v, want nothing", lines)
 	}
 }
 
-// someLog has two streams and rests without newline.
+// someLog has two streams that end in unfinished lines.
 var someLog = []chunk{
 	{Stdout, "out 1\nout 2\r\n", 0},
 	{Stderr, "err 1\n\x00\xff\xfe\n", sec},
@@ -115,10 +115,10 @@ func checkRest(t *testing.T, dir string) {
 	}
 	lines, notices := collect(t, oneAttempt(dir), all)
 	if len(lines) != 7 || len(notices) > 0 {
-		t.Fatalf("%d lines, notices %q", len(lines), notices)
+		t.Fatalf("got %d lines, notices %q, want 7 and none", len(lines), notices)
 	}
 	if last := lines[len(lines)-1]; last.at != time.Hour {
-		t.Errorf("the rest is of %v, want %v", last.at, time.Hour)
+		t.Errorf("time of the rest: got %v, want %v", last.at, time.Hour)
 	}
 }
 
@@ -175,10 +175,10 @@ func TestDamagedIndex(t *testing.T) {
 			}
 			lines, notices := collect(t, oneAttempt(dir), all)
 			if len(lines) < 7 {
-				t.Errorf("%d lines: %v", len(lines), lines)
+				t.Errorf("got %d lines %v, want at least 7", len(lines), lines)
 			}
 			if tt.notice != "" && !strings.Contains(strings.Join(notices, " "), tt.notice) {
-				t.Errorf("notices %q", notices)
+				t.Errorf("got notices %q, want %q", notices, tt.notice)
 			}
 			for _, o := range []backend.LogOptions{
 				{Tail: 3}, {Tail: -1, FromLine: 2, ToLine: 4}, {Tail: -1, Since: epoch.Add(sec)}, {Tail: -1, Stream: backend.Stderr, Follow: true},
@@ -203,7 +203,7 @@ func TestTruncatedData(t *testing.T) {
 	compareTexts(t, lines, []line{{Stdout, "out 1\n", 0}, {Stdout, "ou", 0}})
 	if len(notices) != 2 || !strings.Contains(notices[0], "stdout.log has been cut short: 15 bytes from byte 8 on are missing") ||
 		!strings.Contains(notices[1], "stderr.log is gone: 13 bytes from byte 0 on are missing") {
-		t.Errorf("notices %q", notices)
+		t.Errorf("got notices %q, want one for each file", notices)
 	}
 }
 
@@ -257,31 +257,31 @@ func TestUnknownAttemptAndOptions(t *testing.T) {
 		for _, attempt := range []int{5, -1} {
 			_, err := Open(attempts(t.TempDir(), n, true), backend.LogOptions{Tail: -1, Attempt: &attempt})
 			if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%d of %d: %v", attempt, n, err)
+				t.Errorf("attempt %d of %d: got %v, want %q", attempt, n, err, want)
 			}
 		}
 	}
 	if _, err := Open(attempts(t.TempDir(), 1, true), backend.LogOptions{Stream: "all"}); !errors.Is(err, backend.ErrInvalidOption) {
-		t.Errorf("bad stream: %v", err)
+		t.Errorf("invalid stream: got %v, want an invalid option", err)
 	}
 	broken := errors.New("broken")
 	if _, err := Open(Source{State: func() (int, bool, error) { return 0, false, broken }}, all); !errors.Is(err, broken) {
-		t.Errorf("state: %v", err)
+		t.Errorf("error of State: got %v, want it", err)
 	}
 }
 
-func TestDeletedLogIsSaid(t *testing.T) {
+func TestDeletedLogIsReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeLog(t, filepath.Join(dir, "1"), []chunk{{Stdout, "left\n", 0}})
 	for _, o := range []backend.LogOptions{{Tail: -1, AllAttempts: true}, {Tail: -1, AllAttempts: true, Follow: true}, {Tail: 9, AllAttempts: true}} {
 		lines, notices := collect(t, attempts(dir, 2, true), o)
 		if len(lines) != 1 || len(notices) != 1 || !strings.Contains(notices[0], "the log of attempt 0 is gone, since 20") {
-			t.Errorf("%v, %q", lines, notices)
+			t.Errorf("got %v, %q, want one line and one notice", lines, notices)
 		}
 	}
 	if lines, notices := collect(t, attempts(dir, 3, false), all); len(lines)+len(notices) != 0 {
-		t.Errorf("an attempt that just begins: %v %q", lines, notices)
+		t.Errorf("an attempt that is just starting: got %v, %q, want nothing", lines, notices)
 	}
 }
 
@@ -302,22 +302,22 @@ func TestReadersAreIndependentAndCloseTwice(t *testing.T) {
 	}
 	for range 2 {
 		if err := a.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			t.Errorf("Close: got %v, want nil", err)
 		}
 	}
 	if _, err := a.Next(t.Context()); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("after close: %v", err)
+		t.Errorf("after Close: got %v, want fs.ErrClosed", err)
 	}
 	if lines, _ := drain(t, b); len(lines) != 7 {
-		t.Errorf("the other one has %d lines", len(lines))
+		t.Errorf("other reader: got %d lines, want 7", len(lines))
 	}
 	if _, err := b.Next(t.Context()); !errors.Is(err, io.EOF) {
-		t.Errorf("after the end: %v", err)
+		t.Errorf("after the end: got %v, want io.EOF", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := b.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: got %v, want context.Canceled", err)
 	}
 	b.Close()
 }

@@ -9,9 +9,9 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// Reopen goes on with a log whose writer was killed. Bytes without a record are
-// as good as not written: Totals says where each stream goes on. No other process may
-// be writing. Errors wrap fs.ErrNotExist if there is no log.
+// Reopen continues a log whose writer was killed. It discards bytes without a record; Totals
+// tells where each stream continues. No other process may be writing. Errors wrap
+// fs.ErrNotExist if there is no log.
 func Reopen(dir string) (*Writer, error) {
 	w := &Writer{dir: dir}
 	err := w.openAll()
@@ -29,10 +29,10 @@ func Reopen(dir string) (*Writer, error) {
 	return w, nil
 }
 
-// openAll opens what is there of a log, and makes what a kill in Create left out.
+// openAll opens the files of a log, and creates those that an interrupted Create left out.
 func (w *Writer) openAll() error {
 	if _, err := os.Stat(filepath.Join(w.dir, StdoutFile)); err != nil {
-		return err // it is made first
+		return err // Create creates it first
 	}
 	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
 		f, err := safefile.OpenFile(filepath.Join(w.dir, []string{StdoutFile, StderrFile, IndexFile}[i]), os.O_RDWR|os.O_CREATE, 0o600)
@@ -63,7 +63,7 @@ func (w *Writer) readTotals() error {
 	if err != nil {
 		return err
 	}
-	if info.Size() < recordSize { // nothing is on record
+	if info.Size() < recordSize { // no header yet
 		if err := w.writeHeader(); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (w *Writer) readTotals() error {
 			return err
 		}
 		w.last = decodeRecord(b)
-		w.joinBytes = joinUpTo // the next chunk gets a record of its own
+		w.joinBytes = joinUpTo // the next chunk gets a new record
 	}
 	for i := range w.streams {
 		st := &w.streams[i]
@@ -99,7 +99,7 @@ func (w *Writer) readTotals() error {
 	return nil
 }
 
-// Last is the time of the last chunk, zero if there is none.
+// Last returns the time of the last chunk, zero if there is none.
 func (w *Writer) Last() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,8 +109,8 @@ func (w *Writer) Last() time.Time {
 	return time.Unix(0, w.last.time)
 }
 
-// Gap notes in both streams that output may be missing here, as one line such as
-// "gap: rotated" that readers show. A line that is not complete is ended.
+// Gap records in both streams that output may be missing here. Readers show text, such as
+// "gap: rotated". Unfinished lines are ended.
 func (w *Writer) Gap(text string, now time.Time) error {
 	for s := range w.streams {
 		if err := w.gap(Stream(s), text, now); err != nil {

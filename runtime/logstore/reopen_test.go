@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// A writer that was killed anywhere is followed by one that goes on where the
-// records end.
+// After a kill at any point, a new writer continues where the records end.
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	if _, err := Reopen(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a log: %v", err)
+		t.Errorf("without a log: got %v, want fs.ErrNotExist", err)
 	}
 	tests := map[string]func(dir string) error{
 		"killed between chunks": func(string) error { return nil },
@@ -48,7 +47,7 @@ func TestReopen(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if got := again.Totals(); got.StdoutBytes != 4 || got.StderrBytes != 3 || !again.Last().Equal(at.Add(time.Second)) {
-			t.Errorf("%s: totals %+v up to %v", name, got, again.Last())
+			t.Errorf("%s: got totals %+v up to %v, want 4 and 3 bytes", name, got, again.Last())
 		}
 		if err := errors.Join(again.Append(Stdout, []byte("three\n"), at.Add(2*time.Second)), again.Gap("gap: test", at.Add(3*time.Second)), again.Close(false)); err != nil {
 			t.Fatal(err)
@@ -56,13 +55,13 @@ func TestReopen(t *testing.T) {
 		out, _ := os.ReadFile(filepath.Join(dir, StdoutFile))
 		errs, _ := os.ReadFile(filepath.Join(dir, StderrFile))
 		if string(out) != "one\nthree\n" || string(errs) != "two\n" {
-			t.Errorf("%s: %q %q", name, out, errs)
+			t.Errorf("%s: got %q, %q, want all lines and ended gaps", name, out, errs)
 		}
 	}
 }
 
-// A kill while the log is made leaves some of its files.
-func TestReopenHalfMade(t *testing.T) {
+// A kill during Create leaves only some of the files.
+func TestReopenAfterInterruptedCreate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, StdoutFile), []byte("unrecorded"), 0o600); err != nil {
@@ -76,6 +75,6 @@ func TestReopenHalfMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, StdoutFile)); string(data) != "x\n" {
-		t.Errorf("%q", data)
+		t.Errorf("got %q, want the new line alone", data)
 	}
 }

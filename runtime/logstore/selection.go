@@ -10,18 +10,17 @@ import (
 	"torchx/runtime/backend"
 )
 
-// selection is which lines of one attempt are read. Lines are numbered from 0
-// atEnd the selected streams, in the order their ends arrived; a line without an
-// end comes after all others.
+// selection selects lines of one attempt. Lines are numbered from 0 across the selected
+// streams, in the order in which their ends arrived; unfinished lines come last.
 type selection struct {
 	streams      [2]bool
 	since, until int64 // unix ns, [since,until)
 	from, to     int64 // lines with an end, [from,to)
 	open, openTo int64 // lines without an end, [open,openTo)
-	dropOpen     int   // how many of those are left out at the front
+	dropOpen     int   // how many of those are skipped at the front
 }
 
-// newSelection translates options; lines are those of the first attempt read.
+// newSelection converts options; line numbers are those of the first attempt read.
 func newSelection(o backend.LogOptions) (selection, error) {
 	sel := selection{since: math.MinInt64, until: math.MaxInt64, to: math.MaxInt64}
 	switch o.Stream {
@@ -32,7 +31,7 @@ func newSelection(o backend.LogOptions) (selection, error) {
 	case backend.Stderr:
 		sel.streams[Stderr] = true
 	default:
-		return sel, backend.Errorf(backend.ErrInvalidOption, "read log: %q is not a stream, streams are %v", o.Stream, backend.Streams)
+		return sel, backend.Errorf(backend.ErrInvalidOption, "read log: invalid stream %q, want one of %v", o.Stream, backend.Streams)
 	}
 	if !o.Since.IsZero() {
 		sel.since = unixNano(o.Since)
@@ -48,7 +47,7 @@ func newSelection(o backend.LogOptions) (selection, error) {
 	return sel, nil
 }
 
-// unixNano is t in ns; what does not fit is as far away as can be.
+// unixNano returns t in ns, limited to the range of int64.
 func unixNano(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):
@@ -59,7 +58,7 @@ func unixNano(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// after is the selection in an attempt that follows so many lines.
+// after returns the selection in an attempt that follows a number of lines.
 func (sel selection) after(lines int64) selection {
 	back := func(n int64) int64 {
 		if n == math.MaxInt64 {
@@ -72,7 +71,7 @@ func (sel selection) after(lines int64) selection {
 	return sel
 }
 
-// count is the number of selected lines that have an end in record r.
+// count returns the number of selected lines that end in record r or before.
 func (sel selection) count(r record) int64 {
 	var n int64
 	for s, on := range sel.streams {
@@ -83,7 +82,7 @@ func (sel selection) count(r record) int64 {
 	return n
 }
 
-// inTime translates the times into lines, as far as the index reaches.
+// inTime converts times into lines, as far as the index reaches.
 func (sel selection) inTime(x *index) selection {
 	if sel.since != math.MinInt64 {
 		k := x.search(func(r record) bool { return r.time >= sel.since })
@@ -97,14 +96,14 @@ func (sel selection) inTime(x *index) selection {
 	return sel
 }
 
-// openLine is a last line without newline.
+// openLine is an unfinished last line.
 type openLine struct {
 	stream Stream
-	record int64 // where its last bytes came
+	record int64 // the record with its last bytes
 	time   int64
 }
 
-// openLines lists the selected streams' last lines that have no end, by arrival.
+// openLines lists the unfinished last lines of the selected streams, by arrival.
 func (sel selection) openLines(x *index) []openLine {
 	var lines []openLine
 	last := x.totals()
@@ -120,7 +119,7 @@ func (sel selection) openLines(x *index) []openLine {
 	return lines
 }
 
-// endsOpen reports whether the last line of a stream has no end, be it there or gone.
+// endsOpen reports whether the last line of a stream is unfinished, even if it was trimmed.
 func (x *index) endsOpen(s Stream, end int64) bool {
 	p, err := x.data[s].view(end-1, end, end)
 	if errors.Is(err, errTrimmed) {
@@ -129,7 +128,7 @@ func (x *index) endsOpen(s Stream, end int64) bool {
 	return err == nil && len(p) == 1 && p[0] != '\n'
 }
 
-// selectedOpen leaves only those open lines that are in the selection.
+// selectedOpen returns the unfinished lines in the selection.
 func (sel selection) selectedOpen(x *index) []openLine {
 	var lines []openLine
 	next := sel.count(x.totals())
@@ -142,8 +141,8 @@ func (sel selection) selectedOpen(x *index) []openLine {
 	return lines[min(len(lines), sel.dropOpen):]
 }
 
-// drop leaves out all but the last n of the selected lines that are there, and
-// returns how many of the n are left for earlier attempts.
+// drop reduces the selection to the last n existing lines, and returns how many of the n
+// remain for earlier attempts.
 func (sel selection) drop(x *index, n int64) (selection, int64) {
 	sel = sel.inTime(x)
 	end := min(sel.to, sel.count(x.totals()))

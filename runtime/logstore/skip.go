@@ -6,11 +6,11 @@ import (
 	"torchx/runtime/backend"
 )
 
-// isTrimmed reports whether the next bytes to hand out were trimmed.
+// isTrimmed reports whether the next bytes to return were trimmed.
 func (a *attempt) isTrimmed(s Stream) bool { return a.pos[s] < a.index.trimmed.now.off[s] }
 
-// skipTrimmed goes to the first byte of s that is kept, or over all of record r, and
-// says so if a selected line is missing.
+// skipTrimmed moves to the first kept byte of s, or past record r, and returns a notice if a
+// selected line is missing.
 func (a *attempt) skipTrimmed(s Stream, r record) (backend.Block, bool) {
 	g := a.index.trimmed.now
 	to, lines := g.off[s], g.lines[s]
@@ -28,7 +28,7 @@ func (a *attempt) skipTrimmed(s Stream, r record) (backend.Block, bool) {
 	}
 	a.skipTo(passed)
 	whole := passed > max(was, a.sel.from) && max(was, a.sel.from) < a.sel.to
-	cutWithin := to == g.off[s] && g.mid[s] && passed < a.sel.to // its number depends on where it ends
+	cutWithin := to == g.off[s] && g.mid[s] && passed < a.sel.to // the line's number depends on where it ends
 	inTime := r.time >= a.sel.since && r.time < a.sel.until
 	if !whole && !cutWithin || !inTime || a.noticed[s] >= g.off[s] {
 		return backend.Block{}, false
@@ -43,14 +43,14 @@ func (a *attempt) skipTrimmed(s Stream, r record) (backend.Block, bool) {
 	}, true
 }
 
-// skipTo notes that the selected lines before one are handed out or gone. Of lines
-// that come in the middle of a record too few may be taken for passed, never too many.
+// skipTo records that the selected lines before a line were returned or trimmed. If they end
+// in the middle of a record, it may count too few of them, never too many.
 func (a *attempt) skipTo(line int64) {
 	a.skipped = max(a.skipped, min(line, a.sel.to)-a.out)
 }
 
-// skipAllTrimmed is the notice that is due when all that is known of a stream was given
-// back: the rest of an unfinished line, or anything while it was read.
+// skipAllTrimmed returns the pending notice if all known bytes of a stream were trimmed: the
+// rest of an unfinished line, or anything trimmed while it was read.
 func (a *attempt) skipAllTrimmed() (backend.Block, bool) {
 	for s, on := range a.sel.streams {
 		if on && !a.ended && a.isTrimmed(Stream(s)) {
@@ -62,8 +62,8 @@ func (a *attempt) skipAllTrimmed() (backend.Block, bool) {
 	return backend.Block{}, false
 }
 
-// noticeTooOld notes that all of what was written before the time that is asked for was
-// freed back, its times as well.
+// noticeTooOld adds a notice if everything written before the requested time was trimmed,
+// including the times in the index.
 func (a *attempt) noticeTooOld() {
 	g := a.index.trimmed.now
 	first := a.index.at(a.index.first())

@@ -12,8 +12,8 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Who counts lines knows where it is, whatever of them is gone.
-func TestSkippedLinesAreTold(t *testing.T) {
+// A client that counts lines knows its position even if lines were trimmed.
+func TestSkippedLinesAreReported(t *testing.T) {
 	t.Parallel()
 	const total = 900
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func TestSkippedLinesAreTold(t *testing.T) {
 			}
 			r.Close()
 			if at != count || from == 1 && skipped != missing[stream] {
-				t.Errorf("%s from line %d: ends at line %d of %d, %d were skipped of %d that are gone", stream, from, at, count, skipped, missing[stream])
+				t.Errorf("%s from line %d: got end at line %d of %d, %d skipped of %d trimmed lines", stream, from, at, count, skipped, missing[stream])
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/backend"
 )
 
-// last hands out what is left when nothing more comes: lines without an end,
-// and what was lost behind the last bytes.
+// last returns the remaining output after the end of the log: unfinished lines, and losses
+// after the last bytes.
 func (a *attempt) last() (backend.Block, bool, error) {
 	if b, ok := a.skipAllTrimmed(); ok {
 		return b, ok, nil
@@ -31,7 +31,7 @@ func (a *attempt) last() (backend.Block, bool, error) {
 	return a.lastLoss()
 }
 
-// openBlock hands out the rest of a line without an end, in pieces if it is long.
+// openBlock returns the rest of an unfinished line, in pieces if it is long.
 func (a *attempt) openBlock(l openLine) (backend.Block, bool, error) {
 	end := a.index.totals().end[l.stream]
 	if a.isTrimmed(l.stream) {
@@ -51,7 +51,7 @@ func (a *attempt) openBlock(l openLine) (backend.Block, bool, error) {
 	if err != nil {
 		return backend.Block{}, false, fmt.Errorf("read log: %w", err)
 	}
-	if len(p) == 0 { // cut just now
+	if len(p) == 0 { // the file was cut short
 		a.pos[l.stream] = end
 		return backend.Block{}, false, nil
 	}
@@ -59,8 +59,7 @@ func (a *attempt) openBlock(l openLine) (backend.Block, bool, error) {
 	return a.dataBlock(l.stream, l.time, p, a.pos[l.stream] < end), true, nil
 }
 
-// partial hands out the beginning of an unfinished line of a stream that has
-// one, for those who watch.
+// partial returns the start of a stream's unfinished line, for clients that show it early.
 func (a *attempt) partial(s Stream) (backend.Block, bool, error) {
 	r := a.index.totals()
 	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until || a.pos[s] >= r.end[s] {

@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// maxTapLine is how much of the beginning of a line is looked at.
+// maxTapLine is how much of a line is passed to the function, from its start.
 const maxTapLine = 64 << 10
 
-// Tap cuts what is read from both streams into lines, for as long as
-// the caller looks for one. A nil tap takes no notice of anything.
+// Tap splits the bytes of both streams into lines, until its function returns true. A nil
+// tap ignores everything.
 type Tap struct {
-	mu      sync.Mutex // the streams may be read by a goroutine each
+	mu      sync.Mutex // each stream may have its own goroutine
 	line    func([]byte) bool
 	partial [2][]byte // the unfinished line of each stream
 }
 
-// NewTap returns a tap that hands each line, without its end, to a function until
-// that returns true; nil if there is none.
+// NewTap returns a tap that calls line with each line, without its end, until it returns
+// true; nil if line is nil.
 func NewTap(line func([]byte) bool) *Tap {
 	if line == nil {
 		return nil
@@ -25,7 +25,7 @@ func NewTap(line func([]byte) bool) *Tap {
 	return &Tap{line: line}
 }
 
-// Feed takes what was read from a stream.
+// Feed adds bytes that were read from a stream.
 func (t *Tap) Feed(stream Stream, p []byte) {
 	if t == nil {
 		return

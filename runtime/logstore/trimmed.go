@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// TrimFile says what of a log with a size limit was trimmed.
+// TrimFile records how much of a log with a size limit was trimmed.
 const TrimFile = "log.gone"
 
 const (
@@ -20,12 +20,12 @@ const (
 	trimSize  = 88
 )
 
-// trimmed is the content of log.gone: the part of each stream, and of the index,
-// that is no longer there. The files keep their sizes, so offsets stay true.
+// trimmed is the content of log.gone: the trimmed part of each stream and of the index. The
+// files keep their sizes, so offsets stay valid.
 type trimmed struct {
 	limit  int64    // bytes that each file may keep
-	record int64    // records before this one are gone; what it counts from is that of the one before
-	off    [2]int64 // the first byte that is kept
+	record int64    // the first kept record; its totals start from those of the record before
+	off    [2]int64 // the first kept byte
 	lines  [2]int64 // newlines before it
 	until  [2]int64 // unix ns of the last byte before it
 	mid    [2]bool  // the first kept byte continues a line
@@ -46,7 +46,7 @@ func (g trimmed) encode(b []byte) {
 
 func decodeTrimmed(b []byte) (trimmed, error) {
 	if len(b) < trimSize || string(b[:8]) != trimMagic {
-		return trimmed{}, fmt.Errorf("it does not begin with %s", trimMagic)
+		return trimmed{}, fmt.Errorf("it does not start with %s", trimMagic)
 	}
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8+8*i:])) }
 	return trimmed{
@@ -55,8 +55,8 @@ func decodeTrimmed(b []byte) (trimmed, error) {
 	}, nil
 }
 
-// notice is the line that a reader shows in place of lines of a stream that are
-// gone, the first of which has that number (from 1).
+// notice returns the line that a reader shows for trimmed lines of a stream, starting with
+// line first (from 1).
 func (g trimmed) notice(s Stream, first int64) string {
 	what := fmt.Sprintf("lines %d to %d", first, g.lines[s])
 	switch {
@@ -69,7 +69,7 @@ func (g trimmed) notice(s Stream, first int64) string {
 		what, s, time.Unix(0, g.until[s]).UTC().Format(time.RFC3339), sizeText(g.limit))
 }
 
-// sizeText is a number of bytes in the largest unit that divides it.
+// sizeText formats a number of bytes in the largest unit that divides it.
 func sizeText(n int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
 	i := 0
@@ -79,17 +79,16 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d %s", n, units[i])
 }
 
-// trimReader looks at log.gone while a writer may change it. The writer puts
-// the new figures there before it gives anything back, so bytes that were read
-// before a look that still counts them as kept are true.
+// trimReader reads log.gone while a writer may change it. The writer updates it before it
+// frees anything, so bytes are valid if a later read of log.gone still counts them as kept.
 type trimReader struct {
-	file *os.File // nil: a log without limit
+	file *os.File // nil: the log has no limit
 	raw  [trimSize]byte
 	now  trimmed
 }
 
-// errTrimmed says that bytes were asked for that are no longer there.
-var errTrimmed = errors.New("given back to the disk")
+// errTrimmed means that the requested bytes were trimmed.
+var errTrimmed = errors.New("trimmed")
 
 func (g *trimReader) open(dir string) error {
 	name := filepath.Join(dir, TrimFile)
@@ -101,15 +100,15 @@ func (g *trimReader) open(dir string) error {
 		return fmt.Errorf("open log: %w", err)
 	}
 	g.file = f
-	if err := g.look(); err != nil {
+	if err := g.refresh(); err != nil {
 		g.close()
 		return err
 	}
 	return nil
 }
 
-// look reads the figures, twice if they are just changing.
-func (g *trimReader) look() error {
+// refresh reads the file, twice if it is being changed.
+func (g *trimReader) refresh() error {
 	if g.file == nil {
 		return nil
 	}
@@ -120,12 +119,12 @@ func (g *trimReader) look() error {
 			return fmt.Errorf("read %s: %w", g.file.Name(), err)
 		}
 		if b == g.raw {
-			return nil // nothing new, the usual case
+			return nil // unchanged, the usual case
 		}
 	}
 	now, err := decodeTrimmed(b[:])
 	if err != nil {
-		return fmt.Errorf("%s is damaged, what of the log is kept is not known: %w", g.file.Name(), err)
+		return fmt.Errorf("%s is damaged, so it is unknown which part of the log is kept: %w", g.file.Name(), err)
 	}
 	g.now, g.raw = now, b
 	return nil

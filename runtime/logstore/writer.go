@@ -18,15 +18,15 @@ import (
 
 var newline = []byte{'\n'}
 
-// Totals is what a Writer has taken so far. Lines are newlines.
+// Totals is what a Writer has received so far. Lines are newlines.
 type Totals struct {
-	StdoutBytes, StderrBytes int64 // kept in the files
+	StdoutBytes, StderrBytes int64 // written to the files
 	StdoutLines, StderrLines int64
-	LostBytes, LostLines     int64     // taken, but not written
-	LostSince                time.Time // zero: nothing was lost
+	LostBytes, LostLines     int64     // received, but not written
+	LostSince                time.Time // zero if nothing was lost
 }
 
-// file is what the writer needs of an *os.File.
+// file is the part of *os.File that a writer needs.
 type file interface {
 	io.WriterAt
 	io.Closer
@@ -41,45 +41,44 @@ type Writer struct {
 	streams [2]stream
 	limiter *limiter // nil: no limit
 
-	mu      sync.Mutex // guards all below; taken after a stream's own
+	mu      sync.Mutex // guards the fields below; locked after a stream's mutex
 	index   file
 	head    header
 	last    record
-	lastOf  Stream // the stream that the last record grows
+	lastOf  Stream // the stream of the last record
 	records int64
 	joining
-	lost    file // log.lost, made when it is first needed
+	lost    file // log.lost, created when first needed
 	lostEnd int64
 }
 
-// joining is about chunks that share the last record.
+// joining describes the chunks that share the last record.
 type joining struct {
-	joinFrom  time.Time // when the record's first chunk came
-	joinBytes int64     // its size
-	joinUpTo  int64     // the largest size
+	joinFrom  time.Time // arrival of the record's first chunk
+	joinBytes int64     // the record's size
+	joinUpTo  int64     // the record's maximum size
 }
 
 // stream is one data file; mu is held while a chunk is written to it.
 type stream struct {
 	mu      sync.Mutex
 	file    file
-	end     int64 // bytes that the index knows
-	cut     bool  // the file may be longer than end: a failed write could not be taken back
+	end     int64 // bytes in the index
+	cut     bool  // the file may be longer than end: a failed write could not be undone
 	midLine bool
 	pending loss // not yet in log.lost
 	closed  bool
 }
 
-// Create makes the log files in dir, an existing folder, for their owner only.
-// Errors: one that wraps fs.ErrExist if there is a log already; nothing of it
-// is touched.
+// Create creates the log files in dir, an existing folder, readable by their owner only. If
+// there is a log already, it changes nothing and the error wraps fs.ErrExist.
 func Create(dir string) (*Writer, error) { return CreateLimited(dir, 0) }
 
-// CreateLimited is Create for a log that keeps only about the last limit bytes of
-// each stream; 0: all. When a stream passes the limit its oldest part is given
-// back to the disk, while the file keeps its size and all offsets stay true;
-// TrimFile says how much. Where the system or file system cannot do that, the
-// stream ends at the limit, and what comes then counts as lost.
+// CreateLimited is Create for a log that keeps only about the last limit bytes of each
+// stream; 0 keeps all. When a stream exceeds the limit, its oldest part is freed, while the
+// file keeps its size and all offsets stay valid; TrimFile records how much. If the system
+// or file system does not support that, the stream ends at the limit, and later output
+// counts as lost.
 func CreateLimited(dir string, limit int64) (*Writer, error) {
 	w := &Writer{dir: dir, joining: joining{joinUpTo: joinUpTo}}
 	var made []string
@@ -97,7 +96,7 @@ func CreateLimited(dir string, limit int64) (*Writer, error) {
 		}
 		return nil, err
 	}
-	if limit > 0 { // first of all: who sees the index sees what it lacks
+	if limit > 0 { // first: a reader that sees the index also sees what was trimmed
 		if err := w.limit(limit); err != nil {
 			return nil, err
 		}
@@ -120,7 +119,7 @@ func CreateLimited(dir string, limit int64) (*Writer, error) {
 
 func createError(name string, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("log file %s is already there, choose another folder or move it away: %w", name, fs.ErrExist)
+		return fmt.Errorf("log file %s already exists, choose another folder or move it: %w", name, fs.ErrExist)
 	}
 	return fmt.Errorf("create log: %w", err)
 }
@@ -131,18 +130,17 @@ func (w *Writer) limit(limit int64) error {
 		return createError(filepath.Join(w.dir, TrimFile), err)
 	}
 	w.limiter = l
-	w.joinUpTo = min(joinUpTo, max(1, limit/16)) // a part is counted anew when it is trimmed
+	w.joinUpTo = min(joinUpTo, max(1, limit/16)) // trimming counts the lines of a record again
 	return nil
 }
 
-// Append adds p, which arrived at now, to a stream. Output that cannot be
-// written (a full disk) is counted and dropped, and the place is marked for
-// readers when writing works again; the caller goes on appending. The error
-// tells that dropping begins, later drops return nil. It is fs.ErrClosed
-// after Close.
+// Append adds p, which arrived at now, to a stream. Output that cannot be written (a full
+// disk) is counted and dropped, and once writing works again the gap is marked for readers;
+// the caller continues to append. Only the first drop returns an error. After Close the error
+// is fs.ErrClosed.
 func (w *Writer) Append(s Stream, p []byte, now time.Time) error {
 	if s > Stderr {
-		return fmt.Errorf("append to log in %s: no stream %d", w.dir, s)
+		return fmt.Errorf("append to log in %s: invalid stream %d", w.dir, s)
 	}
 	st := &w.streams[s]
 	st.mu.Lock()
@@ -181,7 +179,7 @@ func (w *Writer) admit(s Stream, n int) error {
 	return w.limiter.admit(s, w.streams[s].end, w.count(), int64(n))
 }
 
-// checkLimit has the limiter look at a stream that has grown.
+// checkLimit lets the limiter check a stream that has grown.
 func (w *Writer) checkLimit(s Stream) {
 	if w.limiter != nil {
 		w.limiter.check(s, w.streams[s].end, w.count())
@@ -194,9 +192,8 @@ func (w *Writer) count() int64 {
 	return w.records
 }
 
-// write puts p behind the stream's end, then its record, and returns how much
-// of p readers can see. What has no record is as good as not written: the next
-// chunk overwrites it.
+// write writes p at the stream's end, then its record, and returns how many bytes of p readers
+// can see. Bytes without a record count as not written: the next chunk overwrites them.
 func (w *Writer) write(s Stream, p []byte, now time.Time) (int, error) {
 	st := &w.streams[s]
 	n, err := st.file.WriteAt(p, st.end)
@@ -215,13 +212,13 @@ func (w *Writer) write(s Stream, p []byte, now time.Time) (int, error) {
 	return n, err
 }
 
-// record notes a chunk in the index.
+// record adds a chunk to the index.
 func (w *Writer) record(s Stream, p []byte, now time.Time) error {
 	lines := int64(bytes.Count(p, newline))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next := w.last
-	next.time = max(next.time, now.UnixNano()) // the clock may be set back, the log's may not
+	next.time = max(next.time, now.UnixNano()) // the clock may be set back, but times in the log must not decrease
 	next.end[s] += int64(len(p))
 	next.lines[s] += lines
 	at, size := w.records, int64(len(p))
@@ -243,8 +240,8 @@ func (w *Writer) record(s Stream, p []byte, now time.Time) error {
 	return nil
 }
 
-// drop counts what could not be written, also in the index's header, where it
-// needs no new space.
+// drop counts bytes that could not be written, also in the index's header, which needs no new
+// space.
 func (w *Writer) drop(s Stream, p []byte, now time.Time, cause error) {
 	w.streams[s].pending.add(p, now, reason(cause))
 	w.mu.Lock()
@@ -254,7 +251,7 @@ func (w *Writer) drop(s Stream, p []byte, now time.Time, cause error) {
 	if w.head.lostSince == 0 {
 		w.head.lostSince = now.UnixNano()
 	}
-	// If even this fails, Totals and the marker still have it.
+	// If this fails, Totals and log.lost still count the bytes.
 	_ = w.writeHeader()
 }
 
@@ -265,8 +262,8 @@ func (w *Writer) writeHeader() error {
 	return err
 }
 
-// resume marks the gap before the stream goes on with p, if there is room for
-// both. The line that was cut gets an end, so that the gap is at the start of a line.
+// resume marks the gap before the stream continues with p, if there is room for both. It ends
+// the interrupted line, so that the gap is at the start of a line.
 func (w *Writer) resume(s Stream, p []byte, now time.Time) error {
 	st := &w.streams[s]
 	at := st.end
@@ -313,14 +310,14 @@ func (w *Writer) markLoss(l loss) error {
 	}
 	n, err := w.lost.WriteAt(append(line, '\n'), w.lostEnd)
 	if err != nil {
-		_ = w.lost.Truncate(w.lostEnd) // readers skip a torn line as well
+		_ = w.lost.Truncate(w.lostEnd) // on failure, readers skip the torn line
 		return err
 	}
 	w.lostEnd += int64(n)
 	return nil
 }
 
-// Totals returns what was taken so far.
+// Totals returns what was received so far.
 func (w *Writer) Totals() Totals {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -335,9 +332,8 @@ func (w *Writer) Totals() Totals {
 	return t
 }
 
-// Close ends the log; with sync it is on the disk afterwards. A loss that is
-// not marked yet is marked; the error says so if that does not work. A second
-// Close does nothing.
+// Close ends the log; with sync it is on the disk afterwards. It marks a pending loss and
+// returns an error if that fails. Further calls do nothing.
 func (w *Writer) Close(sync bool) error {
 	for i := range w.streams {
 		w.streams[i].mu.Lock()
@@ -376,7 +372,7 @@ func (w *Writer) closeStream(s Stream, sync bool) error {
 		}
 	}
 	if st.cut {
-		// What has no record must not look like output that came last.
+		// Bytes without a record must not look like the last output.
 		errs = append(errs, st.file.Truncate(st.end))
 	}
 	return cmp.Or(append(errs, closeFile(st.file, sync))...)
@@ -390,7 +386,7 @@ func closeFile(f file, sync bool) error {
 	return cmp.Or(err, f.Close())
 }
 
-// reason is the system's own words for a failed write, without the file's name.
+// reason returns the system's message for a failed write, without the file's name.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -25,21 +25,21 @@ func TestCreateKeepsAnExistingLog(t *testing.T) {
 		}
 		_, err := Create(dir)
 		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), path) {
-			t.Errorf("error is %v", err)
+			t.Errorf("got %v, want an error that wraps fs.ErrExist with the path", err)
 		}
 		if got, _ := os.ReadFile(path); string(got) != "precious" {
-			t.Errorf("%s is now %q", name, got)
+			t.Errorf("%s: got %q, want it unchanged", name, got)
 		}
 		if all, _ := os.ReadDir(dir); len(all) != 1 {
-			t.Errorf("%d files left", len(all))
+			t.Errorf("got %d files, want only the existing one", len(all))
 		}
 	}
 	if _, err := Create(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing folder: %v", err)
+		t.Errorf("missing folder: got %v, want fs.ErrNotExist", err)
 	}
 }
 
-func TestFilesAreThePrivateTruth(t *testing.T) {
+func TestFilesHoldTheBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, err := Create(dir)
@@ -54,28 +54,28 @@ func TestFilesAreThePrivateTruth(t *testing.T) {
 	}
 	want := Totals{StderrBytes: int64(len(rubbish)) + 5, StderrLines: 2}
 	if got := w.Totals(); got != want {
-		t.Errorf("totals %+v, want %+v", got, want)
+		t.Errorf("got totals %+v, want %+v", got, want)
 	}
 	if err := w.Close(true); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(true); err != nil {
-		t.Errorf("second close: %v", err)
+		t.Errorf("second Close: got %v, want nil", err)
 	}
 	if err := w.Append(Stdout, []byte("x"), epoch); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("append after close: %v", err)
+		t.Errorf("Append after Close: got %v, want fs.ErrClosed", err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, StderrFile)); !bytes.Equal(got, append(rubbish, "more\n"...)) {
-		t.Errorf("stderr.log holds %q", got)
+		t.Errorf("stderr.log: got %q, want the appended bytes", got)
 	}
 	for _, name := range []string{StdoutFile, StderrFile, IndexFile} {
 		fi, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || fi.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", name, fi.Mode(), err)
+			t.Errorf("%s: got mode %v, %v, want 0600", name, fi.Mode(), err)
 		}
 	}
 	if fi, _ := os.Stat(filepath.Join(dir, IndexFile)); fi.Size() != 3*recordSize {
-		t.Errorf("index has %d bytes, want header and 2 records", fi.Size())
+		t.Errorf("index: got %d bytes, want header and 2 records", fi.Size())
 	}
 }
 
@@ -89,7 +89,7 @@ func TestChunksShareARecord(t *testing.T) {
 		records int64
 	}{
 		{"soon after", []chunk{{Stdout, "a\n", 0}, {Stdout, "b\n", 3 * ms}, {Stdout, "c\n", 5 * ms}}, 1},
-		{"5 ms from the first on", []chunk{{Stdout, "a\n", 0}, {Stdout, "b\n", 3 * ms}, {Stdout, "c\n", 6 * ms}}, 2},
+		{"more than 5 ms after the first", []chunk{{Stdout, "a\n", 0}, {Stdout, "b\n", 3 * ms}, {Stdout, "c\n", 6 * ms}}, 2},
 		{"other stream", []chunk{{Stdout, "a\n", 0}, {Stderr, "b\n", 0}, {Stdout, "c\n", 0}}, 3},
 		{"too big", []chunk{{Stdout, big, 0}, {Stdout, "b\n", 0}}, 2},
 		{"clock set back", []chunk{{Stdout, "a\n", time.Hour}, {Stdout, "b\n", 0}, {Stdout, "c\n", ms}}, 2},
@@ -104,31 +104,31 @@ func TestChunksShareARecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := fi.Size()/recordSize - 1; got != tt.records {
-				t.Errorf("%d records, want %d", got, tt.records)
+				t.Errorf("got %d records, want %d", got, tt.records)
 			}
 			lines, _ := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
 			if len(lines) != len(tt.chunks) {
-				t.Errorf("%d lines", len(lines))
+				t.Errorf("got %d lines, want %d", len(lines), len(tt.chunks))
 			}
 			for i := 1; i < len(lines); i++ {
 				if lines[i].at < lines[i-1].at {
-					t.Errorf("time goes back: %v", lines)
+					t.Errorf("got decreasing times in %v", lines)
 				}
 			}
 		})
 	}
 }
 
-// checkLimit is a disk with little room; it is shared by files.
-type checkLimit struct {
+// smallDisk is a disk with limited space, shared by files.
+type smallDisk struct {
 	mu   sync.Mutex
 	left int
 }
 
-// limitedFile takes only as much as the disk has room for.
+// limitedFile is a file on a smallDisk.
 type limitedFile struct {
 	file
-	disk *checkLimit
+	disk *smallDisk
 	end  int64
 }
 
@@ -162,20 +162,20 @@ func (f *limitedFile) Truncate(size int64) error {
 	return f.file.Truncate(size)
 }
 
-func (d *checkLimit) free(n int) {
+func (d *smallDisk) free(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.left = n
 }
 
-// limitedWriter has one disk for the data and what is lost, one for the index.
-func limitedWriter(t *testing.T, dir string) (w *Writer, disk, indexDisk *checkLimit) {
+// limitedWriter returns a writer with one disk for data and log.lost, one for the index.
+func limitedWriter(t *testing.T, dir string) (w *Writer, disk, indexDisk *smallDisk) {
 	t.Helper()
 	w, err := Create(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk, indexDisk = &checkLimit{left: 1 << 30}, &checkLimit{left: 1 << 30}
+	disk, indexDisk = &smallDisk{left: 1 << 30}, &smallDisk{left: 1 << 30}
 	for i := range w.streams {
 		w.streams[i].file = &limitedFile{file: w.streams[i].file, disk: disk}
 	}
@@ -196,7 +196,7 @@ func TestFullDisk(t *testing.T) {
 	appended := func(n int, s Stream, text string, wantErr error) {
 		t.Helper()
 		if err := w.Append(s, []byte(text), at(n)); !errors.Is(err, wantErr) {
-			t.Fatalf("append %d: %v, want %v", n, err, wantErr)
+			t.Fatalf("append %d: got %v, want %v", n, err, wantErr)
 		}
 	}
 	appended(0, Stdout, "first\nbegin of", nil)
@@ -205,7 +205,7 @@ func TestFullDisk(t *testing.T) {
 	appended(2, Stdout, "gone too\nalf", nil)
 	appended(3, Stderr, "error gone\n", syscall.ENOSPC)
 	if got, want := w.Totals(), int64(11+12+11); got.LostBytes != want || got.LostLines != 4 || !got.LostSince.Equal(at(1)) {
-		t.Errorf("totals %+v, want %d bytes lost", got, want)
+		t.Errorf("got totals %+v, want %d bytes lost", got, want)
 	}
 	disk.free(1 << 20)
 	appended(4, Stdout, " back\n", nil)
@@ -224,7 +224,7 @@ func TestFullDisk(t *testing.T) {
 	checkBlocks(t, dir, backend.LogOptions{Tail: 2}, want[4:])
 }
 
-// checkBlocks reads lines and notices ("! …") in order.
+// checkBlocks compares lines and notices ("! …") in order.
 func checkBlocks(t *testing.T, dir string, o backend.LogOptions, want []string) {
 	t.Helper()
 	r, err := Open(oneAttempt(dir), o)
@@ -264,7 +264,7 @@ func TestDiskStaysFull(t *testing.T) {
 		}
 		if !killed {
 			if err := w.Close(false); err == nil || !strings.Contains(err.Error(), "11 bytes of stdout were lost") {
-				t.Errorf("close: %v", err)
+				t.Errorf("Close: got %v, want an error about the lost bytes", err)
 			}
 		}
 		checkBlocks(t, dir, backend.LogOptions{Tail: -1}, []string{
@@ -284,18 +284,18 @@ func TestFullDiskOfIndex(t *testing.T) {
 		}
 		err := w.Append(Stdout, []byte(text), epoch.Add(time.Duration(i)*time.Second))
 		if (err != nil) != (i == 1) && i != 2 {
-			t.Errorf("append %d: %v", i, err)
+			t.Errorf("append %d: got %v, want an error only for 1", i, err)
 		}
 	}
 	if err := w.Close(true); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, StdoutFile)); string(got) != "a\nb\n" {
-		t.Errorf("stdout.log holds %q", got)
+		t.Errorf("stdout.log: got %q, want a and b", got)
 	}
 	lines, notices := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
-	compare(t, "what has a record", lines, []line{{Stdout, "a\n", 0}, {Stdout, "b\n", 3 * time.Second}})
-	if len(notices) != 2 { // writing the marker worked, what followed did not
-		t.Errorf("notices %q", notices)
+	compare(t, "lines with a record", lines, []line{{Stdout, "a\n", 0}, {Stdout, "b\n", 3 * time.Second}})
+	if len(notices) != 2 { // the marker was written, the output after it was not
+		t.Errorf("got notices %q, want 2", notices)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Wait returns the status of an app that has ended, as soon as it has. Errors:
-// those of Status, or the context's.
+// Wait waits until an app has ended and returns its status. Errors: those of Status, or the
+// context's.
 func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
@@ -27,7 +27,7 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 			if s := r.recordedEnd(ctx, ref, err); s != nil {
 				return s, nil
 			}
-			// Not found: it is just being submitted, or only remembered.
+			// Not found: it is being submitted, or only the history has it.
 			if !errors.Is(err, backend.ErrNotFound) {
 				return nil, fmt.Errorf("wait for app %s: %w", ref.Handle(), err)
 			}
@@ -42,9 +42,9 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 	}
 }
 
-// Observe calls see with each status of an app that is read while its end is waited for or
-// its logs are followed, until stop is called. Errors: none, of a backend that cannot do
-// that nothing is seen.
+// Observe calls see with each status of an app that is read while waiting for its end or
+// following its logs, until stop is called. If the backend does not support it, see is
+// never called.
 func (r *Runner) Observe(ref history.AppKey, see func(*spec.Status)) (stop func()) {
 	b, err := r.Backends.Get(ref.Backend)
 	o, ok := b.(backend.StatusObserver)
@@ -54,8 +54,8 @@ func (r *Runner) Observe(ref history.AppKey, see func(*spec.Status)) (stop func(
 	return o.Observe(ref.ID, see)
 }
 
-// Cancel asks for the end of an app and returns when the request is durable; an
-// unknown or finished app is left alone. Errors: backends.ErrUnavailable.
+// Cancel requests the end of an app and returns once the request is durable. It does
+// nothing if the app is unknown or has ended. Errors: backend.ErrUnavailable.
 func (r *Runner) Cancel(ctx context.Context, ref history.AppKey, o backend.CancelOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
@@ -73,8 +73,8 @@ type DeleteOptions struct {
 	Force bool // cancel a live app first
 }
 
-// Delete forgets an app and everything of it but a tombstone. A live app is left alone
-// without o.Force. Errors: those of Status.
+// Delete removes an app and all of its files, except for a tombstone. A live app is an
+// error without o.Force. Errors: those of Status.
 func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions
 	return err
 }
 
-// liveError says how to delete an app that has not ended.
+// liveError returns an error that tells how to delete a live app.
 func liveError(ref history.AppKey, state spec.State, o DeleteOptions) error {
 	keep := ""
 	if o.KeepLogs {
@@ -107,10 +107,10 @@ func liveError(ref history.AppKey, state spec.State, o DeleteOptions) error {
 		ref.Handle(), state, ref.ID, keep, ref.ID)
 }
 
-// end cancels an app that is to be deleted and waits for its end.
+// end cancels an app that will be deleted and waits for its end.
 func (r *Runner) end(ctx context.Context, b backend.Backend, ref history.AppKey, o backend.DeleteOptions) (*spec.Status, error) {
 	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backend.ErrNotFound) {
-		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again when it runs", ref.Handle())
+		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again once it has started", ref.Handle())
 	}
 	if err := r.Cancel(ctx, ref, backend.CancelOptions{Discard: !o.KeepLogs}); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Variables that every replica gets, or that a caller's environment may set.
+// Environment variables that every replica gets, or that configure the caller.
 const (
 	envJobID     = "TORCHX_JOB_ID"
 	envSessionID = "TORCHX_INTERNAL_SESSION_ID"
@@ -18,7 +18,7 @@ const (
 	envTrackers  = "TORCHX_TRACKERS"
 )
 
-// trackerEnv is the variable that holds the config of a tracker.
+// trackerEnv returns the variable that holds the config of a tracker.
 func trackerEnv(name string) string { return "TORCHX_TRACKER_" + strings.ToUpper(name) + "_CONFIG" }
 
 // ParseEnv reads the values of --env.
@@ -37,8 +37,8 @@ func ParseEnv(args []string) (spec.Map[string], error) {
 	return env, nil
 }
 
-// inject gives every role the variables of --env and then those by which a
-// replica knows its app. They overwrite the role's own.
+// inject adds the variables of --env to every role, then the variables that identify the
+// app to its replicas. They override the role's own.
 func (r *Runner) inject(app *spec.App, backend string, q *PlanRequest) {
 	forced := r.forced(backend, q)
 	for i := range app.Roles {
@@ -73,7 +73,7 @@ func (r *Runner) forced(backend string, q *PlanRequest) spec.Map[string] {
 	return env
 }
 
-// trackers are those that the environment names, else the configured ones.
+// trackers returns the trackers that the environment names, else the configured ones.
 func (r *Runner) trackers(configured []config.Tracker) []config.Tracker {
 	text, ok := r.env(envTrackers)
 	if !ok {
@@ -95,8 +95,7 @@ func (r *Runner) trackers(configured []config.Tracker) []config.Tracker {
 	return list
 }
 
-// envOr returns the variable of the caller's environment, or other if that is
-// not set or empty.
+// envOr returns a variable of the caller's environment, or other if it is unset or empty.
 func (r *Runner) envOr(name, other string) string {
 	if v, ok := r.env(name); ok && v != "" {
 		return v
@@ -104,8 +103,8 @@ func (r *Runner) envOr(name, other string) string {
 	return other
 }
 
-// sessionID is the caller's, so that apps of one session can be told, or a fresh
-// random UUID (RFC 9562, version 4).
+// sessionID returns the caller's session ID, so that apps of one session can be grouped,
+// or a new random UUID (RFC 9562, version 4).
 func (r *Runner) sessionID() string {
 	if id := r.envOr(envSessionID, ""); id != "" {
 		return id

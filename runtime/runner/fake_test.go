@@ -18,20 +18,20 @@ import (
 	"torchx/state"
 )
 
-// fake is a backend whose apps are what a test says they are.
+// fake is a backend whose apps and errors a test sets.
 type fake struct {
 	name      string
 	mu        sync.Mutex
 	apps      map[string]*spec.Status
 	order     []string
-	submit    func(*backend.Plan) error // nil: the app runs
-	describe  func(id string) error     // nil: none
-	list      error                     // of List
+	submit    func(*backend.Plan) error // nil: the app starts
+	describe  func(id string) error     // returns an error for an app; may be nil
+	list      error                     // error of List
 	cancelled []string
 	deleted   []string
 }
 
-// request is what fake plans.
+// request is the request that fake plans.
 type request struct {
 	AppID string             `json:"app_id"`
 	Env   []spec.Map[string] `json:"env"`
@@ -173,7 +173,7 @@ type noLog struct{}
 func (noLog) Next(context.Context) (backend.Block, error) { return backend.Block{}, io.EOF }
 func (noLog) Close() error                                { return nil }
 
-// waiting is a fake that also waits.
+// waiting is a fake that implements backend.Waiter.
 type waiting struct{ *fake }
 
 func (w waiting) Wait(ctx context.Context, id string) (*spec.Status, error) {
@@ -188,7 +188,7 @@ func (w waiting) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	}
 }
 
-// goldenRandom is the random value of the golden files.
+// goldenRandom is the random value that the golden files were made with.
 const goldenRandom = 0x123456789ABCDEF0
 
 // world is a runner over a fake called local, with a real history.
@@ -200,7 +200,7 @@ type world struct {
 	mu       sync.Mutex
 	warnings []string
 	clock    time.Time
-	gone     bool // submitters are no longer alive
+	gone     bool // whether submitters have died
 }
 
 func newWorld(t *testing.T) *world {
@@ -241,7 +241,7 @@ func (w *world) warned(t *testing.T, want string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !strings.Contains(strings.Join(w.warnings, "\n"), want) {
-		t.Errorf("warnings %q lack %q", w.warnings, want)
+		t.Errorf("got warnings %q, want %q", w.warnings, want)
 	}
 }
 
@@ -253,7 +253,7 @@ func echo(replicas int) *spec.App {
 	return &spec.App{Name: "echo", Roles: []spec.Role{role}}
 }
 
-// run plans and submits an app called name.
+// run plans and submits an app with a name.
 func (w *world) run(t *testing.T, backendName, name string) history.AppKey {
 	t.Helper()
 	app := echo(2)
@@ -268,7 +268,7 @@ func (w *world) run(t *testing.T, backendName, name string) history.AppKey {
 	return p.Ref()
 }
 
-// rowOf returns an app's row in the history.
+// rowOf returns an app's record in the history.
 func (w *world) rowOf(t *testing.T, ref history.AppKey) history.App {
 	t.Helper()
 	a, err := w.History.Get(t.Context(), ref.Backend, ref.ID)

@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// FuzzDecode reads any text as a plan: what `run --dryrun --json` or `describe --json` printed,
-// edited or not. An app that is taken is within the limits.
+// FuzzDecode decodes any text as a plan: the output of `run --dryrun --json` or
+// `describe --json`, edited or not. A valid app is within the limits.
 func FuzzDecode(f *testing.F) {
 	const role = `{"name":"r","image":"i","entrypoint":"x","args":["a"],"env":{"K":"V"},"num_replicas":2,"max_retries":1,"retry_policy":"ROLE",` +
 		`"resource":{"cpu":0.5,"gpu":1,"memMB":2,"devices":{"d":1}},"port_map":{"p":80},"mounts":[{"kind":"BindMount","src_path":"/a","dst_path":"/b"}],` +
@@ -25,7 +25,7 @@ func FuzzDecode(f *testing.F) {
 		in, err := decode([]byte(text))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("%q: the error has several lines: %q", text, err)
+				t.Errorf("%q: got an error of several lines: %q", text, err)
 			}
 			return
 		}
@@ -38,7 +38,7 @@ func FuzzDecode(f *testing.F) {
 			replicas += in.App.Roles[i].NumReplicas
 		}
 		if replicas > spec.MaxReplicas || in.App.CheckLimits() != nil {
-			t.Errorf("%q: %d replicas are valid", text, replicas)
+			t.Errorf("%q: %d replicas passed Validate, want at most MaxReplicas", text, replicas)
 		}
 		_ = in.App.CheckPlanLimits(spec.Macros{AppID: "id", ReplicaID: "0"}, 0)
 	})

@@ -15,22 +15,22 @@ import (
 	"torchx/runtime/spec"
 )
 
-// DefaultLimit is how many apps List returns unless told otherwise.
+// DefaultLimit is the number of apps that List returns by default.
 const DefaultLimit = 50
 
-// Bounds of what List asks backends for.
+// Bounds of the queries that List sends to backends.
 const (
-	maxLooks    = 1000            // apps looked at in one List; the older ones keep what was last seen
-	parallel    = 8               // looks at a time
-	lookTimeout = 5 * time.Second // for one app: a backend that hangs must not stop the list
+	maxQueries   = 1000            // apps queried by one List; older ones keep their recorded state
+	parallel     = 8               // concurrent queries
+	queryTimeout = 5 * time.Second // for one app: a backend that hangs must not stop the list
 )
 
-// Filter selects the apps of List; its zero value is the newest DefaultLimit ones.
+// Filter selects the apps of List; its zero value selects the newest DefaultLimit apps.
 type Filter struct {
-	Backend string       // name or alias; "": the history of all. With it, also what only the backend knows
+	Backend string       // name or alias; "": the history of all. If set, also apps missing in the history
 	States  []spec.State // empty: all
-	Since   time.Time    // submitted then or later; zero: all
-	Limit   int          // at most so many; 0: DefaultLimit
+	Since   time.Time    // submitted at that time or later; zero: all
+	Limit   int          // maximum number; 0: DefaultLimit
 	All     bool         // no limit
 }
 
@@ -49,12 +49,12 @@ type Row struct {
 	Msg         string // why it is in this state; "" for no particular reason
 	Foreign     bool   // started by another program or TORCHX_HOME
 
-	recorded bool // the history has it
+	recorded bool // present in the history
 }
 
 func (w *Row) ref() history.AppKey { return history.AppKey{Backend: w.Backend, ID: w.AppID} }
 
-// update takes over what was seen of the app.
+// update applies the app's current status.
 func (w *Row) update(s *spec.Status) {
 	w.State, w.StartedAt, w.FinishedAt, w.ExitCode, w.Msg = s.State, s.StartedAt, s.FinishedAt, s.ExitCode, s.Msg
 	if w.SubmittedAt == nil {
@@ -70,11 +70,10 @@ func rowOf(a *history.App) *Row {
 	}
 }
 
-// List returns apps, newest first. Those that are not known to have ended are
-// looked up at their backend; where that is not to be had, they are as last seen
-// and there is a warning. Errors: backends.ErrNotFound (backend), and
-// backends.ErrUnavailable, with what the history knows, if a backend was named and
-// cannot be asked.
+// List returns apps, newest first. It queries backends for apps that may have changed. If
+// a backend is unavailable, its apps keep their recorded state and List warns; if
+// f.Backend names it, List returns them with backend.ErrUnavailable. Errors also:
+// backend.ErrNotFound for an unknown backend.
 func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 	if f.Backend != "" {
 		alias, err := r.Backends.Canonical(f.Backend)
@@ -84,7 +83,7 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 		f.Backend = alias.Backend
 	}
 	if names := r.Backends.Names(); f.Backend == "" && r.History == nil && len(names) > 0 {
-		f.Backend = names[0] // without a history, what is on this machine
+		f.Backend = names[0] // without a history, list the apps of this machine
 	}
 	if f.Limit <= 0 {
 		f.Limit = DefaultLimit
@@ -105,17 +104,16 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 		return nil, err
 	}
 	rows = append(rows, extra...)
-	looker := *r
+	querier := *r
 	if err != nil {
-		looker.Warn = func(string) {} // the error says it
+		querier.Warn = func(string) {} // the error tells it
 	}
-	looker.refresh(ctx, rows)
+	querier.refresh(ctx, rows)
 	return f.apply(rows), err
 }
 
-// history are the rows of the history that may come into the list. A state that
-// was asked for may be reached only once an app is looked at, so with States all
-// live apps are candidates.
+// history returns the apps of the history that may belong to the list. An app's state may
+// have changed since it was recorded, so with f.States all live apps are candidates.
 func (r *Runner) history(ctx context.Context, f Filter) ([]*Row, error) {
 	if r.History == nil {
 		return nil, nil
@@ -123,7 +121,7 @@ func (r *Runner) history(ctx context.Context, f Filter) ([]*Row, error) {
 	query := history.Filter{Backend: f.Backend, States: f.States, Since: f.Since, Limit: f.Limit}
 	apps, err := r.History.List(ctx, query)
 	if err == nil && len(f.States) > 0 {
-		query.States, query.Limit = history.LiveStates(), maxLooks
+		query.States, query.Limit = history.LiveStates(), maxQueries
 		var live []history.App
 		live, err = r.History.List(ctx, query)
 		apps = append(apps, live...)
@@ -146,7 +144,7 @@ func (r *Runner) history(ctx context.Context, f Filter) ([]*Row, error) {
 	return rows, nil
 }
 
-// onlyBackend are the apps that the backend knows and the history does not.
+// onlyBackend returns the apps that the backend has and the history does not.
 func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row, error) {
 	b, err := r.Backends.Get(f.Backend)
 	if err != nil {
@@ -175,59 +173,59 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row
 	return extra, nil
 }
 
-// recorded adds the apps of the history that the list leaves out by its limit or filter.
+// recorded adds the apps of the history that the list omits by its limit or filter.
 func (r *Runner) recorded(ctx context.Context, backendName string, listed map[string]bool) {
 	if r.History == nil {
 		return
 	}
 	apps, err := r.History.List(ctx, history.Filter{Backend: backendName})
 	if err != nil {
-		return // said before, by history
+		return // history has warned already
 	}
 	for i := range apps {
 		listed[apps[i].ID] = true
 	}
 }
 
-// refresh looks at the apps that may have changed since they were last seen, and
-// at those that only their backend knows, for what its list did not tell.
+// refresh queries the apps that may have changed since they were recorded, and those that
+// only their backend has if its list omitted details.
 func (r *Runner) refresh(ctx context.Context, rows []*Row) {
-	var looks []*Row
+	var queries []*Row
 	for _, row := range rows {
 		_, err := r.Backends.Get(row.Backend) // opened here: the registry has no lock
-		told := row.recorded || row.SubmittedAt != nil && row.ExitCode != nil
-		if err == nil && (!row.State.Terminal() || !told) && len(looks) < maxLooks {
-			looks = append(looks, row)
+		complete := row.recorded || row.SubmittedAt != nil && row.ExitCode != nil
+		if err == nil && (!row.State.Terminal() || !complete) && len(queries) < maxQueries {
+			queries = append(queries, row)
 		}
 	}
 	w := &warnOnce{seen: map[string]bool{}, warn: r.warn}
 	g := new(errgroup.Group)
 	g.SetLimit(parallel)
-	for _, row := range looks {
+	for _, row := range queries {
 		g.Go(func() error {
 			r.refreshRow(ctx, row, w)
 			return nil
 		})
 	}
-	_ = g.Wait() // none returns an error
+	_ = g.Wait() // the functions return no errors
 }
 
 func (r *Runner) refreshRow(ctx context.Context, row *Row, w *warnOnce) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	quiet := *r // its warnings go through w: goroutines share it
+	quiet := *r // goroutines share w, which drops repeated warnings
 	quiet.Warn = func(line string) { w.add(line, line) }
 	s, err := quiet.Status(ctx, row.ref())
 	switch {
 	case err == nil:
 		row.update(s)
-	case errors.Is(err, backend.ErrNotFound): // deleted since; its row goes with the next list
+	case errors.Is(err, backend.ErrNotFound): // deleted since; the next list omits it
 	default:
-		w.add(row.Backend, "states of "+row.Backend+" apps are as last seen: "+err.Error())
+		w.add(row.Backend, "states of "+row.Backend+" apps may be outdated: "+err.Error())
 	}
 }
 
-// warnOnce drops repeated warnings and may be used by several goroutines.
+// warnOnce drops repeated warnings. It is safe for concurrent use.
 type warnOnce struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -243,7 +241,7 @@ func (w *warnOnce) add(key, line string) {
 	}
 }
 
-// apply sorts, filters and cuts rows.
+// apply sorts, filters and limits rows.
 func (f *Filter) apply(rows []*Row) []Row {
 	slices.SortStableFunc(rows, func(a, b *Row) int {
 		switch {

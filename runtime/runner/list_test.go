@@ -33,12 +33,12 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if rows, err := w.List(t.Context(), Filter{}); err != nil || rows == nil || len(rows) != 0 {
-		t.Errorf("empty: %v, %v", rows, err)
+		t.Errorf("an empty history: got %v, %v, want no rows", rows, err)
 	}
 	a := w.run(t, "local", "a")
 	b := w.run(t, "docker", "b")
 	w.run(t, "local", "c")
-	w.local.finish(a.ID, spec.Failed, 3) // the history does not know yet
+	w.local.finish(a.ID, spec.Failed, 3) // not in the history yet
 	w.other.remove(b.ID)
 	w.local.set("only-local", &spec.Status{State: spec.Succeeded})
 	since := w.rowOf(t, b).SubmittedAt
@@ -58,51 +58,52 @@ func TestList(t *testing.T) {
 		{Filter{Backend: "docker"}, []string{"b:FAILED"}},
 	} {
 		if got := w.list(t, tt.f); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%+v: %v, want %v", tt.f, got, tt.want)
+			t.Errorf("%+v: got %v, want %v", tt.f, got, tt.want)
 		}
 	}
 	if got := w.rowOf(t, a); got.State != spec.Failed || *got.ExitCode != 3 {
-		t.Errorf("the history has %v", got.State)
+		t.Errorf("history: got %v, want FAILED with exit code 3", got.State)
 	}
 }
 
-// TestListStateNotYetSeen: an app counts by its state now, not as last seen.
+// TestListStateNotYetSeen: an app is selected by its current state, not the recorded one.
 func TestListStateNotYetSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.run(t, "local", "a")
 	w.local.finish(a.ID, spec.Succeeded, 0)
 	if got := w.list(t, Filter{States: []spec.State{spec.Running}}); len(got) != 0 {
-		t.Errorf("running: %v", got)
+		t.Errorf("running: got %v, want none", got)
 	}
 	if got := w.list(t, Filter{States: []spec.State{spec.Succeeded}}); len(got) != 1 {
-		t.Errorf("succeeded: %v", got)
+		t.Errorf("succeeded: got %v, want the app", got)
 	}
 }
 
-// TestListTellsAll: an app of which the backend's list tells all is not looked at.
-func TestListTellsAll(t *testing.T) {
+// TestListQueriesIncompleteApps: List does not query an app that the backend's list
+// describes completely.
+func TestListQueriesIncompleteApps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	at, code := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), 0
-	w.local.set("told", &spec.Status{State: spec.Succeeded, SubmittedAt: &at, FinishedAt: &at, ExitCode: &code})
+	w.local.set("complete", &spec.Status{State: spec.Succeeded, SubmittedAt: &at, FinishedAt: &at, ExitCode: &code})
 	w.local.set("half", &spec.Status{State: spec.Failed, SubmittedAt: &at})
-	ended := w.run(t, "local", "ended") // the history has its end, though not its exit code
+	ended := w.run(t, "local", "ended") // recorded as ended, but without an exit code
 	if err := w.History.SetStatus(t.Context(), "local", ended.ID, &spec.Status{State: spec.Cancelled, FinishedAt: &at}); err != nil {
 		t.Fatal(err)
 	}
-	var looked []string
+	var queried []string
 	w.local.describe = func(id string) error {
-		looked = append(looked, id)
+		queried = append(queried, id)
 		return nil
 	}
 	rows, err := w.List(t.Context(), Filter{Backend: "local"})
-	if err != nil || len(rows) != 3 || !reflect.DeepEqual(looked, []string{"half"}) {
-		t.Fatalf("%+v, %v, looked at %q", rows, err, looked)
+	if err != nil || len(rows) != 3 || !reflect.DeepEqual(queried, []string{"half"}) {
+		t.Fatalf("got %+v, %v, queries of %q, want a query of half", rows, err, queried)
 	}
 	for _, r := range rows {
-		if r.AppID == "told" && (r.ExitCode == nil || *r.ExitCode != 0 || r.FinishedAt == nil || !r.SubmittedAt.Equal(at)) {
-			t.Errorf("%+v", r)
+		if r.AppID == "complete" && (r.ExitCode == nil || *r.ExitCode != 0 || r.FinishedAt == nil || !r.SubmittedAt.Equal(at)) {
+			t.Errorf("got %+v, want all values of the backend's list", r)
 		}
 	}
 }
@@ -114,15 +115,15 @@ func TestListLimits(t *testing.T) {
 		w.run(t, "local", fmt.Sprint("app", i))
 	}
 	if got := w.list(t, Filter{}); len(got) != DefaultLimit || !strings.HasPrefix(got[0], "app51:") {
-		t.Errorf("%d, %v", len(got), got)
+		t.Errorf("got %d apps, %v, want the newest %d", len(got), got, DefaultLimit)
 	}
 	for _, f := range []Filter{{All: true}, {Backend: "local", All: true}, {Limit: 100}} {
 		if got := w.list(t, f); len(got) != DefaultLimit+2 {
-			t.Errorf("%+v: %d", f, len(got))
+			t.Errorf("%+v: got %d apps, want %d", f, len(got), DefaultLimit+2)
 		}
 	}
 	if got := w.list(t, Filter{Backend: "local"}); len(got) != DefaultLimit {
-		t.Errorf("%d", len(got))
+		t.Errorf("got %d apps, want %d", len(got), DefaultLimit)
 	}
 }
 
@@ -133,14 +134,14 @@ func TestListUnavailable(t *testing.T) {
 	w.run(t, "docker", "b")
 	w.other.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
 	if got := w.list(t, Filter{}); !reflect.DeepEqual(got, []string{"b:RUNNING", "a:RUNNING"}) {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want both as recorded", got)
 	}
 	if len(w.warnings) != 1 {
-		t.Errorf("warnings = %q", w.warnings)
+		t.Errorf("got warnings %q, want one", w.warnings)
 	}
-	w.warned(t, "states of docker apps are as last seen")
+	w.warned(t, "states of docker apps may be outdated")
 	if _, err := w.List(t.Context(), Filter{Backend: "nope"}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("unknown: %v", err)
+		t.Errorf("unknown backend: got %v, want not found", err)
 	}
 }
 
@@ -152,9 +153,9 @@ func TestListOfUnavailableBackend(t *testing.T) {
 	w.other.list, w.other.describe = off, func(string) error { return off }
 	rows, err := w.List(t.Context(), Filter{Backend: "docker"})
 	if !errors.Is(err, backend.ErrUnavailable) || len(rows) != 1 || rows[0].State != spec.Running {
-		t.Errorf("%+v, %v", rows, err)
+		t.Errorf("got %+v, %v, want the recorded app and an error", rows, err)
 	}
 	if len(w.warnings) != 0 {
-		t.Errorf("said twice: %q", w.warnings)
+		t.Errorf("got warnings %q besides the error, want none", w.warnings)
 	}
 }

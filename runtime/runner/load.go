@@ -17,25 +17,25 @@ import (
 	"torchx/runtime/spec"
 )
 
-// LoadOptions says what the JSON form of a plan does not.
+// LoadOptions has what the JSON form of a plan lacks.
 type LoadOptions struct {
-	// Backend is a name or alias; "" takes the one for which the app was planned,
-	// which the roles' TORCHX_JOB_ID names.
+	// Backend is a name or alias; "" means the backend that the app was planned for,
+	// which TORCHX_JOB_ID of its roles names.
 	Backend string
 	Cwd     string   // absolute folder the command runs in
-	Environ []string // what replicas start from; nil: this process's own
+	Environ []string // environment that replicas inherit; nil: this process's
 	// DefaultImage is torchx.IMAGE, the program's default.
 	DefaultImage string
-	Progress     backend.Progress // told of slow work; may be nil
+	Progress     backend.Progress // reports slow work; may be nil
 }
 
-// loaded mirrors planned with the parts still undecoded.
+// loaded mirrors planned with parts not decoded yet.
 type loaded struct {
 	App     *spec.App       `json:"app"`
 	Cfg     map[string]any  `json:"cfg"`
 	Request json.RawMessage `json:"request"`
 
-	// What `describe --json` prints beside App and Cfg.
+	// Fields of `describe --json` besides App and Cfg.
 	Handle      string     `json:"handle"`
 	AppID       string     `json:"app_id"`
 	Name        string     `json:"name"`
@@ -45,9 +45,9 @@ type loaded struct {
 	Partial     bool       `json:"partial"`
 }
 
-// Load reads what `run --dryrun --json` printed, edited or not, and validates
-// it. Errors: backends.ErrInvalidPlan, backends.ErrInvalidOption,
-// backends.ErrExists if the app id is taken, backends.ErrNotFound (backend).
+// Load decodes and validates the output of `run --dryrun --json`, edited or not. Errors:
+// backend.ErrInvalidPlan, backend.ErrInvalidOption, backend.ErrExists if the app ID is
+// taken, backend.ErrNotFound (backend).
 func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned, error) {
 	in, err := decode(raw)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	name := o.Backend
 	if name == "" {
 		if name = plannedFor(in.App); name == "" {
-			return nil, fmt.Errorf("read request: no role's env has %s, so the backend is not known: choose it with -b: %w",
+			return nil, fmt.Errorf("read request: backend unknown, because no role's env has %s: choose it with -b: %w",
 				envJobID, backend.ErrInvalidPlan)
 		}
 	}
@@ -65,7 +65,7 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 		return nil, err
 	}
 	if in.Request == nil {
-		return r.again(ctx, alias.Backend, in, o)
+		return r.planAgain(ctx, alias.Backend, in, o)
 	}
 	b, err := r.Backends.Get(alias.Backend)
 	if err != nil {
@@ -82,18 +82,18 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Provenance: Provenance{Source: history.Source{Cwd: o.Cwd}}}, nil
 }
 
-// again plans what `describe --json` printed as a new app.
-func (r *Runner) again(ctx context.Context, backendName string, in *loaded, o LoadOptions) (*Planned, error) {
+// planAgain plans the output of `describe --json` as a new app.
+func (r *Runner) planAgain(ctx context.Context, backendName string, in *loaded, o LoadOptions) (*Planned, error) {
 	for i := range in.App.Roles {
 		for _, e := range in.App.Roles[i].Env {
 			if strings.Contains(e.Value, secrets.Hidden) {
 				return nil, backend.Errorf(backend.ErrInvalidPlan,
-					"the value of %s is masked: print it with `torchx describe --json --show-secrets`", e.Key)
+					"the value of %s is masked: print the app with `torchx describe --json --show-secrets`", e.Key)
 			}
 		}
 		if slices.ContainsFunc(in.App.Roles[i].Args, func(a string) bool { return strings.Contains(a, secrets.Hidden) }) {
 			return nil, backend.Errorf(backend.ErrInvalidPlan,
-				"an argument of role %s is masked: print it with `torchx describe --json --show-secrets`", in.App.Roles[i].Name)
+				"an argument of role %s is masked: print the app with `torchx describe --json --show-secrets`", in.App.Roles[i].Name)
 		}
 	}
 	return r.Plan(ctx, PlanRequest{
@@ -112,18 +112,18 @@ func decode(raw []byte) (*loaded, error) {
 		return nil, fmt.Errorf("not the JSON of `run --dryrun --json`: %s", oneLine(err, raw, d.InputOffset()))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one JSON value")
+		return nil, errors.New("more than one JSON value")
 	}
 	if string(in.Request) == "null" {
 		in.Request = nil
 	}
 	if in.App == nil || in.Request == nil && in.Handle == "" {
-		return nil, errors.New(`"app" or "request" is missing: give what ` + "`run --dryrun --json` or `describe --json` printed")
+		return nil, errors.New(`"app" or "request" is missing: give the output of ` + "`run --dryrun --json` or `describe --json`")
 	}
 	return &in, nil
 }
 
-// oneLine adds the line to a syntax error and says what an empty input is.
+// oneLine adds the line number to a syntax error and describes empty input.
 func oneLine(err error, raw []byte, offset int64) string {
 	if errors.Is(err, io.EOF) {
 		return "it is empty"
@@ -136,7 +136,7 @@ func oneLine(err error, raw []byte, offset int64) string {
 	return fmt.Sprintf("line %d: %s", line, strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// plannedFor is the backend in the TORCHX_JOB_ID that Plan gave the roles.
+// plannedFor returns the backend in TORCHX_JOB_ID, which Plan sets for all roles.
 func plannedFor(app *spec.App) string {
 	for i := range app.Roles {
 		if id, ok := app.Roles[i].Env.Get(envJobID); ok {
@@ -148,7 +148,7 @@ func plannedFor(app *spec.App) string {
 	return ""
 }
 
-// load checks app and options as Plan does and has the backend read the request.
+// load checks app and options as Plan does and lets the backend decode the request.
 func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*backend.Plan, error) {
 	if err := in.App.Validate(); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
@@ -163,7 +163,7 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 	var named struct {
 		AppID string `json:"app_id"`
 	}
-	_ = json.Unmarshal(in.Request, &named) // a backend without app_id finds the id in its objects
+	_ = json.Unmarshal(in.Request, &named) // without app_id, the backend finds the ID in its objects
 	plan, err := b.Load(ctx, backend.PlanInput{
 		ID: named.AppID, App: in.App, Cfg: cfg, Cwd: o.Cwd, DefaultImage: o.DefaultImage,
 		Environ: o.Environ, Progress: o.Progress,
@@ -183,13 +183,13 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 	return plan, nil
 }
 
-// checkFree returns ErrExists if the app is known; a backend that cannot be asked now
-// answers for itself at Submit.
+// checkFree returns ErrExists if the app exists; if the backend is unavailable, Submit
+// reports it.
 func (r *Runner) checkFree(ctx context.Context, b backend.Backend, ref history.AppKey) error {
 	if r.row(ctx, ref) == nil {
 		if _, err := b.Describe(ctx, ref.ID); err != nil {
 			return nil //nolint:nilerr // not found is what we want
 		}
 	}
-	return backend.Errorf(backend.ErrExists, "app %s exists already: give it another id in the request", ref.Handle())
+	return backend.Errorf(backend.ErrExists, "app %s already exists: choose another app ID in the request", ref.Handle())
 }

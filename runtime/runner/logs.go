@@ -22,10 +22,10 @@ type LogInput struct {
 	Reader backend.LogReader
 }
 
-// Logs opens the logs of the replicas that role and ids select; "" and none mean
-// all. Unless replicas are named it waits until the app has started. Of an app that
-// was removed it opens what was left, with a warning. The caller closes the readers.
-// Errors: backends.ErrNotFound (app, role, replica), those of Status.
+// Logs opens the logs of the replicas that role and ids select; "" and none mean all.
+// Without ids it waits until the app has started. For a removed app it opens the logs that
+// were kept, with a warning. The caller closes the readers. Errors: backend.ErrNotFound
+// (app, role, replica), those of Status.
 func (r *Runner) Logs(ctx context.Context, ref history.AppKey, role string, ids []int, o backend.LogOptions) ([]LogInput, error) {
 	return r.LogsOf(ctx, ref, role, ids, func(spec.Replica) backend.LogOptions { return o })
 }
@@ -39,7 +39,7 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 	s, err := r.Status(ctx, ref)
 	if err == nil {
 		if err := r.CheckReplicas(ctx, ref, s, role, ids); err != nil {
-			return nil, err // before it waits for a start that would not help
+			return nil, err // before waiting for the start
 		}
 	}
 	if err == nil && len(ids) == 0 && !s.State.Started() && r.Waiting != nil {
@@ -61,21 +61,21 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 		return nil, err
 	}
 	if len(targets) == 0 {
-		return nil, notFound("app %s has no log, no replica was started: %s", ref.Handle(), cmp.Or(s.Msg, s.State.String()))
+		return nil, notFound("app %s has no log because no replica was started: %s", ref.Handle(), cmp.Or(s.Msg, s.State.String()))
 	}
 	if err := r.missing(ctx, b, ref, s); err != nil {
 		return r.foundLogs(ctx, b, ref, s, targets, len(ids) > 0, o, err)
 	}
 	open := func(t spec.Replica) (backend.LogReader, error) {
 		options := o(t)
-		options.Untimed = options.Untimed && len(targets) == 1 // several are merged by their times
+		options.Untimed = options.Untimed && len(targets) == 1 // several logs are merged by time
 		return b.Logs(ctx, ref.ID, t, options)
 	}
 	return r.open(open, ref, targets, len(ids) > 0)
 }
 
-// CheckReplicas returns an error, with a near match, if an app with status s does not have
-// the role or a replica of it; "" and none mean all. Errors: backend.ErrNotFound.
+// CheckReplicas returns an error, with a similar name, if an app with status s lacks the
+// role or one of the replicas; "" and none mean all. Errors: backend.ErrNotFound.
 func (r *Runner) CheckReplicas(ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int) error {
 	_, err := selected(ref, r.replicas(ctx, ref, s), role, ids)
 	return err
@@ -84,12 +84,12 @@ func (r *Runner) CheckReplicas(ctx context.Context, ref history.AppKey, s *spec.
 // CloseLogs closes all readers.
 func CloseLogs(inputs []LogInput) {
 	for _, in := range inputs {
-		_ = in.Reader.Close() // only read from
+		_ = in.Reader.Close() // opened only for reading
 	}
 }
 
-// replicas of an app by role, in order: those its backend reports, else, before
-// it reports any, those of the recorded app.
+// replicas returns the replicas of an app by role, in order: as reported by its backend,
+// else as recorded.
 func (r *Runner) replicas(ctx context.Context, ref history.AppKey, s *spec.Status) []spec.RoleStatus {
 	if len(s.Roles) > 0 {
 		return s.Roles
@@ -110,8 +110,8 @@ func (r *Runner) replicas(ctx context.Context, ref history.AppKey, s *spec.Statu
 	return roles
 }
 
-// selected picks the replicas that role and ids name. Where no role is known
-// at all, named replicas are believed.
+// selected returns the replicas that role and ids select. If no role is known at all, it
+// does not check ids.
 func selected(ref history.AppKey, known []spec.RoleStatus, role string, ids []int) ([]spec.Replica, error) {
 	var names []string
 	var targets []spec.Replica
@@ -144,7 +144,7 @@ func selected(ref history.AppKey, known []spec.RoleStatus, role string, ids []in
 	return named, nil
 }
 
-// span says which replicas a role has.
+// span describes the replicas of a role.
 func span(replicas []spec.ReplicaStatus) string {
 	if len(replicas) == 0 {
 		return "it has none"
@@ -156,9 +156,8 @@ func span(replicas []spec.ReplicaStatus) string {
 	return fmt.Sprintf("it has %d to %d", first, last)
 }
 
-// open opens each replica's log. Of replicas that were not named, those without
-// a log (never started, or purged) are left out with a warning, as long as there
-// is one.
+// open opens each replica's log. Unless replicas were named, it skips those without a log
+// (never started, or purged) with a warning; if all lack one, that is an error.
 func (r *Runner) open(open func(spec.Replica) (backend.LogReader, error), ref history.AppKey, targets []spec.Replica, named bool) ([]LogInput, error) {
 	var inputs []LogInput
 	var missing error

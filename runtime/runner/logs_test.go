@@ -54,18 +54,18 @@ func TestLogs(t *testing.T) {
 		inputs, err := w.Logs(t.Context(), ref, tt.role, tt.ids, backend.LogOptions{})
 		if tt.err != "" {
 			if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s %v: %v, want %q", tt.role, tt.ids, err, tt.err)
+				t.Errorf("%s %v: got %v, want %q", tt.role, tt.ids, err, tt.err)
 			}
 			continue
 		}
 		if err != nil || names(inputs) != tt.want {
-			t.Errorf("%s %v: %s, %v", tt.role, tt.ids, names(inputs), err)
+			t.Errorf("%s %v: got %s, %v, want %s", tt.role, tt.ids, names(inputs), err, tt.want)
 		}
 		CloseLogs(inputs)
 	}
 	w.warned(t, "no log of purged/0: purged since noon")
 	if _, err := w.Logs(t.Context(), history.AppKey{Backend: "local", ID: "nope"}, "", nil, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("unknown app: %v", err)
+		t.Errorf("unknown app: got %v, want not found", err)
 	}
 }
 
@@ -74,18 +74,18 @@ func TestLogsWaitForStart(t *testing.T) {
 	w := newWorld(t)
 	ref := history.AppKey{Backend: "local", ID: "app"}
 	w.local.set("app", roles(spec.Pending, "a", 1))
-	var looks atomic.Int32
+	var queries atomic.Int32
 	w.local.describe = func(string) error {
-		if looks.Add(1) == 3 {
+		if queries.Add(1) == 3 {
 			go w.local.set("app", roles(spec.Running, "a", 2))
 		}
 		return nil
 	}
-	if inputs, err := w.Logs(t.Context(), ref, "a", []int{0}, backend.LogOptions{}); err != nil || looks.Load() >= 3 {
-		t.Errorf("named: %v, %v after %d looks", names(inputs), err, looks.Load())
+	if inputs, err := w.Logs(t.Context(), ref, "a", []int{0}, backend.LogOptions{}); err != nil || queries.Load() >= 3 {
+		t.Errorf("named: got %v, %v after %d queries, want one open log without waiting", names(inputs), err, queries.Load())
 	}
 	if inputs, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{}); err != nil || names(inputs) != "a/0 a/1" {
-		t.Errorf("all: %v, %v", names(inputs), err)
+		t.Errorf("all: got %v, %v, want a/0 a/1", names(inputs), err)
 	}
 }
 
@@ -96,11 +96,11 @@ func TestLogsOfAppThatNeverStarted(t *testing.T) {
 	w.gone = true
 	_, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{})
 	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "torchx ended before the app was started") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want that the app was not started", err)
 	}
 	w.local.set("empty", &spec.Status{State: spec.Failed, Msg: "no such program"})
 	_, err = w.Logs(t.Context(), history.AppKey{Backend: "local", ID: "empty"}, "", nil, backend.LogOptions{})
 	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "no such program") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want no such program", err)
 	}
 }

@@ -19,45 +19,45 @@ import (
 	"torchx/runtime/spec"
 )
 
-// PlanRequest says what to run, where and how.
+// PlanRequest is what to run, where and how.
 type PlanRequest struct {
 	Backend string    // canonical name or alias
 	App     *spec.App // not changed
-	// Cfg are the options as given, the strongest first: the command line, then
-	// ConfigLayer. What an alias implies and the defaults come after them.
+	// Cfg has the options, strongest first: the command line, then ConfigLayer. Options of
+	// an alias and defaults come last.
 	Cfg          []backend.Layer
 	Env          spec.Map[string] // --env: added to every role
-	Strict       bool             // refuse roles that do not say what they need
+	Strict       bool             // refuse roles without resources
 	DefaultImage string           // torchx.IMAGE
-	Environ      []string         // what replicas start from, "K=V"; nil: this process's own
+	Environ      []string         // environment that replicas inherit, "K=V"; nil: this process's
 	Workspace    string           // see backend.PlanInput
 	WorkspaceWhy string
-	Progress     backend.Progress // told of slow work of planning and submitting; may be nil
+	Progress     backend.Progress // reports slow work of planning and submitting; may be nil
 	Tracking
 	Provenance
 }
 
-// Tracking is what tells experiment trackers of an app. Variables of the caller's
-// environment win: TORCHX_PARENT_RUN_ID and TORCHX_TRACKERS.
+// Tracking configures experiment trackers. TORCHX_PARENT_RUN_ID and TORCHX_TRACKERS in the
+// caller's environment override it.
 type Tracking struct {
 	ParentRunID string
 	Trackers    []config.Tracker
 }
 
-// Planned is an app that is ready to be submitted. Its JSON form, {app, cfg,
-// request}, is what `run --dryrun --json` prints and Load reads.
+// Planned is an app that is ready to submit. Its JSON form, {app, cfg, request}, is the
+// output of `run --dryrun --json` and the input of Load.
 type Planned struct {
 	Backend string // canonical name
 	Plan    *backend.Plan
-	// Warnings of option parsing and of the backend, one line each.
+	// Warnings come from option parsing and the backend, one line each.
 	Warnings []string
 	Provenance
 }
 
-// Ref names the app that Submit will start.
+// Ref returns the key of the app that Submit will start.
 func (p *Planned) Ref() history.AppKey { return history.AppKey{Backend: p.Backend, ID: p.Plan.ID} }
 
-// App is the app as planned, with the variables that were added.
+// App returns the app as planned, with added variables.
 func (p *Planned) App() *spec.App { return p.Plan.App }
 
 // planned is the JSON form of a Planned.
@@ -72,7 +72,7 @@ func (p *Planned) MarshalJSON() ([]byte, error) {
 	return marshal(planned{p.Plan.App, p.Plan.Cfg, p.Plan.Request})
 }
 
-// marshal is json.Marshal, but leaves <, > and & in commands as they are.
+// marshal is json.Marshal without escaping <, > and &, which are common in commands.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -83,9 +83,9 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// ConfigLayer returns the options of a backend that .torchxconfig files give: in
-// the section of the name that the user chose, of the canonical name, and of
-// other aliases. Errors: backends.ErrNotFound for an unknown backend.
+// ConfigLayer returns a backend's options from .torchxconfig files: from the section of the
+// name that the user chose, of the canonical name, and of other aliases. Errors:
+// backend.ErrNotFound for an unknown backend.
 func (r *Runner) ConfigLayer(c *config.Config, backendName string) (backend.Layer, error) {
 	names, err := r.sections(backendName)
 	if err != nil {
@@ -94,8 +94,8 @@ func (r *Runner) ConfigLayer(c *config.Config, backendName string) (backend.Laye
 	return layerOf(c.Backend(names...)), nil
 }
 
-// HiddenLayers are the values that ConfigLayer leaves out because a stronger one
-// hides them, each in a layer of its own.
+// HiddenLayers returns the values that stronger ones override in ConfigLayer, each in its
+// own layer.
 func (r *Runner) HiddenLayers(c *config.Config, backendName string) ([]backend.Layer, error) {
 	names, err := r.sections(backendName)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *Runner) HiddenLayers(c *config.Config, backendName string) ([]backend.L
 	return layers, nil
 }
 
-// sections lists where .torchxconfig files can have options of a backend.
+// sections lists the sections of .torchxconfig files that can configure a backend.
 func (r *Runner) sections(backendName string) ([]string, error) {
 	alias, err := r.Backends.Canonical(backendName)
 	if err != nil {
@@ -129,9 +129,9 @@ func layerOf(values []config.Value) backend.Layer {
 	return layer
 }
 
-// Plan works out what Submit would do; it changes and contacts nothing. Errors:
-// backends.ErrNotFound (backend), backends.ErrInvalidOption, or a plain one that
-// says what is wrong with the app.
+// Plan determines what Submit would do. It changes nothing and contacts no server. Errors:
+// backend.ErrNotFound (backend), backend.ErrInvalidOption, or one that describes a mistake
+// in the app.
 func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	alias, err := r.Backends.Canonical(q.Backend)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}
-	number := r.nonZeroRandom() // drawn first: a fixed source gives the same id whatever else needs one
+	number := r.nonZeroRandom() // drawn first, so that a fixed source always gives the same ID
 	app, err := r.prepare(alias.Backend, &q)
 	if err != nil {
 		return nil, err
@@ -172,10 +172,10 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}, nil
 }
 
-// prepare returns the app to plan: a checked copy with its variables.
+// prepare returns a validated copy of the app with its environment.
 func (r *Runner) prepare(backendName string, q *PlanRequest) (*spec.App, error) {
 	if q.App == nil {
-		return nil, errors.New("there is no app to plan")
+		return nil, errors.New("no app to plan")
 	}
 	app := q.App.Clone()
 	r.inject(app, backendName, q)
@@ -185,15 +185,15 @@ func (r *Runner) prepare(backendName string, q *PlanRequest) (*spec.App, error) 
 	if q.Strict {
 		for i := range app.Roles {
 			if app.Roles[i].Resource.IsNull() {
-				return nil, fmt.Errorf("role %s does not say what it needs, which --strict refuses: set Role(resource=...)", app.Roles[i].Name)
+				return nil, fmt.Errorf("role %s declares no resources, but --strict requires them: set Role(resource=...)", app.Roles[i].Name)
 			}
 		}
 	}
 	return app, nil
 }
 
-// checkPlanLimits bounds what any backend would write out. It counts each replica, and the
-// options for each, although some plans describe a role once.
+// checkPlanLimits bounds the size of the plan. It counts each replica, and the options for
+// each, although some plans describe a role only once.
 func checkPlanLimits(in backend.PlanInput) error {
 	root := in.Cwd
 	for i := range in.App.Roles {
@@ -210,7 +210,7 @@ func checkPlanLimits(in backend.PlanInput) error {
 	}, common)
 }
 
-// plan asks the backend, then lets each role's pre_proc change the request.
+// plan lets the backend plan, then each role's pre_proc change the request.
 func plan(ctx context.Context, b backend.Backend, in backend.PlanInput) (*backend.Plan, error) {
 	p, err := b.Plan(ctx, in)
 	if err != nil {
@@ -240,7 +240,7 @@ func plan(ctx context.Context, b backend.Backend, in backend.PlanInput) (*backen
 	return p, nil
 }
 
-// preProc returns the request as the roles' functions made it, nil if no role has one.
+// preProc returns the request as changed by the roles' functions, nil if no role has one.
 func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
 	var raw []byte
 	for i := range app.Roles {
@@ -261,7 +261,7 @@ func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
 	return raw, nil
 }
 
-// nonZeroRandom returns random bits: an id made of 0 would have no random part.
+// nonZeroRandom returns random bits: an ID made from 0 would have no random part.
 func (r *Runner) nonZeroRandom() uint64 {
 	for {
 		if v := r.random(); v != 0 {
@@ -270,8 +270,8 @@ func (r *Runner) nonZeroRandom() uint64 {
 	}
 }
 
-// AppID makes the id of a new app: its name, with what cannot stand in a handle
-// or would break a line replaced by '-', and a random part.
+// AppID returns the ID of a new app: its name, with '-' for characters that are invalid in
+// a handle or would break a line, and a random part.
 func AppID(name string, v uint64) string {
 	name = strings.Map(func(c rune) rune {
 		if c == '/' || c == utf8.RuneError || unicode.IsSpace(c) || !unicode.IsPrint(c) {
@@ -282,11 +282,11 @@ func AppID(name string, v uint64) string {
 	return name + "-" + spec.RandomID(v, -1)
 }
 
-// minReplicasWarnings names the roles that want more replicas to be left than they have.
+// minReplicasWarnings lists the roles whose min_replicas exceeds their number of replicas.
 func minReplicasWarnings(app *spec.App) (warnings []string) {
 	for i := range app.Roles {
 		if r := &app.Roles[i]; r.MinReplicas != nil && *r.MinReplicas > r.NumReplicas {
-			warnings = append(warnings, fmt.Sprintf("role %s has min_replicas %d, but only %d replicas: all of them are needed",
+			warnings = append(warnings, fmt.Sprintf("role %s has min_replicas %d, but only %d replicas: all of them must succeed",
 				r.Name, *r.MinReplicas, r.NumReplicas))
 		}
 	}

@@ -28,7 +28,7 @@ func readGolden(t *testing.T, name string) golden {
 		t.Fatal(err)
 	}
 	var g golden
-	// Handles hold the canonical name of the backend here.
+	// Here, handles hold the canonical name of the backend.
 	data = bytes.ReplaceAll(data, []byte(`"local_cwd://`), []byte(`"local://`))
 	if err := json.Unmarshal(data, &g); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestGoldenEnv(t *testing.T) {
 				t.Errorf("got %v, want %v", got, g.AppDef.Roles[0].Env)
 			}
 			if p.Ref() != (history.AppKey{Backend: "local", ID: "echo-bzx310r0jf6nh"}) {
-				t.Errorf("ref = %v", p.Ref())
+				t.Errorf("got ref %v, want echo-bzx310r0jf6nh", p.Ref())
 			}
 		})
 	}
@@ -81,18 +81,18 @@ func TestPlanLeavesAppAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(app.Roles[0].Env) != 1 {
-		t.Errorf("the caller's app has %v", app.Roles[0].Env)
+		t.Errorf("the caller's app: got env %v, want it unchanged", app.Roles[0].Env)
 	}
 	got := p.App().Roles[0].Env
 	if len(got) != 4 || got[0].Value != "cli=1" || got[1].Key != "B" || got[2].Value != "local://torchx/${app_id}" {
-		t.Errorf("env = %v", got)
+		t.Errorf("got env %v", got)
 	}
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	if id, _ := got.Get(envSessionID); !uuid.MatchString(id) {
-		t.Errorf("session id %q is no UUID", id)
+		t.Errorf("got session ID %q, want a UUID", id)
 	}
 	if _, err := ParseEnv([]string{"A"}); err == nil {
-		t.Error("--env A is accepted")
+		t.Error("--env A: got nil, want an error")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestEmptyTrackersVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := p.App().Roles[0].Env.Get(envTrackers); ok {
-		t.Errorf("env = %v", p.App().Roles[0].Env)
+		t.Errorf("got env %v, want it without "+envTrackers, p.App().Roles[0].Env)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestPlanJSON(t *testing.T) {
 		t.Errorf("got %s", data)
 	}
 	if !bytes.Contains(data, []byte(`a && b > <c>`)) {
-		t.Errorf("escaped: %s", data)
+		t.Errorf("got %s, want it without escapes", data)
 	}
 }
 
@@ -155,17 +155,17 @@ func TestPlanErrors(t *testing.T) {
 			t.Parallel()
 			_, err := newWorld(t).Plan(t.Context(), tt.q)
 			if err == nil || tt.is != nil && !errors.Is(err, tt.is) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v, want %v", err, tt.is)
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v lacks %q", err, want)
+					t.Errorf("got %v, want %q", err, want)
 				}
 			}
 		})
 	}
 	if _, err := newWorld(t).Plan(t.Context(), PlanRequest{Backend: "local", App: plain}); err != nil {
-		t.Errorf("without --strict: %v", err)
+		t.Errorf("without --strict: got %v, want nil", err)
 	}
 }
 
@@ -195,10 +195,10 @@ func TestLayers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Backend != "local" || !reflect.DeepEqual(p.Plan.Cfg, want) {
-			t.Errorf("%s: %s, %v", name, p.Backend, p.Plan.Cfg)
+			t.Errorf("%s: got %s, %v, want local, %v", name, p.Backend, p.Plan.Cfg, want)
 		}
 		if want := dir + "/.torchxconfig:3: unknown option bogus"; len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0], want) || p.Warnings[1] != "planned" {
-			t.Errorf("warnings = %q", p.Warnings)
+			t.Errorf("got warnings %q, want %q and planned", p.Warnings, want)
 		}
 	}
 }
@@ -225,18 +225,18 @@ func TestPreProc(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x, _ := p.Plan.Request.(*request).Env[0].Get("X"); !strings.HasSuffix(x, "local1local2") {
-		t.Errorf("X = %q", x)
+		t.Errorf("got X = %q, want suffix local1local2", x)
 	}
 	if !reflect.DeepEqual(p.Warnings, []string{"planned", "loaded"}) {
-		t.Errorf("warnings = %q", p.Warnings)
+		t.Errorf("got warnings %q, want planned, loaded", p.Warnings)
 	}
 	app.Roles[2].PreProc = func(string, []byte) ([]byte, error) { return []byte("{"), nil }
 	if _, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: app}); !errors.Is(err, backend.ErrInvalidPlan) {
-		t.Errorf("broken result: %v", err)
+		t.Errorf("broken result: got %v, want an invalid plan", err)
 	}
 	app.Roles[2].PreProc = func(string, []byte) ([]byte, error) { return nil, errors.New("boom") }
 	if _, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: app}); err == nil || err.Error() != "pre_proc of role third: boom" {
-		t.Errorf("failing: %v", err)
+		t.Errorf("failing pre_proc: got %v, want boom", err)
 	}
 }
 
@@ -251,11 +251,11 @@ func TestAppID(t *testing.T) {
 	} {
 		got := AppID(name, goldenRandom)
 		if got != want {
-			t.Errorf("AppID(%q) = %q, want %q", name, got, want)
+			t.Errorf("AppID(%q): got %q, want %q", name, got, want)
 		}
 		h, err := spec.ParseHandle(history.AppKey{Backend: "local", ID: got}.Handle())
 		if err != nil || h.AppID != got {
-			t.Errorf("handle of %q: %v, %v", got, h, err)
+			t.Errorf("handle of %q: got %v, %v, want the same ID", got, h, err)
 		}
 	}
 }
@@ -268,10 +268,10 @@ func TestRandomIsNeverZero(t *testing.T) {
 	w.env[envSessionID] = "s"
 	p, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: echo(1)})
 	if err != nil || p.Plan.ID != AppID("echo", 7) {
-		t.Fatalf("%v, %v", p, err)
+		t.Fatalf("got %v, %v, want the first ID without zero", p, err)
 	}
 	if a, b := (&Runner{}).random(), (&Runner{}).random(); a == b {
-		t.Error("two random values are equal")
+		t.Error("got equal random values, want different ones")
 	}
 }
 
@@ -286,7 +286,7 @@ func TestTooManyMinReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(p.Warnings) != want || want == 2 && !strings.Contains(p.Warnings[0], "role echo has min_replicas 3, but only 2 replicas") {
-			t.Errorf("%d: warnings %q", least, p.Warnings)
+			t.Errorf("%d: got warnings %q, want %d", least, p.Warnings, want)
 		}
 	}
 }

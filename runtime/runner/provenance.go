@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Module is a file that a component was loaded from, as the record has it.
+// Module is a file that a component was loaded from, as recorded.
 type Module struct {
 	Label  string `json:"label"`
 	Path   string `json:"path,omitempty"` // absolute; "" for a built-in or library file
@@ -39,7 +39,8 @@ func (c *Recorded) UsesImage(image string) bool {
 	return false
 }
 
-// ReadModules returns modules with the hashes of what read returns for them now.
+// ReadModules returns the modules with the hashes of their current content, as returned by
+// read.
 func ReadModules(modules []Module, read func(Module) ([]byte, error)) []Module {
 	now := make([]Module, len(modules))
 	for i, m := range modules {
@@ -52,7 +53,7 @@ func ReadModules(modules []Module, read func(Module) ([]byte, error)) []Module {
 	return now
 }
 
-// ModuleChanges names the files that differ, those below dir relative to it.
+// ModuleChanges lists the files that differ; those below dir are relative to it.
 func ModuleChanges(then, now []Module, dir string) []string {
 	old, current := byFile(then), byFile(now)
 	var changed []string
@@ -75,7 +76,7 @@ func ModuleChanges(then, now []Module, dir string) []string {
 	return changed
 }
 
-// byFile keys modules by their files: a label may mean another file elsewhere.
+// byFile indexes modules by file: elsewhere a label may mean a different file.
 func byFile(modules []Module) map[string]Module {
 	m := map[string]Module{}
 	for _, module := range modules {
@@ -98,8 +99,8 @@ func (m Module) name(dir string) string {
 	return m.Path
 }
 
-// ModulesRoot returns the root of the project whose libraries the modules are from,
-// which the files of the project itself tell; "" if there are none.
+// ModulesRoot returns the root of the project that the modules belong to, derived from the
+// files of the project itself; "" if there are none.
 func ModulesRoot(modules []Module) string {
 	for _, m := range modules {
 		name, inProject := strings.CutPrefix(m.Label, "//")
@@ -110,14 +111,14 @@ func ModulesRoot(modules []Module) string {
 	return ""
 }
 
-// EnvChange is a variable that was read with another value; nil is a variable that was
-// not set or not read.
+// EnvChange is a variable that was read with a different value; nil means that it was unset
+// or not read.
 type EnvChange struct {
 	Name     string
 	Was, Now *string
 }
 
-// EnvChanges returns the variables that differ: those of then by name, then new ones.
+// EnvChanges returns the variables that differ: those in then by name, then new ones.
 func EnvChanges(then, now map[string]string) []EnvChange {
 	var changes []EnvChange
 	for _, name := range slices.Sorted(maps.Keys(then)) {

@@ -14,15 +14,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// PruneFilter selects finished apps to remove. Each field that is set narrows the
-// selection: an app goes only if all of them let it go.
+// PruneFilter selects ended apps to remove. All fields that are set must match.
 type PruneFilter struct {
 	Backend string       // canonical name or alias; "": all
-	States  []spec.State // empty: every terminal one
-	Before  time.Time    // ended before then; zero: any time
-	Keep    int          // the newest so many of them stay
-	// MaxBytes takes only the oldest ones, until what all apps of the backends,
-	// live ones too, take of the disk is at most that; < 0: no bound.
+	States  []spec.State // empty: all terminal states
+	Before  time.Time    // ended before that time; zero: any time
+	Keep    int          // keeps the newest N of them
+	// MaxBytes selects only as many of the oldest apps as needed to reduce the disk usage of
+	// all apps of the backends, including live ones, to this size; < 0: no limit.
 	MaxBytes int64
 	backend.DeleteOptions
 }
@@ -30,11 +29,11 @@ type PruneFilter struct {
 // Prunable is an app that may be removed.
 type Prunable struct {
 	Row
-	Bytes *int64 // what its removal frees; nil: its backend does not say
-	total int64  // what it takes now
+	Bytes *int64 // freed by its removal; nil: unknown
+	total int64  // current disk usage
 }
 
-// ended is when the app ended, else when it was submitted; nil: not known.
+// ended returns when the app ended, else when it was submitted; nil if unknown.
 func (p *Prunable) ended() *time.Time {
 	if p.FinishedAt != nil {
 		return p.FinishedAt
@@ -42,10 +41,10 @@ func (p *Prunable) ended() *time.Time {
 	return p.SubmittedAt
 }
 
-// Prunable returns the apps that Prune would remove by f, oldest first. It
-// changes nothing. Apps that were not started from this TORCHX_HOME are left alone
-// unless their backend is named. Errors: as List; a backend that cannot be reached and was not
-// named is left out, with a warning if the history has apps of it.
+// Prunable returns the apps that Prune would remove by f, oldest first. It changes nothing.
+// Apps of another TORCHX_HOME are included only if their backend is named. Errors: as List;
+// an unreachable backend that was not named is skipped, with a warning if the history has
+// apps of it.
 func (r *Runner) Prunable(ctx context.Context, f PruneFilter) ([]Prunable, error) {
 	apps, err := r.pruneScope(ctx, f.Backend)
 	if err != nil {
@@ -64,7 +63,7 @@ func (r *Runner) Prunable(ctx context.Context, f PruneFilter) ([]Prunable, error
 	return deref(chosen), nil
 }
 
-// pruneScope are all apps of the named backend, or of every one.
+// pruneScope returns all apps of the named backend, or of all backends.
 func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunable, error) {
 	names := r.Backends.Names()
 	if backendName != "" {
@@ -84,7 +83,7 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 			}
 		}
 		for i := range rows {
-			if !rows[i].Foreign || backendName != "" { // who names the backend means all that is there
+			if !rows[i].Foreign || backendName != "" { // a named backend means all of its apps
 				apps = append(apps, &Prunable{Row: rows[i]})
 			}
 		}
@@ -92,7 +91,8 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 	return apps, nil
 }
 
-// withoutBackend returns the apps that their backend never had: none is needed to remove them.
+// withoutBackend returns the apps that never reached their backend: their removal does not
+// need it.
 func (r *Runner) withoutBackend(ctx context.Context, rows []Row) []Row {
 	return slices.DeleteFunc(rows, func(row Row) bool {
 		if r.History == nil {
@@ -109,12 +109,12 @@ func (r *Runner) warnIfUsed(ctx context.Context, backendName string, cause error
 		return
 	}
 	if apps, err := r.History.List(ctx, history.Filter{Backend: backendName, Limit: 1}); err == nil && len(apps) > 0 {
-		r.warn("apps of %s are left alone: %v", backendName, cause)
+		r.warn("apps of %s are skipped: %v", backendName, cause)
 	}
 }
 
-// choose applies all but MaxBytes; the oldest comes first. An app of which it is not
-// known when it ended goes only where time does not matter.
+// choose applies all criteria except MaxBytes and sorts by age, oldest first. It skips an
+// app without a known end if a criterion depends on time.
 func (f *PruneFilter) choose(apps []*Prunable) []*Prunable {
 	timed := !f.Before.IsZero() || f.Keep > 0 || f.MaxBytes >= 0
 	var chosen []*Prunable
@@ -137,7 +137,7 @@ func (f *PruneFilter) choose(apps []*Prunable) []*Prunable {
 	return chosen
 }
 
-// oldest takes apps until the rest is small enough.
+// oldest selects the oldest apps until the others are within MaxBytes.
 func (f *PruneFilter) oldest(apps, chosen []*Prunable) []Prunable {
 	var total int64
 	for _, p := range apps {
@@ -160,7 +160,7 @@ func deref(apps []*Prunable) []Prunable {
 	return all
 }
 
-// measure finds out what apps take of the disk.
+// measure determines the disk usage of apps.
 func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backend.DeleteOptions) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
@@ -184,13 +184,13 @@ func measureOne(ctx context.Context, sizer backend.Sizer, p *Prunable, o backend
 	if err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return err
 	}
-	p.Bytes = &free // 0 if only the history has it
+	p.Bytes = &free // 0 if only the history has the app
 	return ctx.Err()
 }
 
-// Prune removes an app that Prunable returned. It leaves the app alone, and done
-// is false, if the id belongs to a live or another app by now, or another process
-// removed it. Errors: backends.ErrUnavailable, those of the history.
+// Prune removes an app that Prunable returned. It returns false without removing it if the
+// ID belongs to a live or different app by now, or another process removed the app. Errors:
+// backend.ErrUnavailable, those of the history.
 func (r *Runner) Prune(ctx context.Context, p Prunable, o backend.DeleteOptions) (done bool, err error) {
 	b, err := r.Backends.Get(p.Backend)
 	if err != nil {
@@ -204,7 +204,7 @@ func (r *Runner) Prune(ctx context.Context, p Prunable, o backend.DeleteOptions)
 		return false, err
 	case !s.State.Terminal():
 		return false, nil
-	case p.FinishedAt != nil && s.SubmittedAt != nil && s.SubmittedAt.After(*p.FinishedAt): // a later app
+	case p.FinishedAt != nil && s.SubmittedAt != nil && s.SubmittedAt.After(*p.FinishedAt): // a later app with this ID
 		return false, nil
 	}
 	done, err = r.remove(ctx, b, p.ref(), s, removal{o, "prune", false})

@@ -14,7 +14,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// sized is a fake that tells sizes and runs a test's code before it deletes.
+// sized is a fake with app sizes, and with a hook before deletion.
 type sized struct {
 	*fake
 	sizes  map[string]int64
@@ -37,8 +37,8 @@ func (s *sized) Delete(ctx context.Context, id string, o backend.DeleteOptions) 
 	return s.fake.Delete(ctx, id, o)
 }
 
-// prunes is a world with five apps, a to e in the order of their ends, of 10 bytes
-// each; d has failed and live runs.
+// prunes returns a world with five ended apps, a to e in the order of their ends, of 10
+// bytes each; d has failed. App live is running.
 func prunes(t *testing.T) (*world, *sized) {
 	t.Helper()
 	w := newWorld(t)
@@ -104,7 +104,7 @@ func TestPrunable(t *testing.T) {
 		"size and state":    {PruneFilter{MaxBytes: 55, States: []spec.State{spec.Failed}}, "d"},
 	} {
 		if got := prunableIDs(t, w, c.f); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (w *world) prunable(t *testing.T, id string) Prunable {
 			return p
 		}
 	}
-	t.Fatalf("app %s cannot be pruned", id)
+	t.Fatalf("app %s: not prunable, want it prunable", id)
 	return Prunable{}
 }
 
@@ -129,30 +129,30 @@ func TestPruneLeavesTombstone(t *testing.T) {
 	w, _ := prunes(t)
 	a := w.prunable(t, "a")
 	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); !done || err != nil {
-		t.Fatalf("%v, %v", done, err)
+		t.Fatalf("got %v, %v, want true", done, err)
 	}
 	ref := history.AppKey{Backend: "local", ID: "a"}
 	if got, err := w.Resolve(t.Context(), "a"); got != ref || err != nil {
-		t.Errorf("resolve: %v, %v", got, err)
+		t.Errorf("resolve: got %v, %v, want %v", got, err, ref)
 	}
 	_, err := w.Status(t.Context(), ref)
-	for _, want := range []string{"local://torchx/a", "SUCCEEDED at 2026-01-01T00:01:00Z", "gone since 2026-01-01T00:00:0", "`torchx prune`", "its logs"} {
+	for _, want := range []string{"local://torchx/a", "SUCCEEDED at 2026-01-01T00:01:00Z", "with its logs by `torchx prune` at 2026-01-01T00:00:0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("status: %v, want %q", err, want)
+			t.Errorf("status: got %v, want %q", err, want)
 		}
 	}
 	if _, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("logs: %v", err)
+		t.Errorf("logs: got %v, want not found", err)
 	}
 	if got := w.list(t, Filter{Backend: "local"}); slices.Contains(got, "a") {
-		t.Errorf("list still has it: %v", got)
+		t.Errorf("list: got %v, want it without the app", got)
 	}
 	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err != nil {
-		t.Errorf("again: %v, %v", done, err)
+		t.Errorf("second Prune: got %v, %v, want false", done, err)
 	}
 }
 
-// Between the look and the removal the id may go to another app.
+// Before the removal, the ID may have been reused by another app.
 func TestPruneLeavesOtherAppsAlone(t *testing.T) {
 	t.Parallel()
 	w, _ := prunes(t)
@@ -165,11 +165,11 @@ func TestPruneLeavesOtherAppsAlone(t *testing.T) {
 	} {
 		w.local.set("a", s)
 		if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err != nil {
-			t.Errorf("%s: %v, %v", s.State, done, err)
+			t.Errorf("%s: got %v, %v, want false", s.State, done, err)
 		}
 	}
 	if len(w.local.deleted) > 0 {
-		t.Errorf("deleted %v", w.local.deleted)
+		t.Errorf("got deletions %v, want none", w.local.deleted)
 	}
 }
 
@@ -179,15 +179,15 @@ func TestPruneFailureChangesNothing(t *testing.T) {
 	s.before = func(string) error { return errors.New("the disk is on fire") }
 	a := w.prunable(t, "a")
 	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err == nil || !strings.Contains(err.Error(), "on fire") {
-		t.Errorf("%v, %v", done, err)
+		t.Errorf("got %v, %v, want false and the error", done, err)
 	}
 	if pending, err := w.History.PendingRemovals(t.Context()); err != nil || len(pending) > 0 {
-		t.Errorf("left: %+v, %v", pending, err)
+		t.Errorf("pending removals: got %+v, %v, want none", pending, err)
 	}
 	w.prunable(t, "a")
 }
 
-// Two at once: each app goes once, and both succeed.
+// Two concurrent removals: the app is removed once, and both succeed.
 func TestPruneTwice(t *testing.T) {
 	t.Parallel()
 	w, s := prunes(t)
@@ -208,12 +208,12 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(w *world)
-		gone   bool // afterwards
-		alive  bool // whoever removes it
+		gone   bool // removed in the end
+		alive  bool // the process that removes it
 	}{
-		"before the app went": {func(*world) {}, true, false},
-		"after the app went":  {func(w *world) { w.local.remove("a") }, true, false},
-		"it is at it":         {func(*world) {}, false, true},
+		"before the app went":    {func(*world) {}, true, false},
+		"after the app went":     {func(w *world) { w.local.remove("a") }, true, false},
+		"the removal is running": {func(*world) {}, false, true},
 		"the id was taken": {func(w *world) {
 			later := w.clock.Add(time.Hour)
 			w.local.set("a", &spec.Status{State: spec.Succeeded, SubmittedAt: &later, FinishedAt: &later})
@@ -242,22 +242,22 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 			c.change(w)
 			w.gone = !c.alive
 			w.Reconcile(t.Context())
-			_, there := w.local.Describe(t.Context(), "a")
-			_, row := w.History.Get(t.Context(), "local", "a")
-			if (there != nil) != c.gone || (row != nil) != c.gone {
-				t.Errorf("app: %v, record: %v, want gone: %v", there, row, c.gone)
+			_, descErr := w.local.Describe(t.Context(), "a")
+			_, recordErr := w.History.Get(t.Context(), "local", "a")
+			if (descErr != nil) != c.gone || (recordErr != nil) != c.gone {
+				t.Errorf("got app %v, record %v, want gone: %v", descErr, recordErr, c.gone)
 			}
 			if _, err := w.History.Tombstone(t.Context(), "local", "a"); (err == nil) != c.gone {
-				t.Errorf("tombstone: %v", err)
+				t.Errorf("tombstone: got %v, want one: %v", err, c.gone)
 			}
 			if left, err := w.History.PendingRemovals(t.Context()); err != nil || len(left) > 0 != c.alive {
-				t.Errorf("left: %+v, %v", left, err)
+				t.Errorf("pending removals: got %+v, %v, want one: %v", left, err, c.alive)
 			}
 		})
 	}
 }
 
-// An app that somebody took away without torchx: since when is said, and stays.
+// An app that disappeared without torchx: the message dates the loss, always the same.
 func TestLogsOfMissingApp(t *testing.T) {
 	t.Parallel()
 	w, _ := prunes(t)
@@ -272,17 +272,17 @@ func TestLogsOfMissingApp(t *testing.T) {
 	var first string
 	for range 2 {
 		_, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{})
-		if err == nil || !strings.Contains(err.Error(), "are gone since 2026-") || !strings.Contains(err.Error(), "or earlier") {
+		if err == nil || !strings.Contains(err.Error(), "have been gone since 2026-") || !strings.Contains(err.Error(), "or earlier") {
 			t.Fatal(err)
 		}
 		if first != "" && err.Error() != first {
-			t.Errorf("%v, before: %s", err, first)
+			t.Errorf("got %v, want %s", err, first)
 		}
 		first = err.Error()
 	}
 }
 
-// TestRemoveWithoutBackend: an app that its backend never had is removed without it.
+// TestRemoveWithoutBackend: an app that never reached its backend is removed without it.
 func TestRemoveWithoutBackend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -308,19 +308,19 @@ func TestRemoveWithoutBackend(t *testing.T) {
 	never, pruned := submit(off), submit(off)
 	part := submit(backend.Errorf(backend.ErrPartLeft, "%w", off))
 	if err := w.Delete(t.Context(), never, DeleteOptions{}); err != nil || w.row(t.Context(), never) != nil {
-		t.Errorf("delete of what never started: got %v, row %v, want neither", err, w.row(t.Context(), never))
+		t.Errorf("delete of an app that never started: got %v, row %v, want neither", err, w.row(t.Context(), never))
 	}
 	for _, ref := range []history.AppKey{ended, part} {
 		if err := w.Delete(t.Context(), ref, DeleteOptions{}); !errors.Is(err, backend.ErrUnavailable) {
-			t.Errorf("delete of %v: got %v, want that the backend is needed", ref, err)
+			t.Errorf("delete of %v: got %v, want that the backend is unavailable", ref, err)
 		}
 	}
 	apps, err := w.Prunable(t.Context(), PruneFilter{MaxBytes: -1})
 	if err != nil || len(apps) != 1 || apps[0].AppID != pruned.ID {
 		t.Fatalf("prunable: got %v, %v, want only %v", apps, err, pruned)
 	}
-	if len(w.warnings) == 0 || !strings.Contains(w.warnings[len(w.warnings)-1], "apps of docker are left alone") {
-		t.Errorf("warnings: got %q, want that others are left alone", w.warnings)
+	if len(w.warnings) == 0 || !strings.Contains(w.warnings[len(w.warnings)-1], "apps of docker are skipped") {
+		t.Errorf("warnings: got %q, want that others are skipped", w.warnings)
 	}
 	if done, err := w.Prune(t.Context(), apps[0], backend.DeleteOptions{}); !done || err != nil {
 		t.Errorf("prune: got %v, %v, want true", done, err)

@@ -12,17 +12,17 @@ import (
 	"torchx/runtime/history"
 )
 
-// Provenance is how an app came about. Its JSON form is the record that backends keep
-// beside a plan, to fill a lost history from.
+// Provenance describes how an app was created. Its JSON form is the record that backends
+// keep beside a plan, to restore a lost history.
 type Provenance struct {
 	history.Source
 	Origin string `json:"origin,omitempty"` // message of the history's first event, such as "rerun of …"
 }
 
-// Reconcile makes the history and this machine agree; every command that opens the
-// history calls it first. It ends what dead supervisors left running, completes
-// removals that were cut short, and restores apps that the history lost or could
-// not take. Failures are warnings.
+// Reconcile brings the history and this machine into agreement; every command that opens
+// the history calls it first. It ends what dead supervisors left running, completes
+// interrupted removals, and restores apps that the history lost or could not store.
+// Failures are warnings.
 func (r *Runner) Reconcile(ctx context.Context) {
 	for _, name := range r.Backends.Names() {
 		b, err := r.Backends.Get(name)
@@ -40,11 +40,11 @@ func (r *Runner) Reconcile(ctx context.Context) {
 	}
 	r.completeRemovals(ctx)
 	if err := r.restore(ctx); err != nil {
-		r.warn("the history is not complete: %v", err)
+		r.warn("the history is incomplete: %v", err)
 	}
 }
 
-// restore adds the apps that backends have records of and the history does not.
+// restore adds apps that backends have records of and the history lacks.
 func (r *Runner) restore(ctx context.Context) error {
 	complete, err := r.History.Complete(ctx)
 	if err != nil {
@@ -53,18 +53,21 @@ func (r *Runner) restore(ctx context.Context) error {
 	if !complete {
 		failpoint.Hit(failpoint.Filling)
 	}
+	lost, err := r.lost(ctx, !complete)
+	if err != nil {
+		return err
+	}
 	added := 0
-	for _, name := range r.Backends.Names() {
-		b, err := r.Backends.Get(name)
-		restorer, ok := b.(backend.HistoryRestorer)
-		if err != nil || !ok {
-			continue
-		}
-		n, err := r.restoreFrom(ctx, name, restorer, !complete)
-		if err != nil {
+	for _, l := range lost {
+		err := r.restoreApp(ctx, l.backend, &l.record)
+		if err == nil {
+			added++
+		} else if !errors.Is(err, history.ErrExists) {
 			return err
 		}
-		added += n
+		if err := l.restorer.MarkRecorded(ctx, l.record.ID); err != nil {
+			return err
+		}
 	}
 	if !complete {
 		if err := r.History.SetComplete(ctx); err != nil {
@@ -74,32 +77,39 @@ func (r *Runner) restore(ctx context.Context) error {
 	switch added {
 	case 0:
 	case 1:
-		r.warn("1 app that the history did not have was taken from its folder")
+		r.warn("1 app that was missing in the history was restored from its folder")
 	default:
-		r.warn("%d apps that the history did not have were taken from their folders", added)
+		r.warn("%d apps that were missing in the history were restored from their folders", added)
 	}
 	return nil
 }
 
-// restoreFrom adds the apps of one backend, oldest first.
-func (r *Runner) restoreFrom(ctx context.Context, backendName string, b backend.HistoryRestorer, all bool) (added int, err error) {
-	records, err := b.AppRecords(ctx, all)
-	if err != nil {
-		return 0, err
-	}
-	slices.SortStableFunc(records, func(a, b backend.AppRecord) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
-	for i := range records {
-		err := r.restoreApp(ctx, backendName, &records[i])
-		if err == nil {
-			added++
-		} else if !errors.Is(err, history.ErrExists) {
-			return added, err
+// lostApp is an app that the history may not have.
+type lostApp struct {
+	backend  string
+	restorer backend.HistoryRestorer
+	record   backend.AppRecord
+}
+
+// lost returns the records of all backends, oldest first: the app that is added last is the
+// most recent one for `-`.
+func (r *Runner) lost(ctx context.Context, all bool) (apps []lostApp, err error) {
+	for _, name := range r.Backends.Names() {
+		b, err := r.Backends.Get(name)
+		restorer, ok := b.(backend.HistoryRestorer)
+		if err != nil || !ok {
+			continue
 		}
-		if err := b.MarkRecorded(ctx, records[i].ID); err != nil {
-			return added, err
+		records, err := restorer.AppRecords(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range records {
+			apps = append(apps, lostApp{name, restorer, record})
 		}
 	}
-	return added, nil
+	slices.SortStableFunc(apps, func(a, b lostApp) int { return a.record.SubmittedAt.Compare(b.record.SubmittedAt) })
+	return apps, nil
 }
 
 func (r *Runner) restoreApp(ctx context.Context, backendName string, a *backend.AppRecord) error {

@@ -12,20 +12,20 @@ import (
 	"torchx/runtime/spec"
 )
 
-// removal is how an app is removed.
+// removal holds the options of a removal.
 type removal struct {
 	backend.DeleteOptions
-	command string // for the tombstone
-	// unrecorded goes on where the history cannot record the removal beforehand: if
-	// it is cut short then, no later command completes it.
+	command string // recorded in the tombstone
+	// unrecorded continues if the history cannot record the removal first: if it is
+	// interrupted then, no later command completes it.
 	unrecorded bool
 }
 
-// remove deletes an app that has ended with status s. The tombstone is written first,
-// so that the next command completes what is cut short here; the app's record goes
-// last. done is false if another process was faster.
+// remove deletes an app that has ended with status s. It writes the tombstone first, so
+// that the next command completes an interrupted removal, and deletes the record last. done
+// is false if another process removed the app.
 func (r *Runner) remove(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal) (done bool, err error) {
-	ctx = context.WithoutCancel(ctx) // a removal that has begun is completed
+	ctx = context.WithoutCancel(ctx) // a started removal is completed
 	t := r.newTombstone(ctx, b, ref, s, how)
 	if r.History != nil {
 		err := r.History.BeginRemoval(ctx, t)
@@ -46,14 +46,14 @@ func (r *Runner) remove(ctx context.Context, b backend.Backend, ref history.AppK
 	existed := false
 	if r.History != nil {
 		if existed, err = r.History.FinishRemoval(ctx, t); err != nil {
-			err = fmt.Errorf("app %s is deleted, but not from the history: %w", t.Handle(), err)
+			err = fmt.Errorf("app %s is deleted, but still in the history: %w", t.Handle(), err)
 		}
 	}
 	switch {
 	case errors.Is(deleted, backend.ErrNotFound):
-		return existed, err // only the history had it
+		return existed, err // only the history had the app
 	case deleted != nil:
-		return true, fmt.Errorf("app %s is deleted, but not all of it: %w", ref.Handle(), deleted)
+		return true, fmt.Errorf("app %s is deleted, but some of its files are left: %w", ref.Handle(), deleted)
 	}
 	return true, err
 }
@@ -63,7 +63,7 @@ func isGone(ctx context.Context, b backend.Backend, ref history.AppKey) bool {
 	return errors.Is(err, backend.ErrNotFound)
 }
 
-// newTombstone returns what will be left of an app.
+// newTombstone returns the tombstone of an app that is about to be removed.
 func (r *Runner) newTombstone(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal) history.Tombstone {
 	t := history.Tombstone{
 		AppKey:      ref,
@@ -90,7 +90,7 @@ func (r *Runner) newTombstone(ctx context.Context, b backend.Backend, ref histor
 		t.Kept, err = json.Marshal(kept)
 	}
 	if err != nil {
-		r.warn("which logs of app %s will be left is not known: %v", ref.Handle(), err)
+		r.warn("cannot tell which logs of app %s will be kept: %v", ref.Handle(), err)
 	}
 	return t
 }
@@ -104,8 +104,8 @@ func (r *Runner) abortRemoval(ctx context.Context, ref history.AppKey) {
 	}
 }
 
-// completeRemovals completes the removals whose process has died: a killed `prune`
-// must leave neither an app without its record nor a record without its app.
+// completeRemovals completes removals whose process has died: a killed `prune` must leave
+// neither an app without its record nor a record without its app.
 func (r *Runner) completeRemovals(ctx context.Context) {
 	pending, err := r.History.PendingRemovals(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *Runner) completeRemovals(ctx context.Context) {
 	for i := range pending {
 		if t := &pending[i]; !r.submitterAlive(t.Owner) {
 			if err := r.completeRemoval(ctx, t); err != nil {
-				r.warn("app %s is only half deleted: %v", t.Handle(), err)
+				r.warn("app %s is only partly deleted: %v", t.Handle(), err)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (r *Runner) completeRemoval(ctx context.Context, t *history.Tombstone) erro
 		return err
 	case err != nil:
 		return err
-	case !s.State.Terminal() || !sameApp(t, s): // the id has gone to another app
+	case !s.State.Terminal() || !sameApp(t, s): // the ID has been reused
 		return r.History.AbortRemoval(ctx, t.Backend, t.ID)
 	}
 	err = b.Delete(ctx, t.ID, backend.DeleteOptions{KeepLogs: t.KeepLogs})
@@ -144,8 +144,8 @@ func (r *Runner) completeRemoval(ctx context.Context, t *history.Tombstone) erro
 	return err
 }
 
-// sameApp reports whether s is of the app that t is about, not of a later one with its
-// id; true if a time is not known.
+// sameApp reports whether s belongs to the app of t, not to a later one with the same ID;
+// true if a time is unknown.
 func sameApp(t *history.Tombstone, s *spec.Status) bool {
 	return t.SubmittedAt == nil || s.SubmittedAt == nil || t.SubmittedAt.UnixNano() == s.SubmittedAt.UnixNano()
 }

@@ -13,38 +13,37 @@ import (
 	"torchx/runtime/spec"
 )
 
-// unknownApp returns the error for an app that neither its backend nor the history
-// has: of a removed one it says what is gone, and since when.
+// unknownApp returns the error for an app that neither its backend nor the history has. If
+// the app was removed, the error says when, and where its logs are.
 func (r *Runner) unknownApp(ctx context.Context, ref history.AppKey) error {
 	t, kept, ok := r.tombstone(ctx, ref)
 	if !ok {
 		return notFound("app %s does not exist or was deleted: see `torchx list`", ref.Handle())
 	}
-	return notFound("%s%s", removalText(&t), keptText(kept))
+	return notFound("%s", removalText(&t, kept))
 }
 
-// removalText says since when an app is gone, and why.
-func removalText(t *history.Tombstone) string {
+// removalText says when and how an app was removed, and what happened to its logs.
+func removalText(t *history.Tombstone, kept *backend.RetainedLogs) string {
 	ended := ""
 	if t.FinishedAt != nil {
 		ended = " at " + timeText(*t.FinishedAt)
 	}
-	return fmt.Sprintf("app %s, which ended as %s%s, is gone since %s: `torchx %s` removed it",
-		t.Handle(), t.State, ended, timeText(t.GoneAt), t.Command)
-}
-
-// keptText says what is left of a removed app's logs.
-func keptText(kept *backend.RetainedLogs) string {
-	if kept == nil {
-		return " and its logs"
+	logs, where := " with its logs", ""
+	if kept != nil {
+		logs, where = "", keptText(kept)
 	}
-	return ", its logs were left in " + kept.Dir
+	return fmt.Sprintf("app %s, which ended as %s%s, was removed%s by `torchx %s` at %s%s",
+		t.Handle(), t.State, ended, logs, t.Command, timeText(t.GoneAt), where)
 }
 
-// timeText is how messages about removed apps write a time.
+// keptText says where the logs of a removed app are.
+func keptText(kept *backend.RetainedLogs) string { return "; its logs were kept in " + kept.Dir }
+
+// timeText formats a time for messages about removed apps.
 func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// tombstone returns what is known of a removed app.
+// tombstone returns the tombstone of a removed app, and its kept logs if any.
 func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tombstone, *backend.RetainedLogs, bool) {
 	if r.History == nil {
 		return history.Tombstone{}, nil, false
@@ -61,13 +60,13 @@ func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tom
 	}
 	kept := &backend.RetainedLogs{}
 	if err := json.Unmarshal(t.Kept, kept); err != nil {
-		r.warn("where the logs of app %s are is not readable: %v", ref.Handle(), err)
+		r.warn("cannot read where the logs of app %s are: %v", ref.Handle(), err)
 		return t, nil, true
 	}
 	return t, kept, true
 }
 
-// removed returns the removed apps with that prefix, last removed first.
+// removed returns the removed apps with an ID prefix, last removed first.
 func (r *Runner) removed(ctx context.Context, prefix string) []history.AppKey {
 	if r.History == nil {
 		return nil
@@ -83,8 +82,7 @@ func (r *Runner) removed(ctx context.Context, prefix string) []history.AppKey {
 	return found
 }
 
-// keptLogs opens the logs that were kept of a removed app. Errors: cause if there are
-// none.
+// keptLogs opens the kept logs of a removed app. If there are none, it returns cause.
 func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.AppKey, role string, ids []int,
 	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
@@ -104,9 +102,9 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 		return nil, cause
 	}
 	if ok {
-		r.warn("%s%s", removalText(&t), keptText(kept))
+		r.warn("%s", removalText(&t, kept))
 	} else {
-		r.warn("app %s is not there any more%s", ref.Handle(), keptText(kept))
+		r.warn("app %s no longer exists%s", ref.Handle(), keptText(kept))
 	}
 	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
 	return r.open(open, ref, targets, len(ids) > 0)
@@ -121,8 +119,8 @@ func (r *Runner) foreignLogs(ctx context.Context, b backend.Backend, ref history
 	return finder.FindLogs(ref.ID, nil, "", nil)
 }
 
-// foundLogs opens the logs outside of its home of an app that was removed by hand.
-// Errors: cause if there are none.
+// foundLogs opens logs outside the home of an app that disappeared without torchx. If there
+// are none, it returns cause.
 func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool,
 	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
@@ -136,7 +134,7 @@ func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.A
 	return r.open(open, ref, targets, named)
 }
 
-// findLogs finds the logs outside of its home of an app that its backend no longer has.
+// findLogs finds logs outside the home of an app that its backend no longer has.
 func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.RetainedLogs {
 	finder, ok := b.(backend.LogFinder)
 	row := r.row(ctx, ref)
@@ -162,24 +160,25 @@ func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 	return roles
 }
 
-// missing returns an error for an ended app that its backend has lost without torchx
-// removing it, nil for others. It dates the loss by the first time it was noticed.
+// missing returns an error if the app has ended and its backend lost it without a removal
+// by torchx, else nil. It dates the loss by the first time it was noticed.
 func (r *Runner) missing(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) error {
 	if !s.State.Terminal() || !isGone(ctx, b, ref) {
 		return nil
 	}
 	if s.StartedAt == nil && s.Msg != "" {
-		return notFound("app %s has no log, it was not started: %s", ref.Handle(), s.Msg)
+		return notFound("app %s has no log because it was not started: %s", ref.Handle(), s.Msg)
 	}
 	ended := ""
 	if s.FinishedAt != nil {
 		ended = " at " + timeText(*s.FinishedAt)
 	}
-	return notFound("the logs of app %s, which ended as %s%s, are gone since %s or earlier: its backend no longer has the app, and no torchx command removed it",
+	return notFound("the logs of app %s, which ended as %s%s, have been gone since %s or earlier: its backend no longer has the app, and no torchx command removed it",
 		ref.Handle(), s.State, ended, timeText(r.missedSince(ctx, ref)))
 }
 
-// missedSince returns when the loss of an app was first noticed, and records it then.
+// missedSince returns when the loss of an app was first noticed, and records the first
+// time.
 func (r *Runner) missedSince(ctx context.Context, ref history.AppKey) time.Time {
 	now := r.now()
 	if r.History == nil {

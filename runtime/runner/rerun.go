@@ -10,20 +10,20 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Recorded is what the history knows of how an app came about.
+// Recorded is what the history knows about how an app was created.
 type Recorded struct {
 	Ref history.AppKey
 	App *spec.App
-	Cfg map[string]any // the options that had a value
+	Cfg map[string]any // options with a value
 	history.Source
 }
 
-// Evaluated reports whether the app is what its component returned: one that was
-// submitted from a file may have been edited.
+// Evaluated reports whether the app is unchanged from what its component returned. An app
+// that was submitted from a file may have been edited.
 func (c *Recorded) Evaluated() bool { return c.Component != "" && len(c.Modules) > 0 }
 
-// Recorded returns what an app was made from. Errors: backends.ErrNotFound, also
-// for an app that only its backend knows.
+// Recorded returns how an app was created. Errors: backend.ErrNotFound, also for an app
+// that only its backend has.
 func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
@@ -56,10 +56,10 @@ func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, e
 	return c, nil
 }
 
-// unrecorded says why it is not known what an app was made from.
+// unrecorded returns why it is unknown how an app was created.
 func (r *Runner) unrecorded(ctx context.Context, ref history.AppKey) error {
 	if _, err := r.Status(ctx, ref); err != nil {
 		return err
 	}
-	return notFound("what app %s was made from is not known: its backend knows the app, the history does not", ref.Handle())
+	return notFound("the component and options of app %s are unknown: its backend has the app, but the history does not", ref.Handle())
 }

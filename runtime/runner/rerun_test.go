@@ -32,7 +32,7 @@ func TestRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.App == nil || c.App.Roles[0].NumReplicas != 2 {
-		t.Errorf("app = %+v", c.App)
+		t.Errorf("got app %+v, want 2 replicas", c.App)
 	}
 	c.App = nil
 	want := &Recorded{
@@ -44,10 +44,10 @@ func TestRecorded(t *testing.T) {
 	}
 	events, err := w.History.Events(t.Context(), "local", p.Plan.ID)
 	if err != nil || len(events) == 0 || events[0].Msg != "rerun of something" {
-		t.Errorf("events = %+v, %v", events, err)
+		t.Errorf("got events %+v, %v, want the origin first", events, err)
 	}
 	if s, err := w.Status(t.Context(), p.Ref()); err != nil || s.Msg != "" {
-		t.Errorf("the app's message is %q, %v", s.Msg, err)
+		t.Errorf("got message %q, %v, want none", s.Msg, err)
 	}
 }
 
@@ -57,10 +57,10 @@ func TestNotRecorded(t *testing.T) {
 	w.local.set("known", &spec.Status{State: spec.Running})
 	for _, id := range []string{"known", "unknown"} {
 		if _, err := w.Recorded(t.Context(), history.AppKey{Backend: "local", ID: id}); !errors.Is(err, backend.ErrNotFound) {
-			t.Errorf("%s: %v", id, err)
+			t.Errorf("%s: got %v, want not found", id, err)
 		}
 	}
 	if c := (&Recorded{Source: history.Source{Component: "utils.echo"}}); c.Evaluated() {
-		t.Error("an app without modules was evaluated")
+		t.Error("an app without modules: got Evaluated, want not")
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// lastApp is the text that stands for the app submitted last.
+// lastApp means the most recent app.
 const lastApp = "-"
 
-// maxCandidates of an ambiguous prefix are named.
+// maxCandidates is how many matches of an ambiguous prefix an error names.
 const maxCandidates = 4
 
-// Resolve finds the app that a text means: a handle (with any session, a known
-// backend or alias; the app need not exist), "-" for the app submitted last from
-// this home, removed or not, or an app id or a unique prefix of one. Errors: backends.ErrNotFound,
-// or a plain one for a malformed handle or an ambiguous prefix.
+// Resolve finds the app for a handle (with any session and a known backend or alias; the
+// app need not exist), for "-" (the app submitted last from this home, removed or not), for
+// an app ID or for a unique ID prefix. Errors: backend.ErrNotFound, or another for a
+// malformed handle or an ambiguous prefix.
 func (r *Runner) Resolve(ctx context.Context, text string) (history.AppKey, error) {
 	switch {
 	case strings.Contains(text, "://"):
@@ -39,7 +39,7 @@ func (r *Runner) resolveHandle(ctx context.Context, text string) (history.AppKey
 		return history.AppKey{}, err
 	}
 	if strings.Contains(h.Session, "/") || !spec.ValidAppID(h.AppID) {
-		return history.AppKey{}, notFound("%q names no app: behind BACKEND://SESSION/ stands its id, which has no / and no control character", text)
+		return history.AppKey{}, notFound("invalid handle %q: want BACKEND://SESSION/ID, where ID has neither / nor control characters", text)
 	}
 	alias, err := r.Backends.Canonical(h.Backend)
 	if err != nil {
@@ -52,9 +52,9 @@ func (r *Runner) resolveHandle(ctx context.Context, text string) (history.AppKey
 	}
 	found = slices.DeleteFunc(found, func(f history.AppKey) bool { return f.Backend != alias.Backend })
 	if len(found) == 0 || slices.Contains(found, exact) {
-		return exact, nil // the backend may know what the history does not
+		return exact, nil // only the backend may have the app
 	}
-	// It may be the id of an app that only the backend knows: somebody else's.
+	// It may be the ID of another user's app, which only the backend has.
 	if b, err := r.Backends.Get(alias.Backend); err == nil {
 		if _, err := b.Describe(ctx, h.AppID); err == nil {
 			return exact, nil
@@ -63,7 +63,7 @@ func (r *Runner) resolveHandle(ctx context.Context, text string) (history.AppKey
 	return only(text, found)
 }
 
-// only is the one app that a text is the beginning of.
+// only returns the app that a prefix matches, or an error if several match.
 func only(text string, found []history.AppKey) (history.AppKey, error) {
 	if len(found) == 1 {
 		return found[0], nil
@@ -75,20 +75,20 @@ func only(text string, found []history.AppKey) (history.AppKey, error) {
 	if len(found) > maxCandidates {
 		names = append(names, "...")
 	}
-	return history.AppKey{}, fmt.Errorf("%q is the beginning of several apps, write more of it: %s", text, strings.Join(names, ", "))
+	return history.AppKey{}, fmt.Errorf("%q matches several apps, use more characters: %s", text, strings.Join(names, ", "))
 }
 
 func (r *Runner) last(ctx context.Context) (history.AppKey, error) {
 	if r.History == nil {
-		return history.AppKey{}, errors.New("`-` means the app submitted last, but there is no history: give a handle")
+		return history.AppKey{}, errors.New("`-` means the most recent app, but no history is available: give a handle")
 	}
-	// The app before the last one is not meant: a second `delete -` must not take it.
+	// A removed app still counts: a second `delete -` must not remove the app before it.
 	if gone, err := r.History.LastRemoved(ctx); err == nil {
 		return gone.AppKey, nil
 	}
 	app, err := r.History.Last(ctx)
 	if errors.Is(err, history.ErrNotFound) {
-		return history.AppKey{}, notFound("`-` means the app submitted last, but none was: see `torchx list`")
+		return history.AppKey{}, notFound("`-` means the most recent app, but none has been submitted: see `torchx list`")
 	}
 	if err != nil {
 		return history.AppKey{}, err
@@ -98,7 +98,7 @@ func (r *Runner) last(ctx context.Context) (history.AppKey, error) {
 
 func (r *Runner) resolvePrefix(ctx context.Context, text string) (history.AppKey, error) {
 	if text == "" {
-		return history.AppKey{}, notFound("an empty text names no app: give a handle, the beginning of an app id or `-`")
+		return history.AppKey{}, notFound("the app is an empty string: give a handle, a unique ID prefix or `-`")
 	}
 	found, err := r.matches(ctx, text)
 	if err != nil {
@@ -108,18 +108,18 @@ func (r *Runner) resolvePrefix(ctx context.Context, text string) (history.AppKey
 		found = r.listed(ctx, text)
 	}
 	if len(found) == 0 {
-		found = r.removed(ctx, text) // commands that look at it say that it is gone
+		found = r.removed(ctx, text) // commands then report its removal
 	}
 	if exact := slices.DeleteFunc(slices.Clone(found), func(f history.AppKey) bool { return f.ID != text }); len(exact) > 0 {
 		found = exact
 	}
 	if len(found) == 0 {
-		return history.AppKey{}, notFound("no app %q: give a handle (backend://session/app_id) or the beginning of an app id, see `torchx list`", text)
+		return history.AppKey{}, notFound("no app %q: give a handle (backend://session/app_id) or a unique ID prefix, see `torchx list`", text)
 	}
 	return only(text, found)
 }
 
-// matches are the apps of the history with that prefix, newest first.
+// matches returns the apps of the history with an ID prefix, newest first.
 func (r *Runner) matches(ctx context.Context, prefix string) ([]history.AppKey, error) {
 	if r.History == nil {
 		return nil, nil
@@ -138,8 +138,8 @@ func (r *Runner) matches(ctx context.Context, prefix string) ([]history.AppKey, 
 	return found, nil
 }
 
-// listed asks the default backend, which is on this machine, for an app that the
-// history does not have (any more).
+// listed finds apps that the history lacks by their ID prefix in the list of the default
+// backend, which is on this machine.
 func (r *Runner) listed(ctx context.Context, prefix string) []history.AppKey {
 	names := r.Backends.Names()
 	if len(names) == 0 {
@@ -167,8 +167,8 @@ var (
 	logShort  = lazyregexp.New(`^([^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
 )
 
-// ResolveLog finds app, role and replicas of APP[/ROLE[/ID,…]], where APP is
-// whatever Resolve takes; role "" and no ids mean all.
+// ResolveLog finds app, role and replicas of APP[/ROLE[/ID,…]], where APP is anything that
+// Resolve accepts; role "" and no ids mean all.
 func (r *Runner) ResolveLog(ctx context.Context, text string) (ref history.AppKey, role string, ids []int, err error) {
 	app, role, ids, err := parseLog(text)
 	if err != nil {
@@ -193,7 +193,7 @@ func parseLog(text string) (app, role string, ids []int, err error) {
 		}
 		id, err := strconv.Atoi(part)
 		if err != nil {
-			return "", "", nil, fmt.Errorf("`%s`: there is no replica %s", text, part)
+			return "", "", nil, fmt.Errorf("`%s`: invalid replica %s", text, part)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)

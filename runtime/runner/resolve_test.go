@@ -35,20 +35,20 @@ func TestResolveHandles(t *testing.T) {
 	} {
 		got, err := w.Resolve(t.Context(), text)
 		if got != want || (err != nil) != (want.ID == "") {
-			t.Errorf("%q: %v, %v", text, got, err)
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	_, err := w.Resolve(t.Context(), "local_cwd://foo")
 	if want := "local_cwd://foo is not of the form: <scheduler_backend>://<session_name>/<app_id>"; err == nil || err.Error() != want {
-		t.Errorf("malformed: %v", err)
+		t.Errorf("malformed handle: got %v, want %s", err, want)
 	}
 	_, err = w.Resolve(t.Context(), "nope://s/a")
 	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "local, docker") {
-		t.Errorf("unknown backend: %v", err)
+		t.Errorf("unknown backend: got %v, want not found with the known ones", err)
 	}
 }
 
-// TestHandleOfForeignApp: a whole handle is no prefix where its backend has such an app.
+// TestHandleOfForeignApp: a handle is not a prefix if its backend has an app with that ID.
 func TestHandleOfForeignApp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -67,7 +67,7 @@ func TestResolvePrefix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.Resolve(t.Context(), "-"); !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "torchx list") {
-		t.Errorf("-: %v", err)
+		t.Errorf("-: got %v, want not found", err)
 	}
 	alpha := w.run(t, "local", "alpha")
 	beta := w.run(t, "docker", "beta")
@@ -77,36 +77,36 @@ func TestResolvePrefix(t *testing.T) {
 		"a": alpha, alpha.ID: alpha, "-": beta2, beta.ID: beta, "unrec": {Backend: "local", ID: "unrecorded-x"},
 	} {
 		if got, err := w.Resolve(t.Context(), text); err != nil || got != want {
-			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	_, err := w.Resolve(t.Context(), "b")
 	if err == nil || !strings.Contains(err.Error(), beta.Handle()) || !strings.Contains(err.Error(), beta2.Handle()) {
-		t.Errorf("ambiguous: %v", err)
+		t.Errorf("ambiguous prefix: got %v, want both handles", err)
 	}
 	for _, text := range []string{"foo", "", "%", "_lpha"} {
 		_, err := w.Resolve(t.Context(), text)
 		var lookup *LookupError
 		if !errors.Is(err, backend.ErrNotFound) || !errors.As(err, &lookup) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got %v, want a LookupError", text, err)
 		}
 	}
 	for range 5 {
 		w.run(t, "local", "beta")
 	}
 	if _, err := w.Resolve(t.Context(), "b"); err == nil || strings.Count(err.Error(), "://") != maxCandidates || !strings.HasSuffix(err.Error(), "...") {
-		t.Errorf("many: %v", err)
+		t.Errorf("many matches: got %v, want %d handles", err, maxCandidates)
 	}
 }
 
-// TestResolveExactWins: an id that is the beginning of another one means itself.
+// TestResolveExactWins: an ID that is also a prefix of another ID means its own app.
 func TestResolveExactWins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.local.set("x", &spec.Status{})
 	w.local.set("xy", &spec.Status{})
 	if got, err := w.Resolve(t.Context(), "x"); err != nil || got.ID != "x" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, %v, want x", got, err)
 	}
 }
 
@@ -128,14 +128,14 @@ func TestLogVectors(t *testing.T) {
 	for _, r := range file.Rows {
 		want := r.Out
 		if r.In[0] == "app" {
-			want = true // an app id, or the beginning of one, will do here
+			want = true // an app ID, or a prefix, is enough here
 		}
 		_, _, _, err := parseLog(r.In[0])
 		if (err == nil) != want {
-			t.Errorf("%q: %v, want %v", r.In[0], err, want)
+			t.Errorf("%q: got %v, want valid: %v", r.In[0], err, want)
 		}
 		if err != nil && err.Error() != "`"+r.In[0]+"` is not of the form SCHEDULER://[SESSION_NAME]/APP_ID/[ROLE_NAME/[REPLICA_IDS,...]]" {
-			t.Errorf("%q: %v", r.In[0], err)
+			t.Errorf("%q: got %v, want TorchX's message", r.In[0], err)
 		}
 	}
 }
@@ -164,11 +164,11 @@ func TestResolveLog(t *testing.T) {
 	} {
 		got, role, ids, err := w.ResolveLog(t.Context(), tt.text)
 		if (err == nil) != tt.ok {
-			t.Errorf("%q: %v", tt.text, err)
+			t.Errorf("%q: got %v, want ok: %v", tt.text, err, tt.ok)
 			continue
 		}
 		if tt.ok && (got != ref || role != tt.role || !reflect.DeepEqual(ids, tt.ids)) {
-			t.Errorf("%q: %v %q %v", tt.text, got, role, ids)
+			t.Errorf("%q: got %v %q %v, want %v %q %v", tt.text, got, role, ids, ref, tt.role, tt.ids)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func FuzzParseLog(f *testing.F) {
 			return
 		}
 		if app == "" || strings.Contains(role, "/") || len(ids) > 0 && role == "" || !strings.HasPrefix(text, app) {
-			t.Fatalf("%q: %q %q %v", text, app, role, ids)
+			t.Fatalf("%q: got %q %q %v, want a prefix of the text and a role for its replicas", text, app, role, ids)
 		}
 	})
 }

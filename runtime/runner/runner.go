@@ -1,6 +1,7 @@
-// Package runner joins the backends with the history: it plans, submits, finds,
-// watches, ends and forgets apps. The backend is the truth about an app; the
-// history (package state) remembers what was submitted and what was last seen,
+// Package runner connects backends and history: it plans, submits, finds, watches, cancels
+// and removes apps. The backend is the source of truth about an app; the history (package
+// state) records what was submitted and the last known status. If the history cannot be
+// used, all functions continue with a warning.
 // and everything here goes on, with a warning, when it cannot be used.
 package runner
 
@@ -19,36 +20,36 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Runner is what the commands work with. Only Backends is required.
+// Runner provides the operations that commands need. Only Backends is required.
 type Runner struct {
 	Backends *backend.Registry
 	History  history.Store // nil: no history
 
-	// Warn gets one line about something that did not stop the work; nil drops it.
+	// Warn gets a line about a problem that did not stop the operation; nil drops it.
 	Warn func(line string)
-	// Waiting gets the status of an app whose logs are read when it starts, once; nil drops it.
+	// Waiting is called once when logs are requested before the app has started; may be nil.
 	Waiting func(s *spec.Status)
-	// LookupEnv reads the caller's environment; nil is os.LookupEnv.
+	// LookupEnv reads the caller's environment; nil means os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
-	// Rand makes app ids and session ids; nil is the system's secure source.
+	// Rand provides random bits for app and session IDs; nil means the system's secure source.
 	Rand func() uint64
-	// Now is the clock of records; nil is time.Now.
+	// Now is the clock of records; nil means time.Now.
 	Now func() time.Time
-	// Alive reports whether the process that Submitter described still runs; nil
-	// asks the system.
+	// Alive reports whether the process described by Submitter still runs; nil means to ask
+	// the system.
 	Alive func(submitter string) bool
 }
 
-// Ref names one app.
+// Ref identifies an app.
 type Ref = history.AppKey
 
-// LookupError is a name that leads nowhere; its text is meant for users as it
-// is. It wraps backends.ErrNotFound.
+// LookupError means that a name was not found; its text is shown to users unchanged. It
+// wraps backend.ErrNotFound.
 type LookupError struct{ Msg string }
 
 func (e *LookupError) Error() string { return e.Msg }
 
-// Unwrap returns backends.ErrNotFound.
+// Unwrap returns backend.ErrNotFound.
 func (e *LookupError) Unwrap() error { return backend.ErrNotFound }
 
 func notFound(format string, args ...any) error {
@@ -81,11 +82,11 @@ func (r *Runner) random() uint64 {
 		return r.Rand()
 	}
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails: it ends the process instead
+	_, _ = rand.Read(b[:]) // never fails: on error it ends the process
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// row returns what the history knows of an app, nil if nothing.
+// row returns an app's record in the history, nil if it has none.
 func (r *Runner) row(ctx context.Context, ref history.AppKey) *history.App {
 	if r.History == nil {
 		return nil
@@ -100,7 +101,7 @@ func (r *Runner) row(ctx context.Context, ref history.AppKey) *history.App {
 	return &app
 }
 
-// pause waits a little longer each time, up to max; it ends early with ctx.
+// pause waits a little longer each time, up to max.
 type pause struct{ next, max time.Duration }
 
 func (p *pause) wait(ctx context.Context) error {
@@ -115,6 +116,6 @@ func (p *pause) wait(ctx context.Context) error {
 	}
 }
 
-// poller is for looking at an app until something changes: often at first, since
-// most things happen soon, later twice a second.
+// poller returns the pauses for polling an app: short at first, since most changes happen
+// early, then half a second.
 func poller() *pause { return &pause{next: 10 * time.Millisecond, max: 500 * time.Millisecond} }

@@ -12,9 +12,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Status reports an app as its backend sees it and records that in the history. An app
-// that its backend no longer has, or one that has ended while its backend is
-// unreachable, is as last recorded. Errors: backend.ErrNotFound, backend.ErrUnavailable.
+// Status returns an app's status from its backend and records it in the history. If the
+// backend no longer has the app, or is unreachable and the app has ended, it returns the
+// recorded status. Errors: backend.ErrNotFound, backend.ErrUnavailable.
 func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
 	row := r.row(ctx, ref)
 	b, err := r.Backends.Get(ref.Backend)
@@ -33,11 +33,11 @@ func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, 
 	if ended := r.recordedEnd(ctx, ref, err); ended != nil {
 		return ended, nil
 	}
-	return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
+	return nil, fmt.Errorf("get status of app %s: %w", ref.Handle(), err)
 }
 
-// recordedEnd returns the recorded end of an app whose backend is unreachable, as cause
-// says; nil if there is none.
+// recordedEnd returns the recorded result of an app if cause says that its backend is
+// unreachable; nil if no result is recorded.
 func (r *Runner) recordedEnd(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
 	if r.History == nil || !errors.Is(cause, backend.ErrUnavailable) {
 		return nil
@@ -50,7 +50,7 @@ func (r *Runner) recordedEnd(ctx context.Context, ref history.AppKey, cause erro
 	return s
 }
 
-// recordStatus completes what a backend reported, records it and returns it.
+// recordStatus completes a status from a backend, records it and returns it.
 func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *history.App, s *spec.Status) *spec.Status {
 	s.Handle = ref.Handle()
 	if row == nil {
@@ -68,8 +68,8 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	return s
 }
 
-// fullerEnd returns the recorded end of an app if it has more of the replicas' ends than
-// s, else nil: clusters delete pods, and with them how they ended.
+// fullerEnd returns the recorded result of an app if it has more replica results than s,
+// else nil: clusters delete pods, and their results with them.
 func (r *Runner) fullerEnd(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
@@ -89,7 +89,7 @@ func (r *Runner) fullerEnd(ctx context.Context, ref history.AppKey, s *spec.Stat
 	return known
 }
 
-// countEnds returns how many replicas are known to have run and ended, of how many.
+// countEnds returns how many replicas are known to have run and ended, and how many exist.
 func countEnds(s *spec.Status) (n, all int) {
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
@@ -102,8 +102,8 @@ func countEnds(s *spec.Status) (n, all int) {
 	return n, all
 }
 
-// lastKnown returns the status of an app that its backend does not have: the recorded
-// one if the app has ended or is being submitted, else FAILED.
+// lastKnown returns the status of an app that its backend does not have: the recorded one
+// if the app has ended or is being submitted, else FAILED.
 func (r *Runner) lastKnown(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
@@ -117,16 +117,16 @@ func (r *Runner) lastKnown(ctx context.Context, b backend.Backend, ref history.A
 	if s.State.Terminal() || submitting && r.submitterAlive(row.Submitter) {
 		return s, nil
 	}
-	// It may have come to life, and its submitter gone, since the backend was asked.
+	// The app may have started, and its submitter ended, since the backend was asked.
 	if again, err := b.Describe(ctx, ref.ID); err == nil {
 		return r.recordStatus(ctx, ref, row, again), nil
 	}
 	return r.recordStatus(ctx, ref, row, r.vanished(s, submitting)), nil
 }
 
-// vanished ends an app whose end was not seen.
+// vanished returns the status of an app that disappeared from its backend while it ran.
 func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
-	s.Msg = fmt.Sprintf("its backend no longer knows the app, which was %s when last seen: how it ended is not known", s.State)
+	s.Msg = fmt.Sprintf("its backend no longer has the app, which was %s when last seen: its result is unknown", s.State)
 	if submitting {
 		s.Msg = "torchx ended before the app was started"
 	}
@@ -154,7 +154,7 @@ type Description struct {
 	Partial     bool // App holds only what the backend reports
 }
 
-// Describe returns what was submitted. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+// Describe returns what was submitted. Errors: backend.ErrNotFound, backend.ErrUnavailable.
 func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
@@ -170,7 +170,7 @@ func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description
 	return d, nil
 }
 
-// submitted is what a backend keeps of what was submitted; nil if it keeps nothing.
+// submitted returns the submission that a backend keeps; nil if it keeps none.
 func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Description, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
@@ -203,7 +203,7 @@ func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Descriptio
 	return d, nil
 }
 
-// partial makes an app of the roles and replicas that the backend reports.
+// partial describes an app by the roles and replicas that the backend reports.
 func (r *Runner) partial(ctx context.Context, ref history.AppKey) (*Description, error) {
 	s, err := r.Status(ctx, ref)
 	if err != nil {

@@ -20,18 +20,18 @@ func TestStatus(t *testing.T) {
 	ref := w.run(t, "local_cwd", "echo")
 	s, err := w.Status(t.Context(), ref)
 	if err != nil || s.State != spec.Running || s.Handle != ref.Handle() || s.SubmittedAt == nil || len(s.Roles) != 1 {
-		t.Fatalf("%+v, %v", s, err)
+		t.Fatalf("got %+v, %v, want RUNNING", s, err)
 	}
 	w.local.finish(ref.ID, spec.Failed, 7)
 	if s, err = w.Status(t.Context(), ref); err != nil || s.State != spec.Failed {
-		t.Fatalf("%+v, %v", s, err)
+		t.Fatalf("got %+v, %v, want FAILED", s, err)
 	}
 	if a := w.rowOf(t, ref); a.State != spec.Failed || *a.ExitCode != 7 {
-		t.Errorf("the history has %v", a.State)
+		t.Errorf("history: got %v, want FAILED with exit code 7", a.State)
 	}
 	w.local.remove(ref.ID)
 	if s, err = w.Status(t.Context(), ref); err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() || len(s.Roles) != 1 {
-		t.Errorf("remembered: %+v, %v", s, err)
+		t.Errorf("after the backend lost it: got %+v, %v, want the recorded status", s, err)
 	}
 }
 
@@ -41,27 +41,27 @@ func TestStatusUnknown(t *testing.T) {
 	ref := history.AppKey{Backend: "local", ID: "nope"}
 	_, err := w.Status(t.Context(), ref)
 	if want := "app local://torchx/nope does not exist or was deleted: see `torchx list`"; err == nil || err.Error() != want || !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err := w.Describe(t.Context(), ref); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("describe: %v", err)
+		t.Errorf("describe: got %v, want not found", err)
 	}
 	if err := w.Delete(t.Context(), ref, DeleteOptions{}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("delete: %v", err)
+		t.Errorf("delete: got %v, want not found", err)
 	}
 	if err := w.Cancel(t.Context(), ref, backend.CancelOptions{}); err != nil {
-		t.Errorf("cancel: %v", err)
+		t.Errorf("cancel: got %v, want nil", err)
 	}
 	if _, err := w.Wait(t.Context(), ref); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("wait: %v", err)
+		t.Errorf("wait: got %v, want not found", err)
 	}
 	w.local.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
 	if _, err := w.Status(t.Context(), ref); !errors.Is(err, backend.ErrUnavailable) {
-		t.Errorf("unavailable: %v", err)
+		t.Errorf("unavailable backend: got %v, want unavailable", err)
 	}
 }
 
-// crashed records an app that no backend knows.
+// crashed records an app whose submission was interrupted before it reached its backend.
 func (w *world) crashed(t *testing.T) history.AppKey {
 	t.Helper()
 	p := w.plan(t)
@@ -76,27 +76,27 @@ func TestStatusOfInterruptedSubmit(t *testing.T) {
 	w := newWorld(t)
 	ref := w.crashed(t)
 	if s, err := w.Status(t.Context(), ref); err != nil || s.State != spec.Submitted {
-		t.Fatalf("while the submitter lives: %+v, %v", s, err)
+		t.Fatalf("while the submitter lives: got %+v, %v, want SUBMITTED", s, err)
 	}
 	err := w.Delete(t.Context(), ref, DeleteOptions{Force: true})
 	if err == nil || !strings.Contains(err.Error(), "just being submitted") {
-		t.Errorf("delete: %v", err)
+		t.Errorf("delete: got %v, want that the app is being submitted", err)
 	}
 	w.gone = true
 	s, err := w.Status(t.Context(), ref)
 	if err != nil || s.State != spec.Failed || *s.ExitCode != 125 || s.Msg != "torchx ended before the app was started" || s.FinishedAt == nil {
-		t.Fatalf("%+v, %v", s, err)
+		t.Fatalf("got %+v, %v, want FAILED with exit code 125", s, err)
 	}
 	if a := w.rowOf(t, ref); a.State != spec.Failed || *a.ExitCode != 125 {
-		t.Errorf("the history has %v", a)
+		t.Errorf("history: got %v, want FAILED with exit code 125", a)
 	}
 	if err := w.Delete(t.Context(), ref, DeleteOptions{}); err != nil {
-		t.Errorf("delete: %v", err)
+		t.Errorf("delete: got %v, want nil", err)
 	}
 }
 
-// TestStatusOfLateStart: the app came to life, and its submitter went, right
-// after the backend was asked.
+// TestStatusOfLateStart: the app started, and its submitter ended, right after the backend
+// was asked.
 func TestStatusOfLateStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -106,7 +106,7 @@ func TestStatusOfLateStart(t *testing.T) {
 		return false
 	}
 	if s, err := w.Status(t.Context(), ref); err != nil || s.State != spec.Running {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("got %+v, %v, want RUNNING", s, err)
 	}
 }
 
@@ -120,14 +120,14 @@ func TestStatusOfVanished(t *testing.T) {
 	w.local.remove(ref.ID)
 	s, err := w.Wait(t.Context(), ref)
 	if err != nil || s.State != spec.Failed || *s.ExitCode != 125 || !strings.Contains(s.Msg, "was RUNNING when last seen") {
-		t.Fatalf("%+v, %v", s, err)
+		t.Fatalf("got %+v, %v, want FAILED with exit code 125", s, err)
 	}
 	if r := s.Roles[0].Replicas[0]; r.State != spec.Unknown {
-		t.Errorf("replica is %v", r.State)
+		t.Errorf("replica: got %v, want UNKNOWN", r.State)
 	}
 }
 
-// What was seen of an end stays when the backend has forgotten a part of it.
+// A recorded result stays when the backend has lost a part of it.
 func TestStatusOfForgottenEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,10 +143,10 @@ func TestStatusOfForgottenEnd(t *testing.T) {
 	for range 2 {
 		s, err := w.Status(t.Context(), ref)
 		if err != nil || *s.ExitCode != code || s.Msg != whole.Msg || s.FirstFailure == nil {
-			t.Fatalf("%+v, %v", s, err)
+			t.Fatalf("got %+v, %v, want the recorded result", s, err)
 		}
 		if r := s.Roles[0].Replicas[0]; r.State != spec.Failed || r.ExitCode == nil || *r.ExitCode != code {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v, want FAILED with exit code 7", r)
 		}
 	}
 }
@@ -157,20 +157,20 @@ func TestDescribe(t *testing.T) {
 	ref := w.run(t, "local", "echo")
 	d, err := w.Describe(t.Context(), ref)
 	if err != nil || d.Partial || *d.Component != "utils.echo" || len(d.Args) != 2 || !strings.Contains(string(d.Cfg), "image_type") || !strings.Contains(string(d.App), `"entrypoint":"echo"`) {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("got %+v, %v, want the submitted app", d, err)
 	}
 	w.local.set("other", &spec.Status{State: spec.Running})
 	if d, err = w.Describe(t.Context(), history.AppKey{Backend: "local", ID: "other"}); err != nil || !d.Partial || d.Component != nil {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("got %+v, %v, want a partial description", d, err)
 	}
 }
 
-// keeping is a fake of which there are several places, and that keeps what was submitted.
+// keeping is a fake that resolves targets and keeps submissions.
 type keeping struct{ *fake }
 
 func (k keeping) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	if cfg["image_type"] == "dir" {
-		return nil, backend.Errorf(backend.ErrUnavailable, "no such place")
+		return nil, backend.Errorf(backend.ErrUnavailable, "no such target")
 	}
 	return backend.Config{"log_dir": "/here"}, nil
 }
@@ -182,9 +182,9 @@ func (k keeping) Submission(ctx context.Context, id string) (*backend.Submission
 	return &backend.Submission{App: echo(3), Cfg: backend.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
 }
 
-// The history knows where an app is, even if that was nobody's choice, and without it
-// the backend knows what was submitted.
-func TestPlaceAndSubmitted(t *testing.T) {
+// The history records where an app runs, even if the target was a default; without the
+// history, the backend knows what was submitted.
+func TestTargetAndSubmission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Backends.Add("far", func() (backend.Backend, error) { return keeping{w.other}, nil })
@@ -194,7 +194,7 @@ func TestPlaceAndSubmitted(t *testing.T) {
 	}
 	w.other.submit = func(plan *backend.Plan) error {
 		if plan.Component != "utils.echo" || len(plan.Args) != 1 {
-			t.Errorf("%+v", plan)
+			t.Errorf("got plan %+v, want component and arguments", plan)
 		}
 		w.other.set(plan.ID, &spec.Status{State: spec.Running})
 		return nil
@@ -203,18 +203,18 @@ func TestPlaceAndSubmitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if row := w.rowOf(t, p.Ref()); string(row.Cfg) != `{"log_dir":"/here"}` {
-		t.Errorf("recorded as %s", row.Cfg)
+		t.Errorf("got recorded options %s, want the resolved target", row.Cfg)
 	}
 	for _, id := range []string{"partial", "whole"} {
 		w.other.set(id, &spec.Status{State: spec.Running})
 		d, err := w.Describe(t.Context(), history.AppKey{Backend: "far", ID: id})
 		if err != nil || d.Partial != (id == "partial") || *d.Component != "utils.echo" || len(d.Args) != 1 ||
 			string(d.Cfg) != `{"log_dir":"/here"}` || !strings.Contains(string(d.App), `"num_replicas":3`) {
-			t.Errorf("%s: %+v, %v", id, d, err)
+			t.Errorf("%s: got %+v, %v, want the submission", id, d, err)
 		}
 	}
 	if _, err := w.Describe(t.Context(), history.AppKey{Backend: "far", ID: "nope"}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("an unknown app: %v", err)
+		t.Errorf("an unknown app: got %v, want not found", err)
 	}
 	layer, err := backend.CfgLayer("image_type=dir")
 	if err != nil {
@@ -225,40 +225,40 @@ func TestPlaceAndSubmitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Submit(t.Context(), nowhere); !errors.Is(err, backend.ErrUnavailable) || w.row(t.Context(), nowhere.Ref()) != nil {
-		t.Errorf("%v, row %v", err, w.row(t.Context(), nowhere.Ref()))
+		t.Errorf("got %v, row %v, want unavailable and no row", err, w.row(t.Context(), nowhere.Ref()))
 	}
 }
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	for _, backendName := range []string{"local", "docker"} { // by looking, and by a Waiter
+	for _, backendName := range []string{"local", "docker"} { // by polling, and by a Waiter
 		t.Run(backendName, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			f := map[string]*fake{"local": w.local, "docker": w.other}[backendName]
 			ref := w.run(t, backendName, "echo")
-			var looks atomic.Int32
+			var queries atomic.Int32
 			f.describe = func(string) error {
-				if looks.Add(1) == 3 {
+				if queries.Add(1) == 3 {
 					go f.finish(ref.ID, spec.Succeeded, 0)
 				}
 				return nil
 			}
 			s, err := w.Wait(t.Context(), ref)
-			if err != nil || s.State != spec.Succeeded || looks.Load() < 3 {
-				t.Fatalf("%+v, %v", s, err)
+			if err != nil || s.State != spec.Succeeded || queries.Load() < 3 {
+				t.Fatalf("got %+v, %v after %d queries, want SUCCEEDED", s, err, queries.Load())
 			}
 			if a := w.rowOf(t, ref); a.State != spec.Succeeded {
-				t.Errorf("the history has %v", a.State)
+				t.Errorf("history: got %v, want SUCCEEDED", a.State)
 			}
 		})
 	}
 }
 
-// TestEndedAndUnavailable: how an app ended is on record, and needs nobody else.
+// TestEndedAndUnavailable: the recorded result of an app does not need its backend.
 func TestEndedAndUnavailable(t *testing.T) {
 	t.Parallel()
-	for _, backendName := range []string{"local", "docker"} { // by looking, and by a Waiter
+	for _, backendName := range []string{"local", "docker"} { // by polling, and by a Waiter
 		w := newWorld(t)
 		f := map[string]*fake{"local": w.local, "docker": w.other}[backendName]
 		ref, live := w.run(t, backendName, "echo"), w.run(t, backendName, "live")
@@ -267,13 +267,13 @@ func TestEndedAndUnavailable(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
-		for name, look := range map[string]func(context.Context, history.AppKey) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
-			s, err := look(t.Context(), ref)
+		for name, get := range map[string]func(context.Context, history.AppKey) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
+			s, err := get(t.Context(), ref)
 			if err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() {
-				t.Errorf("%s on %s: %+v, %v", name, backendName, s, err)
+				t.Errorf("%s on %s: got %+v, %v, want the recorded result", name, backendName, s, err)
 			}
-			if _, err := look(t.Context(), live); !errors.Is(err, backend.ErrUnavailable) {
-				t.Errorf("%s of a live app on %s: %v", name, backendName, err)
+			if _, err := get(t.Context(), live); !errors.Is(err, backend.ErrUnavailable) {
+				t.Errorf("%s of a live app on %s: got %v, want unavailable", name, backendName, err)
 			}
 		}
 	}
@@ -286,7 +286,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	if _, err := w.Wait(ctx, ref); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want deadline exceeded", err)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestCancelAndDelete(t *testing.T) {
 		}
 	}
 	if len(w.local.cancelled) != 1 {
-		t.Errorf("cancelled %v", w.local.cancelled)
+		t.Errorf("got cancels of %v, want one", w.local.cancelled)
 	}
 	live := w.run(t, "local", "live")
 	if err := w.Delete(t.Context(), live, DeleteOptions{}); err == nil || len(w.local.deleted) > 0 || len(w.local.cancelled) != 1 {
@@ -311,10 +311,10 @@ func TestCancelAndDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := w.Status(t.Context(), f); !errors.Is(err, backend.ErrNotFound) {
-			t.Errorf("deleted: %v", err)
+			t.Errorf("a deleted app: got %v, want not found", err)
 		}
 	}
 	if len(w.local.cancelled) != 2 || len(w.local.deleted) != 2 {
-		t.Errorf("cancelled %v, deleted %v", w.local.cancelled, w.local.deleted)
+		t.Errorf("got cancels of %v, deletions of %v, want two of each", w.local.cancelled, w.local.deleted)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Submit records the app and then starts it, so that a crash in between leaves a
-// trace. It returns after the first start of all replicas. If that fails the
-// record says so. An app runs even if it cannot be recorded: that is a warning.
-// Errors: backend.ErrExists, *backend.StartError, also for an unavailable backend.
+// Submit records the app, then starts it, so that a crash in between leaves a trace. It
+// returns after the first start of all replicas; a failure is recorded. An app that cannot
+// be recorded still runs, with a warning. Errors: backend.ErrExists, *backend.StartError,
+// also for an unavailable backend.
 func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	ref := p.Ref()
 	b, err := r.Backends.Get(p.Backend)
@@ -46,19 +46,19 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		}
 		return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 	}
-	if notice != "" { // of an app that did not start it would say that it runs
+	if notice != "" { // only now: it says that the app runs
 		r.warn("%s", notice)
 	}
 	if recorded {
-		// A record that stays SUBMITTED means that Submit was cut short.
-		// If looking fails now, the next look does as well.
+		// A record that stays SUBMITTED means that Submit was interrupted. If Status
+		// fails now, the next command gets it.
 		_, _ = r.Status(ctx, ref)
 	}
 	return spec.Handle{Backend: ref.Backend, Session: spec.Session, AppID: ref.ID}, nil
 }
 
-// record writes the app's row; false means that there is none, for the reason that
-// notice tells, but that the app may run all the same. Errors: backends.ErrExists.
+// record writes the app's row. If it returns false without an error, the app has no row, for
+// the reason in notice, but may run. Errors: backend.ErrExists.
 func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice string, err error) {
 	if r.History == nil {
 		return false, "", nil
@@ -71,11 +71,11 @@ func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice 
 	case err == nil:
 		return true, "", nil
 	case errors.Is(err, history.ErrExists):
-		return false, "", backend.Errorf(backend.ErrExists, "app %s is in the history already: choose another app id", p.Ref().Handle())
+		return false, "", backend.Errorf(backend.ErrExists, "app %s is already in the history: choose another app ID", p.Ref().Handle())
 	case ctx.Err() != nil:
 		return false, "", ctx.Err()
 	}
-	return false, fmt.Sprintf("app %s is not in the history, it runs without: %v", p.Ref().Handle(), err), nil
+	return false, fmt.Sprintf("app %s is not in the history, but runs: %v", p.Ref().Handle(), err), nil
 }
 
 func (r *Runner) newRow(p *Planned) (history.App, error) {
@@ -99,9 +99,8 @@ func (r *Runner) newRow(p *Planned) (history.App, error) {
 	}, nil
 }
 
-// failed corrects the record of an app whose start failed. What the backend
-// itself says of the app is better than the error; an app that was there before
-// keeps no record of this try.
+// failed updates the record of an app whose start failed. The backend's status is better
+// than the error; an app that existed before gets no record of this attempt.
 func (r *Runner) failed(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) {
 	var err error
 	if errors.Is(cause, backend.ErrExists) {
@@ -110,7 +109,7 @@ func (r *Runner) failed(ctx context.Context, b backend.Backend, ref history.AppK
 		err = r.History.SetStatus(ctx, ref.Backend, ref.ID, r.failure(ctx, b, ref, cause))
 	}
 	if err != nil && !errors.Is(err, history.ErrNotFound) {
-		r.warn("the history does not know that app %s did not start: %v", ref.Handle(), err)
+		r.warn("cannot record that app %s did not start: %v", ref.Handle(), err)
 	}
 }
 
@@ -135,7 +134,7 @@ func (r *Runner) failure(ctx context.Context, b backend.Backend, ref history.App
 	return s
 }
 
-// neverSubmitted reports whether the backend never had an app with this recorded status.
+// neverSubmitted reports whether an app with this recorded status never reached its backend.
 func neverSubmitted(s *spec.Status) bool {
 	_, replicas := countEnds(s)
 	return s.State.Terminal() && s.StartedAt == nil && replicas == 0

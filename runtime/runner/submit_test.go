@@ -36,21 +36,21 @@ func TestSubmitRecordsFirst(t *testing.T) {
 	w.local.submit = func(plan *backend.Plan) error {
 		a := w.rowOf(t, p.Ref())
 		if a.State != spec.Submitted || a.Component != "utils.echo" || len(a.Args) != 2 || a.Cwd != "/w" || a.Name != "echo" || string(a.Modules) != "[1]" {
-			t.Errorf("row = %+v", a)
+			t.Errorf("got row %+v, want the submitted app", a)
 		}
 		if !strings.HasPrefix(a.Submitter, fmt.Sprint(os.Getpid(), ":")) || !alive(a.Submitter) {
-			t.Errorf("submitter %q is not this process", a.Submitter)
+			t.Errorf("got submitter %q, want this process", a.Submitter)
 		}
 		w.local.set(plan.ID, &spec.Status{State: spec.Running})
 		return nil
 	}
 	h, err := w.Submit(t.Context(), p)
 	if err != nil || h.String() != p.Ref().Handle() {
-		t.Fatalf("%v, %v", h, err)
+		t.Fatalf("got %v, %v, want %s", h, err, p.Ref().Handle())
 	}
 	var app spec.App
 	if err := json.Unmarshal(w.rowOf(t, p.Ref()).App, &app); err != nil || app.Roles[0].NumReplicas != 2 {
-		t.Errorf("app = %+v, %v", app, err)
+		t.Errorf("got app %+v, %v, want 2 replicas", app, err)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestSubmitFailures(t *testing.T) {
 	tests := []struct {
 		name  string
 		err   error
-		known *spec.Status // what the backend says afterwards
+		known *spec.Status // the backend's status afterwards
 		state spec.State
 		code  int
 		msg   string
@@ -68,10 +68,10 @@ func TestSubmitFailures(t *testing.T) {
 		{"unavailable", fmt.Errorf("no engine: %w", backend.ErrUnavailable), nil, spec.Failed, 125, "no engine: backend unavailable"},
 		{"interrupted", context.Canceled, nil, spec.Cancelled, 130, "context canceled"},
 		{
-			"backend knows better", &backend.StartError{Code: 126, Err: errors.New("x")},
+			"status from the backend", &backend.StartError{Code: 126, Err: errors.New("x")},
 			&spec.Status{State: spec.Failed, ExitCode: new(126), Msg: "from the backend"}, spec.Failed, 126, "from the backend",
 		},
-		{"still runs", errors.New("lost touch"), &spec.Status{State: spec.Running}, spec.Running, -1, ""},
+		{"still running", errors.New("connection lost"), &spec.Status{State: spec.Running}, spec.Running, -1, ""},
 		{"started in part", &backend.StartError{Code: 125, Err: errors.New("y")}, &spec.Status{State: spec.Running}, spec.Failed, 125, "y"},
 	}
 	for _, tt := range tests {
@@ -87,7 +87,7 @@ func TestSubmitFailures(t *testing.T) {
 			p := w.plan(t)
 			_, err := w.Submit(t.Context(), p)
 			if !errors.Is(err, tt.err) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v, want %v", err, tt.err)
 			}
 			a := w.rowOf(t, p.Ref())
 			code := -1
@@ -95,7 +95,7 @@ func TestSubmitFailures(t *testing.T) {
 				code = *a.ExitCode
 			}
 			if a.State != tt.state || code != tt.code || a.Msg != tt.msg {
-				t.Errorf("row is %v, %d, %q", a.State, code, a.Msg)
+				t.Errorf("got row %v, %d, %q, want %v, %d, %q", a.State, code, a.Msg, tt.state, tt.code, tt.msg)
 			}
 		})
 	}
@@ -110,17 +110,17 @@ func TestSubmitTakenID(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.History.Get(t.Context(), "local", p.Plan.ID); !errors.Is(err, history.ErrNotFound) {
-		t.Errorf("the other app's record: %v", err)
+		t.Errorf("record: got %v, want none", err)
 	}
 	w.local.submit = nil
 	if _, err := w.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backend.ErrExists) {
-		t.Errorf("second: %v", err)
+		t.Errorf("second Submit: got %v, want exists", err)
 	}
 	if a := w.rowOf(t, p.Ref()); a.State == spec.Failed {
-		t.Errorf("the first record is %v", a.State)
+		t.Errorf("first record: got %v, want it unchanged", a.State)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestSubmitWithoutHistory(t *testing.T) {
 	w.warned(t, "app "+p.Ref().Handle()+" is not in the history")
 	w.warnings, w.local.submit = nil, func(*backend.Plan) error { return errors.New("no room") }
 	if _, err := w.Submit(t.Context(), w.plan(t)); err == nil || len(w.warnings) != 0 {
-		t.Errorf("an app that does not start: %v, warnings %q", err, w.warnings)
+		t.Errorf("an app that does not start: got %v, warnings %q, want an error alone", err, w.warnings)
 	}
 	w.History, w.local.submit = nil, nil
 	p = w.plan(t)
@@ -145,16 +145,16 @@ func TestSubmitWithoutHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err := w.Status(t.Context(), p.Ref()); err != nil || s.State != spec.Running {
-		t.Errorf("%v, %v", s, err)
+		t.Errorf("status: got %v, %v, want RUNNING", s, err)
 	}
 	if rows, err := w.List(t.Context(), Filter{}); err != nil || len(rows) != 2 {
-		t.Errorf("%v, %v", rows, err)
+		t.Errorf("list: got %v, %v, want 2 apps", rows, err)
 	}
 	if d, err := w.Describe(t.Context(), p.Ref()); err != nil || !d.Partial || !strings.Contains(string(d.App), `"num_replicas":2`) {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("describe: got %+v, %v, want a partial description", d, err)
 	}
 	if ref, err := w.Resolve(t.Context(), p.Plan.ID[:len(p.Plan.ID)-1]); err != nil || ref.Backend != "local" {
-		t.Errorf("%v, %v", ref, err)
+		t.Errorf("resolve: got %v, %v, want the app", ref, err)
 	}
 	if err := w.Delete(t.Context(), p.Ref(), DeleteOptions{Force: true}); err != nil {
 		t.Error(err)
@@ -181,23 +181,23 @@ func TestLoad(t *testing.T) {
 	}
 	again, err := json.MarshalIndent(got, "", " ")
 	if err != nil || string(again) != string(raw) || got.Ref() != p.Ref() {
-		t.Errorf("%v\n%s\nwant\n%s", err, again, raw)
+		t.Errorf("got %s, %v\nwant %s", again, err, raw)
 	}
 	edited := strings.Replace(string(raw), `"app_id": "echo-`, `"app_id": "mine-`, 1)
 	if got, err = w.Load(t.Context(), []byte(edited), LoadOptions{Backend: "local_docker"}); err != nil || got.Backend != "docker" || !strings.HasPrefix(got.Plan.ID, "mine-") {
-		t.Errorf("edited: %+v, %v", got, err)
+		t.Errorf("edited plan: got %+v, %v, want app mine on docker", got, err)
 	}
 	if _, err := w.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backend.ErrExists) {
-		t.Errorf("in history: %v", err)
+		t.Errorf("an app in the history: got %v, want exists", err)
 	}
 	if err := w.History.Delete(t.Context(), "local", p.Plan.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backend.ErrExists) {
-		t.Errorf("in backend: %v", err)
+		t.Errorf("an app in the backend: got %v, want exists", err)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestLoadErrors(t *testing.T) {
 	edit := func(old, new string) string {
 		t.Helper()
 		if !strings.Contains(string(raw), old) {
-			t.Fatalf("%s lacks %s", raw, old)
+			t.Fatalf("plan %s lacks %s", raw, old)
 		}
 		return strings.Replace(string(raw), old, new, 1)
 	}
@@ -224,7 +224,7 @@ func TestLoadErrors(t *testing.T) {
 		{"array", "[]", "line 1: ", backend.ErrInvalidPlan},
 		{"unknown field", edit(`{"app":`, `{"apps":`), `unknown field "apps"`, backend.ErrInvalidPlan},
 		{"unknown field of a role", edit(`"entrypoint":`, `"entry":`), `unknown field "entry"`, backend.ErrInvalidPlan},
-		{"nothing in it", "{}", `"app" or "request" is missing`, backend.ErrInvalidPlan},
+		{"empty object", "{}", `"app" or "request" is missing`, backend.ErrInvalidPlan},
 		{"two values", string(raw) + "{}", "more than one", backend.ErrInvalidPlan},
 		{"replicas", edit(`"num_replicas":2`, `"num_replicas":0`), "non-positive replicas", backend.ErrInvalidPlan},
 		{"option", edit(`"image_type":"cwd"`, `"image_type":"cwf"`), "one of cwd, dir", backend.ErrInvalidOption},
@@ -249,14 +249,14 @@ func TestAlive(t *testing.T) {
 	own := submitter()
 	f := strings.Split(own, ":")
 	if !alive(own) {
-		t.Errorf("%s is not alive", own)
+		t.Errorf("alive(%q): got false, want true", own)
 	}
 	for _, text := range []string{"", "x", "0::", "-1:2:3", "1:2", f[0] + ":1:" + f[2], f[0] + ":" + f[1] + ":another-boot", "4194305:5:" + f[2]} {
 		if alive(text) {
-			t.Errorf("%q is alive", text)
+			t.Errorf("alive(%q): got true, want false", text)
 		}
 	}
 	if !alive(f[0] + "::") {
-		t.Error("this process does not answer")
+		t.Error("without start time: got false, want true")
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"torchx/runtime/procs"
 )
 
-// bootIDFile differs after every boot (Linux): start times begin anew then.
+// bootIDFile changes with every boot (Linux), after which start times begin anew.
 const bootIDFile = "/proc/sys/kernel/random/boot_id"
 
-// submitter describes this process as "pid:starttime:bootid". What the system
-// does not tell is empty.
+// submitter describes this process as "pid:starttime:bootid". Values that the system does
+// not provide are empty.
 func submitter() string {
 	start := ""
 	if p, ok := procs.Get(os.Getpid()); ok {
@@ -32,8 +32,8 @@ func bootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// alive reports whether the process that submitter described still runs. A text
-// of another form is of no process.
+// alive reports whether the process described by a submitter string still runs. A malformed
+// string means no process.
 func alive(text string) bool {
 	f := strings.Split(text, ":")
 	pid, err := strconv.Atoi(f[0])
@@ -47,8 +47,8 @@ func alive(text string) bool {
 	return ok && !p.Zombie && f[2] == bootID() && f[1] == strconv.FormatUint(p.Start, 10)
 }
 
-// answers asks where a pid's start time cannot be known; a process that got the
-// pid later is mistaken for the first, so an app is rather left alone.
+// answers is for systems without start times. A reused pid counts as the same process: it
+// is safer to leave an app than to remove it.
 func answers(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -56,7 +56,7 @@ func answers(pid int) bool {
 	}
 	defer func() { _ = p.Release() }()
 	if runtime.GOOS == "windows" {
-		return true // FindProcess opened it
+		return true // FindProcess has opened the process
 	}
 	err = p.Signal(syscall.Signal(0))
 	return err == nil || os.IsPermission(err)

@@ -10,13 +10,13 @@ import (
 	"torchx/runtime/spec"
 )
 
-// ErrNoTerminal says that a backend cannot give apps a terminal.
+// ErrNoTerminal means that a backend cannot run apps on a terminal.
 var ErrNoTerminal = errors.New("a terminal (--tty) is not supported by backend")
 
-// ErrManyReplicas says that an app is too large for a terminal.
-var ErrManyReplicas = errors.New("a terminal (--tty) is for an app of one replica")
+// ErrManyReplicas means that an app has too many replicas for a terminal.
+var ErrManyReplicas = errors.New("a terminal (--tty) requires an app of one replica")
 
-// CheckTerminal tells whether a plan can run on a terminal. Errors: ErrNoTerminal, ErrManyReplicas.
+// CheckTerminal checks whether a plan can run on a terminal. Errors: ErrNoTerminal, ErrManyReplicas.
 func (r *Runner) CheckTerminal(p *Planned) error {
 	if n := replicaCount(p.Plan.App); n != 1 {
 		return fmt.Errorf("%w, this one has %d", ErrManyReplicas, n)
@@ -43,8 +43,8 @@ func (r *Runner) terminals(backendName string) (backend.TerminalOpener, error) {
 	return nil, fmt.Errorf("%w %s", ErrNoTerminal, backendName)
 }
 
-// OpenTerminal connects to the terminal of an app. Errors: ErrNoTerminal,
-// backends.ErrNotFound, backends.ErrUnsupported if the app was started without one.
+// OpenTerminal connects to an app's terminal. Errors: ErrNoTerminal, backend.ErrNotFound,
+// backend.ErrUnsupported if the app was started without one.
 func (r *Runner) OpenTerminal(ctx context.Context, ref history.AppKey, o backend.TerminalOptions) (backend.Terminal, error) {
 	t, err := r.terminals(ref.Backend)
 	if err != nil {

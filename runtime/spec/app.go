@@ -1,30 +1,30 @@
-// Package spec holds the words every other package speaks: App, Role,
-// Resource, Mount, State, Status, Handle and the macro rules. It is plain data
-// with JSON forms, imports the standard library and package units only, and knows neither
+// Package spec defines the types that all packages share: App, Role, Resource, Mount, State,
+// Status, Handle and the macro rules. It is plain data with JSON forms, imports only the
+// standard library and package units, and depends on neither Starlark nor any backend.
 // Starlark nor any backend.
 package spec
 
 import "slices"
 
-// Sentinel texts that stand for "not given", as TorchX prints them.
+// Placeholders for absent values, as TorchX prints them.
 const (
-	Missing = "<MISSING>" // an entry point that was never set
+	Missing = "<MISSING>" // no entrypoint
 	None    = "<NONE>"    // no image
-	Unclear = "<UNKNOWN>" // what cannot be known
+	Unclear = "<UNKNOWN>" // unknown
 )
 
-// App is a set of roles that start and end together: the AppDef of TorchX.
+// App is a set of roles that start and end together: TorchX's AppDef.
 type App struct {
 	Name     string         `json:"name"`
 	Roles    []Role         `json:"roles"`
 	Metadata map[string]any `json:"metadata"`
 }
 
-// Role is one kind of process of an app, run as NumReplicas equal replicas.
+// Role is one kind of process of an app, run as NumReplicas identical replicas.
 type Role struct {
 	Name        string         `json:"name"`
 	Image       string         `json:"image"`
-	MinReplicas *int           `json:"min_replicas"` // nil: all are needed
+	MinReplicas *int           `json:"min_replicas"` // nil: all replicas
 	Entrypoint  string         `json:"entrypoint"`
 	Args        []string       `json:"args"`
 	Env         Map[string]    `json:"env"`
@@ -39,8 +39,8 @@ type Role struct {
 	PreProc     PreProc        `json:"-"`
 }
 
-// PreProc rewrites a planned request (its JSON form) for one backend. It is
-// pure: it may be called for a dry run. Errors are shown to the user as they are.
+// PreProc rewrites a planned request (its JSON form) for one backend. It must be pure, since
+// dry runs call it. Its errors are shown to the user unchanged.
 type PreProc func(backend string, request []byte) ([]byte, error)
 
 // Workspace maps local project folders to sub-folders of the image ("" is its root).
@@ -48,7 +48,7 @@ type Workspace struct {
 	Projects Map[string] `json:"projects"`
 }
 
-// RetryPolicy says what is started again when a replica fails.
+// RetryPolicy says what restarts when a replica fails.
 type RetryPolicy string
 
 // The retry policies of TorchX.
@@ -61,7 +61,7 @@ const (
 // RetryPolicies lists the valid policies.
 var RetryPolicies = []RetryPolicy{RetryReplica, RetryRole, RetryApplication}
 
-// NewRole returns a role with the defaults of TorchX (name and image are the caller's).
+// NewRole returns a role with TorchX's defaults.
 func NewRole(name, image string) Role {
 	return Role{
 		Name: name, Image: image, Entrypoint: Missing,
@@ -71,7 +71,7 @@ func NewRole(name, image string) Role {
 	}
 }
 
-// Role returns the role called name, or nil.
+// Role returns the role with a name, or nil.
 func (a *App) Role(name string) *Role {
 	if i := slices.IndexFunc(a.Roles, func(r Role) bool { return r.Name == name }); i >= 0 {
 		return &a.Roles[i]
@@ -79,7 +79,7 @@ func (a *App) Role(name string) *Role {
 	return nil
 }
 
-// RoleNames lists the names of the roles in their order.
+// RoleNames returns the names of the roles in order.
 func (a *App) RoleNames() []string {
 	names := make([]string, len(a.Roles))
 	for i := range a.Roles {
@@ -88,7 +88,7 @@ func (a *App) RoleNames() []string {
 	return names
 }
 
-// Clone returns a deep copy, so that planning never changes its caller's app.
+// Clone returns a deep copy.
 func (a *App) Clone() *App {
 	c := *a
 	c.Metadata = cloneMap(a.Metadata)
@@ -116,8 +116,8 @@ func (r Role) clone() Role {
 	return r
 }
 
-// Tuple is a list in role metadata that replaces, rather than extends, what a
-// Kubernetes overlay finds. It prints as a JSON list.
+// Tuple is a list in role metadata that replaces a list in a Kubernetes overlay instead of
+// extending it. Its JSON form is a list.
 type Tuple []any
 
 func cloneMap(m map[string]any) map[string]any {

@@ -1,9 +1,9 @@
 package spec
 
-// Exit codes of a replica, and of `torchx run`, that torchx itself assigns; they follow
-// the shell's convention. A process that signal n ended exits with ExitSignal + n.
+// Exit codes that torchx assigns to a replica and to `torchx run`, by the shell's convention.
+// A process that was ended by signal n has ExitSignal + n.
 const (
-	ExitNotStarted    = 125 // torchx could not start or supervise it
+	ExitNotStarted    = 125 // could not be started or supervised
 	ExitNotExecutable = 126
 	ExitNotFound      = 127
 	ExitSignal        = 128

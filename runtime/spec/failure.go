@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// FailedReplicas returns the failed replicas, the FirstFailure first and the others in
-// the order in which they ended.
+// FailedReplicas returns the failed replicas: FirstFailure first, the others in the order in
+// which they ended.
 func (s *Status) FailedReplicas() []ReplicaStatus {
 	var failed []ReplicaStatus
 	for _, role := range s.Roles {
@@ -21,7 +21,7 @@ func (s *Status) FailedReplicas() []ReplicaStatus {
 			}
 		}
 	}
-	// The backend saw which one failed first; the clocks of machines may differ.
+	// The backend knows which replica failed first; the clocks of machines may differ.
 	rank := func(r ReplicaStatus) int {
 		switch first := s.FirstFailure; {
 		case first != nil && r.Role == first.Role && r.ID == first.ID:
@@ -40,15 +40,15 @@ func (s *Status) FailedReplicas() []ReplicaStatus {
 	return failed
 }
 
-// ErrorReport is what an error file of torchelastic says.
+// ErrorReport is the content of a torchelastic error file.
 type ErrorReport struct {
 	Message   string
 	ExitCode  string    // "" if not given
 	Timestamp time.Time // zero if not given
 }
 
-// ParseErrorReport reads an error file in either of its two forms, the nested one of
-// torchelastic and the flat one; ok is false if data is neither.
+// ParseErrorReport decodes an error file in torchelastic's nested form or the flat one; ok is
+// false if data has neither form.
 func ParseErrorReport(data json.RawMessage) (report ErrorReport, ok bool) {
 	decoder := json.NewDecoder(strings.NewReader(ErrorText(data)))
 	decoder.UseNumber()
@@ -67,7 +67,7 @@ func ParseErrorReport(data json.RawMessage) (report ErrorReport, ok bool) {
 	return ErrorReport{}, false
 }
 
-// errorCode returns the text of an exit code, "" for 0 as in TorchX.
+// errorCode formats an exit code, "" for 0 as in TorchX.
 func errorCode(v any) string {
 	switch v := v.(type) {
 	case json.Number:
@@ -80,7 +80,7 @@ func errorCode(v any) string {
 	return ""
 }
 
-// ErrorText returns the text of an error file: one that is not JSON is kept as a JSON string.
+// ErrorText returns the text of an error file; one that is not JSON is stored as a JSON string.
 func ErrorText(data json.RawMessage) string {
 	var s string
 	if json.Unmarshal(data, &s) == nil {
@@ -89,7 +89,7 @@ func ErrorText(data json.RawMessage) string {
 	return string(data)
 }
 
-// unixTime returns the time of whole unix seconds; the zero time for 0 and for no number.
+// unixTime converts unix seconds to a time, without fractions; 0 and anything else give the zero time.
 func unixTime(v any) time.Time {
 	text, _ := v.(string)
 	if n, ok := v.(json.Number); ok {
@@ -102,5 +102,5 @@ func unixTime(v any) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// maxUnixTime is the end of the year 9999, the last that has four digits.
+// maxUnixTime is the end of the year 9999, the last with four digits.
 const maxUnixTime = 253402300799

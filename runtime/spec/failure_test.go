@@ -14,7 +14,7 @@ func TestFailedReplicas(t *testing.T) {
 		return ReplicaStatus{ID: id, State: Failed, FinishedAt: at(s)}
 	}
 	unknown := ReplicaStatus{ID: 3, State: Failed}
-	first := failed(2, 9) // as the backend saw it, whatever the clocks say
+	first := failed(2, 9) // reported by the backend, regardless of the clocks
 	first.Role = "b"
 	s := &Status{FirstFailure: &first, Roles: []RoleStatus{
 		{Role: "a", Replicas: []ReplicaStatus{failed(0, 5), {ID: 1, State: Cancelled, FinishedAt: at(1)}, failed(2, 3), unknown}},

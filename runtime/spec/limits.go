@@ -6,37 +6,36 @@ import (
 	"torchx/runtime/units"
 )
 
-// Limits of an app. A few lines of a component can describe an app that takes all memory of
-// the machine, since lists are shared in Starlark and macros expand in each replica.
+// Limits of an app. A few lines of a component can describe an app that uses all memory of
+// the machine, since Starlark shares lists and macros expand for each replica.
 const (
-	// MaxReplicas bounds the replicas of all roles together. A Kubernetes Job takes as many
-	// (maxParallelismForIndexedJob in k8s.io/kubernetes/pkg/apis/batch/validation).
+	// MaxReplicas bounds the replicas of all roles together. It is the limit of a Kubernetes
+	// Job (maxParallelismForIndexedJob in k8s.io/kubernetes/pkg/apis/batch/validation).
 	MaxReplicas = 100_000
-	// MaxRoles bounds the roles.
+	// MaxRoles bounds the number of roles.
 	MaxRoles = 10_000
-	// MaxSize bounds the texts of all roles in bytes, with itemSize for each item. Linux starts
-	// no program with more than 6 MiB of arguments and variables (execve(2)), and a cluster
-	// stores no object of more than 1.5 MB.
+	// MaxSize bounds the text of all roles in bytes, plus itemSize for each item. Linux
+	// starts no program with more than 6 MiB of arguments and variables (execve(2)), and a
+	// cluster stores no object of more than 1.5 MB.
 	MaxSize = 8 << 20
-	// MaxPlanSize bounds the same for all replicas, with macros expanded. Printing such a plan
-	// takes ten times as much memory.
+	// MaxPlanSize bounds the same for all replicas, with expanded macros. Printing a plan of
+	// this size takes ten times as much memory.
 	MaxPlanSize = 160 << 20
 
 	// MaxName bounds the name of an app or role in bytes. Names are parts of handles, prefixes
 	// of log lines and names of files, for which 255 is the limit of Linux (NAME_MAX).
 	MaxName = 255
 
-	// itemSize is counted for each argument, variable, mount and part of metadata.
+	// itemSize is added for each argument, variable, mount and part of metadata.
 	itemSize = 64
-	// maxNumber is the largest count or amount. Clusters have fields of 32 bits, to which one
-	// may be added.
+	// maxNumber is the largest count or amount. Clusters use 32-bit fields, and may add one.
 	maxNumber = 1_000_000_000
 )
 
-// A Meter counts the roles of an app, and refuses the role with which it is too large.
+// Meter adds up the sizes of an app's roles and rejects the role that exceeds a limit.
 type Meter struct{ roles, replicas, size int }
 
-// Add counts a role. Its error names the role and the limit.
+// Add adds a role. The error names the role and the limit.
 func (m *Meter) Add(r *Role) error {
 	if m.roles++; m.roles > MaxRoles {
 		return fmt.Errorf("too many roles: role %s is number %d, and an app may have at most %d", short(r.Name), m.roles, MaxRoles)
@@ -54,7 +53,7 @@ func (m *Meter) Add(r *Role) error {
 	return nil
 }
 
-// AddMetadata counts the metadata of the app.
+// AddMetadata adds the metadata of the app.
 func (m *Meter) AddMetadata(metadata map[string]any) error {
 	n := valueSize(metadata, textLen)
 	if m.size += n; m.size > MaxSize {
@@ -63,7 +62,7 @@ func (m *Meter) AddMetadata(metadata map[string]any) error {
 	return nil
 }
 
-// CheckLimits refuses an app that is too large. Validate does so too.
+// CheckLimits returns an error if the app is too large. Validate calls it, too.
 func (a *App) CheckLimits() error {
 	m := Meter{size: len(a.Name)}
 	for i := range a.Roles {
@@ -74,8 +73,8 @@ func (a *App) CheckLimits() error {
 	return m.AddMetadata(a.Metadata)
 }
 
-// CheckPlanLimits refuses an app that is too large when each replica is written out. m has the
-// longest values of the macros, common is the size in bytes of what all replicas get besides.
+// CheckPlanLimits returns an error if a plan with all replicas is too large. m has the longest
+// values of the macros; common is the size in bytes of further data of each replica.
 func (a *App) CheckPlanLimits(m Macros, common int) error {
 	total := 0
 	common += valueSize(a.Metadata, m.expandedLen)

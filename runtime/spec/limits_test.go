@@ -18,7 +18,7 @@ func appOf(replicas ...int) *App {
 	return app
 }
 
-// changed returns an app of one role that change was applied to.
+// changed returns an app of one role after a change.
 func changed(change func(*Role)) *App {
 	app := appOf(1)
 	change(&app.Roles[0])
@@ -35,7 +35,7 @@ func TestLimits(t *testing.T) {
 	named.Metadata = map[string]any{"k": []any{Tuple{big}}}
 	for name, c := range map[string]struct {
 		app  *App
-		want string // of the error; "": none
+		want string // part of the error; "": no error
 	}{
 		"most replicas":     {appOf(MaxReplicas), ""},
 		"too many replicas": {appOf(math.MaxInt32), `too many replicas: role "ra" has 2147483647, and all roles of an app together may have at most 100000`},
@@ -78,8 +78,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestSharedIsCounted: what roles share takes memory for each of them later.
-func TestSharedIsCounted(t *testing.T) {
+// TestLimitsCountSharedValues: a value that roles share is counted for each role, since each
+// gets a copy later.
+func TestLimitsCountSharedValues(t *testing.T) {
 	t.Parallel()
 	args := []string{strings.Repeat("x", 1<<20)}
 	var m Meter
@@ -88,12 +89,12 @@ func TestSharedIsCounted(t *testing.T) {
 		r.Args = args
 		if err := m.Add(&r); err != nil {
 			if n != 7 {
-				t.Errorf("role %d is refused: %v, want the eighth of 1 MiB", n, err)
+				t.Errorf("role %d: got %v, want an error for the eighth of 1 MiB", n, err)
 			}
 			return
 		}
 	}
-	t.Error("20 MiB are fine")
+	t.Error("20 MiB: got nil, want an error")
 }
 
 func TestPlanLimits(t *testing.T) {

@@ -24,9 +24,8 @@ func (m Macros) lookup(name string) (string, bool) {
 	return "", false
 }
 
-// Substitute replaces macros in text by the "safe" rules of Python's
-// string.Template: $name and ${name} are replaced, $$ becomes $, and whatever is
-// unknown or malformed stays as it is.
+// Substitute replaces macros in text by the "safe" rules of Python's string.Template: $name
+// and ${name} are replaced, $$ becomes $, and unknown or malformed macros stay unchanged.
 func (m Macros) Substitute(text string) string {
 	if strings.IndexByte(text, '$') < 0 {
 		return text
@@ -36,13 +35,13 @@ func (m Macros) Substitute(text string) string {
 	return b.String()
 }
 
-// expandedLen is the length of what Substitute returns.
+// expandedLen returns the length of the result of Substitute.
 func (m Macros) expandedLen(text string) (n int) {
 	m.pieces(text, func(s string) { n += len(s) })
 	return n
 }
 
-// pieces yields the pieces of text with macros replaced.
+// pieces yields the pieces of text with expanded macros.
 func (m Macros) pieces(text string, yield func(string)) {
 	for {
 		i := strings.IndexByte(text, '$')
@@ -57,8 +56,8 @@ func (m Macros) pieces(text string, yield func(string)) {
 	}
 }
 
-// expand returns what stands for the macro at the start of text (which begins
-// with '$') and how many bytes of text it takes.
+// expand returns the value of the macro at the start of text (which starts with '$') and the
+// number of bytes that the macro occupies.
 func (m Macros) expand(text string) (value string, length int) {
 	if strings.HasPrefix(text, "$$") {
 		return "$", 2
@@ -78,10 +77,10 @@ func (m Macros) expand(text string) (value string, length int) {
 	return text[:length], length
 }
 
-// identifier returns the longest ASCII identifier that s begins with.
+// identifier returns the longest ASCII identifier at the start of s.
 func identifier(s string) string {
 	for i := 0; i < len(s); i++ {
-		c := s[i] | 0x20 // letters to lower case; '_' becomes 0x7f, checked apart
+		c := s[i] | 0x20 // letters to lower case; '_' becomes 0x7f, checked separately
 		letter := c >= 'a' && c <= 'z' || s[i] == '_'
 		if !letter && (i == 0 || s[i] < '0' || s[i] > '9') {
 			return s[:i]
@@ -125,7 +124,7 @@ func (m Macros) applyValue(v any) any {
 	return v
 }
 
-// applyList leaves a list directly within a list alone, as TorchX does.
+// applyList skips a list directly within a list, as TorchX does.
 func (m Macros) applyList(l []any) []any {
 	for i, v := range l {
 		switch v.(type) {

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// Entry is one key and its value in a Map.
+// Entry is a key and its value in a Map.
 type Entry[V any] struct {
 	Key   string
 	Value V
 }
 
-// Map is a small map that keeps the order in which keys were first set. Order
-// reaches users: it is the order of env in a container and of ports in a pod.
+// Map is a small map that keeps the order in which keys were first set. Users see the order of
+// env in a container and of ports in a pod.
 type Map[V any] []Entry[V]
 
-// Get returns the value of key and whether it is there.
+// Get returns the value of key and whether it exists.
 func (m Map[V]) Get(key string) (V, bool) {
 	for i := range m {
 		if m[i].Key == key {
@@ -27,7 +27,7 @@ func (m Map[V]) Get(key string) (V, bool) {
 	return zero, false
 }
 
-// Set gives key a value: in its old place if it is there, else at the end.
+// Set sets the value of key: in its place if it exists, else at the end.
 func (m *Map[V]) Set(key string, value V) {
 	for i := range *m {
 		if (*m)[i].Key == key {
@@ -38,17 +38,17 @@ func (m *Map[V]) Set(key string, value V) {
 	*m = append(*m, Entry[V]{key, value})
 }
 
-// SetDefault gives key a value only if it has none.
+// SetDefault sets the value of key if it has none.
 func (m *Map[V]) SetDefault(key string, value V) {
 	if _, ok := m.Get(key); !ok {
 		m.Set(key, value)
 	}
 }
 
-// Clone returns a copy that shares nothing with m but the values.
+// Clone returns a copy that shares only the values.
 func (m Map[V]) Clone() Map[V] { return append(Map[V]{}, m...) }
 
-// MarshalJSON writes an object with the keys in their order.
+// MarshalJSON writes an object with the keys in order.
 func (m Map[V]) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -70,7 +70,7 @@ func (m Map[V]) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads an object and keeps the order of its keys; null is empty.
+// UnmarshalJSON reads an object and keeps the order of its keys; null gives an empty map.
 func (m *Map[V]) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	t, err := d.Token()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fullApp uses every field.
+// fullApp returns an app that uses every field.
 func fullApp() *App {
 	least := 1
 	r := NewRole("trainer", "img")
@@ -39,10 +39,10 @@ func TestJSONRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(&app, fullApp()) {
-		t.Errorf("decoded %+v, want %+v", app, fullApp())
+		t.Errorf("decoded: got %+v, want %+v", app, fullApp())
 	}
 	if got, err := json.Marshal(app); err != nil || string(got) != string(want) {
-		t.Errorf("encoded again: %s, %v, want %s", got, err, want)
+		t.Errorf("encoded again: got %s, %v, want %s", got, err, want)
 	}
 	for _, part := range []string{
 		`"env":{"Z":"${replica_id}","A":"$$x"}`, `"port_map":{"http":8080,"c10d":29500}`, `"memMB":100`,
@@ -51,7 +51,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		`{"kind":"DeviceMount","src_path":"/dev/x","dst_path":"/dev/y","permissions":"rw"}`,
 	} {
 		if !strings.Contains(string(want), part) {
-			t.Errorf("%s lacks %s", want, part)
+			t.Errorf("got %s, want it with %s", want, part)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	app := fullApp()
 	c := app.Clone()
 	if !reflect.DeepEqual(app, c) {
-		t.Fatalf("clone %+v differs from %+v", c, app)
+		t.Fatalf("clone: got %+v, want %+v", c, app)
 	}
 	r := &c.Roles[0]
 	*r.MinReplicas, r.Args[0] = 9, "changed"
@@ -74,7 +74,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	r.Workspace.Projects.Set("/src", "changed")
 	c.Metadata["owner"] = "changed"
 	if !reflect.DeepEqual(app, fullApp()) {
-		t.Errorf("the original changed with its clone: %+v", app)
+		t.Errorf("original: got %+v, want it unchanged", app)
 	}
 }
 
@@ -83,18 +83,18 @@ func TestApplyMacros(t *testing.T) {
 	app := fullApp()
 	got := Macros{ImgRoot: "IMG", AppID: "APP", ReplicaID: "7", Rank0Env: "R0"}.Apply(app.Roles[0])
 	if !reflect.DeepEqual(app, fullApp()) {
-		t.Errorf("Apply changed its argument: %+v", app)
+		t.Errorf("argument of Apply: got %+v, want it unchanged", app)
 	}
 	if got.Args[1] != "echo APP" {
-		t.Errorf("args %q", got.Args)
+		t.Errorf("got args %q, want echo APP", got.Args)
 	}
 	if want := (Map[string]{{"Z", "7"}, {"A", "$x"}}); !reflect.DeepEqual(got.Env, want) {
-		t.Errorf("env %v, want %v", got.Env, want)
+		t.Errorf("got env %v, want %v", got.Env, want)
 	}
-	// a list directly within a list is left alone
+	// A list directly within a list stays unchanged.
 	want := map[string]any{"k": map[string]any{"l": []any{"APP", []any{"${app_id}"}, map[string]any{"x": "IMG"}}}}
 	if !reflect.DeepEqual(got.Metadata, want) {
-		t.Errorf("metadata %v, want %v", got.Metadata, want)
+		t.Errorf("got metadata %v, want %v", got.Metadata, want)
 	}
 }
 
@@ -107,25 +107,25 @@ func TestMap(t *testing.T) {
 	m.SetDefault("a", "4")
 	m.SetDefault("c", "5")
 	if want := (Map[string]{{"b", "3"}, {"a", "2"}, {"c", "5"}}); !reflect.DeepEqual(m, want) {
-		t.Errorf("map %v, want %v", m, want)
+		t.Errorf("got %v, want %v", m, want)
 	}
 	if _, ok := m.Get("d"); ok {
-		t.Error("found a key that was never set")
+		t.Error("key d: got a value, want none")
 	}
 	for _, text := range []string{`[]`, `{"a":1}`, `{"a"`, `3`} {
 		if err := json.Unmarshal([]byte(text), &m); err == nil {
-			t.Errorf("%s decoded as a map of strings", text)
+			t.Errorf("%s: got nil, want an error", text)
 		}
 	}
 	if err := json.Unmarshal([]byte(`null`), &m); err != nil || m == nil || len(m) != 0 {
-		t.Errorf("null decoded to %v, %v", m, err)
+		t.Errorf("null: got %v, %v, want an empty map", m, err)
 	}
 }
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	if err := fullApp().Validate(); err != nil {
-		t.Errorf("a valid app: %v", err)
+		t.Errorf("valid app: got %v, want nil", err)
 	}
 	tests := []struct {
 		name   string
@@ -134,7 +134,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"no name", func(a *App) { a.Name = "" }, "app has no name"},
 		{"no roles", func(a *App) { a.Roles = nil }, "no roles for app: app"},
-		{"same role twice", func(a *App) { a.Roles = append(a.Roles, a.Roles[0]) }, `"trainer" is given twice`},
+		{"same role twice", func(a *App) { a.Roles = append(a.Roles, a.Roles[0]) }, `"trainer" is defined twice`},
 		{"role without name", func(a *App) { a.Roles[0].Name = "" }, "a role has no name"},
 		{"slash in role name", func(a *App) { a.Roles[0].Name = "a/b" }, `invalid role name "a/b"`},
 		{"long app name", func(a *App) { a.Name = strings.Repeat("x", MaxName+1) }, "has 256 bytes, want at most 255"},
@@ -163,16 +163,16 @@ func TestValidate(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	if _, err := ParseState("running"); err == nil || !strings.Contains(err.Error(), "RUNNING") {
-		t.Errorf("ParseState(running): %v, want an error that lists the states", err)
+		t.Errorf("ParseState(running): got %v, want an error that lists the states", err)
 	}
 	if State(99).String() != "State(99)" {
-		t.Errorf("State(99) prints as %s", State(99))
+		t.Errorf("got %s, want State(99)", State(99))
 	}
 	var m Mount
 	if err := json.Unmarshal([]byte(`{"kind":"NFS"}`), &m); err == nil || !strings.Contains(err.Error(), "BindMount") {
-		t.Errorf("unknown mount kind: %v", err)
+		t.Errorf("unknown mount kind: got %v, want an error that lists the kinds", err)
 	}
 	if _, err := json.Marshal(Mount{Type: "nfs"}); err == nil {
-		t.Error("a mount of unknown type was encoded")
+		t.Error("mount of unknown type: got nil, want an error")
 	}
 }

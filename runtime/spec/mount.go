@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// MountType says what a mount binds.
+// MountType is the kind of a mount.
 type MountType string
 
 // The mount types of TorchX.
@@ -24,8 +24,7 @@ type Mount struct {
 	Permissions string // device: letters of "rwm"
 }
 
-// mountJSON is a mount as TorchX names its fields; which of them are there depends on
-// the kind.
+// mountJSON is a mount with TorchX's field names; the kind determines which fields are set.
 type mountJSON struct {
 	Kind        string  `json:"kind"`
 	SrcPath     *string `json:"src_path,omitempty"`
@@ -35,7 +34,7 @@ type mountJSON struct {
 	Permissions *string `json:"permissions,omitempty"`
 }
 
-// MarshalJSON writes the mount as TorchX names its fields, with its kind.
+// MarshalJSON writes the mount with TorchX's field names and its kind.
 func (m Mount) MarshalJSON() ([]byte, error) {
 	switch m.Type {
 	case MountBind:

@@ -3,12 +3,12 @@ package spec
 import "strings"
 
 const (
-	idFirst = "bcdfghjklmnpqrstvwxz" // no vowels: an id never spells a word
+	idFirst = "bcdfghjklmnpqrstvwxz" // no vowels: an ID never spells a word
 	idRest  = idFirst + "012345679"
 )
 
-// RandomID renders v as TorchX does: base 20 for the first character, base 29
-// for the others, least significant first. maxLen < 0 means no limit.
+// RandomID formats v as TorchX does: base 20 for the first character, base 29 for the others,
+// least significant first. maxLen < 0 means no limit.
 func RandomID(v uint64, maxLen int) string {
 	if maxLen == 0 || v == 0 {
 		return ""
@@ -25,7 +25,7 @@ func RandomID(v uint64, maxLen int) string {
 	return id
 }
 
-// Normalize lowers s, drops every character outside [a-z0-9-] and leading '-'.
+// Normalize converts s to lower case and drops all characters outside [a-z0-9-] and leading '-'.
 func Normalize(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
@@ -36,8 +36,7 @@ func Normalize(s string) string {
 	return strings.TrimLeft(s, "-")
 }
 
-// JoinPath joins search-path lists with ':': empty ones are left out, colons at
-// both ends of each are cut.
+// JoinPath joins search paths with ':'. It skips empty ones and trims colons at both ends.
 func JoinPath(paths ...string) string {
 	var parts []string
 	for _, p := range paths {
@@ -50,8 +49,8 @@ func JoinPath(paths ...string) string {
 
 // Environment variables that reach replicas on every backend.
 const (
-	JobIDVariable     = "TORCHX_JOB_ID" // the app's handle
+	JobIDVariable     = "TORCHX_JOB_ID" // handle of the app
 	SessionIDVariable = "TORCHX_INTERNAL_SESSION_ID"
-	Rank0HostVariable = "TORCHX_RANK0_HOST"       // the host of replica 0 of the first role
-	ErrorFileVariable = "TORCHELASTIC_ERROR_FILE" // where torchelastic writes a failure as JSON
+	Rank0HostVariable = "TORCHX_RANK0_HOST"       // host of replica 0 of the first role
+	ErrorFileVariable = "TORCHELASTIC_ERROR_FILE" // file to which torchelastic writes a failure as JSON
 )

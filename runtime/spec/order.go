@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// OrderKey is the key of role metadata that holds what this program itself reads:
+// OrderKey is the key of role metadata that torchx itself reads:
 //
 //	metadata = {"torchx": {
 //	    "depends_on": {"db": "ready"},           # or ["db"], which means "started"
@@ -15,7 +15,7 @@ import (
 //	    "sidecar": True,
 //	}}
 //
-// Every other key of the metadata belongs to a backend.
+// All other keys of the metadata belong to backends.
 const OrderKey = "torchx"
 
 // Keys of the value of OrderKey.
@@ -25,41 +25,41 @@ const (
 	sidecarKey   = "sidecar"
 )
 
-// Condition is how far a role must be before those that depend on it start. The
-// words are those of compose files, shortened.
+// Condition is the progress of a role that its dependents wait for. The names are those of
+// compose files, shortened.
 type Condition string
 
 // The conditions.
 const (
-	DependsStarted   Condition = "started"   // all replicas run, or ran and succeeded
-	DependsReady     Condition = "ready"     // all replicas have passed their probe in this attempt, or succeeded
-	DependsSucceeded Condition = "succeeded" // as many replicas have succeeded as the role needs
+	DependsStarted   Condition = "started"   // all replicas are running, or have succeeded
+	DependsReady     Condition = "ready"     // all replicas have passed their probe in this attempt, or have succeeded
+	DependsSucceeded Condition = "succeeded" // the required number of replicas has succeeded
 )
 
 var conditions = []Condition{DependsStarted, DependsReady, DependsSucceeded}
 
-// String says what is waited for: "role db to be ready".
+// String describes the dependency: "role db to be ready".
 func (d Dependency) String() string {
 	how := map[Condition]string{DependsStarted: "to run", DependsReady: "to be ready", DependsSucceeded: "to succeed"}
 	return fmt.Sprintf("role %s %s", d.Role, how[d.Condition])
 }
 
-// Dependency is one role that another waits for.
+// Dependency is a role that another role waits for.
 type Dependency struct {
 	Role      string
 	Condition Condition
 }
 
-// Order is what a role's metadata says about when it starts, is ready and ends.
+// Order is the part of a role's metadata on when it starts, is ready and ends.
 type Order struct {
-	DependsOn []Dependency // in the order of their names
+	DependsOn []Dependency // sorted by role
 	Ready     *Probe       // nil: ready as soon as it runs
-	// Sidecar: the role serves the others. It is stopped when all of them have succeeded,
-	// which counts as its success.
+	// Sidecar means that the role serves the others. It is stopped when all of them have
+	// succeeded, which counts as its success.
 	Sidecar bool
 }
 
-// Order reads the role's metadata. Errors name the role and the key.
+// Order decodes the role's metadata. Errors name the role and the key.
 func (r *Role) Order() (Order, error) {
 	o := Order{}
 	own, ok := r.Metadata[OrderKey]
@@ -89,12 +89,12 @@ func (r *Role) Order() (Order, error) {
 	return o, nil
 }
 
-// Ordered reports whether a role of the app waits for another or has a probe.
+// Ordered reports whether a role of the app has dependencies, a probe or is a sidecar.
 func (a *App) Ordered() bool {
 	return slices.ContainsFunc(a.Roles, func(r Role) bool { _, ok := r.Metadata[OrderKey]; return ok })
 }
 
-// object checks that v is a map with no keys but the known ones.
+// object checks that v is a map with only known keys.
 func object(at string, v any, known ...string) (map[string]any, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -102,7 +102,7 @@ func object(at string, v any, known ...string) (map[string]any, error) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(known, k) {
-			return nil, fmt.Errorf("%s has the unknown key %q, known are: %s", at, k, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s has unknown key %q, want one of: %s", at, k, strings.Join(known, ", "))
 		}
 	}
 	return m, nil
@@ -150,8 +150,8 @@ func dependencies(at string, v any) ([]Dependency, error) {
 	return nil, fmt.Errorf(`%s is %s, want a dict such as {"db": "ready"} or a list of roles`, at, kindOf(v))
 }
 
-// validateOrder checks that every role that is waited for is there and can
-// fulfil what is waited for, that no role waits for itself, and that not all are sidecars.
+// validateOrder checks that every dependency exists and can be met, that there is no cycle,
+// and that not all roles are sidecars.
 func (a *App) validateOrder() error {
 	orders := make(map[string]Order, len(a.Roles))
 	for i := range a.Roles {
@@ -164,14 +164,14 @@ func (a *App) validateOrder() error {
 	for _, name := range a.RoleNames() {
 		for _, d := range orders[name].DependsOn {
 			if _, ok := orders[d.Role]; !ok {
-				return fmt.Errorf("role %s depends on %q, which is no role of the app: there are %s", name, d.Role, strings.Join(a.RoleNames(), ", "))
+				return fmt.Errorf("role %s depends on unknown role %q, want one of: %s", name, d.Role, strings.Join(a.RoleNames(), ", "))
 			}
 			if d.Condition == DependsReady && orders[d.Role].Ready == nil {
-				return fmt.Errorf("role %s waits for role %s to be ready, but that has no probe: set metadata={%q: {%q: ...}} there, or wait for %q",
+				return fmt.Errorf("role %s waits for role %s to be ready, but %[2]s has no probe: add metadata={%q: {%q: ...}} to %[2]s, or wait for %[5]q",
 					name, d.Role, OrderKey, readyKey, DependsStarted)
 			}
 			if d.Condition == DependsSucceeded && orders[d.Role].Sidecar {
-				return fmt.Errorf("role %s waits for role %s to succeed, but that is a sidecar, which ends last: wait for %q or %q",
+				return fmt.Errorf("role %s waits for role %s to succeed, but %[2]s is a sidecar, which ends last: wait for %q or %q",
 					name, d.Role, DependsStarted, DependsReady)
 			}
 		}
@@ -186,8 +186,7 @@ func (a *App) validateOrder() error {
 	return nil
 }
 
-// cycle returns a way along depends_on from a role back to itself, nil if there
-// is none.
+// cycle returns a path along depends_on from a role back to itself, nil if there is none.
 func cycle(names []string, orders map[string]Order) []string {
 	done, onPath := map[string]bool{}, map[string]bool{}
 	var path []string

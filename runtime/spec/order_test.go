@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ordered is an app of two roles, db and web, with these values of OrderKey as
-// JSON, "" for none.
+// ordered returns an app of two roles, db and web, with values of OrderKey as JSON, "" for
+// none.
 func ordered(t *testing.T, db, web string) *App {
 	t.Helper()
 	app := &App{Name: "app"}
@@ -39,21 +39,21 @@ func TestOrder(t *testing.T) {
 	db, err := app.Role("db").Order()
 	want := &Probe{Port: "http", Path: "/up", Timeout: 30 * time.Second, InitialDelay: time.Second / 2, Period: 2 * time.Second}
 	if err != nil || !reflect.DeepEqual(db.Ready, want) || db.DependsOn != nil {
-		t.Errorf("db: %+v %v, want %+v", db.Ready, err, want)
+		t.Errorf("db: got %+v, %v, want %+v", db.Ready, err, want)
 	}
 	web, err := app.Role("web").Order()
 	if err != nil || !reflect.DeepEqual(web.DependsOn, []Dependency{{"db", DependsReady}}) || !web.Ready.Log.MatchString("is up 12") {
-		t.Errorf("web: %+v %v", web, err)
+		t.Errorf("web: got %+v, %v, want db ready and a log probe", web, err)
 	}
 	if web.Ready.Period != DefaultProbePeriod || web.Ready.Timeout != 0 {
-		t.Errorf("defaults are %+v", web.Ready)
+		t.Errorf("got defaults %+v, want the default period and no timeout", web.Ready)
 	}
 	short, err := ordered(t, "", `{"depends_on": ["db", "db"]}`).Role("web").Order()
 	if err != nil || !reflect.DeepEqual(short.DependsOn, []Dependency{{"db", DependsStarted}}) {
-		t.Errorf("short form: %+v %v", short, err)
+		t.Errorf("short form: got %+v, %v, want db started", short, err)
 	}
 	if ordered(t, "", "").Ordered() || !app.Ordered() {
-		t.Error("Ordered is wrong")
+		t.Error("Ordered: got the same for apps with and without order")
 	}
 }
 
@@ -62,17 +62,17 @@ func TestOrderErrors(t *testing.T) {
 	tests := []struct{ name, db, web, want string }{
 		{"no dict", `["db"]`, "", `role db: metadata["torchx"] is a list, want a dict with depends_on, ready, sidecar`},
 		{"unknown key", `{"depend_on": {}}`, "", `unknown key "depend_on"`},
-		{"unknown role", "", `{"depends_on": {"cache": "started"}}`, `role web depends on "cache", which is no role of the app`},
+		{"unknown role", "", `{"depends_on": {"cache": "started"}}`, `role web depends on unknown role "cache", want one of: `},
 		{"unknown condition", "", `{"depends_on": {"db": "healthy"}}`, `["depends_on"]["db"] must be one of ["started" "ready" "succeeded"]`},
-		{"no probe", "", `{"depends_on": {"db": "ready"}}`, `role web waits for role db to be ready, but that has no probe`},
+		{"no probe", "", `{"depends_on": {"db": "ready"}}`, `role web waits for role db to be ready, but db has no probe: add metadata={"torchx": {"ready": ...}} to db, or wait for "started"`},
 		{"itself", `{"depends_on": ["db"]}`, "", "roles wait for each other: db -> db"},
 		{"cycle", `{"depends_on": ["web"]}`, `{"depends_on": {"db": "succeeded"}}`, "roles wait for each other: "},
 		{"sidecar of no bool", `{"sidecar": "yes"}`, "", `role db: metadata["torchx"]["sidecar"] is a string, want True or False`},
 		{"only sidecars", `{"sidecar": true}`, `{"sidecar": true}`, `every role is a sidecar (`},
-		{"end of a sidecar", `{"sidecar": true}`, `{"depends_on": {"db": "succeeded"}}`, `role web waits for role db to succeed, but that is a sidecar`},
+		{"end of a sidecar", `{"sidecar": true}`, `{"depends_on": {"db": "succeeded"}}`, `role web waits for role db to succeed, but db is a sidecar, which ends last: wait for "started" or "ready"`},
 		{"empty probe", `{"ready": {}}`, "", `must have either "port" or "log"`},
 		{"two probes", `{"ready": {"port": 1, "log": "x"}}`, "", `must have either "port" or "log"`},
-		{"unknown port", `{"ready": {"port": "grpc"}}`, "", `"grpc" is not in the role's port_map: there are http, admin`},
+		{"unknown port", `{"ready": {"port": "grpc"}}`, "", `"grpc" is not in the role's port_map, which has http, admin`},
 		{"bad port", `{"ready": {"port": 70000}}`, "", `is 70000, want a name of port_map or a number`},
 		{"half a port", `{"ready": {"port": 80.5}}`, "", `is 80.5, want a name of port_map or a number`},
 		{"bad pattern", `{"ready": {"log": "("}}`, "", `["ready"]["log"]: error parsing regexp`},

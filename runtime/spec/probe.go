@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// DefaultProbePeriod is the longest pause between two looks at a port.
+// DefaultProbePeriod is the default of the longest pause between two checks.
 const DefaultProbePeriod = time.Second
 
-// maxSeconds keeps durations far from what an int64 of nanoseconds holds.
+// maxSeconds keeps durations far below the range of an int64 of nanoseconds.
 const maxSeconds = 366 * 24 * 3600
 
-// Probe tells when a replica is ready. Exactly one of port and log is asked:
+// Probe determines when a replica is ready. It checks either a port or the log:
 //
 //	{"port": "http"}                          # a TCP connection to that port of port_map succeeds
 //	{"port": 8080, "path": "/health"}         # GET answers with a status from 200 to 399
 //	{"log": "listening on port [0-9]+"}       # a line of either stream has a match (RE2)
 //
-// The first look is after initial_delay seconds (default 0), the pauses between
-// looks grow to period seconds (default 1). Without timeout it takes what it takes.
+// The first check is after initial_delay seconds (default 0); the pauses between checks grow
+// to period seconds (default 1). Without timeout there is no time limit.
 type Probe struct {
-	Port   string // name of an entry of port_map; "": Number or Log
-	Number int    // the port itself, from 1 to 65535
-	Path   string // of an HTTP request to the port; "": a connection is enough
+	Port   string // name in port_map; "": Number or Log
+	Number int    // port number, from 1 to 65535
+	Path   string // path of an HTTP request; "": a connection is enough
 	Log    *regexp.Regexp
 
 	InitialDelay time.Duration
@@ -34,7 +34,7 @@ type Probe struct {
 	Timeout      time.Duration // from the start of the attempt; 0: none
 }
 
-// String names what is looked at: "port http".
+// String describes what is checked: "port http".
 func (p *Probe) String() string {
 	if p.Log != nil {
 		return fmt.Sprintf("log line %q", p.Log)
@@ -93,7 +93,7 @@ func parseProbe(at string, v any, ports Map[int]) (*Probe, error) {
 func (p *Probe) setPort(at string, v any, ports Map[int]) error {
 	if name, ok := v.(string); ok {
 		if _, ok := ports.Get(name); !ok {
-			return fmt.Errorf("%s[%q]: %q is not in the role's port_map%s", at, portKey, name, knownPorts(ports))
+			return fmt.Errorf("%s[%q]: %q is not in the role's port_map, which %s", at, portKey, name, knownPorts(ports))
 		}
 		p.Port = name
 		return nil
@@ -108,13 +108,13 @@ func (p *Probe) setPort(at string, v any, ports Map[int]) error {
 
 func knownPorts(ports Map[int]) string {
 	if len(ports) == 0 {
-		return ", which is empty"
+		return "is empty"
 	}
 	names := make([]string, len(ports))
 	for i, e := range ports {
 		names[i] = e.Key
 	}
-	return ": there are " + strings.Join(names, ", ")
+	return "has " + strings.Join(names, ", ")
 }
 
 func (p *Probe) setLog(at string, v any) error {
@@ -148,14 +148,14 @@ func (p *Probe) setPath(at string, values map[string]any) error {
 
 func seconds(at string, v any, positive bool) (time.Duration, error) {
 	n, ok := number(v)
-	inside := n >= 0 && n <= maxSeconds // NaN is not
+	inside := n >= 0 && n <= maxSeconds // false for NaN
 	if !ok || !inside || positive && n == 0 {
 		return 0, fmt.Errorf("%s is %v, want a number of seconds", at, v)
 	}
 	return time.Duration(n * float64(time.Second)), nil
 }
 
-// number reads the forms that a number of Starlark or JSON has in metadata.
+// number converts the types that numbers of Starlark or JSON have in metadata.
 func number(v any) (float64, bool) {
 	switch n := v.(type) {
 	case int:

@@ -1,6 +1,6 @@
 package spec
 
-// Resource is what one replica asks for. A negative number means "not said".
+// Resource is what one replica requests. A negative number means "not set".
 type Resource struct {
 	CPU          float64        `json:"cpu"`
 	GPU          int            `json:"gpu"`
@@ -10,7 +10,7 @@ type Resource struct {
 	Tags         map[string]any `json:"tags"`
 }
 
-// NullResource is the resource of a role that says nothing about what it needs.
+// NullResource returns the resource of a role without requests.
 func NullResource() Resource {
 	return Resource{
 		CPU: -1, GPU: -1, MemMB: -1,

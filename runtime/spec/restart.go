@@ -7,17 +7,17 @@ import (
 
 // Restart is a restart after the failure of a replica.
 type Restart struct {
-	Time     time.Time   `json:"time"` // of the failure
+	Time     time.Time   `json:"time"` // time of the failure
 	Role     string      `json:"role"`
 	Replica  int         `json:"replica"`
-	Attempt  int         `json:"attempt"` // the one that failed, from 0
+	Attempt  int         `json:"attempt"` // the failed attempt, from 0
 	ExitCode *int        `json:"exit_code"`
 	Signal   string      `json:"signal,omitempty"`
 	Msg      string      `json:"msg,omitempty"`
-	Policy   RetryPolicy `json:"policy"` // what starts again
+	Policy   RetryPolicy `json:"policy"` // determines what restarts
 
 	// Retry is the number of this restart, from 1, of MaxRetries. A restart of a replica
-	// that the engine ended is free: it leaves Retry as it was. 0 of 0 is not known.
+	// that the engine ended is free and does not increase Retry. 0 of 0 means unknown.
 	Retry      int  `json:"retry"`
 	MaxRetries int  `json:"max_retries"`
 	Free       bool `json:"free,omitempty"`
@@ -40,9 +40,9 @@ func (r Restart) String() string {
 	return fmt.Sprintf("%s/%d failed (%s): %s", r.Role, r.Replica, r.how(), r.Next())
 }
 
-// how returns how the attempt ended.
+// how describes the end of the attempt.
 func (r Restart) how() string {
-	how := "how is not known"
+	how := "result unknown"
 	if r.ExitCode != nil {
 		how = fmt.Sprintf("exit code %d", *r.ExitCode)
 	}
@@ -54,7 +54,7 @@ func (r Restart) how() string {
 	return how
 }
 
-// Next returns what follows: `attempt 2 of 2, restarting the app`.
+// Next describes the restart: `attempt 2 of 2, restarting the app`.
 func (r Restart) Next() string {
 	what := map[RetryPolicy]string{
 		RetryReplica: fmt.Sprintf("%s/%d", r.Role, r.Replica), RetryRole: "role " + r.Role, RetryApplication: "the app",
@@ -68,7 +68,7 @@ func (r Restart) Next() string {
 	return fmt.Sprintf("attempt %d of %d, restarting %s", r.Retry+1, r.MaxRetries+1, what)
 }
 
-// Restarts reports whether the restart starts a replica again.
+// Restarts reports whether the restart includes a replica.
 func (r Restart) Restarts(one Replica) bool {
 	switch r.Policy {
 	case RetryReplica:

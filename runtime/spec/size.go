@@ -8,7 +8,7 @@ type part struct {
 
 func (p part) String() string { return p.name + ": " + roundBytes(p.size) }
 
-// sizes measures the fields of a role. expand is the length of a text that has macros.
+// sizes measures the fields of a role. expand returns the length of a text with macros.
 func (r *Role) sizes(expand func(string) int) []part {
 	args := 0
 	for _, a := range r.Args {

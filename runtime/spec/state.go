@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// State is where an app or a replica stands. The numbers are those of TorchX.
+// State is the state of an app or a replica. The numbers are TorchX's.
 type State int
 
 // The states; the terminal ones are Succeeded, Failed and Cancelled.
@@ -33,13 +33,13 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// Terminal reports whether nothing more will happen.
+// Terminal reports whether the state is final.
 func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Cancelled }
 
 // Started reports whether the app has run or is running.
 func (s State) Started() bool { return s.Terminal() || s == Running }
 
-// ParseState returns the state of that (upper-case) name.
+// ParseState returns the state with an upper-case name.
 func ParseState(name string) (State, error) {
 	if i := slices.Index(stateNames[:], name); i >= 0 {
 		return State(i), nil

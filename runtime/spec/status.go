@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Replica names one replica of an app: the ID-th (from 0) of a role.
+// Replica identifies one replica of an app: number ID (from 0) of a role.
 type Replica struct {
 	Role string
 	ID   int
@@ -22,17 +22,17 @@ type Status struct {
 	UIURL              *string         `json:"ui_url"`
 	Roles              []RoleStatus    `json:"roles"`
 
-	// ExitCode is the app's own exit code as `torchx run` returns it (128+n for
-	// signal n, 125 if it could not be supervised, 130 if cancelled); nil while it runs.
+	// ExitCode is the app's exit code as `torchx run` returns it (128+n for signal n, 125
+	// if it could not be supervised, 130 if canceled); nil while it runs.
 	ExitCode *int `json:"exit_code"`
-	// FirstFailure is the replica that failed first for good; nil if none did.
+	// FirstFailure is the first replica that failed for good; nil if none did.
 	FirstFailure *ReplicaStatus `json:"first_failure,omitempty"`
-	// Past are the attempts that were followed by another, oldest first.
+	// Past holds the attempts before the last ones, oldest first.
 	Past []ReplicaStatus `json:"past_attempts,omitempty"`
 	// Restarts are the restarts after failures, oldest first.
 	Restarts []Restart `json:"restarts,omitempty"`
-	// LeftRunning names the roles of an app that may never end: all others have
-	// succeeded, and each of these was waited for to run or to be ready.
+	// LeftRunning names the running roles of an app that may never end: all other roles have
+	// succeeded, and others waited for each of these to be started or ready.
 	LeftRunning []string   `json:"left_running,omitempty"`
 	SubmittedAt *time.Time `json:"submitted_at"`
 	StartedAt   *time.Time `json:"started_at"`
@@ -45,7 +45,7 @@ type RoleStatus struct {
 	Replicas []ReplicaStatus `json:"replicas"`
 }
 
-// ReplicaStatus is what is known of one replica in its last attempt.
+// ReplicaStatus is the known state of a replica in its last attempt.
 type ReplicaStatus struct {
 	ID                 int             `json:"id"`
 	Role               string          `json:"role"`
@@ -59,19 +59,19 @@ type ReplicaStatus struct {
 	Msg                string          `json:"msg,omitempty"`
 	StructuredErrorMsg json.RawMessage `json:"structured_error_msg,omitempty"`
 	PID                int             `json:"pid,omitempty"`
-	// Devices are those of its machine that no other app has, as CUDA_VISIBLE_DEVICES
-	// names them.
+	// Devices are the devices of its machine that it uses exclusively, as in
+	// CUDA_VISIBLE_DEVICES.
 	Devices []string `json:"devices,omitempty"`
 
-	// What the attempt used, known once it has ended and where the backend can
-	// tell. MaxRSSBytes is the peak resident memory of its largest process (the
-	// kernel counts none smaller than the process that started it), CPUSeconds
-	// the time of all its processes, user and system.
+	// Resource usage of the attempt, set once it has ended if the backend measures it.
+	// MaxRSSBytes is the peak resident memory of its largest process (in the kernel, a
+	// process starts with the peak of the process that started it), CPUSeconds the user and
+	// system time of all its processes.
 	MaxRSSBytes *int64   `json:"max_rss_bytes,omitempty"`
 	CPUSeconds  *float64 `json:"cpu_seconds,omitempty"`
 }
 
-// Replica returns the status of one replica, or nil.
+// Replica returns the status of a replica, or nil.
 func (s *Status) Replica(r Replica) *ReplicaStatus {
 	for i := range s.Roles {
 		if s.Roles[i].Role != r.Role {
@@ -86,14 +86,14 @@ func (s *Status) Replica(r Replica) *ReplicaStatus {
 	return nil
 }
 
-// Summary is one line of a backend's list.
+// Summary is an app in a backend's list.
 type Summary struct {
-	ID    string // app id within the backend
-	Name  string // "" when the backend does not know
+	ID    string // app ID within the backend
+	Name  string // "" if unknown
 	State State
-	// Foreign says that another program or another TORCHX_HOME started it.
+	// Foreign means that another program or another TORCHX_HOME started the app.
 	Foreign bool
-	// What a list tells without a look at each app; nil where it does not, or not yet.
+	// Details that some lists include; nil if not included or not known yet.
 	SubmittedAt, FinishedAt *time.Time
 	ExitCode                *int
 }

@@ -8,8 +8,7 @@ import (
 	"unicode"
 )
 
-// Validate checks what every backend needs of an app. Errors name the role and
-// what to change.
+// Validate checks the requirements of all backends. Errors name the role and the remedy.
 func (a *App) Validate() error {
 	if a.Name == "" {
 		return fmt.Errorf("app has no name: set AppDef(name=...)")
@@ -30,7 +29,7 @@ func (a *App) Validate() error {
 	for i := range a.Roles {
 		r := &a.Roles[i]
 		if seen[r.Name] {
-			return fmt.Errorf("role %q is given twice: names of roles must differ", r.Name)
+			return fmt.Errorf("role %q is defined twice: role names must be unique", r.Name)
 		}
 		seen[r.Name] = true
 		if err := r.validate(); err != nil {
@@ -59,7 +58,7 @@ func (r *Role) validate() error {
 	}
 	for _, e := range r.Env {
 		if e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00") {
-			return fmt.Errorf("invalid env entry %s of role %s: no name, or '=' or a NUL byte in it", short(e.Key), r.Name)
+			return fmt.Errorf("invalid env entry %s of role %s: the name is empty, or it contains '=' or a NUL byte", short(e.Key), r.Name)
 		}
 	}
 	for _, arg := range append([]string{r.Entrypoint}, r.Args...) {
@@ -76,20 +75,20 @@ func hasControl(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
-// checkNumbers refuses numbers of a role that would overflow, or make a plan endless.
+// checkNumbers rejects numbers of a role that would overflow, or make a plan endless.
 func (r *Role) checkNumbers() error {
 	for _, n := range r.numbers() {
 		if n.value < n.least || n.value > n.most {
 			return fmt.Errorf("role %s: %s is %d, want %d to %d", short(r.Name), n.name, n.value, max(n.least, 0), n.most)
 		}
 	}
-	if cpu := r.Resource.CPU; !(math.Abs(cpu) <= maxNumber) { // NaN is not
+	if cpu := r.Resource.CPU; !(math.Abs(cpu) <= maxNumber) { // false for NaN
 		return fmt.Errorf("role %s: cpu is %v, want 0 to %d", short(r.Name), cpu, maxNumber)
 	}
 	return nil
 }
 
-// numberRange is a number and the range that it must be in.
+// numberRange is a number and its valid range.
 type numberRange struct {
 	name               string
 	value, least, most int
@@ -113,7 +112,7 @@ func (r *Role) numbers() []numberRange {
 	return list
 }
 
-// short quotes a name for a message of one line.
+// short quotes and shortens a name for a message of one line.
 func short(name string) string {
 	const most = 60
 	if len(name) > most {

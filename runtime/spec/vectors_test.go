@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// vector is one row of a golden table: arguments and what TorchX returned, or
-// the error that it raised.
+// vector is one row of a golden table: arguments and TorchX's result or error.
 type vector struct {
 	In    json.RawMessage `json:"in"`
 	Out   json.RawMessage `json:"out"`
@@ -20,7 +19,7 @@ func readVectors(t *testing.T, name string) []vector {
 	var table struct{ Rows []vector }
 	readJSON(t, "testdata/"+name+".json", &table)
 	if len(table.Rows) == 0 {
-		t.Fatalf("%s has no rows", name)
+		t.Fatalf("%s: got no rows", name)
 	}
 	return table.Rows
 }
@@ -50,7 +49,7 @@ func TestSubstituteVectors(t *testing.T) {
 		unmarshal(t, v.In, &in)
 		unmarshal(t, v.Out, &want)
 		if got := m.Substitute(in[0]); got != want {
-			t.Errorf("Substitute(%q) = %q, want %q", in[0], got, want)
+			t.Errorf("Substitute(%q): got %q, want %q", in[0], got, want)
 		}
 	}
 }
@@ -67,7 +66,7 @@ func TestRandomIDVectors(t *testing.T) {
 			maxLen = int(*in[1])
 		}
 		if got := RandomID(*in[0], maxLen); got != want {
-			t.Errorf("RandomID(%d, %d) = %q, want %q", *in[0], maxLen, got, want)
+			t.Errorf("RandomID(%d, %d): got %q, want %q", *in[0], maxLen, got, want)
 		}
 	}
 }
@@ -80,7 +79,7 @@ func TestNormalizeVectors(t *testing.T) {
 		unmarshal(t, v.In, &in)
 		unmarshal(t, v.Out, &want)
 		if got := Normalize(in[0]); got != want {
-			t.Errorf("Normalize(%q) = %q, want %q", in[0], got, want)
+			t.Errorf("Normalize(%q): got %q, want %q", in[0], got, want)
 		}
 	}
 }
@@ -92,14 +91,14 @@ func TestJoinPathVectors(t *testing.T) {
 		var want string
 		unmarshal(t, v.In, &in)
 		unmarshal(t, v.Out, &want)
-		paths := make([]string, len(in)) // a path that is null counts as empty
+		paths := make([]string, len(in)) // null counts as empty
 		for i, p := range in {
 			if p != nil {
 				paths[i] = *p
 			}
 		}
 		if got := JoinPath(paths...); got != want {
-			t.Errorf("JoinPath(%q) = %q, want %q", paths, got, want)
+			t.Errorf("JoinPath(%q): got %q, want %q", paths, got, want)
 		}
 	}
 }
@@ -120,10 +119,10 @@ func TestParseHandleVectors(t *testing.T) {
 		unmarshal(t, v.Out, &want)
 		parts := map[string]string{"scheduler_backend": got.Backend, "session_name": got.Session, "app_id": got.AppID}
 		if err != nil || !reflect.DeepEqual(parts, want) {
-			t.Errorf("ParseHandle(%q) = %v, %v, want %v", in[0], parts, err, want)
+			t.Errorf("ParseHandle(%q): got %v, %v, want %v", in[0], parts, err, want)
 		}
 		if got.String() != in[0] {
-			t.Errorf("ParseHandle(%q).String() = %q", in[0], got.String())
+			t.Errorf("ParseHandle(%q).String(): got %q", in[0], got.String())
 		}
 	}
 }
@@ -140,12 +139,12 @@ func TestStateVectors(t *testing.T) {
 	for i, name := range stateNames {
 		s, err := ParseState(name)
 		if err != nil || int(s) != i || s.String() != name {
-			t.Errorf("ParseState(%q) = %d (%v), %v", name, s, s, err)
+			t.Errorf("ParseState(%q): got %d (%v), %v", name, s, s, err)
 		}
 		states[name], terminal[name], started[name] = int(s), s.Terminal(), s.Started()
 	}
 	if !reflect.DeepEqual(states, want.AppStates) {
-		t.Errorf("states %v, want %v", states, want.AppStates)
+		t.Errorf("got states %v, want %v", states, want.AppStates)
 	}
 	checkSet(t, "terminal", terminal, want.Terminal)
 	checkSet(t, "started", started, want.Started)
@@ -155,13 +154,13 @@ func checkSet(t *testing.T, what string, got map[string]bool, want []string) {
 	t.Helper()
 	for _, name := range want {
 		if !got[name] {
-			t.Errorf("%s is not %s", name, what)
+			t.Errorf("%s: got false, want it %s", name, what)
 		}
 		delete(got, name)
 	}
 	for name, in := range got {
 		if in {
-			t.Errorf("%s is %s", name, what)
+			t.Errorf("%s: got true, want it not %s", name, what)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func cursorFile(t *testing.T, text string, before *File) (*File, int) {
 	return cursorIn(t, "x.star", text, before)
 }
 
-// cursorIn is cursorFile for a file of that name.
+// cursorIn is cursorFile for a file with that name.
 func cursorIn(t *testing.T, name, text string, before *File) (*File, int) {
 	t.Helper()
 	at := strings.IndexByte(text, '|')
@@ -109,14 +109,14 @@ func TestComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want, not string }{
 		{"members", head + "    specs.|\n", "AppDef Role Resource resource macros named_resources", "len total main"},
-		{"members, begun", head + "    x = specs.Re|\n", "Resource RetryPolicy replace resource", "Role AppDef"},
+		{"members, after a prefix", head + "    x = specs.Re|\n", "Resource RetryPolicy replace resource", "Role AppDef"},
 		{"members of members", head + "    specs.macros.|", "app_id img_root", "Role"},
 		{"torchx", head + "    torchx.|", "IMAGE getenv version", ""},
 		{"math", "x = math.|", "sqrt pi", ""},
 		{"arguments", head + "    specs.Role(|", "name image num_replicas total data steps i LIMIT main role specs len", ""},
 		{"arguments as text", head + "    specs.Role(na|", "name = ", "image"},
-		{"arguments that are left", head + "    specs.Role(name = data, |, args = [])", "image num_replicas", "name args"},
-		{"arguments on a line of their own", head + "    return specs.AppDef(\n        name = data,\n        ro|\n    )", "roles", "name"},
+		{"remaining arguments", head + "    specs.Role(name = data, |, args = [])", "image num_replicas", "name args"},
+		{"arguments on a separate line", head + "    return specs.AppDef(\n        name = data,\n        ro|\n    )", "roles", "name"},
 		{"arguments of a loaded function", head + "    role(|", "name image replicas", ""},
 		{"arguments of a local function", head + "    main(st|", "steps = ", ""},
 		{"arguments of a builtin", head + "    sorted(names, |", "key reverse", "x"},
@@ -125,25 +125,25 @@ func TestComplete(t *testing.T) {
 		{"names", head + "    |", "data steps total i LIMIT names main role SIZE specs torchx len return for", "Role"},
 		{"names at the top", head + "\n|", "LIMIT main role specs def load", "data total"},
 		{"names in a broken function", head + "    x = (1 +\n    y = tot|", "total", ""},
-		{"names behind a broken function", "def broken(a, b:\n    x = [1,\n\ndef good(c):\n    y = 1\n    |", "c y", "a b x"},
+		{"names after a broken function", "def broken(a, b:\n    x = [1,\n\ndef good(c):\n    y = 1\n    |", "c y", "a b x"},
 		{"comprehension", head + "    z = [e.| for e in names]", "", "append"},
 		{"comprehension variable", head + "    z = [el| for elem in names]", "elem", ""},
 		{"methods of a literal", `x = ",".jo|`, "join", "append"},
 		{"methods of a list", head + "    names.|", "append extend", "join"},
 		{"methods of a parameter", head + "    data.|", "split join", "append"},
-		{"methods of nothing known", head + "    total.|", "", "append join"},
+		{"methods of an unknown value", head + "    total.|", "", "append join"},
 		{"fields", "def f():\n    r = specs.Role(name = \"a\", image = \"b\")\n    r.|", "name image args", "AppDef"},
 		{"label", `load("|`, "./ // @torchx// @acme// ./helper.star ./sub/", ""},
 		{"label, begun", `load("./h|`, "./helper.star", "./sub/"},
 		{"label of a library", `load("@torchx//|")`, "@torchx//dist.star @torchx//utils.star", "./"},
 		{"loaded names", `load("./helper.star", "|`, "role train SIZE", "_private"},
-		{"loaded names that are left", `load("./helper.star", "role", "|")`, "train SIZE", "role"},
+		{"remaining loaded names", `load("./helper.star", "role", "|")`, "train SIZE", "role"},
 		{"resource names", `specs.named_resources["gpu.|"]`, "gpu.small gpu.large", "cpu.small"},
 		{"resource names by argument", `specs.resource(h = "gpu.|")`, "gpu.small", "cpu.small"},
 		{"choices", head + `    train(mode = "|")`, "fast slow", ""},
 		{"resources of the project", `specs.named_resources["|"]`, "gpu.lab gpu.small", ""},
 		{"resource of an argument", "def f(h = None):\n    \"\"\"F.\n\n    Args:\n        h (resource?): what\n    \"\"\"\n\nf(h = \"gpu.|\")", "gpu.lab gpu.large", "cpu.small"},
-		{"t is nothing outside tests", "def test_x(t):\n    t.|", "", "eq"},
+		{"t is unknown outside tests", "def test_x(t):\n    t.|", "", "eq"},
 		{"comment", "# spe|", "", "specs"},
 		{"string", `x = "spe|"`, "", "specs"},
 		{"docstring", "def f():\n    \"\"\"spe|", "", "specs"},
@@ -179,7 +179,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestOfTests: in a test file t is what tests are given.
+// TestOfTests checks that in a test file t is the argument of tests.
 func TestOfTests(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -198,8 +198,8 @@ func TestOfTests(t *testing.T) {
 	}
 }
 
-// TestLastGoodText: what the file defined before the line at the cursor broke it is
-// still known.
+// TestLastGoodText checks that the definitions of the last text that parsed are kept while the line
+// at the cursor does not parse.
 func TestLastGoodText(t *testing.T) {
 	t.Parallel()
 	good := New("x.star", nil, head+"\ndef late(wide, narrow = 1):\n    pass\n", nil)
@@ -267,7 +267,7 @@ func TestCallAround(t *testing.T) {
 		c := f.At(at)
 		b := c.EnclosingCall()
 		if b == nil || b.Callee != want[0] {
-			t.Errorf("%q: got bracket %+v, want another callee", text, b)
+			t.Errorf("%q: got bracket %+v, want callee %q", text, b, want[0])
 			continue
 		}
 		if i := f.Lookup(workspace, at, b.Callee).ParameterIndex(b); i != want[1] {
@@ -312,8 +312,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestLargeAndBroken: the worst of texts is read in a time that an author can wait for.
-// The bound is generous: the machine of a test has much else to do.
+// TestLargeAndBroken checks that the worst texts are analyzed in acceptable time.
+// The bound is generous, because the machine of a test is busy.
 func TestLargeAndBroken(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
@@ -334,7 +334,7 @@ func TestLargeAndBroken(t *testing.T) {
 	}
 }
 
-// TestDocumented: each name that Starlark has is documented here.
+// TestDocumented checks that all names of Starlark are documented.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	for name := range starlark.Universe {
@@ -361,7 +361,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// FuzzFile: no text makes an analysis fail or hang, wherever the cursor is.
+// FuzzFile checks that analysis neither fails nor hangs, for any text and cursor.
 func FuzzFile(f *testing.F) {
 	f.Add(head, 10)
 	f.Add("\uFEFFload(\"./helper.star\", \"x\"", 20)
@@ -388,7 +388,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// TestProblemsOfFiles: each call, attribute and load that certainly fails is found, and no other.
+// TestProblemsOfFiles checks that exactly the calls, attributes and loads that certainly fail are found.
 func TestProblemsOfFiles(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -404,15 +404,15 @@ func TestProblemsOfFiles(t *testing.T) {
 		"x = [].apend(1)":                                   "a list has no attribute apend. Did you mean append?",
 		"x = {}.itmes()":                                    "a dict has no attribute itmes. Did you mean items?",
 		"r = specs.Role(\"a\", \"b\")\nx = r.arg":           "a value of specs.Role has no attribute arg. Did you mean args?",
-		"r = specs.Role(\"a\", \"b\")\nr.args = []":         "cannot be changed: specs.replace(value, args = ...)",
+		"r = specs.Role(\"a\", \"b\")\nr.args = []":         "cannot be changed: use specs.replace(value, args = ...)",
 		"specs.Resource(cpus = 1, gpu = 0, memMB = 1)":      "specs.Resource has no argument cpus. Did you mean cpu?",
-		"specs.BindMount(\"a\", \"b\", True, 1)":            "specs.BindMount takes 3 positional arguments at most",
+		"specs.BindMount(\"a\", \"b\", True, 1)":            "specs.BindMount takes at most 3 positional arguments",
 		"specs.AppDef(\"a\", name = \"b\")":                 "specs.AppDef is given the argument name twice",
 		"len()":                                             "len needs the argument x",
-		"json.decode(\"1\", 2, 3)":                          "json.decode takes 2 positional arguments at most",
-		"def f(a, *, b):\n    pass\n\nf(1, 2)":              "f takes 1 positional arguments at most; f needs the argument b",
+		"json.decode(\"1\", 2, 3)":                          "json.decode takes at most 2 positional arguments",
+		"def f(a, *, b):\n    pass\n\nf(1, 2)":              "f takes at most 1 positional argument; f needs the argument b",
 		"def g():\n    def f(a):\n        pass\n    f(b=1)": "f has no argument b; f needs the argument a",
-		"load(\"./helper.star\", \"role\")\ndef g():\n    return role(\"a\", \"b\", 3)": "role takes 2 positional arguments at most",
+		"load(\"./helper.star\", \"role\")\ndef g():\n    return role(\"a\", \"b\", 3)": "role takes at most 2 positional arguments",
 
 		"x = specs.Role(\"a\", \"b\", num_replicas = \"2\")":                               "specs.Role: num_replicas: got string, want int",
 		"x = specs.Role(\"a\", 1)":                                                         "specs.Role: image: got int, want string",
@@ -457,7 +457,7 @@ func TestProblemsOfFiles(t *testing.T) {
 	}
 }
 
-// TestBrokenLoads: a load fails if a file behind it does.
+// TestBrokenLoads checks that a load fails if an indirectly loaded file is broken.
 func TestBrokenLoads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

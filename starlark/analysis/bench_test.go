@@ -8,7 +8,7 @@ import (
 	"torchx/starlark/token"
 )
 
-// large is a file of 2,000 lines whose last one does not parse.
+// large returns a file of 2,000 lines whose last line does not parse.
 func large(b *testing.B) string {
 	b.Helper()
 	source, err := components.FS.ReadFile("dist.star")
@@ -40,7 +40,7 @@ func BenchmarkComplete(b *testing.B) {
 	}
 }
 
-// BenchmarkKey is what typing one character costs.
+// BenchmarkKey measures the work after typing one character.
 func BenchmarkKey(b *testing.B) {
 	text := large(b)
 	f := New("x.star", nil, text, nil)

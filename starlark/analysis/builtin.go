@@ -15,16 +15,16 @@ import (
 	"torchx/starlark/startest"
 )
 
-// universe documents what Starlark itself has: its functions, and the methods of its types.
+// universe documents Starlark's own functions and the methods of its types.
 // https://github.com/google/starlark-go/blob/master/doc/spec.md#built-in-constants-and-functions
 //
 //go:embed universe.txt
 var universe string
 
-// testType is the type of the value that tests are given.
+// testType is the type of the argument t of tests.
 const testType = "test"
 
-// builtins are all built-in names by full name: "specs.Role", "len".
+// builtins returns all built-in names by full name: "specs.Role", "len".
 var builtins = sync.OnceValue(func() map[string]*Symbol {
 	out := map[string]*Symbol{}
 	for name, d := range specmodule.Docs() {
@@ -32,11 +32,11 @@ var builtins = sync.OnceValue(func() map[string]*Symbol {
 	}
 	for name := range math.Module.Members {
 		full := "math." + name
-		out[full] = builtin(full, full, "As in Starlark's standard module math.")
+		out[full] = builtin(full, full, "Part of Starlark's standard module math.")
 	}
 	for name, d := range specmodule.ParseDocs(universe) {
 		_, method, isMethod := strings.Cut(name, ".")
-		if isMethod { // of a type: "string.join(iterable)" is shown without it
+		if isMethod { // shown without the type: "join(iterable)"
 			out[name] = builtin(method, strings.TrimPrefix(d.Signature, name[:len(name)-len(method)]), d.Text)
 			continue
 		}
@@ -45,11 +45,11 @@ var builtins = sync.OnceValue(func() map[string]*Symbol {
 	for name, d := range startest.Docs() {
 		out[testType+"."+name] = builtin(testType+"."+name, d.Signature, d.Text)
 	}
-	out["__file__"] = builtin("__file__", "__file__", "The absolute path of this file, or the label of a built-in one.")
+	out["__file__"] = builtin("__file__", "__file__", "The absolute path of this file, or the label of a built-in file.")
 	return out
 })
 
-// builtin makes a symbol from documentation: `specs.resource(cpu = None)`.
+// builtin returns a symbol from its documentation, such as `specs.resource(cpu = None)`.
 func builtin(name, signature, text string) *Symbol {
 	s := &Symbol{Name: name[strings.LastIndexByte(name, '.')+1:], Kind: Constant, Signature: signature, Doc: text}
 	head, params, call := strings.Cut(signature, "(")
@@ -71,11 +71,11 @@ var modules = []string{
 	"specs", "specs.macros", "specs.overlays", "specs.RetryPolicy", "torchx", "json", "math", "shlex", "path",
 }
 
-// declaredParams reads the parameters of a documented signature.
+// declaredParams returns the parameters of a documented signature.
 func declaredParams(text string) []Param {
 	src := "def f(" + text + "): pass\n"
 	tree, err := dialect().Parse("", src, 0)
-	if err != nil { // the tests see to it that this cannot be
+	if err != nil { // cannot happen: tests parse all signatures
 		return nil
 	}
 	f := &File{Lines: interp.NewLines(src)}

@@ -9,7 +9,7 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// attribute reports a member that a module or a value of a known type does not have.
+// attribute reports a member that does not exist in a module or a value of a known type.
 func (p *problems) attribute(e *syntax.DotExpr) {
 	of := p.names.members(e.X)
 	if of == "" || p.names.tested[e.Name.Name] {
@@ -24,7 +24,7 @@ func (p *problems) attribute(e *syntax.DotExpr) {
 	}
 }
 
-// valueMark ends the type of a value: "specs.Role()" has the fields of what specs.Role makes.
+// valueMark ends the type of a value: "specs.Role()" has the fields of a specs.Role.
 const valueMark = "()"
 
 func membersOfType(of string) []*Symbol {
@@ -34,7 +34,7 @@ func membersOfType(of string) []*Symbol {
 	return Members(of)
 }
 
-// typeText is a type in a message.
+// typeText returns a type for a message.
 func typeText(of string) string {
 	switch constructor, value := strings.CutSuffix(of, valueMark); {
 	case value:
@@ -54,7 +54,7 @@ func (p *problems) fieldAssigned(s *syntax.AssignStmt) {
 		return
 	}
 	if constructor, value := strings.CutSuffix(p.names.members(dot.X), valueMark); value {
-		p.add(RuleAttribute, dot.Name, "a value of %s cannot be changed: specs.replace(value, %s = ...) makes a changed copy", constructor, dot.Name.Name)
+		p.add(RuleAttribute, dot.Name, "a value of %s cannot be changed: use specs.replace(value, %s = ...) to make a changed copy", constructor, dot.Name.Name)
 	}
 }
 
@@ -75,13 +75,13 @@ func (p *problems) call(call *syntax.CallExpr) {
 	}
 }
 
-// signature is what the parameters of a function take.
+// signature describes the arguments that a function takes.
 type signature struct {
 	params     []Param
-	names      []string       // of those that can be given by name
+	names      []string       // of parameters that can be given by name
 	index      map[string]int // of names in params
-	positional int            // how many can be given by position, if rest is not set
-	rest, any  bool           // it has *args, **kwargs
+	positional int            // the number of positional arguments, unless rest is set
+	rest, any  bool           // the function has *args, **kwargs
 }
 
 func newSignature(fn *Symbol) *signature {
@@ -109,8 +109,8 @@ type callCheck struct {
 	*signature
 	name  string
 	given map[string]bool
-	count int // of positional arguments
-	// complete is false if only running the call can tell all arguments.
+	count int // the number of positional arguments
+	// complete is false if the arguments are known only at run time.
 	complete bool
 }
 
@@ -148,7 +148,11 @@ func (c *callCheck) positionalArg(arg syntax.Expr) {
 		c.given[c.params[c.count].Name] = true
 		c.value(c.params[c.count].Name, arg)
 	case c.count == c.positional && !c.rest:
-		c.add(RuleCall, arg, "%s takes %d positional arguments at most", c.name, c.positional)
+		noun := "arguments"
+		if c.positional == 1 {
+			noun = "argument"
+		}
+		c.add(RuleCall, arg, "%s takes at most %d positional %s", c.name, c.positional, noun)
 	}
 	c.count++
 }

@@ -14,7 +14,7 @@ type Item struct {
 	Text string
 	// Rank orders items: nearer definitions have smaller ranks.
 	Rank int
-	// Plain: a keyword, path or text, not a name.
+	// Plain is set for a keyword, path or string, which is not a name.
 	Plain bool
 }
 
@@ -32,8 +32,8 @@ var words = []string{
 	"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not", "or", "pass", "return",
 }
 
-// Complete lists what can stand at an offset and where the word to replace begins. It works on a
-// broken line.
+// Complete lists the completions at an offset, and the start of the word that they replace. It also
+// works on a line that does not parse.
 func (f *File) Complete(l Loader, offset int) (items []Item, from int) {
 	c := f.At(offset)
 	p := &completion{file: f, loader: l, offset: offset, cursor: &c}
@@ -75,9 +75,9 @@ func (p *completion) matching() []Item {
 	word := strings.ToLower(p.cursor.Word)
 	seen := map[string]bool{}
 	return slices.DeleteFunc(p.items, func(i Item) bool {
-		reparsed := seen[i.Text]
+		duplicate := seen[i.Text]
 		seen[i.Text] = true
-		return reparsed || !strings.HasPrefix(strings.ToLower(i.Text), word)
+		return duplicate || !strings.HasPrefix(strings.ToLower(i.Text), word)
 	})
 }
 
@@ -176,7 +176,7 @@ func (p *completion) labels() {
 	}
 }
 
-// exports offers the names of a loaded file that the statement lacks.
+// exports offers the names of a loaded file that the statement does not load yet.
 func (p *completion) exports(texts []string) {
 	from, err := p.loader.Load(p.file, texts[0])
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *completion) choices(b *Bracket) {
 	}
 }
 
-// ParameterIndex returns the parameter that the argument at the cursor is for, or -1.
+// ParameterIndex returns the index of the parameter for the argument at the cursor, or -1.
 func (s *Symbol) ParameterIndex(b *Bracket) int {
 	if s == nil {
 		return -1

@@ -7,7 +7,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// ConstantsOf returns the names that a file gives a constant value at its top.
+// ConstantsOf returns the global names of a file that have a constant value.
 func ConstantsOf(file *syntax.File) starlark.StringDict {
 	constants := starlark.StringDict{}
 	for _, s := range file.Stmts {
@@ -22,8 +22,8 @@ func ConstantsOf(file *syntax.File) starlark.StringDict {
 	return constants
 }
 
-// ConstantValue evaluates an expression of literals and constants; nil if only running the file can tell
-// its value. It resolves the names in the expression anew.
+// ConstantValue evaluates an expression of literals and constants. It returns nil if the value is known
+// only at run time. It resolves the names in the expression again.
 func ConstantValue(e syntax.Expr, constants starlark.StringDict) starlark.Value {
 	known := true
 	syntax.Walk(e, func(n syntax.Node) bool {
@@ -50,7 +50,7 @@ func ConstantValue(e syntax.Expr, constants starlark.StringDict) starlark.Value 
 	return v
 }
 
-// literal is the value of an argument of literals alone, nil for other arguments.
+// literal returns the value of an argument that consists of literals, nil for other arguments.
 func (p *problems) literal(e syntax.Expr) starlark.Value {
 	from, to := p.file.span(e)
 	if to-from > maxLiteral {
@@ -63,5 +63,5 @@ func (p *problems) literal(e syntax.Expr) starlark.Value {
 	return ConstantValue(again, nil)
 }
 
-// maxLiteral bounds the text of an argument that is evaluated, in bytes.
+// maxLiteral bounds the text of an argument to evaluate, in bytes.
 const maxLiteral = 10_000

@@ -17,38 +17,38 @@ const (
 	InString
 )
 
-// Cursor describes the surroundings of an offset, read from the tokens.
+// Cursor describes the text around an offset, from the tokens.
 type Cursor struct {
 	Region Region
 	// Start and End delimit the word or string at the offset; Word is its part before the offset.
 	Start, End int
 	Word       string
-	// Chain is what stands before the word and its dot: "specs.macros", the type of a literal, or
-	// "?".
+	// Chain is the text before the word and its dot: "specs.macros", the type of a literal, or "?" if
+	// unknown.
 	Chain string
-	// Before is the previous token on the word's line or ""; of a string its quotes.
+	// Before is the previous token on the word's line or "". For a string it is the quotes.
 	Before string
-	// Brackets are the open ones, outermost first.
+	// Brackets are the open brackets, outermost first.
 	Brackets []Bracket
-	// Keyword: the word is the name of an argument with "=" after it.
+	// Keyword is set if the word is the name of an argument with "=" after it.
 	Keyword bool
 }
 
 // Bracket is an open bracket.
 type Bracket struct {
 	Open byte
-	// Callee is the dotted name before it or ""; CalleeStart is its offset.
+	// Callee is the dotted name before the bracket or ""; CalleeStart is its offset.
 	Callee      string
 	CalleeStart int
-	// Head: it holds the parameters of a definition.
+	// Head is set if the bracket contains the parameters of a definition.
 	Head bool
 	// Index counts the commas before the offset.
 	Index int
-	// Argument is the name of the argument at the offset, "" for a positional one.
+	// Argument is the name of the argument at the offset, "" for a positional argument.
 	Argument string
 	// Given are the named arguments, on both sides of the offset.
 	Given []string
-	// Texts are the strings in it before the offset, without quotes.
+	// Texts are the strings in the bracket before the offset, without quotes.
 	Texts []string
 }
 
@@ -62,7 +62,7 @@ func (c *Cursor) Call() *Bracket {
 	return nil
 }
 
-// EnclosingCall returns the innermost open call, whatever brackets are open in its arguments, or nil.
+// EnclosingCall returns the innermost open call, even if other brackets are open in its arguments, or nil.
 func (c *Cursor) EnclosingCall() *Bracket {
 	for i := len(c.Brackets) - 1; i >= 0; i-- {
 		if b := &c.Brackets[i]; b.Open == '(' && b.Callee != "" {
@@ -75,18 +75,18 @@ func (c *Cursor) EnclosingCall() *Bracket {
 	return nil
 }
 
-// At describes the surroundings of an offset.
+// At describes the text around an offset.
 func (f *File) At(offset int) Cursor {
 	c := Cursor{Start: offset, End: offset}
 	i := 0
 	if line := f.lineAt(offset); line >= 0 {
-		i = f.lines[line].first // no bracket is open before it
+		i = f.lines[line].first // no bracket is open at the start of a logical line
 	}
 	for ; i < len(f.tokens) && f.tokens[i].End < offset; i++ {
 		f.addToken(&c, i)
 	}
 	if i < len(f.tokens) && f.tokens[i].Start < offset && f.tokens[i].Kind != token.Name && f.tokens[i].End == offset && !f.tokens[i].Open {
-		// After a complete token, the next one counts.
+		// Right after a complete token, the cursor belongs to the next token.
 		if f.tokens[i].Kind != token.Comment {
 			f.addToken(&c, i)
 			i++
@@ -97,7 +97,7 @@ func (f *File) At(offset int) Cursor {
 	return c
 }
 
-// wordAt finds the word or string that holds the offset, in the i-th token or none.
+// wordAt finds the word or string around the offset, in the i-th token.
 func (f *File) wordAt(c *Cursor, i, offset int) {
 	if i < len(f.tokens) && f.tokens[i].Start <= offset {
 		t := f.tokens[i]
@@ -146,7 +146,7 @@ func (f *File) content(t token.Token) (from, to int) {
 	return from, max(from, to)
 }
 
-// chainBefore is the dotted name that ends before the i-th token, a dot.
+// chainBefore returns the dotted name that ends before the i-th token, a dot.
 func (f *File) chainBefore(i int) string {
 	switch {
 	case f.isKind(i-1, token.String):
@@ -165,7 +165,7 @@ func (f *File) chainBefore(i int) string {
 	return f.joinTokens(first, i)
 }
 
-// literalType is the type of a literal that ends with the i-th token; "?" for an index.
+// literalType returns the type of a literal that ends with the i-th token; "?" for an index.
 func (f *File) literalType(i int, kind string) string {
 	depth := 0
 	for ; i >= 0; i-- {
@@ -182,7 +182,7 @@ func (f *File) literalType(i int, kind string) string {
 	return kind
 }
 
-// chainStart is the first token of the dotted name that ends with the i-th token.
+// chainStart returns the first token of the dotted name that ends with the i-th token.
 func (f *File) chainStart(i int) int {
 	for f.is(i-1, ".") && f.isKind(i-2, token.Name) {
 		i -= 2
@@ -190,7 +190,7 @@ func (f *File) chainStart(i int) int {
 	return i
 }
 
-// joinTokens is the text of tokens [first, end) without white space.
+// joinTokens returns the text of tokens [first, end) without white space.
 func (f *File) joinTokens(first, end int) string {
 	var b strings.Builder
 	for _, t := range f.tokens[first:end] {

@@ -6,17 +6,17 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Disk opens the files of load() as an interpreter finds them, each once. It is not for concurrent
+// Disk opens the files of load() like an interpreter, each file once. It is not safe for concurrent
 // use.
 type Disk struct {
 	interp *interp.Interp
 	files  map[string]*File // by the source's key
 }
 
-// NewDisk returns an Opener that evaluates nothing.
+// NewDisk returns an Opener that does not evaluate files.
 func NewDisk(i *interp.Interp) *Disk { return &Disk{i, map[string]*File{}} }
 
-// File analyzes the text of the file that the user calls name.
+// File analyzes the text of a file; name is the path that the user typed.
 func (d *Disk) File(name, text string) (*File, error) {
 	source, err := d.interp.SourceOf(name)
 	if err != nil {

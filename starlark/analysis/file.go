@@ -1,13 +1,14 @@
-// Package analysis tells what the names of a Starlark file mean while it is being
-// written, without running it. Most of the time the file is broken just where its
-// author types.
+// Package analysis resolves the names of a Starlark file while it is being edited,
+// without running it. Most of the time, the file does not parse at the position where
+// its author types.
 //
-// A File has two views of its text. Tokens are always current: they give the
-// surroundings of the cursor, the enclosing function and its locals (cursor.go,
-// locals.go). The tree has the definitions and loads (globals.go) of the statements
-// that parse, plus those of the last correct text.
+// A File has two views of its text. Tokens are always current: they give the text
+// around the cursor, the enclosing function and its locals (cursor.go, locals.go). The
+// tree has the definitions and loads (globals.go) of the statements that parse, plus
+// those of the last text that parsed.
 //
-// Complete, Reference, Lookup and Problems answer an editor's questions; Loader gives
+// Complete, Reference, Lookup and Problems answer requests of an editor; a Loader opens
+// other files. Offsets are in bytes from 0. A File is immutable.
 // them other files. Offsets are in bytes from 0. A File does not change.
 package analysis
 
@@ -25,11 +26,11 @@ import (
 // File is one version of a file.
 type File struct {
 	interp.Lines
-	// Name is what the user calls the file.
+	// Name is the name of the file in messages.
 	Name string
-	// Source is where load() starts from; nil: nothing can be loaded.
+	// Source is the file that load() is relative to; nil means that nothing can be loaded.
 	Source *interp.Source
-	// Err is the syntax error, nil if there is none.
+	// Err is the syntax error, or nil.
 	Err error
 
 	lexed
@@ -39,17 +40,17 @@ type File struct {
 
 // lexed is the view of the tokens.
 type lexed struct {
-	mark    int // bytes of a byte order mark
+	mark    int // length of the byte order mark in bytes
 	tokens  []token.Token
 	lines   []logicalLine
-	parents []int // the head of the function that each line is in, -1 for none
+	parents []int // for each line, the head of the enclosing function, or -1
 }
 
 // parsed is the view of the tree.
 type parsed struct {
 	tree     *syntax.File
 	parts    []*part
-	reparsed int // bytes that were parsed again
+	reparsed int // bytes parsed repeatedly
 }
 
 // definitions are the symbols that the file defines.
@@ -57,11 +58,11 @@ type definitions struct {
 	globals []*Symbol
 	byName  map[string]*Symbol
 	mu      sync.Mutex        // guards locals
-	locals  map[int][]*Symbol // by the head's line
+	locals  map[int][]*Symbol // by the line of the head
 }
 
-// New reads a text. While it cannot be parsed, it keeps the names of before, the previous File or
-// nil.
+// New analyzes a text. While the text does not parse, the names of before, the previous File or nil,
+// are kept.
 func New(name string, source *interp.Source, text string, before *File) *File {
 	f := &File{Lines: interp.NewLines(text), Name: name, Source: source}
 	f.tree, f.byName, f.locals = &syntax.File{}, map[string]*Symbol{}, map[int][]*Symbol{}
@@ -100,11 +101,11 @@ type Kind int
 const (
 	Function Kind = iota
 	Variable
-	Constant // a variable in capitals, or a built-in value
+	Constant // a variable in upper case, or a built-in value
 	Parameter
 	Field
 	Module
-	Type // a function that makes a value of its own kind, such as specs.Role
+	Type // a constructor, such as specs.Role
 )
 
 // Symbol is a name and its description.
@@ -113,7 +114,7 @@ type Symbol struct {
 	Kind Kind
 	// Signature is the declaration on one line: `def f(a, b = 1)`, `N = 3`.
 	Signature string
-	// Doc is its description in Markdown, "" for none.
+	// Doc is the description in Markdown, or "".
 	Doc string
 	// Params are the parameters of a callable symbol.
 	Params   []Param
@@ -121,13 +122,13 @@ type Symbol struct {
 
 	Definition
 
-	// Label and Original are of a loaded name: its file and its name there.
+	// Label and Original are the file of a loaded name, and the name in that file.
 	Label, Original string
 
-	value string // what it is assigned, as text; its type for a parameter
+	value string // the text of the assigned value; the type of a parameter
 }
 
-// Definition is the place of a symbol's definition.
+// Definition is the position of a symbol's definition.
 type Definition struct {
 	File       *File // nil for built-in names
 	Start, End int   // of the name
@@ -138,18 +139,18 @@ type Definition struct {
 type Param struct {
 	Name string
 	Text string // as declared: "a", "b = 1", "*args"
-	Doc  string // one line, "" for none
-	// Choices are the texts that its value can be.
+	Doc  string // one line or ""
+	// Choices are the possible values.
 	Choices []string
-	// Resource: its value is the name of a resource.
+	// Resource is set if the value is the name of a resource.
 	Resource bool
-	// Star: it takes all other arguments and cannot be named.
+	// Star is set for *args and **kwargs, which cannot be named in a call.
 	Star bool
-	// Keyword: it can only be given by name.
+	// Keyword is set if the parameter can only be given by name.
 	Keyword bool
-	// Required: it has no default.
+	// Required is set if the parameter has no default.
 	Required bool
 }
 
-// Private reports whether other files cannot load a name.
+// Private reports whether other files cannot load the name.
 func Private(name string) bool { return len(name) > 0 && name[0] == '_' }

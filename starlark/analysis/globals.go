@@ -93,7 +93,7 @@ func (f *File) assigned(e syntax.Expr, stmt syntax.Stmt) {
 	}
 }
 
-// variableKind: names in capitals are constants.
+// variableKind returns Constant for names in upper case, else Variable.
 func variableKind(name string) Kind {
 	if name == strings.ToUpper(name) && strings.ToLower(name) != name {
 		return Constant
@@ -101,21 +101,21 @@ func variableKind(name string) Kind {
 	return Variable
 }
 
-// newSymbol makes the symbol of a definition in this file.
+// newSymbol returns the symbol of a definition in this file.
 func (f *File) newSymbol(name *syntax.Ident, def syntax.Node) *Symbol {
 	start := f.Offset(name.NamePos)
 	from, to := f.span(def)
 	return &Symbol{Name: name.Name, Definition: Definition{f, start, start + len(name.Name), from, to}}
 }
 
-// span delimits a node.
+// span returns the start and end offset of a node.
 func (f *File) span(n syntax.Node) (from, to int) {
 	start, end := n.Span()
 	from = f.Offset(start)
 	return from, max(from, f.Offset(end))
 }
 
-// commentAbove is the comment right above an offset.
+// commentAbove returns the comment directly above an offset.
 func (f *File) commentAbove(offset int) string {
 	line, _ := f.LineCol(offset)
 	var out []string
@@ -129,10 +129,10 @@ func (f *File) commentAbove(offset int) string {
 	return strings.Join(out, "\n")
 }
 
-// maxSignature bounds a definition on one line, in bytes.
+// maxSignature bounds the one-line form of a definition, in bytes.
 const maxSignature = 100
 
-// firstLine is the beginning of a text on one line.
+// firstLine returns the beginning of a text, on one line.
 func firstLine(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if rest != "" || len(line) > maxSignature {
@@ -153,7 +153,7 @@ func (f *File) function(def *syntax.DefStmt, doc component.Doc) *Symbol {
 	return s
 }
 
-// declared joins parameters as a function's head has them.
+// declared joins parameters as in the head of a function.
 func declared(params []Param) string {
 	texts := make([]string, len(params))
 	for i := range params {
@@ -162,7 +162,7 @@ func declared(params []Param) string {
 	return strings.Join(texts, ", ")
 }
 
-// argsText is a list of the parameters that are described.
+// argsText returns a list of the documented parameters.
 func argsText(params []Param) string {
 	var b strings.Builder
 	for i := range params {
@@ -190,7 +190,7 @@ func (f *File) params(def *syntax.DefStmt, doc component.Doc) []Param {
 	list, keyword := interp.Params(def), false
 	for _, e := range def.Params {
 		star, ok := e.(*syntax.UnaryExpr)
-		if !ok || star.X != nil { // a bare * is no parameter
+		if !ok || star.X != nil { // a bare * is not a parameter
 			param := f.param(list[0], doc)
 			param.Keyword = keyword && !param.Star
 			out, list = append(out, param), list[1:]
@@ -226,7 +226,7 @@ func (p *Param) describe(doc component.Doc) {
 	p.Doc = strings.Join(parts, " ")
 }
 
-// shortened is a default on one short line.
+// shortened returns a default on one short line.
 func shortened(text string) string {
 	const limit = 40
 	text = strings.Join(strings.Fields(text), " ")

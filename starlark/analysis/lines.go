@@ -8,17 +8,17 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// logicalLine is a statement's line, with the lines that its brackets join.
+// logicalLine is the line of a statement, including the lines that its brackets join.
 type logicalLine struct {
 	first, end int // tokens [first, end)
-	indent     int // bytes of white space in front
+	indent     int // bytes of leading white space
 }
 
-// starters are words that only begin a statement: at the start of a line they end open brackets.
+// starters are words that can only begin a statement: at the start of a line they end open brackets.
 var starters = map[string]bool{"def": true, "load": true, "return": true, "pass": true, "break": true, "continue": true}
 
-// logicalLines splits tokens into statements. Open brackets join lines up to a certain new
-// statement.
+// logicalLines splits tokens into statements. Open brackets join lines, until a line certainly begins
+// a new statement.
 func (f *File) logicalLines() []logicalLine {
 	var out []logicalLine
 	depth, first := 0, -1
@@ -48,8 +48,8 @@ func (f *File) logicalLines() []logicalLine {
 	return out
 }
 
-// startsStatement reports whether the i-th token, the first of its line, certainly begins a statement. A
-// load does at the left edge only.
+// startsStatement reports whether the i-th token, the first of its line, certainly begins a statement.
+// A load does only without indentation.
 func (f *File) startsStatement(i int) bool {
 	if !f.isKind(i, token.Name) || f.is(i+1, "=") {
 		return false
@@ -58,7 +58,7 @@ func (f *File) startsStatement(i int) bool {
 	return starters[word] && (word != "load" || f.indentOf(i) == 0)
 }
 
-// indentOf is the indentation of the i-th token's line in bytes.
+// indentOf returns the indentation of the i-th token's line in bytes.
 func (f *File) indentOf(i int) int {
 	start := f.lineStart(f.tokens[i].Start)
 	n := start
@@ -78,7 +78,7 @@ func (f *File) lineStart(offset int) int {
 	return f.Start(line)
 }
 
-// Offset returns the offset of a position of the tree, which omits a byte order mark.
+// Offset returns the offset of a position in the tree, which does not count the byte order mark.
 func (f *File) Offset(pos syntax.Position) int {
 	col := int(pos.Col)
 	if pos.Line == 1 && f.mark > 0 {

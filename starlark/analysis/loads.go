@@ -9,7 +9,7 @@ import (
 	"torchx/starlark/interp"
 )
 
-// load reports a file that cannot be loaded, and missing names.
+// load reports a file that cannot be loaded, and names that it does not have.
 func (p *problems) load(s *syntax.LoadStmt) {
 	if p.opener == nil {
 		return
@@ -22,7 +22,7 @@ func (p *problems) load(s *syntax.LoadStmt) {
 	w := &loadWalk{problems: p, seen: map[string]bool{}}
 	switch cycle := w.reaches(from); {
 	case cycle:
-		p.add(RuleLoad, s.Module, "load cycle: %s loads this file; move what both need to a file of its own", from.Name)
+		p.add(RuleLoad, s.Module, "load cycle: %s loads this file; move the shared code to a separate file", from.Name)
 	case w.err != nil:
 		p.add(RuleLoad, s.Module, "%s cannot be loaded: %v", from.Name, w.err)
 	}
@@ -40,7 +40,7 @@ func (p *problems) load(s *syntax.LoadStmt) {
 	}
 }
 
-// maxLoads bounds the files that a load is followed to.
+// maxLoads bounds the files that are followed from one load.
 const maxLoads = 2000
 
 // loadWalk follows the loads of a loaded file.
@@ -50,7 +50,7 @@ type loadWalk struct {
 	err  error           // the first file that does not parse or cannot be loaded
 }
 
-// reaches reports whether a file loads the checked one, directly or not.
+// reaches reports whether from loads the checked file, directly or indirectly.
 func (w *loadWalk) reaches(from *File) bool {
 	if from.Err != nil && w.err == nil {
 		_, w.err = interp.Parse(from.Name, []byte(from.Text))

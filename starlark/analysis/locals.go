@@ -29,7 +29,7 @@ func (f *File) Locals(offset int) []*Symbol {
 	return out
 }
 
-// definedIn lists the definitions of the function whose head is a line, once.
+// definedIn lists the definitions of the function with the head def, a line. The result is cached.
 func (f *File) definedIn(def int) []*Symbol {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,7 +55,7 @@ func (f *File) enclosing(offset, at int) []int {
 	case offset > f.tokens[l.end-1].End:
 		indent = f.cursorIndent(offset, indent)
 	case def == at:
-		indent++ // the parameters are known in the head, too
+		indent++ // parameters are also in scope in the head
 	}
 	var out []int
 	for ; def >= 0; def = f.parents[def] {
@@ -85,7 +85,7 @@ func (f *File) functionHeads() []int {
 	return out
 }
 
-// cursorIndent is the indentation of an offset on a line without code, else last.
+// cursorIndent returns the indentation of an offset on a line without code, else last.
 func (f *File) cursorIndent(offset, last int) int {
 	line, col := f.LineCol(offset)
 	for i := range col {
@@ -96,7 +96,7 @@ func (f *File) cursorIndent(offset, last int) int {
 	return col
 }
 
-// parameters adds the parameters of the function whose head is a line.
+// parameters adds the parameters of the function with the head l.
 func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 	doc := f.docOf(l)
 	depth := 0
@@ -125,7 +125,7 @@ func (f *File) beginsParameter(i int) bool {
 	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, token.Newline)
 }
 
-// parameterText is a parameter with its stars or its default.
+// parameterText returns the text of a parameter with its stars or default.
 func (f *File) parameterText(i, end int) string {
 	from := f.tokens[i].Start
 	if f.is(i-1, "*") || f.is(i-1, "**") {
@@ -145,7 +145,7 @@ func (f *File) parameterText(i, end int) string {
 	return f.tokenText(f.tokens[i])
 }
 
-// docOf parses the docstring of the function whose head is a line.
+// docOf parses the docstring of the function with the head l.
 func (f *File) docOf(l logicalLine) component.Doc {
 	i := l.end
 	for f.isKind(i, token.Newline) || f.isKind(i, token.Comment) {
@@ -158,10 +158,10 @@ func (f *File) docOf(l logicalLine) component.Doc {
 	return component.ParseDoc(f.Text[from:to])
 }
 
-// bodySymbols adds what a function defines, without its inner functions. head is the line of its def.
+// bodySymbols adds the definitions of a function, without those of inner functions. head is its def line.
 func (f *File) bodySymbols(head int, add func(*Symbol)) {
 	indent := f.lines[head].indent
-	inner := -1 // the indentation of a function that is passed over
+	inner := -1 // the indentation of the inner function being skipped
 	for _, l := range f.lines[head+1:] {
 		if l.indent <= indent {
 			return
@@ -207,7 +207,7 @@ func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 	}
 }
 
-// targets adds the plain names among the tokens [first, end) of a left side.
+// targets adds the plain names among the tokens [first, end) of the left side of an assignment.
 func (f *File) targets(first, end int, add func(*Symbol)) {
 	for i := first; i < end; i++ {
 		if f.isKind(i, token.Name) && !f.is(i-1, ".") && !f.is(i+1, ".") && !f.is(i+1, "[") && !f.is(i+1, "(") {
@@ -216,10 +216,10 @@ func (f *File) targets(first, end int, add func(*Symbol)) {
 	}
 }
 
-// loopVars adds the variables of a line's loops and comprehensions that begin behind an offset.
-func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
+// loopVars adds the variables of a line's loops and comprehensions that begin after an offset.
+func (f *File) loopVars(l logicalLine, after int, add func(*Symbol)) {
 	for i := l.first; i < l.end; i++ {
-		if !f.is(i, "for") || f.tokens[i].Start < behind {
+		if !f.is(i, "for") || f.tokens[i].Start < after {
 			continue
 		}
 		end := i + 1
@@ -233,7 +233,7 @@ func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 	}
 }
 
-// localSymbol is a symbol whose name is the i-th token.
+// localSymbol returns a symbol whose name is the i-th token.
 func (f *File) localSymbol(i int, kind Kind) *Symbol {
 	t := f.tokens[i]
 	return &Symbol{Name: f.tokenText(t), Kind: kind, Definition: Definition{f, t.Start, t.End, t.Start, t.End}}

@@ -16,7 +16,7 @@ type Opener interface {
 	Load(from *File, label string) (*File, error)
 }
 
-// Loader also finds what an editor may offer.
+// Loader is an Opener that also lists completions.
 type Loader interface {
 	Opener
 	// Entries completes a label in from, up to its last "/", with files and folders; folders end
@@ -28,7 +28,7 @@ type Loader interface {
 	Resources(from *File) []string
 }
 
-// Lookup returns what a dotted name means at an offset, or nil. Loaded names come from their file.
+// Lookup returns the symbol of a dotted name at an offset, or nil. Loaded names come from their file.
 func (f *File) Lookup(l Opener, offset int, name string) *Symbol {
 	first, rest, dotted := strings.Cut(name, ".")
 	s := f.lookupInFile(offset, first)
@@ -58,7 +58,7 @@ func (f *File) lookupInFile(offset int, name string) *Symbol {
 	return f.Global(name)
 }
 
-// loaded returns the symbol that a load() names, or the load's own if there is none.
+// loaded returns the symbol that a load() refers to, or s if it is not found.
 func (f *File) loaded(l Opener, s *Symbol) *Symbol {
 	from, err := l.Load(f, s.Label)
 	if err != nil {
@@ -82,11 +82,11 @@ func (f *File) MembersOf(l Opener, offset int, chain string) []*Symbol {
 	return Members(kind)
 }
 
-// fields are the attributes of a constructor's values.
+// fields returns the attributes of a constructor's values.
 func fields(constructor *Symbol) []*Symbol {
 	var out []*Symbol
 	for _, p := range constructor.Params {
-		if p.Keyword { // it is kept in another field
+		if p.Keyword { // stored in another field
 			continue
 		}
 		out = append(out, &Symbol{Name: p.Name, Kind: Field, Signature: p.Text, Doc: "A field of " + constructor.Name + "."})
@@ -94,7 +94,7 @@ func fields(constructor *Symbol) []*Symbol {
 	return out
 }
 
-// builtinType is the built-in name with the members of chain: chain itself, or the type of its
+// builtinType returns the built-in name whose members chain has: chain itself, or the type of its
 // value.
 func (f *File) builtinType(l Opener, offset int, chain string) string {
 	s := f.lookupInFile(offset, chain)
@@ -105,7 +105,7 @@ func (f *File) builtinType(l Opener, offset int, chain string) string {
 		s = f.loaded(l, s)
 	}
 	if s.Kind == Parameter && s.value == "" && s.Name == "t" && starfiles.IsTest(f.Name) {
-		return testType // by convention, for helpers and subtests, too
+		return testType // by convention, also in helpers and subtests
 	}
 	return valueType(s)
 }
@@ -136,11 +136,11 @@ func valueType(s *Symbol) string {
 	return "?"
 }
 
-// Reference is the symbol of a word in the text.
+// Reference is a word in the text and its symbol.
 type Reference struct {
 	*Symbol
 	From, To int
-	// Loaded is the file that the label of a load() names; there is no Symbol then.
+	// Loaded is the file if the word is the label of a load(); then Symbol is nil.
 	Loaded *File
 }
 

@@ -11,23 +11,23 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// names tells what the identifiers of a resolved tree certainly mean: those that are built in, and
-// those that are bound once.
+// names resolves the identifiers of a tree where their meaning is certain: built-in names, and names
+// that are bound once.
 type names struct {
 	file *File
-	// By the first binding use of a name: how often it is bound, and to what.
+	// By the first binding use of a name: the number of bindings, and the value.
 	bound  map[*syntax.Ident]int
-	values map[*syntax.Ident]syntax.Node // *DefStmt, *LoadStmt or the Expr that is assigned
+	values map[*syntax.Ident]syntax.Node // *DefStmt, *LoadStmt or the assigned Expr
 	tests  map[*syntax.Ident]bool        // the parameters of test functions
-	tested map[string]bool               // attributes that hasattr() asks for
-	// By what is called, each made once.
+	tested map[string]bool               // attributes that hasattr() checks
+	// Caches by the called object.
 	functions  map[*syntax.DefStmt]*Symbol
 	loaded     map[string]*Symbol
 	signatures map[*Symbol]*signature
-	depth      int // of the question that is being answered
+	depth      int // recursion depth of members
 }
 
-// maxDepth bounds how many names and dots an answer follows: x = x and a.a.a… have no end.
+// maxDepth bounds the recursion of members: x = x and a.a.a… have no end.
 const maxDepth = 8
 
 func namesOf(f *File, tree *syntax.File) *names {
@@ -70,7 +70,7 @@ func (n *names) bind(id *syntax.Ident, value syntax.Node) {
 	}
 }
 
-// params binds parameters to nothing that is known.
+// params binds parameters to an unknown value.
 func (n *names) params(list []syntax.Expr) {
 	for _, p := range list {
 		switch p := p.(type) {
@@ -92,7 +92,7 @@ func (n *names) assign(s *syntax.AssignStmt) {
 	n.targets(s.LHS)
 }
 
-// targets binds the names of a left side to nothing that is known.
+// targets binds the names on a left side to an unknown value.
 func (n *names) targets(e syntax.Expr) {
 	switch e := e.(type) {
 	case *syntax.Ident:
@@ -110,7 +110,7 @@ func (n *names) targets(e syntax.Expr) {
 	}
 }
 
-// hasattr notes an attribute that the file tests for.
+// hasattr records an attribute that the file tests for.
 func (n *names) hasattr(call *syntax.CallExpr) {
 	if fn, ok := call.Fn.(*syntax.Ident); !ok || len(call.Args) < 2 || fn.Name != "hasattr" && fn.Name != "getattr" {
 		return
@@ -120,7 +120,7 @@ func (n *names) hasattr(call *syntax.CallExpr) {
 	}
 }
 
-// testParams finds the t of each test function.
+// testParams finds the parameter t of each test function.
 func (n *names) testParams(stmts []syntax.Stmt) {
 	for _, s := range stmts {
 		if def, ok := s.(*syntax.DefStmt); ok && strings.HasPrefix(def.Name.Name, "test_") && len(def.Params) == 1 {
@@ -131,8 +131,8 @@ func (n *names) testParams(stmts []syntax.Stmt) {
 	}
 }
 
-// builtin returns the full name of what an expression means, if that is built in: "specs.Role",
-// "len", "test.eq"; else "".
+// builtin returns the full name of a built-in that an expression refers to, such as "specs.Role",
+// "len" or "test.eq", else "".
 func (n *names) builtin(e syntax.Expr) string {
 	switch e := e.(type) {
 	case *syntax.Ident:
@@ -194,7 +194,7 @@ func hasMembers(name string) bool {
 	return slices.Contains(modules, name) || slices.Contains([]string{"torchx.py", "specs.Resource", "list", "dict", "set"}, name)
 }
 
-// result is the type that a call of a built-in function returns, "" if that is not known.
+// result returns the type of the result of a built-in function, or "" if unknown.
 func (n *names) result(call *syntax.CallExpr) string {
 	name := n.builtin(call.Fn)
 	if s := Builtin(name); s != nil && s.Kind == Type {
@@ -203,10 +203,10 @@ func (n *names) result(call *syntax.CallExpr) string {
 	return resultTypes[name]
 }
 
-// resultTypes are the types of what built-in functions return.
+// resultTypes are the result types of built-in functions.
 var resultTypes = map[string]string{"str": "string", "list": "list", "sorted": "list", "dict": "dict", "set": "set"}
 
-// value returns what a name is bound to, nil if that is not certain.
+// value returns the value of a name, nil if it is not certain.
 func (n *names) value(id *syntax.Ident) syntax.Node {
 	b, ok := id.Binding.(*resolve.Binding)
 	if !ok || b.First == nil || n.bound[b.First] != 1 {
@@ -215,7 +215,7 @@ func (n *names) value(id *syntax.Ident) syntax.Node {
 	return n.values[b.First]
 }
 
-// called returns what a call calls and its name, nil if that is not certain.
+// called returns the symbol of the called function and its name, nil if it is not certain.
 func (n *names) called(o Opener, fn syntax.Expr) (s *Symbol, name string) {
 	if name := n.builtin(fn); name != "" {
 		return Builtin(name), name

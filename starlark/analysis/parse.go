@@ -9,27 +9,27 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// dialect accepts every Starlark: lint reports what component files may not have.
+// dialect accepts every Starlark: lint reports what component files do not allow.
 func dialect() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 }
 
 const byteOrderMark = "\uFEFF"
 
-// maxReparsed bounds the bytes that are parsed again to save parts of broken statements: some 20 ms.
+// maxReparsed bounds the bytes that are parsed repeatedly to save parts of broken statements, to about 20 ms.
 const maxReparsed = 1 << 20
 
-// part is a top-level statement, or the rest of a broken one.
+// part is a top-level statement, or the remaining part of a broken one.
 type part struct {
 	line  int // from 0
 	text  string
-	kept  string // what of text parses
+	kept  string // the part of text that parses
 	stmts []syntax.Stmt
 	err   error
-	docs  map[*syntax.DefStmt]component.Doc // of its functions, filled when they are read
+	docs  map[*syntax.DefStmt]component.Doc // of its functions, parsed on demand
 }
 
-// parse makes the tree statement by statement. It reuses unchanged statements of before.
+// parse builds the tree statement by statement. It reuses unchanged statements of before.
 func (f *File) parse(before *File) {
 	known := map[int]*part{}
 	if before != nil {
@@ -68,8 +68,8 @@ func (f *File) topLevel() []int {
 	return slices.Compact(out) // a; b
 }
 
-// parsePart parses a statement. Of a broken one it keeps the lines that parse, at least a
-// function's head.
+// parsePart parses a statement. If it is broken, the lines that parse are kept, at least a function's
+// head.
 func (f *File) parsePart(line int, text string) *part {
 	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]component.Doc{}}
 	parses := func(text string) (err error) {
@@ -98,8 +98,8 @@ func (f *File) parsePart(line int, text string) *part {
 	return p
 }
 
-// parseAgain makes a tree of what parses that shares nothing with other versions of the file, so
-// that it can be resolved.
+// parseAgain returns a tree of everything that parses. It shares no nodes with other versions of the
+// file, so that it can be resolved.
 func (f *File) parseAgain() *syntax.File {
 	tree := &syntax.File{Options: dialect()}
 	for _, p := range f.parts {

@@ -11,7 +11,7 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// The rules that a Problem breaks.
+// The rules of Problems.
 const (
 	RuleLoad      = "broken-load"
 	RuleAttribute = "unknown-attribute"
@@ -25,8 +25,8 @@ type Problem struct {
 	Text     string // one line
 }
 
-// Problems lists failing loads, attributes that do not exist and calls with wrong arguments. Lint
-// finds the problems inside one file. Without an Opener loads are not followed.
+// Problems lists failing loads, attributes that do not exist and calls with wrong arguments. Package
+// starlint finds problems inside one file. Without an Opener, loads are not followed.
 func (f *File) Problems(o Opener) []Problem {
 	tree := f.parseAgain()
 	predeclared := func(name string) bool { return Builtin(name) != nil && !starlark.Universe.Has(name) }
@@ -69,7 +69,7 @@ func (p *problems) add(rule string, n syntax.Node, format string, args ...any) {
 	p.found = append(p.found, Problem{rule, from, to, fmt.Sprintf(format, args...)})
 }
 
-// maxHints bounds the problems with a did-you-mean, which is slow to find.
+// maxHints bounds the problems with a did-you-mean, which is slow to compute.
 const maxHints = 100
 
 func (p *problems) hint(word string, among []string) string {

@@ -15,12 +15,12 @@ import (
 type commandLine struct {
 	given map[string]string // text by parameter name
 	rest  []string          // for *args
-	// closed: the values for *args have begun, perhaps with a final "--".
+	// closed is set once the values for *args have begun, perhaps with a final "--".
 	closed  bool
-	options []typedOption // as they were typed, in order
+	options []typedOption // as typed, in order
 }
 
-// typedOption is an option in one or two words.
+// typedOption is an option as typed, in one or two words.
 type typedOption struct {
 	param string
 	words []string
@@ -28,13 +28,12 @@ type typedOption struct {
 
 // parseArgs sorts arguments into parameters:
 //
-//   - --name value and --name=value, "-" and "_" in the name being the same;
+//   - --name value and --name=value, where "-" and "_" in the name are the same;
 //     -x value and -x=value for parameters of one letter;
-//   - a bool may stand without its value, which is true then, before another
-//     option or at the end;
-//   - a value that starts with "-" needs "=", but for a negative number where a number is due;
-//   - the first argument that is no option, and all behind it, are for *args as
-//     they are; a "--" in front of them is dropped.
+//   - a bool without a value, before another option or at the end, is true;
+//   - a value that starts with "-" needs "=", except a negative number where a number is expected;
+//   - the first argument that is not an option and all arguments after it go to *args
+//     unchanged; a "--" before them is dropped.
 //
 // The error is ErrHelp, or one line for a UsageError.
 func parseArgs(params []Param, args []string) (*commandLine, error) {
@@ -68,7 +67,7 @@ type argParser struct {
 	out    *commandLine
 }
 
-// isPositional: "-" alone and negative numbers are no options.
+// isPositional reports whether arg is not an option: "-" alone and negative numbers are not options.
 func isPositional(arg string) bool {
 	return len(arg) < 2 || arg[0] != '-' || isNegative(arg)
 }
@@ -87,7 +86,7 @@ func (p *argParser) positional(rest []string) error {
 	}
 	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
 		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
-		return fmt.Errorf("unexpected argument %s: all arguments are options%s", brief.Quote(rest[0]), p.hint(name))
+		return fmt.Errorf("unexpected argument %s: the component takes only options%s", brief.Quote(rest[0]), p.hint(name))
 	}
 	p.out.rest = slices.Clone(rest)
 	return nil
@@ -146,13 +145,13 @@ func (p *argParser) unknown(option, name string) error {
 	for i := range p.params {
 		q := &p.params[i]
 		if q.Variadic && q.Name == name {
-			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", brief.Quote(option), q.Name)
+			return fmt.Errorf("unknown option %s: pass the values of %s at the end, after --", brief.Quote(option), q.Name)
 		}
 	}
 	if hint := p.hint(name); hint != "" {
 		return fmt.Errorf("unknown option %s%s", brief.Quote(option), hint)
 	}
-	// -j2 for -j 2 is refused, but the right form is shown.
+	// -j2 is refused, with a hint to -j 2.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
 		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", brief.Quote(option), first, option[1+size:])
@@ -184,7 +183,7 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	case param.IsSwitch():
 		return kinds[param.Type.Kind].bare, nil
 	case more && p.args[p.at] != "--":
-		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, brief.Quote(option+"="+p.args[p.at]))
+		return "", fmt.Errorf("%s needs a value (if it starts with \"-\", write %s)", option, brief.Quote(option+"="+p.args[p.at]))
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}
@@ -208,10 +207,10 @@ func mergeRecorded(params []Param, recorded, args []string) ([]string, error) {
 	}
 	then, err := parseArgs(params, recorded)
 	if errors.Is(err, ErrHelp) {
-		err = errors.New("--help is one of them") // not a request for help now
+		err = errors.New("--help is one of them") // the new arguments do not ask for help
 	}
 	if err != nil {
-		return nil, recordedError{fmt.Errorf("the recorded arguments do not fit it any more: %w", err)}
+		return nil, recordedError{fmt.Errorf("the recorded arguments no longer fit: %w", err)}
 	}
 	if len(args) == 0 {
 		return recorded, nil
@@ -230,7 +229,7 @@ func mergeRecorded(params []Param, recorded, args []string) ([]string, error) {
 		rest = now.rest
 	}
 	if len(rest) > 0 {
-		// The mark keeps a switch in front of them from taking the first for its value.
+		// Without "--" a switch before them would take the first as its value.
 		out = append(append(out, "--"), rest...)
 	}
 	return slices.Clip(out), nil

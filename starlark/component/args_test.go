@@ -125,11 +125,11 @@ func TestPositionalWithoutVarargs(t *testing.T) {
 		}
 	}
 	if _, err := parseArgs(params, []string{"--msg", "x", "--"}); err != nil {
-		t.Errorf("a final -- without anything behind it: %v", err)
+		t.Errorf("a final -- without arguments after it: %v", err)
 	}
 }
 
-func TestHelpIsAsked(t *testing.T) {
+func TestHelpRequested(t *testing.T) {
 	t.Parallel()
 	if _, err := parseArgs(shParams(), []string{"--msg", "x", "--help"}); !errors.Is(err, ErrHelp) {
 		t.Errorf("--help: got %v, want ErrHelp", err)
@@ -142,8 +142,8 @@ func TestHelpIsAsked(t *testing.T) {
 	}
 }
 
-// FuzzParseArgs checks that every argument is accounted for: all that follows
-// the options reaches *args, and options come back as they were given.
+// FuzzParseArgs checks that no argument is lost: everything after the options
+// reaches *args, and parsing the options again gives the same values.
 func FuzzParseArgs(f *testing.F) {
 	for _, seed := range []string{"--msg|x|--|a|-b", "-j=1|--debug|ls|-l", "--num-replicas|-1|--", "--msg=|-5|--x", "-|--msg"} {
 		f.Add(seed)
@@ -156,7 +156,7 @@ func FuzzParseArgs(f *testing.F) {
 		}
 		tail := args[len(args)-len(line.rest):]
 		if !slices.Equal(tail, line.rest) {
-			t.Fatalf("%q: rest %q is not the end of it", args, line.rest)
+			t.Fatalf("%q: rest %q is not at its end", args, line.rest)
 		}
 		var again []string
 		for _, name := range slices.Sorted(maps.Keys(line.given)) {

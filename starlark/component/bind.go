@@ -30,7 +30,7 @@ type Inputs struct {
 type boundArgs struct {
 	args     starlark.Tuple
 	kwargs   []starlark.Tuple
-	typed    []string // the arguments that count, as they were typed
+	typed    []string // the effective arguments, as typed
 	warnings []string
 }
 
@@ -69,10 +69,10 @@ func (c *Component) bind(in Inputs) (*boundArgs, error) {
 	unknown := unknownKeys(b.config, names)
 	for i, name := range unknown {
 		if i == maxWarnings {
-			out.warnings = append(out.warnings, fmt.Sprintf("%s: %d more keys are no parameters, ignored.", b.section, len(unknown)-i))
+			out.warnings = append(out.warnings, fmt.Sprintf("%s: ignored %d more unknown parameters.", b.section, len(unknown)-i))
 			break
 		}
-		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s", b.section, name, suggest.Hint(name, names)))
+		out.warnings = append(out.warnings, fmt.Sprintf("%s: ignored unknown parameter %s.%s", b.section, brief.Quote(name), suggest.Hint(name, names)))
 	}
 	return out, nil
 }
@@ -80,7 +80,7 @@ func (c *Component) bind(in Inputs) (*boundArgs, error) {
 // maxWarnings bounds the warnings about one section.
 const maxWarnings = 20
 
-// usage makes a *UsageError of an error about arguments, except ErrHelp.
+// usage converts an error about arguments to a *UsageError, except ErrHelp.
 func (c *Component) usage(err error) error {
 	if errors.Is(err, ErrHelp) {
 		return err
@@ -163,7 +163,7 @@ func (b *binder) bind() (*boundArgs, error) {
 		case p.Required:
 			missing = append(missing, p.Flag())
 		case !p.keyword:
-			// A default is passed too: *args would take its position.
+			// A default is passed too: otherwise *args would take its position.
 			out.args = append(out.args, p.def)
 		}
 	}
@@ -201,7 +201,7 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 	return nil, nil
 }
 
-// CheckConfig reports why a text of a config section is not a value of the parameter.
+// CheckConfig returns an error if text, from a config section, is not a value of the parameter.
 func (p *Param) CheckConfig(text string) error {
 	if p.Variadic {
 		_, err := p.parseWords(text)
@@ -218,8 +218,8 @@ func fromConfig(p *Param, text string) (starlark.Value, error) {
 	return p.orEmpty(p.Type.parseText(text))
 }
 
-// orEmpty replaces the None that is read for an empty text by an empty list or dict, unless the
-// default is None or the type has a "?": TorchX always gives None.
+// orEmpty replaces the None of an empty text by an empty list or dict, unless the default is None
+// or the type has a "?". TorchX always passes None.
 func (p *Param) orEmpty(v starlark.Value, err error) (starlark.Value, error) {
 	if err != nil || v != starlark.None || p.def == starlark.None || p.Type.Optional {
 		return v, err
@@ -237,8 +237,8 @@ func (b *binder) bindRest(p *Param, out *boundArgs) error {
 	return err
 }
 
-// rest returns the values of *args: those of the command line, else of JSON, where a list
-// stands for them, else of the config file.
+// rest returns the values of *args: from the command line, else from JSON (where it is a list),
+// else from the config file.
 func (b *binder) rest(p *Param) ([]starlark.Value, error) {
 	if len(b.line.rest) > 0 {
 		values, err := p.parseAll(b.line.rest)
@@ -265,8 +265,8 @@ func (b *binder) rest(p *Param) ([]starlark.Value, error) {
 	return nil, err
 }
 
-// parseWords reads the arguments that a text holds, separated and quoted as in a shell;
-// "--" before them is dropped, as on the command line. "None" is no arguments.
+// parseWords reads arguments from a text, separated and quoted as in a shell. A leading "--" is
+// dropped, as on the command line. "None" means no arguments.
 func (p *Param) parseWords(text string) ([]starlark.Value, error) {
 	if text == "None" {
 		return nil, nil
@@ -296,12 +296,12 @@ func (p *Param) parseAll(words []string) ([]starlark.Value, error) {
 // noneValue returns None if the parameter accepts it.
 func noneValue(p *Param) (starlark.Value, error) {
 	if !p.nullable() {
-		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type.Brief())
+		return nil, fmt.Errorf("cannot be None (type %s)", p.Type.Brief())
 	}
 	return starlark.None, nil
 }
 
-// aboutParam names the parameter in an error about its value.
+// aboutParam adds the parameter to an error about its value.
 func aboutParam(p *Param, err error) error {
 	if err == nil {
 		return nil
@@ -309,8 +309,8 @@ func aboutParam(p *Param, err error) error {
 	return fmt.Errorf("%s: %w", p.Flag(), err)
 }
 
-// Arguments reads a command line for fn, a loaded component, and returns what to call it with;
-// resources are those of its project. Errors are one line.
+// Arguments reads a command line for fn, a loaded component, and returns the arguments to call it
+// with. resources are those of its project. Errors are one line.
 func Arguments(fn *starlark.Function, args []string, resources ...specmodule.NamedResource) (starlark.Tuple, []starlark.Tuple, error) {
 	src := newSource(fn, nil, resources)
 	params, err := src.params()

@@ -28,7 +28,7 @@ func (e *echo) call(_ context.Context, args starlark.Tuple, kwargs []starlark.Tu
 func (e *echo) modules() []Module         { return nil }
 func (e *echo) getenv() map[string]string { return nil }
 
-// define makes a component of the function f in text.
+// define returns a component of the function f in text.
 func define(t *testing.T, text string) (*Component, *echo, error) {
 	t.Helper()
 	file, err := (&syntax.FileOptions{}).Parse("c.star", text, 0)
@@ -126,7 +126,7 @@ func TestBindRefuses(t *testing.T) {
 		{"line break in a name", Inputs{Args: []string{"--i\nx"}}, true, `unknown option "--i\nx"`},
 		{"unknown json", Inputs{Args: []string{"--i=1"}, JSON: map[string]any{"ii": 1}}, true, `unknown argument "ii" in JSON`},
 		{"bad json", Inputs{JSON: map[string]any{"i": true}}, true, "-i: true is not an int"},
-		{"json null", Inputs{JSON: map[string]any{"i": nil}}, true, "-i: it cannot be None (type int)"},
+		{"json null", Inputs{JSON: map[string]any{"i": nil}}, true, "-i: cannot be None (type int)"},
 		{"twice in json", Inputs{JSON: map[string]any{"a-b": 1, "a_b": 1}}, true, "repeated argument a_b"},
 		{"bad config", Inputs{Config: map[string]string{"i": "x"}}, false, `config section [component:c.f]: i: "x" is not an int`},
 		{"bad words in config", Inputs{Args: []string{"--i=1"}, Config: map[string]string{"rest": "a 'b"}}, false, "config section [component:c.f]: rest: no closing quotation mark"},
@@ -148,7 +148,7 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
-func TestUnknownConfigIsToldAndIgnored(t *testing.T) {
+func TestUnknownConfigWarns(t *testing.T) {
 	t.Parallel()
 	c, run, err := define(t, everything)
 	if err != nil {
@@ -174,8 +174,8 @@ func TestMissingListsAll(t *testing.T) {
 	}
 }
 
-// TestEmptyText: an empty text is an empty list or dict, wherever it is given, and None only where
-// the component says that None is a value.
+// TestEmptyText checks that an empty text is an empty list or dict from every source, and None only if
+// the component accepts None.
 func TestEmptyText(t *testing.T) {
 	t.Parallel()
 	const source = `
@@ -253,7 +253,7 @@ func TestParamsRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"def f(**kw): pass\n", "c.star:1: component f: **kwargs cannot be given"},
-		{"def f(a,\n      help = 1): pass\n", "c.star:2: component f: no parameter can be called help"},
+		{"def f(a,\n      help = 1): pass\n", "c.star:2: component f: a parameter cannot be named help"},
 		{"\ndef f(a):\n    \"\"\"F.\n\n    Args:\n      a (strng): x\n    \"\"\"\n", `c.star:6: component f: argument a: unknown type "strng"`},
 		{"def f(a = len): pass\n", "c.star:1: component f: argument a: its default is a builtin_function_or_method"},
 		{"def f(*a):\n    \"\"\"F.\n\n    Args:\n      a (dict): x\n    \"\"\"\n", "cannot be a dict"},

@@ -23,17 +23,17 @@ type Summary struct {
 	Doc  string // the first line of its docstring
 }
 
-// Origin says where a component comes from.
+// Origin is where a component comes from.
 type Origin string
 
-// The origins, in the order in which they hide each other.
+// The origins: a component hides those of the same name in later origins.
 const (
 	OriginProject Origin = "project"
 	OriginLibrary Origin = "library"
 	OriginBuiltin Origin = "built-in"
 )
 
-// Listed is a component that can be named here.
+// Listed is a component and its origin.
 type Listed struct {
 	Summary
 	Origin Origin
@@ -54,7 +54,7 @@ func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err 
 			problems = append(problems, fmt.Errorf("%w; its components are not listed", err))
 		}
 	}
-	project, _ := summaries(os.DirFS(dir)) // a file that does not parse is one of the problems
+	project, _ := summaries(os.DirFS(dir)) // files that do not parse are already in problems
 	add(OriginProject, project)
 	for _, name := range l.Libraries() {
 		list, err := l.LibraryComponents(ctx, name)
@@ -68,15 +68,15 @@ func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err 
 	return all, problems, err
 }
 
-// Known lists the components of the project, then the built-in ones that those do not hide, for
-// completion. Nothing is executed; unreadable files are skipped.
+// Known lists the components of the project, then the built-in ones that the project does not hide,
+// for completion. Nothing is executed; unreadable files are skipped.
 func (l *Loader) Known() []Summary {
 	project, _ := summaries(os.DirFS(filepath.Join(l.root(), "components")))
 	builtins, _ := summaries(l.config.Builtins)
 	return append(project, without(builtins, project)...)
 }
 
-// without removes the components that hidden has, by name.
+// without removes the components whose names are in hidden.
 func without(list, hidden []Summary) []Summary {
 	return slices.DeleteFunc(list, func(s Summary) bool {
 		return slices.ContainsFunc(hidden, func(h Summary) bool { return h.Name == s.Name })
@@ -93,16 +93,16 @@ func (l *Loader) Builtins(ctx context.Context) ([]Summary, error) {
 	return slices.DeleteFunc(all, func(s Summary) bool { return s.Doc == "" }), nil
 }
 
-// Functions lists the components of a file as FILE:FUNCTION, without executing it; none if it is
-// unreadable.
+// Functions lists the components of a file as FILE:FUNCTION, without executing it. It returns none
+// if the file is unreadable.
 func (l *Loader) Functions(file string) []Summary {
 	path := l.abs(file)
 	all, _ := fileSummaries(os.DirFS(filepath.Dir(path)), filepath.Base(path), file+":")
 	return all
 }
 
-// CheckFile returns a one-line error if a file cannot be read or parsed. Relative paths start at
-// the working directory.
+// CheckFile returns a one-line error if a file cannot be read or parsed. Relative paths are
+// relative to the working directory.
 func (l *Loader) CheckFile(file string) error {
 	path := l.abs(file)
 	if rel, err := filepath.Rel(l.dir(), path); filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
@@ -120,7 +120,7 @@ func (l *Loader) CheckFile(file string) error {
 	return err
 }
 
-// Source returns the text of a built-in component ("dist.ddp") or file ("dist", "dist.star").
+// Source returns the source of a built-in component ("dist.ddp") or file ("dist", "dist.star").
 func (l *Loader) Source(name string) (string, error) {
 	files := starFiles(l.config.Builtins)
 	if file := strings.TrimSuffix(name, ".star") + ".star"; slices.Contains(files, file) {
@@ -145,7 +145,7 @@ func (l *Loader) Source(name string) (string, error) {
 	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", brief.Quote(name), didYouMean(name, builtins))
 }
 
-// linesOf is the text of the lines of a definition.
+// linesOf returns the lines of a definition.
 func linesOf(lines *interp.Lines, def *syntax.DefStmt) string {
 	start, end := def.Span()
 	return lines.Text[lines.Start(int(start.Line)-1):lines.Start(int(end.Line))]
@@ -157,21 +157,21 @@ func starFiles(fsys fs.FS) []string {
 		return nil
 	}
 	names, err := fs.Glob(fsys, "*.star")
-	if err != nil { // only a bad pattern is an error
+	if err != nil { // only an invalid pattern is an error
 		return nil
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.star") })
 }
 
-// definitions parses a file and returns its public functions. It opens regular files only: a pipe
-// would block.
+// definitions parses a file and returns its public functions. It opens regular files only: opening
+// a pipe would block.
 func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > interp.MaxSource {
-		return nil, fmt.Errorf("%s is no Starlark file", name)
+		return nil, fmt.Errorf("%s is not a Starlark file", name)
 	}
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -190,8 +190,8 @@ func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	return defs, nil
 }
 
-// componentName is how the function of a file below a components folder is run: "dist.ddp",
-// "a.b.fn"; of a file that is no module, by its path.
+// componentName returns the reference of a function in a file below a components folder: "dist.ddp",
+// "a.b.fn", or its path if the file's name is not a module.
 func componentName(file, function string) string {
 	if module := moduleOf(file); isModule(module) {
 		return module + "." + function
@@ -199,21 +199,21 @@ func componentName(file, function string) string {
 	return "components/" + file + ":" + function
 }
 
-// moduleOf is the MODULE of a file below a components folder.
+// moduleOf returns the MODULE of a file below a components folder.
 func moduleOf(file string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(file, ".star"), "/", ".")
 }
 
-// isModule reports whether a text can be the MODULE of MODULE.FUNCTION.
+// isModule reports whether text can be the MODULE of MODULE.FUNCTION.
 func isModule(text string) bool {
 	return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return !identifier().MatchString(part) })
 }
 
-// maxModules bounds the files and folders that are looked at for modules.
+// maxModules bounds the files and folders that are searched for modules.
 const maxModules = 5000
 
-// moduleFiles lists the Starlark files of a components folder by path, sorted, without tests. In
-// folders below it there are those only that MODULE.FUNCTION can name.
+// moduleFiles lists the Starlark files of a components folder by path, sorted, without tests. From
+// subfolders it lists only files that MODULE.FUNCTION can name.
 func moduleFiles(fsys fs.FS) []string {
 	files := starFiles(fsys)
 	if fsys == nil {
@@ -225,7 +225,7 @@ func moduleFiles(fsys fs.FS) []string {
 		switch {
 		case left < 0:
 			return fs.SkipAll
-		case err != nil: // it is not listed
+		case err != nil: // the folder is not listed
 			return fs.SkipDir
 		case e.IsDir() && file != "." && (!identifier().MatchString(e.Name()) || e.Name() == "testdata"):
 			return fs.SkipDir
@@ -249,7 +249,7 @@ func summaries(fsys fs.FS) (all []Summary, err error) {
 	return all, err
 }
 
-// fileSummaries lists the components of one file, by prefix and function name.
+// fileSummaries lists the components of one file, each named prefix + function.
 func fileSummaries(fsys fs.FS, file, prefix string) ([]Summary, error) {
 	defs, err := definitions(fsys, file)
 	var all []Summary
@@ -263,12 +263,12 @@ func fileSummaries(fsys fs.FS, file, prefix string) ([]Summary, error) {
 	return all, err
 }
 
-// didYouMean returns a did-you-mean for a component's name: a similar name, else one with a similar
-// function.
-func didYouMean(text string, typeForms []Summary) string {
+// didYouMean returns a suggestion for the name of a component: a similar name, else a component
+// with a similar function name.
+func didYouMean(text string, all []Summary) string {
 	var names, functions []string
 	byFunction := map[string]string{}
-	for _, s := range typeForms {
+	for _, s := range all {
 		names = append(names, s.Name)
 		function := s.Name[strings.LastIndexByte(s.Name, '.')+1:]
 		if _, again := byFunction[function]; !again {

@@ -1,17 +1,16 @@
 // Package component turns a reference such as "dist.ddp" or "train.star:main"
-// and the arguments behind it into an App.
+// and the arguments after it into an App.
 //
-// A component is a public Starlark function that returns a specs.AppDef. Its
-// parameters are what a user can set: names from the function, types from the
-// `Args:` section of the docstring, else from the defaults, else str. One call
-// goes this way:
+// A component is a public Starlark function that returns a specs.AppDef. Users set
+// its parameters: names come from the function, types from the `Args:` section of the
+// docstring, else from the defaults, else str. A call has two steps:
 //
 //	Loader.Find  reference → file → function → Component with its Params
 //	Build        arguments, JSON, config → Starlark values → call → *spec.App
 //
-// Errors are one line. *UsageError is about what was typed (exit code 2), ErrHelp
-// asks for Component.Help; errors of the Starlark code itself come through
-// unchanged, so that their backtrace can be shown.
+// Errors are one line. *UsageError is about the arguments (exit code 2), ErrHelp
+// asks for Component.Help; errors of the Starlark code are returned unchanged, so that
+// their backtrace can be shown.
 package component
 
 import (
@@ -32,12 +31,12 @@ import (
 
 // Component is a function that can be called with arguments from a command line.
 type Component struct {
-	// Name is the canonical name, used in [component:NAME]: "dist.ddp" for a project's or built-in
-	// component, else the reference.
+	// Name is the canonical name, used in [component:NAME]: MODULE.FUNCTION, such as "dist.ddp", for
+	// a component of the project or a built-in one, else the reference.
 	Name string
 	// Ref is the reference as the user wrote it.
 	Ref string
-	// File is the absolute path of the file, or the label of a built-in one.
+	// File is the absolute path of the file, or the label of a built-in file.
 	File string
 	// Doc is the docstring without its sections on arguments and results.
 	Doc    string
@@ -49,7 +48,7 @@ type Component struct {
 
 // evaluator calls the component of a loaded file.
 type evaluator interface {
-	// call returns the app that the component returns.
+	// call calls the component and returns its app.
 	call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (*spec.App, error)
 	// modules lists all loaded files.
 	modules() []Module
@@ -57,10 +56,10 @@ type evaluator interface {
 	getenv() map[string]string
 }
 
-// Module is a file that took part in building an app.
+// Module is a file that was loaded to build an app.
 type Module = interp.ModuleHash
 
-// Result is a built app and everything it was built from.
+// Result is a built app and its inputs.
 type Result struct {
 	App *spec.App
 	// Args are the arguments as typed, merged with the recorded ones.
@@ -72,8 +71,8 @@ type Result struct {
 	Warnings []string
 }
 
-// Build calls the component with in. Errors: ErrHelp, *UsageError, those of a config section and of
-// the component. The app is not validated.
+// Build calls the component with in. Errors: ErrHelp, *UsageError, errors of the config section and
+// of the component. The app is not validated.
 func (c *Component) Build(ctx context.Context, in Inputs) (*Result, error) {
 	b, err := c.bind(in)
 	if err != nil {
@@ -98,18 +97,18 @@ type UsageError struct {
 	Text      string // what is wrong, one line
 }
 
-// Error returns one line that names the component and where to look up its arguments.
+// Error returns one line that names the component and the command that shows its arguments.
 func (e *UsageError) Error() string {
 	return fmt.Sprintf("torchx run %s: %s (see `torchx run %s --help`)", e.Component, e.Text, e.Component)
 }
 
-// session is one interpreter with all that one component loads, so that a run records its own files
-// only.
+// session is one interpreter with everything that one component loads, so that a run records only
+// the component's files.
 type session struct {
 	interp *interp.Interp
-	root   string // the workspace whose libraries a component of a library sees
+	root   string // the workspace, whose libraries library components can load
 	fn     *starlark.Function
-	reads  map[string]string // by torchx.getenv
+	reads  map[string]string // read by torchx.getenv
 }
 
 func (l *Loader) newSession() *session {
@@ -144,7 +143,7 @@ func (s *session) load(ctx context.Context, p location) (*interp.Module, error) 
 	}
 }
 
-// call names the function in an error about its result: its author has to change it.
+// call names the function in an error about its result, since its author has to change it.
 func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (app *spec.App, err error) {
 	err = s.interp.CallFor(ctx, s.fn, args, kwargs, func(v starlark.Value) (err error) {
 		if app, err = specmodule.ToApp(v); err != nil {
@@ -160,13 +159,13 @@ func (s *session) modules() []Module { return s.interp.Modules() }
 
 func (s *session) getenv() map[string]string { return maps.Clone(s.reads) }
 
-// Detail is what the text of its file tells about a component.
+// Detail describes a component from the text of its file.
 type Detail struct {
-	// Line is where the definition begins, from 1; 0 if it is in another file.
+	// Line is the first line of the definition, from 1; 0 if the definition is in another file.
 	Line int
-	// Source is the text of the definition, "" if it is in another file.
+	// Source is the text of the definition; "" if it is in another file.
 	Source string
-	// Defaults are the defaults of parameters as they are written, by name.
+	// Defaults are the defaults of parameters as written, by name.
 	Defaults map[string]string
 	// Module is the docstring of the file.
 	Module string
@@ -180,15 +179,15 @@ func (c *Component) Detail() Detail {
 	return c.detail()
 }
 
-// fileText is the syntax of a file.
+// fileText is the parsed text of a file.
 type fileText struct {
-	tree  *syntax.File // nil if there is none
+	tree  *syntax.File // nil if the syntax is not available
 	lines interp.Lines
 	doc   string
 	defs  map[definition]*syntax.DefStmt
 }
 
-// definition tells the functions of a file apart.
+// definition identifies a function of a file.
 type definition struct {
 	name string
 	line int32

@@ -14,7 +14,7 @@ type Doc struct {
 	byName map[string]int // index in Args
 }
 
-// Arg returns the entry of a parameter, and whether there is one.
+// Arg returns the entry of a parameter, if it has one.
 func (d Doc) Arg(name string) (DocArg, bool) {
 	i, ok := d.byName[name]
 	if !ok {
@@ -26,7 +26,7 @@ func (d Doc) Arg(name string) (DocArg, bool) {
 // DocArg is an entry `name (type): text` of an Args section.
 type DocArg struct {
 	Name string // without stars
-	Type string // as written, "" if there is none
+	Type string // as written, may be empty
 	Help string // one line
 	Line int    // of the entry, counted from 0 at the opening quotes
 }
@@ -38,7 +38,7 @@ var (
 	entryName = lazyregexp.New(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
 )
 
-// ParseDoc parses a docstring. It never fails: anything but sections and entries is text.
+// ParseDoc parses a docstring. It never fails: everything outside of sections and entries is text.
 func ParseDoc(doc string) Doc {
 	var p docParser
 	for i, line := range dedent(doc) {
@@ -67,8 +67,8 @@ func (p *docParser) lastOfEach() {
 	p.result.Args = kept
 }
 
-// dedent removes the indentation that all lines but the first share, as Python does. Line numbers
-// stay.
+// dedent removes the indentation that all lines but the first share, as Python does. It keeps the
+// number of lines.
 func dedent(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(doc, "\r\n", "\n"), "\n")
 	margin := -1
@@ -92,7 +92,7 @@ func dedent(doc string) []string {
 	return lines
 }
 
-// expandTabs puts leading tabs on the stops of 8 columns that Python uses.
+// expandTabs replaces leading tabs by spaces, with tab stops every 8 columns as in Python.
 func expandTabs(line string) string {
 	body := strings.TrimLeft(line, " \t")
 	width := 0
@@ -108,7 +108,7 @@ func expandTabs(line string) string {
 
 func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// section is where in a docstring a line stands.
+// section is the part of a docstring that a line belongs to.
 type section int
 
 const (
@@ -121,12 +121,12 @@ type docParser struct {
 	result  Doc
 	text    []string
 	section section
-	// indent is that of the first entry of the Args section, -1 before it.
+	// indent is the indentation of the first entry of the Args section, -1 before it.
 	indent int
-	// loose: the header follows the opening quotes, so its indentation is unknown.
+	// loose is set if the header follows the opening quotes, so that its indentation is unknown.
 	loose bool
 
-	entry DocArg // the one being read; without a name: none
+	entry DocArg // the current entry; no name means none
 	help  []string
 }
 
@@ -153,14 +153,14 @@ func (p *docParser) line(number int, line string) {
 	}
 }
 
-// headerName returns the lower-case name of a section header that we know.
+// headerName returns the lower-case name of a known section header.
 func headerName(line string) (string, bool) {
 	name, ok := strings.CutSuffix(line, ":")
 	name = strings.ToLower(name)
 	return name, ok && (argsHeaders[name] || otherHeaders[name])
 }
 
-// argsLine reads a line of an Args section: a new entry, or more of the last one.
+// argsLine reads a line of an Args section: a new entry, or a continuation of the last one.
 func (p *docParser) argsLine(number, indent int, body string) {
 	if body == "" {
 		return
@@ -186,7 +186,7 @@ func (p *docParser) endEntry() {
 	p.entry, p.help = DocArg{}, nil
 }
 
-// parseEntry reads `name (type): help`. The type may have parentheses in it.
+// parseEntry reads `name (type): help`. The type may contain parentheses.
 func parseEntry(body string) (name, kind, help string, ok bool) {
 	match := entryName().FindStringSubmatch(body)
 	if match == nil {

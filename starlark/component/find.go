@@ -21,46 +21,46 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// Config connects components to their host.
+// Config configures a Loader.
 type Config struct {
-	// Dir is where relative files and the project's components are found; "" is the working
-	// directory.
+	// Dir is the folder from which relative files and the project's components are found; "" is the
+	// working directory.
 	Dir string
-	// Builtins is the built-in library, its files at the root.
+	// Builtins is the built-in library, with its files at the root.
 	Builtins fs.FS
-	// Library opens the library NAME for the workspace with that root (see interp.Config); nil:
-	// there are none.
+	// Library opens the library NAME for the workspace with that root (see interp.Config); nil means
+	// no libraries.
 	Library func(root, name string) (fs.FS, error)
-	// Libraries lists the names that Library knows, for lists and suggestions; nil: none.
+	// Libraries lists the names that Library knows, for lists and suggestions; nil means none.
 	Libraries func(root string) []string
 	// Image and Version are torchx.IMAGE and torchx.version.
 	Image, Version string
-	// Resources are named resources beside the built-in ones.
+	// Resources are named resources in addition to the built-in ones.
 	Resources []specmodule.NamedResource
-	// Getenv serves torchx.getenv; nil: nothing is set.
+	// Getenv serves torchx.getenv; nil means that no variable is set.
 	Getenv func(name string) (string, bool)
-	// Print receives what components print(); nil: it is dropped.
+	// Print receives the output of print() in components; nil drops it.
 	Print func(msg string)
-	// Fatal must print err and end the process: a component could not be stopped.
+	// Fatal must print err and exit the process: a component could not be stopped.
 	Fatal func(err error)
 }
 
-// Loader finds components. It keeps nothing between calls.
+// Loader finds components. It has no state.
 type Loader struct{ config Config }
 
 // NewLoader returns a loader.
 func NewLoader(c Config) *Loader { return &Loader{config: c} }
 
-// dir is the absolute folder that references start from.
+// dir is the absolute folder that references are relative to.
 func (l *Loader) dir() string {
 	dir, err := filepath.Abs(l.config.Dir)
-	if err != nil { // the current folder is gone: relative paths fail later, with a reason
+	if err != nil { // the working directory was removed: relative paths fail later, with a reason
 		return l.config.Dir
 	}
 	return dir
 }
 
-// abs makes a path that may be relative to the folder absolute.
+// abs returns path as an absolute path; a relative path is relative to dir.
 func (l *Loader) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -68,34 +68,34 @@ func (l *Loader) abs(path string) string {
 	return filepath.Join(l.dir(), path)
 }
 
-// root is the workspace root of the folder that references start from.
+// root is the workspace root of dir.
 func (l *Loader) root() string { return interp.WorkspaceRoot(filepath.Join(l.dir(), "_")) }
 
-// location is where a component's file is: on disk, or built in, or in a library.
+// location is the file of a component: on disk, built in, or in a library.
 type location struct {
 	path    string // absolute, "" if not on disk
 	builtin string // name in the built-in library
 	library string // NAME of @NAME//FILE
-	file    string // FILE of it
+	file    string // FILE of @NAME//FILE
 }
 
 // Find returns the component that ref names:
 //
-//   - MODULE.FUNCTION: of components/MODULE.star in the workspace root, else built in; the dots of
-//     a MODULE are folders: a.b.fn is fn of components/a/b.star;
-//   - FILE.star:FUNCTION: a file, relative to the folder; components/FILE.star
+//   - MODULE.FUNCTION: in components/MODULE.star of the workspace root, else built in; dots in
+//     MODULE are folders: a.b.fn is fn of components/a/b.star;
+//   - FILE.star:FUNCTION: a file, relative to Config.Dir; components/FILE.star
 //     is also found from below the workspace root, and built in;
-//   - @NAME//FILE.star:FUNCTION: of a library of the workspace; @NAME//MODULE.FUNCTION
-//     is that of its components/MODULE.star, else of its MODULE.star.
+//   - @NAME//FILE.star:FUNCTION: in a library of the workspace; @NAME//MODULE.FUNCTION
+//     is in its components/MODULE.star, else in its MODULE.star.
 //
-// Finding executes the file, but calls nothing. Errors name what is missing and
-// what was probably meant; those of the file itself are interp's.
+// Find executes the file, but does not call the function. Errors name what is missing and
+// suggest similar names; errors of the file itself are interp's.
 func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
 	return (&finder{l, map[location]*loadedFile{}}).find(ctx, ref)
 }
 
-// FindAll finds several components as Find does, but executes each file once: their files are
-// recorded together.
+// FindAll finds several components like Find, but executes each file only once: the files of all
+// components are recorded together.
 func (l *Loader) FindAll(ctx context.Context, refs []string) ([]*Component, error) {
 	f := &finder{l, map[location]*loadedFile{}}
 	all := make([]*Component, len(refs))
@@ -108,17 +108,17 @@ func (l *Loader) FindAll(ctx context.Context, refs []string) ([]*Component, erro
 	return all, nil
 }
 
-// finder is a Loader that keeps the files that it has loaded.
+// finder is a Loader that keeps loaded files.
 type finder struct {
 	*Loader
 	loaded map[location]*loadedFile
 }
 
-// loadedFile is a file with the session that loaded it.
+// loadedFile is a file and the session that loaded it.
 type loadedFile struct {
 	*interp.Module
 	session *session
-	text    func() *fileText // read when an error or page needs it
+	text    func() *fileText // parsed when an error or page needs it
 }
 
 func (f *finder) load(ctx context.Context, p location) (*loadedFile, error) {
@@ -159,7 +159,7 @@ func (f *finder) find(ctx context.Context, ref string) (*Component, error) {
 	return nil, missing
 }
 
-// locations lists where to look, all of which exist; there is at least one.
+// locations lists the existing files to search, at least one.
 func (l *Loader) locations(r reference) ([]location, error) {
 	switch {
 	case r.library == "torchx":
@@ -238,20 +238,20 @@ func (l *Loader) similarFile(file, path string) string {
 	return suggest.Hint(file, among)
 }
 
-// pythonError explains that Python files are not components, and points to a port.
+// pythonError explains that Python files are not components, and how to port them.
 func (l *Loader) pythonError(r reference) error {
 	star := strings.TrimSuffix(r.file, ".py") + ".star"
 	if ok, err := isFile(l.abs(star)); ok && err == nil {
 		if r.function != "" {
 			star += ":" + r.function
 		}
-		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", brief.Quote(r.file), star)
+		return fmt.Errorf("%s is a Python file, but components are Starlark files. Did you mean %s?", brief.Quote(r.file), star)
 	}
-	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it with `torchx migrate -o %s %s`",
+	return fmt.Errorf("%s is a Python file, but components are Starlark files: port it with `torchx migrate -o %s %s`",
 		brief.Quote(r.file), oneLine(star), oneLine(r.file))
 }
 
-// isFile reports whether there is a file to read at path.
+// isFile reports whether path exists. A folder is an error.
 func isFile(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -269,16 +269,16 @@ func isFile(path string) (bool, error) {
 	return true, nil
 }
 
-// functionOf returns the function of a loaded file. Errors list its public functions.
+// functionOf returns the function of a loaded file. Errors list the file's public functions.
 func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 	v := m.Globals[r.function]
 	if fn, ok := v.(*starlark.Function); ok {
 		return fn, nil
 	}
 	public := publicFunctions(m)
-	list := "it has " + brief.List(public)
+	list := "the file has " + brief.List(public)
 	if len(public) == 0 {
-		list = "it has no public function"
+		list = "the file has no public function"
 	}
 	name := m.Path
 	if name == "" {
@@ -293,11 +293,11 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 		case r.library != "":
 			form = "@" + r.library + "//" + form
 		}
-		return nil, fmt.Errorf("component %s names no function, write %s: %s", brief.Quote(r.text), form, list)
+		return nil, fmt.Errorf("component %s has no function: write %s (%s)", brief.Quote(r.text), form, list)
 	case v == nil:
 		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief.Quote(r.function), name, list, suggest.Hint(r.function, public))
 	}
-	return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
+	return nil, fmt.Errorf("%s in %s is not a function, got %s: %s", r.function, name, v.Type(), list)
 }
 
 // publicFunctions lists the functions of a module that can be components, in file order.
@@ -314,7 +314,7 @@ func publicFunctions(m *interp.Module) []string {
 	return out
 }
 
-// component describes a function that was found.
+// component describes fn, the function that r names.
 func (l *Loader) component(r reference, p location, file *loadedFile, fn *starlark.Function) (*Component, error) {
 	src := newSource(fn, func() *syntax.File { return file.text().tree }, l.config.Resources)
 	params, err := src.params()
@@ -331,7 +331,7 @@ func (l *Loader) component(r reference, p location, file *loadedFile, fn *starla
 	return c, nil
 }
 
-// canonical names what is in the components folder, or built in, MODULE.FUNCTION.
+// canonical returns MODULE.FUNCTION for components of a components folder and built-in ones.
 func (l *Loader) canonical(r reference, p location) string {
 	switch {
 	case p.builtin != "":

@@ -40,7 +40,7 @@ func builtins() fstest.MapFS {
 	}
 }
 
-// project makes a folder with files and returns it.
+// project creates a folder with files and returns it.
 func project(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindFallsBack: a project's file does not hide the built-in functions of its name.
+// TestFindFallsBack checks that a project's file does not hide built-in functions that it lacks.
 func TestFindFallsBack(t *testing.T) {
 	t.Parallel()
 	dir := project(t, map[string]string{"components/utils.star": file("other", "project")})
@@ -107,7 +107,7 @@ func TestFindFallsBack(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := loader.Find(t.Context(), "components/utils.star:echo"); err == nil {
-		t.Error("the file on disk has no echo, and yet it was found")
+		t.Error("echo was found, want it hidden by the file on disk, which has no echo")
 	}
 }
 
@@ -127,18 +127,18 @@ func TestFindRefuses(t *testing.T) {
 	tests := []struct{ ref, want string }{
 		{"", "name is empty"},
 		{"foo.bar.baz", `unknown component "foo.bar.baz"`},
-		{"utils.ehco", `no function "ehco" in @torchx//utils.star: it has echo, undocumented. Did you mean echo?`},
+		{"utils.ehco", `no function "ehco" in @torchx//utils.star: the file has echo, undocumented. Did you mean echo?`},
 		{"util.echo", "Did you mean utils.echo?"},
 		{"ddp", "Did you mean dist.ddp?"},
 		{"mine.trian", "Did you mean train?"},
 		{"min.train", "Did you mean mine.train?"},
 		{"utils._helper", "is private"},
-		{"utils.", `names no function, write utils.FUNCTION: it has echo`},
-		{"comps.star", `names no function, write comps.star:FUNCTION: it has simple, undocumented`},
+		{"utils.", `has no function: write utils.FUNCTION (the file has echo, undocumented)`},
+		{"comps.star", `has no function: write comps.star:FUNCTION (the file has simple, undocumented`},
 		{"comps.star:", "write comps.star:FUNCTION"},
 		{"comps.star:nope", `no function "nope" in`},
 		{"comps.star:simpl", "Did you mean simple?"},
-		{"comps.star:CONSTANT", "is no function but of type int"},
+		{"comps.star:CONSTANT", "is not a function, got int"},
 		{"comps.star:_helper", "is private"},
 		{"comps.star:simple:x", "one colon"},
 		{"comps.star:a-b", "cannot be the name of a function"},
@@ -146,17 +146,17 @@ func TestFindRefuses(t *testing.T) {
 		{"components/dits.star:ddp", "Did you mean components/dist.star?"},
 		{"comps.py:simple", "Did you mean comps.star:simple?"},
 		{"comps.py", "Did you mean comps.star?"},
-		{"other.py:f", "Starlark files now: port it with `torchx migrate -o other.star other.py`"},
+		{"other.py:f", "Starlark files: port it with `torchx migrate -o other.star other.py`"},
 		{"comps.txt:simple", "expected FILE.star:FUNCTION"},
 		{"sub/comps", "FILE.star:FUNCTION"},
 		{"components/mine", "FILE.star:FUNCTION"},
-		{"empty.star:f", "it has no public function"},
+		{"empty.star:f", "the file has no public function"},
 		{"a.star:f", "is a folder"},
 		{"comps.star/x.star:f", "does not exist"},
 		{"typed.star:f", `typed.star:5: component f: argument a: unknown type "strng"`},
 		{"@torchx//nope.star:f", "does not exist"},
 		{"@torchx/dist.star:f", "@NAME//FILE.star:FUNCTION"},
-		{"@lib//x.star:f", "no library @lib is known"},
+		{"@lib//x.star:f", "unknown library @lib"},
 		{"@lib//x.py:f", "expected FILE.star:FUNCTION"},
 		{"@lib//sub/x", "@NAME//FILE.star:FUNCTION"},
 		{"@-lib//x.star:f", "@NAME//FILE.star:FUNCTION"},
@@ -186,7 +186,7 @@ func TestFindRefuses(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
-		t.Log("root reads everything: only a user's run tests this")
+		t.Log("root can read every file: run this test as another user")
 		return
 	}
 	dir := project(t, map[string]string{"closed/x.star": file("fn", "x")})
@@ -275,7 +275,7 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestForgottenReturn: the error names the function and what to add.
+// TestForgottenReturn checks that the error names the function and what to add.
 func TestForgottenReturn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -292,7 +292,7 @@ func TestForgottenReturn(t *testing.T) {
 	}
 }
 
-// TestNestedModules: the dots of a module are folders, wherever components are named or listed.
+// TestNestedModules checks that dots in a module are folders, both in references and in lists.
 func TestNestedModules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -330,7 +330,7 @@ func TestNestedModules(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"a.c.fn": "Did you mean a.b.c.fn?", "a..fn": "unknown component", "a.b.": "names no function, write a.b.FUNCTION: it has fn", ".a.fn": "unknown component", "a.b.nope": "no function \"nope\"",
+		"a.c.fn": "Did you mean a.b.c.fn?", "a..fn": "unknown component", "a.b.": "has no function: write a.b.FUNCTION (the file has fn)", ".a.fn": "unknown component", "a.b.nope": "no function \"nope\"",
 	} {
 		if _, err := loader.Find(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", ref, err, want)

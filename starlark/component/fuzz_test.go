@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// FuzzBuild calls main() of a file and checks what leaves the sandbox: an app within the limits,
-// which is the same after its JSON form, or an error of one line.
+// FuzzBuild calls main() of a file and checks the result: an app within the limits that survives
+// conversion to JSON and back, or an error of one line.
 func FuzzBuild(f *testing.F) {
 	for _, body := range []string{
 		`return specs.AppDef("a", [specs.Role("r", "i", entrypoint="x")])`,
@@ -48,21 +48,21 @@ func FuzzBuild(f *testing.F) {
 func checkApp(t *testing.T, app *spec.App) {
 	t.Helper()
 	if err := app.CheckLimits(); err != nil {
-		t.Errorf("an app leaves the sandbox although %v", err)
+		t.Errorf("got an app despite the error %v", err)
 	}
 	data, err := json.Marshal(app)
 	if err != nil {
-		t.Fatalf("the app has no JSON form: %v", err)
+		t.Fatalf("the app cannot be written as JSON: %v", err)
 	}
 	again := &spec.App{}
 	if err := json.Unmarshal(data, again); err != nil {
-		t.Fatalf("%.1000s is not read back: %v", data, err)
+		t.Fatalf("%.1000s cannot be read back: %v", data, err)
 	}
 	if twice, err := json.Marshal(again); err != nil || !sameJSON(data, twice) {
 		t.Errorf("%.1000s is read back as %.1000s, %v", data, twice, err)
 	}
 	if valid := app.Validate(); (valid == nil) != (again.Validate() == nil) {
-		t.Errorf("valid: %v, and after its JSON form %v", valid, again.Validate())
+		t.Errorf("validation: %v, but after conversion to JSON and back: %v", valid, again.Validate())
 	}
 	_ = app.CheckPlanLimits(spec.Macros{AppID: "id", ReplicaID: "0"}, 0)
 }

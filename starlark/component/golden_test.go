@@ -13,7 +13,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// golden is a dry run of TorchX. A case without an app ended in an error.
+// golden is a dry run of TorchX. A case without an app failed.
 type golden struct {
 	Name     string
 	Argv     []string
@@ -68,7 +68,7 @@ func (g golden) check(t *testing.T) {
 	}
 }
 
-// correct takes out what the runner adds, and what TorchX gets wrong.
+// correct removes what the runner adds, and corrects errors of TorchX.
 func (g *golden) correct() {
 	for i := range g.AppDef.Roles {
 		role := &g.AppDef.Roles[i]

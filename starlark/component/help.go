@@ -57,8 +57,8 @@ func (h *helpWriter) usage(c *Component) {
 	h.text.WriteString(h.style("1", "Usage:") + " " + strings.Join(lines, "\n"+strings.Repeat(" ", len(label)+2)) + "\n")
 }
 
-// UsageWords returns the words of a command line that runs the component as name.
-// placeholder stands for the value of a required parameter.
+// UsageWords returns the words of a command line that runs the component as name. placeholder
+// returns the text for the value of a required parameter.
 func (c *Component) UsageWords(name string, placeholder func(p *Param) string, options bool) []string {
 	words := []string{"torchx run", name}
 	var rest []string
@@ -77,7 +77,7 @@ func (c *Component) UsageWords(name string, placeholder func(p *Param) string, o
 	return append(words, rest...)
 }
 
-// description wraps paragraphs; indented lines are kept as they are.
+// description wraps paragraphs; indented lines and list items are kept unchanged.
 func (h *helpWriter) description(doc string) {
 	var paragraph []string
 	flush := func() {
@@ -115,7 +115,7 @@ func (h *helpWriter) section(title string, params []Param) {
 	}
 }
 
-// entry writes an option and its help, side by side where the option is short.
+// entry writes an option and its help, on the same line if the option is short.
 func (h *helpWriter) entry(name, help string) {
 	lines := wrap(strings.Fields(help), h.width-helpColumn)
 	line := "  " + h.style("32", name)
@@ -135,7 +135,7 @@ func (h *helpWriter) entry(name, help string) {
 	}
 }
 
-// synopsis writes how a parameter is given: "-j str", "--env K=V,...".
+// synopsis returns how a parameter is typed: "-j str", "--env K=V,...".
 func (p *Param) synopsis() string {
 	if p.Variadic {
 		return strings.ToUpper(p.Name) + " ..."
@@ -143,7 +143,7 @@ func (p *Param) synopsis() string {
 	return p.Flag() + " " + placeholder(p)
 }
 
-// placeholder shows what kind of value is expected.
+// placeholder returns the text for the value of a parameter, such as "int".
 func placeholder(p *Param) string {
 	switch t := p.Type; t.Kind {
 	case List:
@@ -160,8 +160,8 @@ func placeholder(p *Param) string {
 	return p.Type.placeholder()
 }
 
-// placeholder is the word for a scalar value: the choices of an enum if they are short, else the
-// kind.
+// placeholder returns the text for a scalar value: the choices of an enum if they are short, else
+// the name of the kind.
 func (t Type) placeholder() string {
 	if t.Kind == Enum {
 		if choices := strings.Join(t.Choices, "|"); len(choices) < helpColumn {
@@ -172,15 +172,15 @@ func (t Type) placeholder() string {
 }
 
 // remark lists choices that the placeholder lacks, then "required" or the default unless the help
-// has it.
+// mentions it.
 func (p *Param) remark() string {
 	if p.Type.has(Enum) && !strings.Contains(placeholder(p), "{") {
-		return strings.TrimSpace("(one of: " + strings.Join(p.Type.Choices, ", ") + ") " + p.whenLeftOut())
+		return strings.TrimSpace("(one of: " + strings.Join(p.Type.Choices, ", ") + ") " + p.defaultRemark())
 	}
-	return p.whenLeftOut()
+	return p.defaultRemark()
 }
 
-func (p *Param) whenLeftOut() string {
+func (p *Param) defaultRemark() string {
 	switch {
 	case p.Required:
 		return "(required)"
@@ -193,7 +193,7 @@ func (p *Param) whenLeftOut() string {
 	}
 }
 
-// shortened cuts a default that is longer than anything typed.
+// shortened truncates a default that is longer than any user would type.
 func shortened(text string) string {
 	const most = 1000
 	if len(text) <= most {
@@ -202,7 +202,7 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// wrap fills lines of at most width columns; a longer word has its own line.
+// wrap fills lines of at most width columns; a longer word gets its own line.
 func wrap(words []string, width int) []string {
 	var lines []string
 	line, columns := "", 0

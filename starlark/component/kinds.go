@@ -14,13 +14,13 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Kind names what a value of a parameter is made of.
+// Kind is the type of a parameter's values, without element types.
 type Kind int
 
 // The kinds. A component gets a str for Enum, Path and Resource, seconds as an int (a
-// float if there is a fraction) for Duration, bytes as an int for ByteSize.
+// float if they have a fraction) for Duration, bytes as an int for ByteSize.
 const (
-	Unset Kind = iota // no type is given
+	Unset Kind = iota // the docstring gives no type
 	String
 	Int
 	Float
@@ -31,17 +31,17 @@ const (
 	Duration
 	ByteSize
 	Path
-	Resource // the name of a resource, as specs.named_resources has it
+	Resource // a name from specs.named_resources
 )
 
-// String returns the name that docstrings use, such as "str".
+// String returns the name used in docstrings, such as "str".
 func (k Kind) String() string { return kinds[k].name }
 
-// kind is everything that help, errors, completion, lint and editors know of an argument type.
+// kind is everything that help, errors, completion, lint and editors know about an argument type.
 //
-// To add one, add a constant above and a row to kinds, then its description to
-// README.md. A type that is made of others, as List is, also needs a case in
-// typeParser.name and in the methods of Type that read and show.
+// To add one, add a constant above and a row to kinds, then describe it in
+// cmd/torchx/testdata/language.md. A type that has element types, like List, also needs a case in
+// typeParser.name and in the methods of Type that read and show values.
 type kind struct {
 	wording
 	traits
@@ -51,29 +51,29 @@ type kind struct {
 // wording is how a kind and its values are written.
 type wording struct {
 	name     string   // in docstrings
-	examples []string // two values as they are typed; none for an Enum, which has its choices
-	expected string   // how a value is written, with an example; "" if the name says it
-	unit     string   // what the number that a component gets counts, "" if a text is no mistake for it
-	members  string   // the Starlark type whose methods a value has, "" for none
+	examples []string // two values as typed; none for an Enum, which has choices
+	expected string   // the syntax of a value, with an example; "" if the name is enough
+	unit     string   // what the number passed to a component counts; "" if a string is a valid value
+	members  string   // the Starlark type whose methods a value has; "" for none
 }
 
-// traits are the rules that a kind follows. The zero value suits most kinds.
+// traits are rules of a kind. The zero value suits most kinds.
 type traits struct {
-	bare       string   // the value of an option without one, "" if it needs one
-	words      []string // all values, if they are the same for each parameter
-	key        bool     // the keys of a dict can be of this kind
+	bare       string   // the value of an option typed without one; "" if a value is required
+	words      []string // all values, if every parameter has the same ones
+	key        bool     // allowed for the keys of a dict
 	signed     bool     // "-1" is a value, not an option
-	notNumeric bool     // a number in JSON is no value
+	notNumeric bool     // a JSON number is not a value
 	files      bool     // a value may be the path of a file
 	blank      bool     // "" is a value although the choices do not list it
-	strict     bool     // a default must be of the type; TorchX takes any for its own types
+	strict     bool     // a default must be of the type; for its own types TorchX accepts any default
 }
 
-// codec converts values. Each function returns false for what is no value of the kind.
+// codec converts values. Each function returns false if the argument is not a value of the kind.
 type codec struct {
 	read    func(text string) (starlark.Value, bool)
 	show    func(v starlark.Value) (string, bool)
-	literal func(v starlark.Value) (string, bool) // what Starlark code writes for a value of another kind; may be nil
+	literal func(v starlark.Value) (string, bool) // a value of another kind as Starlark code of this kind; may be nil
 }
 
 // kinds is indexed by Kind.
@@ -140,7 +140,7 @@ var kinds = [...]kind{
 	},
 }
 
-// maxDigits bounds the digits of an int, as Python does: reading them is quadratic.
+// maxDigits bounds the digits of an int, as Python does: parsing takes quadratic time.
 const maxDigits = 4300
 
 var (
@@ -172,7 +172,7 @@ func readFloat(text string) (starlark.Value, bool) {
 	return starlark.Float(f), true
 }
 
-// readBool takes the words of run options. TorchX reads some of them as false for components.
+// readBool accepts the words of run options. TorchX reads some of them as false for components.
 func readBool(text string) (starlark.Value, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "1", "yes", "on":
@@ -202,7 +202,7 @@ func readByteSize(text string) (starlark.Value, bool) {
 // showAs shows values of one Starlark type.
 func showAs[V starlark.Value](v starlark.Value) (string, bool) {
 	if _, ok := v.(V); !ok {
-		return "", false // the text of another value may be endless
+		return "", false // converting another value to text could take forever
 	}
 	return showPlain(v), true
 }
@@ -214,7 +214,7 @@ func showNumber(v starlark.Value) (string, bool) {
 	return showPlain(v), true
 }
 
-// showPlain writes any value but a list or dict as it would be typed.
+// showPlain returns any value but a list or dict as it would be typed.
 func showPlain(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
@@ -235,7 +235,7 @@ func showPlain(v starlark.Value) string {
 	return interp.Show(v)
 }
 
-// maxSeconds is the longest time that can be written with units: what fits in a time.Duration.
+// maxSeconds is the longest duration that can be written with units: the limit of time.Duration.
 const maxSeconds = math.MaxInt64 / int64(time.Second)
 
 func showDuration(v starlark.Value) (string, bool) {
@@ -244,7 +244,7 @@ func showDuration(v starlark.Value) (string, bool) {
 		return "", false
 	}
 	if n, whole := v.(starlark.Int); whole {
-		whole, _ := n.Int64() // inText maxSeconds
+		whole, _ := n.Int64() // at most maxSeconds
 		return units.FormatDuration(time.Duration(whole) * time.Second), true
 	}
 	return units.FormatDuration(time.Duration(math.Round(seconds * float64(time.Second)))), true

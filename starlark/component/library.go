@@ -15,7 +15,7 @@ import (
 // openLibrary returns the files of a library of the workspace.
 func (l *Loader) openLibrary(name string) (fs.FS, error) {
 	if l.config.Library == nil {
-		return nil, fmt.Errorf("no library @%s is known", name)
+		return nil, fmt.Errorf("unknown library @%s", name)
 	}
 	fsys, err := l.config.Library(l.root(), name)
 	if hint := suggest.Hint(name, l.Libraries()); hint != "" && errors.Is(err, fs.ErrNotExist) {
@@ -27,7 +27,7 @@ func (l *Loader) openLibrary(name string) (fs.FS, error) {
 	return fsys, nil
 }
 
-// libraryLocations is where a component of a library is.
+// libraryLocations returns the location of a component of a library.
 func (l *Loader) libraryLocations(r reference) ([]location, error) {
 	fsys, err := l.openLibrary(r.library)
 	if err != nil {
@@ -41,7 +41,7 @@ func (l *Loader) libraryLocations(r reference) ([]location, error) {
 		if !fs.ValidPath(file) {
 			return nil, fmt.Errorf("component file @%s//%s: the path leads out of the library", r.library, file)
 		}
-		// Whatever else is wrong with a file is said when it is loaded.
+		// Other problems with a file are reported when it is loaded.
 		if _, err := fs.Stat(fsys, file); !errors.Is(err, fs.ErrNotExist) {
 			return []location{{library: r.library, file: file}}, nil
 		}
@@ -50,10 +50,10 @@ func (l *Loader) libraryLocations(r reference) ([]location, error) {
 	return nil, fmt.Errorf("component file @%s//%s does not exist.%s", r.library, candidates[0], hint)
 }
 
-// filesBelow lists the Starlark files of one folder with their whole paths.
+// filesBelow lists the Starlark files of one folder with their full paths.
 func filesBelow(fsys fs.FS, dir string) []string {
 	names, err := fs.Glob(fsys, path.Join(dir, "*.star"))
-	if err != nil { // the folder's name is no pattern
+	if err != nil { // the folder's name is not a valid pattern
 		return nil
 	}
 	return names

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// withLibraries is a workspace with two libraries, and the folder of a project.
+// withLibraries returns the loader of a workspace that has two libraries and files.
 func withLibraries(t *testing.T, files map[string]string) *Loader {
 	t.Helper()
 	dir := project(t, files)
@@ -30,11 +30,11 @@ func withLibraries(t *testing.T, files map[string]string) *Loader {
 			lib, ok := libs[name]
 			switch {
 			case root != dir:
-				return nil, fmt.Errorf("asked for the libraries of %s, not of %s", root, dir)
+				return nil, fmt.Errorf("got root %s, want %s", root, dir)
 			case name == "gone":
-				return nil, errors.New("it is not fetched")
+				return nil, errors.New("not fetched")
 			case !ok:
-				return nil, fmt.Errorf("nobody lists it: %w", fs.ErrNotExist)
+				return nil, fmt.Errorf("not listed: %w", fs.ErrNotExist)
 			}
 			return lib, nil
 		},
@@ -72,11 +72,11 @@ func TestFindInLibraryRefuses(t *testing.T) {
 		"@acme//trian.star:go":     "component file @acme//trian.star does not exist. Did you mean train.star?",
 		"@acme//../x.star:go":      "leads out of the library",
 		"@acme//train.star:og":     `no function "og" in @acme//train.star`,
-		"@acme//train.star":        "names no function, write @acme//train.star:FUNCTION: it has go",
+		"@acme//train.star":        "has no function: write @acme//train.star:FUNCTION (the file has go, undocumented)",
 		"@acme//train.star:_x":     "is private",
 		"@acme//sub/broken.star:f": "@acme//sub/broken.star:1",
-		"@amce//train.star:go":     "library @amce: nobody lists it: file does not exist. Did you mean acme?",
-		"@gone//train.star:go":     "library @gone: it is not fetched",
+		"@amce//train.star:go":     "library @amce: not listed: file does not exist. Did you mean acme?",
+		"@gone//train.star:go":     "library @gone: not fetched",
 	} {
 		_, err := loader.Find(t.Context(), ref)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -16,24 +16,24 @@ import (
 // Param is a parameter of a component.
 type Param struct {
 	Name string // as in the function, without stars
-	Type Type   // of the elements if Variadic
+	Type Type   // the type of one element if Variadic
 	Help string // one line, may be empty
-	// Required: it has no default.
+	// Required is set if the parameter has no default.
 	Required bool
-	// Default is how the default would be typed; "none" for None, "" if Required.
+	// Default is the default as it would be typed; "none" for None, "" if Required.
 	Default string
-	// Variadic: it takes all positional arguments.
+	// Variadic is set for *args, which takes all positional arguments.
 	Variadic bool
 
 	def starlark.Value // nil if Required or Variadic
-	// keyword: it can only be passed by name.
+	// keyword is set if the parameter can only be passed by name.
 	keyword bool
 }
 
-// Short reports whether the parameter has one letter, so that -x stands for it too.
+// Short reports whether the parameter's name is one letter, so that -x works too.
 func (p *Param) Short() bool { return utf8.RuneCountInString(p.Name) == 1 }
 
-// IsSwitch reports whether an option may stand without its value.
+// IsSwitch reports whether the value of the option can be left out.
 func (p *Param) IsSwitch() bool { return kinds[p.Type.Kind].bare != "" }
 
 // Flag returns the parameter as it is typed: "--name", "-x".
@@ -48,28 +48,28 @@ func (p *Param) Flag() string {
 	}
 }
 
-// nullable reports whether None is a value of the parameter.
+// nullable reports whether the parameter accepts None.
 func (p *Param) nullable() bool {
 	return p.Type.Optional || p.def == starlark.None || p.Type.isCompound()
 }
 
-// source is a function and where its docstring is.
+// source is a function and its docstring.
 type source struct {
 	fn   *starlark.Function
 	doc  Doc
-	file string // that fn is from
+	file string // of fn
 	tree func() *syntax.File
 	// resources are those of the project, which a parameter of type resource can name.
 	resources []specmodule.NamedResource
 }
 
-// newSource reads fn's docstring. tree returns the syntax of fn's file, or nil; only errors need
-// it.
+// newSource reads fn's docstring. tree returns the syntax of fn's file, or nil; it is called only
+// for errors.
 func newSource(fn *starlark.Function, tree func() *syntax.File, resources []specmodule.NamedResource) source {
 	return source{fn: fn, doc: ParseDoc(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: resources}
 }
 
-// docLine is the line of the docstring's opening quotes, from 1.
+// docLine returns the line of the docstring's opening quotes, from 1.
 func (s source) docLine() int {
 	if def := findDef(s.tree(), s.fn); def != nil {
 		if literal := interp.Docstring(def.Body); literal != nil {
@@ -116,13 +116,13 @@ func (s source) params() ([]Param, error) {
 	return params, nil
 }
 
-// param describes the i-th parameter; variadic says that it is *args.
+// param describes the i-th parameter; variadic is set for *args.
 func (s source) param(i int, variadic bool) (Param, error) {
 	name, pos := s.fn.Param(i)
 	doc, _ := s.doc.Arg(name)
 	p := Param{Name: name, Help: doc.Help, Variadic: variadic}
 	if name == "help" {
-		return p, s.fail(int(pos.Line), "no parameter can be called help: --help shows a component's help")
+		return p, s.fail(int(pos.Line), "a parameter cannot be named help: --help shows the component's help")
 	}
 	if !variadic {
 		p.def = s.fn.ParamDefault(i)
@@ -144,12 +144,12 @@ func (s source) param(i int, variadic bool) (Param, error) {
 	return p, nil
 }
 
-// inferType infers a type that the docstring does not give, and checks it.
+// inferType infers a type that the docstring does not give, and checks the default.
 func (s source) inferType(p *Param, line int) error {
 	if p.Type.Kind == Unset {
 		t, ok := typeOf(p.def)
 		if !ok {
-			return s.fail(line, "argument %s: its default is a %s, which has no form on a command line: give its type as `%s (str): …` in the docstring",
+			return s.fail(line, "argument %s: its default is a %s, which cannot be typed on a command line: declare its type as `%s (str): …` in the docstring",
 				p.Name, p.def.Type(), p.Name)
 		}
 		t.Optional = t.Optional || p.Type.Optional
@@ -157,7 +157,7 @@ func (s source) inferType(p *Param, line int) error {
 	}
 	if p.Variadic && p.Type.isCompound() {
 		if p.Type.Kind == Dict {
-			return s.fail(line, "argument *%s: its type is that of one element, and cannot be a dict", p.Name)
+			return s.fail(line, "argument *%s: its type describes one element and cannot be a dict", p.Name)
 		}
 		p.Type = p.Type.elem()
 	}
@@ -179,13 +179,13 @@ func (s source) checkDefault(p *Param, line int) error {
 	return nil
 }
 
-// fail makes an error about a line of the component's file.
+// fail returns an error about a line of the component's file.
 func (s source) fail(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: component %s: %s", s.file, line, s.fn.Name(), oneLine(fmt.Sprintf(format, args...)))
 }
 
-// oneLine replaces unprintable characters, so that an error stays one line and holds no control
-// sequence.
+// oneLine replaces unprintable characters by spaces, so that an error stays one line and contains
+// no control sequences.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -31,11 +31,11 @@ func TestMergeRecorded(t *testing.T) {
 		{"switch on", "--dry False", "--dry", "--dry"},
 		{"values for the rest", "--msg a -- x -y", "z", "--msg a -- z"},
 		{"the rest stays", "--msg a -- x -y", "--msg b", "--msg b -- x -y"},
-		{"the rest without a mark", "x -y", "--msg b", "--msg b -- x -y"},
+		{"the rest without --", "x -y", "--msg b", "--msg b -- x -y"},
 		{"switch before the rest", "--dry", "x", "--dry -- x"},
-		{"the rest taken away", "--msg a x", "--", "--msg a"},
-		{"marks in the rest", "-- a -- b", "--dry", "--dry -- a -- b"},
-		{"a marked rest now", "x", "-- -a --", "-- -a --"},
+		{"the rest removed", "--msg a x", "--", "--msg a"},
+		{"-- in the rest", "-- a -- b", "--dry", "--dry -- a -- b"},
+		{"a rest after -- now", "x", "-- -a --", "-- -a --"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +43,7 @@ func TestMergeRecorded(t *testing.T) {
 			if err != nil || strings.Join(got, " ") != c.want {
 				t.Fatalf("%q, %v; want %q", got, err, c.want)
 			}
-			// What comes out means what was asked for.
+			// The merged command line means the same as the new arguments over the recorded ones.
 			line, err := parseArgs(recordedParams, got)
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +70,7 @@ func TestMergeRecordedErrors(t *testing.T) {
 		name, recorded, args, want string
 		old                        bool
 	}{
-		{"recorded option is gone", "--gone 1", "", `the recorded arguments do not fit it any more: unknown option "--gone"`, true},
+		{"recorded option is gone", "--gone 1", "", `the recorded arguments no longer fit: unknown option "--gone"`, true},
 		{"recorded option is gone, others given", "--gone 1", "--msg b", `unknown option "--gone"`, true},
 		{"unknown now", "--msg a", "--mgs b", `unknown option "--mgs". Did you mean --msg?`, false},
 		{"twice now", "--msg a", "--msg b --msg c", "repeated argument --msg", false},

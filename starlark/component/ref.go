@@ -8,24 +8,24 @@ import (
 	"torchx/runtime/lazyregexp"
 )
 
-// reference names a function in one of three ways.
+// reference is a parsed reference to a function, in one of three forms.
 type reference struct {
 	text     string // as the user wrote it
 	function string // "" if the reference names a file only
 	// Exactly one of module and file is set.
-	module string // MODULE.FUNCTION
-	file   string // FILE.star:FUNCTION, or the part behind "//" of a library's
+	module string // MODULE of MODULE.FUNCTION
+	file   string // FILE.star of FILE.star:FUNCTION, relative to the library if library is set
 	// library is NAME of @NAME//FILE.star:FUNCTION or @NAME//MODULE.FUNCTION, else "".
 	library string
 }
 
 var (
 	identifier = lazyregexp.New(`^[\pL_][\pL\p{Nd}_]*$`)
-	// libraryRef has the name of a library and what is asked of it.
+	// libraryRef captures the name of a library and the reference within it.
 	libraryRef = lazyregexp.New(`^@(\w[\w.-]*)//(.+)$`)
 )
 
-// parseRef reads a reference. Errors tell the right form.
+// parseRef parses a reference. Errors show the right form.
 func parseRef(text string) (reference, error) {
 	ref := reference{text: text}
 	if oneLine(text) != text {
@@ -53,7 +53,7 @@ func parseRef(text string) (reference, error) {
 	return ref, ref.checkFile()
 }
 
-// moduleFile is the path of the module's file in a components folder.
+// moduleFile returns the path of the module's file in a components folder.
 func (r *reference) moduleFile() string { return strings.ReplaceAll(r.module, ".", "/") + ".star" }
 
 // checkModule refuses an invalid MODULE.FUNCTION. Unknown modules are found later.
@@ -74,7 +74,7 @@ func (r *reference) checkModule() error {
 func (r *reference) checkFile() error {
 	switch {
 	case r.library == "" && strings.HasSuffix(r.file, ".py"):
-		return nil // refused with a better text once the folder has been looked at
+		return nil // pythonError reports it later, after it has searched the folder
 	case !strings.HasSuffix(r.file, ".star") || strings.Contains(r.file, ".star:"):
 		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", brief.Quote(r.text))
 	case !identifier().MatchString(r.function) && r.function != "":

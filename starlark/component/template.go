@@ -8,7 +8,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// templateSource and templateTest are a component called MODULE.FUNCTION and its test.
+// templateSource and templateTest are a component MODULE.FUNCTION and its test.
 var (
 	//go:embed template.star.txt
 	templateSource string
@@ -22,7 +22,7 @@ func Template(module, function string) (source, test string) {
 	return fill(templateSource), fill(templateTest)
 }
 
-// Reserved reports whether a name is a keyword or built-in and so cannot name a new component.
+// Reserved reports whether name is a keyword or built-in, and so cannot name a new component.
 func Reserved(name string) bool {
 	if _, ok := starlark.Universe[name]; ok || name == "help" || name == "specs" || name == "torchx" {
 		return true

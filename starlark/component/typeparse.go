@@ -11,9 +11,9 @@ import (
 )
 
 // ParseType reads the type of a docstring entry: "int", "list[str]", "dict[str, int]", `enum("a",
-// "b")`; "T?", "optional[T]", "T | None" and "T, optional" add None. List, Dict, Optional and
-// Literal of Python work too. "optional" alone leaves the kind Unset. Errors are one line and list
-// the forms.
+// "b")`; "T?", "optional[T]", "T | None" and "T, optional" add None. Python's List, Dict, Optional
+// and Literal work too. "optional" alone leaves the kind Unset. Errors are one line and list the
+// forms.
 func ParseType(text string) (Type, error) {
 	text = strings.TrimSpace(text)
 	if strings.EqualFold(text, "optional") {
@@ -27,12 +27,12 @@ func ParseType(text string) (Type, error) {
 	return t, nil
 }
 
-// typeWords splits a type into names, quoted texts and single characters.
+// typeWords splits a type into names, quoted strings and single characters.
 func typeWords(text string) []string {
 	var s scanner.Scanner
 	s.Init(strings.NewReader(text))
 	s.Mode = scanner.ScanIdents | scanner.ScanStrings | scanner.ScanChars
-	s.Error = func(*scanner.Scanner, string) {} // an odd word is refused by the parser
+	s.Error = func(*scanner.Scanner, string) {} // the parser reports invalid words
 	var words []string
 	for s.Scan() != scanner.EOF {
 		words = append(words, s.TokenText())
@@ -40,7 +40,7 @@ func typeWords(text string) []string {
 	return words
 }
 
-// typeParser reads a type from its words.
+// typeParser parses a type from its words.
 type typeParser struct {
 	words []string
 	at    int
@@ -68,15 +68,15 @@ func (p *typeParser) accept(word string) bool {
 	return true
 }
 
-// close takes the bracket that ends a list of types or choices.
+// close accepts the bracket that ends a list of types or choices.
 func (p *typeParser) close(bracket string) error {
 	if p.accept(bracket) {
 		return nil
 	}
 	if w := p.peek(); w != "" {
-		return fmt.Errorf("a closing %s is missing before %s", bracket, brief.Quote(w))
+		return fmt.Errorf("missing %s before %s", bracket, brief.Quote(w))
 	}
-	return fmt.Errorf("a closing %s is missing", bracket)
+	return fmt.Errorf("missing %s at the end", bracket)
 }
 
 func (p *typeParser) whole() (Type, error) {
@@ -84,18 +84,18 @@ func (p *typeParser) whole() (Type, error) {
 	if err != nil {
 		return t, err
 	}
-	// The ", optional" of google style docstrings.
+	// The ", optional" of Google-style docstrings.
 	if p.accept(",") && strings.EqualFold(p.peek(), "optional") {
 		t.Optional = true
 		p.at++
 	}
 	if w := p.peek(); w != "" {
-		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t.Brief(), brief.Quote(w), typeForms())
+		return t, fmt.Errorf("unexpected %s after %s; %s", brief.Quote(w), t.Brief(), typeForms())
 	}
 	return t, nil
 }
 
-// union reads T, T?, T | None or None | T.
+// union parses T, T?, T | None or None | T.
 func (p *typeParser) union() (Type, error) {
 	var found Type
 	for {
@@ -107,7 +107,7 @@ func (p *typeParser) union() (Type, error) {
 			case err != nil:
 				return t, err
 			case found.Kind != Unset:
-				return t, fmt.Errorf("only None can be an alternative")
+				return t, fmt.Errorf("the only alternative allowed is None")
 			}
 			t.Optional = t.Optional || found.Optional
 			found = t
@@ -117,12 +117,12 @@ func (p *typeParser) union() (Type, error) {
 		}
 	}
 	if found.Kind == Unset {
-		return found, fmt.Errorf("it allows nothing but None")
+		return found, fmt.Errorf("a type other than None is missing")
 	}
 	return found, nil
 }
 
-// term reads a type that is no alternative, with the "?" behind it.
+// term parses a type without alternatives, and the "?" after it.
 func (p *typeParser) term() (Type, error) {
 	t, err := p.name(p.next())
 	if err == nil && p.accept("?") {
@@ -151,7 +151,7 @@ func (p *typeParser) name(name string) (Type, error) {
 
 func (p *typeParser) optional() (Type, error) {
 	if !p.accept("[") {
-		return Type{}, fmt.Errorf("optional[T] says what T is, as in optional[int]")
+		return Type{}, fmt.Errorf("optional needs a type, as in optional[int]")
 	}
 	t, err := p.union()
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *typeParser) optional() (Type, error) {
 	return t, p.close("]")
 }
 
-// listType reads what follows list; a bare one is of str.
+// listType parses the rest of a type after "list"; list alone is list[str].
 func (p *typeParser) listType() (Type, error) {
 	if !p.accept("[") {
 		return Type{Kind: List, Elem: String}, nil
@@ -173,7 +173,7 @@ func (p *typeParser) listType() (Type, error) {
 	return elem.list(), p.close("]")
 }
 
-// dictType reads what follows dict; a bare one is of str to str.
+// dictType parses the rest of a type after "dict"; dict alone is dict[str, str].
 func (p *typeParser) dictType() (Type, error) {
 	if !p.accept("[") {
 		return Type{Kind: Dict, Key: String, Elem: String}, nil
@@ -183,10 +183,10 @@ func (p *typeParser) dictType() (Type, error) {
 		return key, err
 	}
 	if !kinds[key.Kind].key {
-		return key, fmt.Errorf("the keys of a dict are str, int, float or bool")
+		return key, fmt.Errorf("the keys of a dict must be str, int, float or bool")
 	}
 	if !p.accept(",") {
-		return key, fmt.Errorf("a dict has a key type and a value type, as in dict[str, int]")
+		return key, fmt.Errorf("a dict needs a key type and a value type, as in dict[str, int]")
 	}
 	elem, err := p.element()
 	if err != nil {
@@ -195,45 +195,45 @@ func (p *typeParser) dictType() (Type, error) {
 	return Type{Kind: Dict, Key: key.Kind, Elem: elem.Kind, Choices: elem.Choices, choices: elem.choices}, p.close("]")
 }
 
-// element reads a type that can be inside a list or dict.
+// element parses a type that is allowed inside a list or dict.
 func (p *typeParser) element() (Type, error) {
 	t, err := p.term()
 	if err == nil && (t.isCompound() || t.Optional) {
-		return t, fmt.Errorf("neither a list, a dict nor None can be inside a list or dict")
+		return t, fmt.Errorf("a list or dict cannot contain a list, a dict or None")
 	}
 	return t, err
 }
 
-// refusedChoice says why a value of an enum is none, "" if it is one.
+// refusedChoice returns why a value of an enum is invalid, "" if it is valid.
 func refusedChoice(choice string, quoted bool) string {
 	switch {
 	case !quoted:
 		return "is not in quotes"
 	case choice == "":
-		return "is empty (for None write a ? behind the enum)"
+		return "is empty (for None, write ? after the enum)"
 	case strings.Contains(choice, ","):
 		return "has a comma"
 	case oneLine(choice) != choice:
-		return "has a character that cannot be shown"
+		return "has an unprintable character"
 	}
 	return ""
 }
 
-// enum reads ("a", "b") or, as Python's Literal has it, ["a", "b"].
+// enum parses ("a", "b"), or ["a", "b"] as in Python's Literal.
 func (p *typeParser) enum() (Type, error) {
 	t := Type{Kind: Enum}
 	stop := map[string]string{"(": ")", "[": "]"}[p.next()]
 	if stop == "" {
-		return t, fmt.Errorf(`an enum lists its values, as in enum("a", "b")`)
+		return t, fmt.Errorf(`an enum needs values, as in enum("a", "b")`)
 	}
 	for {
 		word := p.next()
 		choice, ok := unquote(word)
 		switch reason := refusedChoice(choice, ok); {
 		case reason != "":
-			return t, fmt.Errorf(`value %d of the enum, %s, %s: they are texts in quotes without commas, as in enum("a", "b")`, len(t.Choices)+1, brief.Text(oneLine(word)), reason)
+			return t, fmt.Errorf(`value %d of the enum, %s, %s: values are quoted strings without commas, as in enum("a", "b")`, len(t.Choices)+1, brief.Text(oneLine(word)), reason)
 		case t.hasChoice(choice):
-			return t, fmt.Errorf("%s stands in the enum twice", brief.Quote(choice))
+			return t, fmt.Errorf("the enum has %s twice", brief.Quote(choice))
 		}
 		t.addChoice(choice)
 		if !p.accept(",") {
@@ -242,7 +242,7 @@ func (p *typeParser) enum() (Type, error) {
 	}
 }
 
-// unquote takes the quotes off a word; there are no escapes.
+// unquote removes the quotes of a word; escapes are not supported.
 func unquote(word string) (string, bool) {
 	n := len(word)
 	if n < 2 || word[0] != word[n-1] || word[0] != '"' && word[0] != '\'' {
@@ -251,7 +251,7 @@ func unquote(word string) (string, bool) {
 	return word[1 : n-1], true
 }
 
-// forms are how the kinds are written, by Kind.
+// forms returns the syntax of the kinds, by Kind.
 func forms() []string {
 	list := make([]string, len(kinds))
 	for k := range kinds {

@@ -18,15 +18,15 @@ type Type struct {
 	Kind Kind
 	Key  Kind // of a Dict: str, int, float or bool
 	Elem Kind // of a List or a Dict: anything but List and Dict
-	// Choices are the values of an Enum, and the names that a Resource may have;
-	// for a List or Dict those of its elements. No choices for a Resource: any name.
+	// Choices are the values of an Enum, or the names allowed for a Resource; for a List or Dict
+	// they are those of its elements. A Resource without choices accepts any name.
 	Choices []string
-	choices map[string]bool // of many Choices
+	choices map[string]bool // set of Choices, if there are many
 	// Optional says that None is a value too.
 	Optional bool
 }
 
-// String writes the type as a docstring does, without Optional: "list[int]", `enum("a", "b")`.
+// String returns the type as written in a docstring, without Optional: "list[int]", `enum("a", "b")`.
 func (t Type) String() string {
 	switch t.Kind {
 	case List:
@@ -44,16 +44,16 @@ func (t Type) String() string {
 	}
 }
 
-// Brief is the type in a message.
+// Brief returns the type, shortened for a message.
 func (t Type) Brief() string { return brief.Text(t.String()) }
 
-// elem is the type of the elements of a list, or of the values of a dict.
+// elem returns the type of the elements of a list, or of the values of a dict.
 func (t Type) elem() Type { return Type{Kind: t.Elem, Choices: t.Choices, choices: t.choices} }
 
-// key is the type of the keys of a dict.
+// key returns the type of the keys of a dict.
 func (t Type) key() Type { return Type{Kind: t.Key} }
 
-// list is the type of lists of t, which is neither a list nor a dict.
+// list returns the type of lists of t, which is neither a list nor a dict.
 func (t Type) list() Type {
 	return Type{Kind: List, Elem: t.Kind, Choices: t.Choices, choices: t.choices}
 }
@@ -68,7 +68,7 @@ func (t Type) isCompound() bool { return t.Kind == List || t.Kind == Dict }
 func (t Type) NamesResource() bool { return t.Kind == Resource }
 
 // Members returns the Starlark type whose methods the values of a documented type have, such as
-// "string"; "" for none. An incomplete text is matched by its beginning.
+// "string"; "" for none. The text may be followed by more, as in "str)".
 func Members(text string) string {
 	text = strings.ToLower(text)
 	for _, k := range kinds[String:] {
@@ -79,7 +79,7 @@ func Members(text string) string {
 	return ""
 }
 
-// Literal writes v, a constant of another kind, as Starlark code of type t; "" if that is unclear.
+// Literal returns v, a constant of another kind, as Starlark code of type t; "" if that is unclear.
 func (t Type) Literal(v starlark.Value) string {
 	if f := kinds[t.Kind].literal; f != nil {
 		if text, ok := f(v); ok {
@@ -89,17 +89,17 @@ func (t Type) Literal(v starlark.Value) string {
 	return ""
 }
 
-// Offer is what can be offered while a value is typed.
+// Offer describes the completions of a value.
 type Offer struct {
 	// Words are whole values; nil if they cannot be listed.
 	Words []string
 	// Files says that the value can be the path of a file.
 	Files bool
-	// List says that the value is several, separated by commas.
+	// List says that the value is a comma-separated list.
 	List bool
 }
 
-// Offer returns what to offer for a value of the parameter.
+// Offer returns the completions for a value of the parameter.
 func (p *Param) Offer() Offer {
 	t := p.Type
 	switch t.Kind {
@@ -115,7 +115,7 @@ func (p *Param) Offer() Offer {
 	return o
 }
 
-// allows reports whether text is one of the choices, if there are any.
+// allows reports whether text is one of the choices, if the type has choices.
 func (t Type) allows(text string) bool {
 	return len(t.Choices) == 0 || t.hasChoice(text) || text == "" && kinds[t.Kind].blank
 }
@@ -127,7 +127,7 @@ func (t Type) hasChoice(text string) bool {
 	return slices.Contains(t.Choices, text)
 }
 
-// manyChoices is from where on a search through Choices takes longer than a map.
+// manyChoices is the number of Choices from which on a map is faster than a search.
 const manyChoices = 100
 
 func (t *Type) addChoice(text string) {
@@ -143,7 +143,7 @@ func (t *Type) addChoice(text string) {
 	}
 }
 
-// examples are two values of the type as they are typed.
+// examples returns two values of the type as typed.
 func (t Type) examples() (first, second string) {
 	switch words := kinds[t.Kind].examples; {
 	case t.Kind == List:
@@ -160,7 +160,7 @@ func (t Type) examples() (first, second string) {
 	}
 }
 
-// expected says how a value of the type is written, with an example.
+// expected returns the syntax of a value of the type, with an example.
 func (t Type) expected() string {
 	switch t.Kind {
 	case Enum:
@@ -176,8 +176,8 @@ func (t Type) expected() string {
 	}
 }
 
-// refuse is the error about a value of another type. typed is the word to suggest a choice for, or
-// "".
+// refuse returns the error for a value that is not of the type. typed is the word for which to
+// suggest a choice, or "".
 func (t Type) refuse(shown, typed string) error {
 	switch t.Kind {
 	case Enum:
@@ -201,14 +201,14 @@ func (t Type) refuse(shown, typed string) error {
 	return fmt.Errorf("%s is not %s %s%s", shown, article, t.Kind, how)
 }
 
-// unknownResourceError names an unknown resource. It is not a usage error: the project defines
-// resources.
+// unknownResourceError names an unknown resource. It is not a usage error, since the project
+// defines resources.
 type unknownResourceError struct {
 	name  string
 	names []string
 }
 
-// Error returns TorchX's words.
+// Error returns the message of TorchX.
 func (e *unknownResourceError) Error() string {
 	hint := "Named resources: " + brief.List(e.names)
 	if closest, ok := suggest.Closest(e.name, e.names); ok {
@@ -217,7 +217,7 @@ func (e *unknownResourceError) Error() string {
 	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(brief.Quote(e.name), `"`), hint)
 }
 
-// Fits reports why v, such as a default, is not a value of the type. None fits every type.
+// Fits returns an error if v, such as a default, is not a value of the type. None fits every type.
 func (t Type) Fits(v starlark.Value) error {
 	if v == starlark.None || v == nil {
 		return nil
@@ -269,14 +269,14 @@ func (t Type) fitsDict(v starlark.Value) error {
 	return nil
 }
 
-// misfit is the error about a Starlark value of another type. For a text in place of a time or size
-// it shows the number.
+// misfit returns the error for a Starlark value of another type. For a string where a time or size
+// is expected it shows the number to write.
 func (t Type) misfit(v starlark.Value) error {
 	text, isText := starlark.AsString(v)
 	shown := interp.Show(v)
 	if unit := kinds[t.Kind].unit; unit != "" && isText {
 		if number, ok := kinds[t.Kind].read(text); ok {
-			return fmt.Errorf("%s is a text, and a %s is a number of %s: write %s", shown, t.Kind, unit, number)
+			return fmt.Errorf("%s is a string, but a %s is a number of %s: write %s", shown, t.Kind, unit, number)
 		}
 	}
 	if isText || t.Kind == Enum || t.Kind == Resource {
@@ -285,7 +285,7 @@ func (t Type) misfit(v starlark.Value) error {
 	return fmt.Errorf("%s is of type %s, not %s", shown, v.Type(), t.Brief())
 }
 
-// typeOf tells the type from a default; a required parameter is a str.
+// typeOf returns the type of a default; a required parameter is a str.
 func typeOf(def starlark.Value) (Type, bool) {
 	switch def := def.(type) {
 	case nil:

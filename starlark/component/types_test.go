@@ -63,31 +63,31 @@ func TestParseTypeRefuses(t *testing.T) {
 		{"integer", "Did you mean int?"},
 		{"boolean", "Did you mean bool?"},
 		{"in MB", "a type is one of"},
-		{"list[list[str]]", "inside a list or dict"},
-		{"list[str", "closing ]"},
+		{"list[list[str]]", "a list or dict cannot contain"},
+		{"list[str", "missing ] at the end"},
 		{"dict[str]", "key type and a value type"},
 		{"set[str]", "a type is one of"},
-		{"int | str", "only None"},
-		{"None", "nothing but None"},
+		{"int | str", "only alternative allowed is None"},
+		{"None", "other than None"},
 		{"Optional[]", "a type is one of"},
 		{"enum", `as in enum("a", "b")`},
-		{"enum()", "texts in quotes"},
-		{"enum(a, b)", "texts in quotes"},
-		{`enum("")`, "texts in quotes"},
-		{`enum("", "fast")`, `value 1 of the enum, "", is empty (for None write a ? behind the enum)`},
+		{"enum()", "quoted strings"},
+		{"enum(a, b)", "quoted strings"},
+		{`enum("")`, "quoted strings"},
+		{`enum("", "fast")`, `value 1 of the enum, "", is empty (for None, write ? after the enum)`},
 		{`enum("fast", '')`, "value 2 of the enum, '', is empty"},
 		{`enum("a", b)`, "value 2 of the enum, b, is not in quotes"},
-		{`enum("a,b")`, `"a,b", has a comma: they are texts in quotes without commas`},
+		{`enum("a,b")`, `"a,b", has a comma: values are quoted strings without commas`},
 		{`enum("a", "a")`, "twice"},
-		{`enum("a"`, "closing ) is missing"},
-		{`enum("a`, "texts in quotes"},
-		{"dict[path, int]", "the keys of a dict"},
-		{"list[int?]", "inside a list or dict"},
-		{"int str", "nothing is expected behind int"},
-		{"int, str", "nothing is expected behind int"},
+		{`enum("a"`, "missing ) at the end"},
+		{`enum("a`, "quoted strings"},
+		{"dict[path, int]", "the keys of a dict must be"},
+		{"list[int?]", "a list or dict cannot contain"},
+		{"int str", "after int"},
+		{"int, str", "after int"},
 		{"durations", "Did you mean duration?"},
 		{"size", "a type is one of"},
-		{"int?!", "nothing is expected"},
+		{"int?!", `unexpected "!"`},
 	}
 	for _, test := range tests {
 		_, err := ParseType(test.text)
@@ -97,7 +97,7 @@ func TestParseTypeRefuses(t *testing.T) {
 	}
 }
 
-// TestTypeIsReadBack: what a type is shown as is a type again.
+// TestTypeIsReadBack checks that the text of a type parses to the same type.
 func TestTypeIsReadBack(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"str", "list[duration]", "dict[int, bytesize]", `enum("a", "b")`, `list[enum("x")]`, "resource", "path"} {
@@ -163,8 +163,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestParamsCheckDefaults: a default that has no form on the command line, where a
-// number is meant for a time or a size, is found before anything runs.
+// TestParamsCheckDefaults checks that a default which is not a value of its type, such as "10m" for
+// a number of seconds, is found before anything runs.
 func TestParamsCheckDefaults(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
@@ -174,7 +174,7 @@ func TestParamsCheckDefaults(t *testing.T) {
     Args:
         wait (duration): how long
     """
-`: `c.star:1: component f: argument wait: its default does not fit its type: "10m" is a text, and a duration is a number of seconds: write 600`,
+`: `c.star:1: component f: argument wait: its default does not fit its type: "10m" is a string, but a duration is a number of seconds: write 600`,
 		`def f(mode = "slo"):
     """F.
 
@@ -197,8 +197,8 @@ func TestParamsCheckDefaults(t *testing.T) {
 	}
 }
 
-// TestKindsAreComplete checks each row of the table: an argument type that lacks a part
-// would show only where that part is needed.
+// TestKindsAreComplete checks each row of the table: a missing part would otherwise show only where
+// it is used.
 func TestKindsAreComplete(t *testing.T) {
 	t.Parallel()
 	for k := String; int(k) < len(kinds); k++ {
@@ -225,7 +225,7 @@ func TestKindsAreComplete(t *testing.T) {
 	}
 }
 
-// Messages stay short however many choices a type has and however large a value is.
+// TestMessagesAreBounded checks that messages stay short with many choices and large values.
 func TestMessagesAreBounded(t *testing.T) {
 	t.Parallel()
 	names := make([]string, 50000)

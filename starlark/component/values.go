@@ -73,7 +73,7 @@ func (t Type) errorIn(err error, text string) error {
 	return fmt.Errorf("%w, in %s, which should be %s", err, brief.Quote(text), t.expected())
 }
 
-// parseOne reads a value that is neither a list nor a dict.
+// parseOne parses a value that is neither a list nor a dict.
 func (t Type) parseOne(text string) (starlark.Value, error) {
 	v, ok := kinds[t.Kind].read(text)
 	if !ok || !t.allows(text) {
@@ -82,11 +82,11 @@ func (t Type) parseOne(text string) (starlark.Value, error) {
 	return v, nil
 }
 
-// maxShown bounds what show writes, in bytes: a default can be endless, such as a range.
+// maxShown bounds the output of show, in bytes: a default can be huge, such as a range.
 const maxShown = 64 << 10
 
-// show writes a value as the command line would give it to a parameter of type t, or the beginning
-// of that.
+// show returns a value as the command line would give it to a parameter of type t, shortened to
+// maxShown.
 func (t Type) show(v starlark.Value) string {
 	var b strings.Builder
 	t.write(&b, v)
@@ -129,7 +129,7 @@ func (t Type) write(b *strings.Builder, v starlark.Value) {
 	b.WriteString(text)
 }
 
-// next writes what stands before the n-th value, from 1, or reports that there is no room for it.
+// next writes the separator before the n-th value, from 1, and reports whether it fits.
 func next(b *strings.Builder, n int) bool {
 	switch {
 	case n == 1:
@@ -173,7 +173,7 @@ func (t Type) listFromJSON(v any) (starlark.Value, error) {
 	return starlark.NewList(values), nil
 }
 
-// dictFromJSON sorts the keys: a decoded object has lost their order.
+// dictFromJSON sorts the keys, since a decoded object has no order.
 func (t Type) dictFromJSON(v any) (starlark.Value, error) {
 	items, ok := v.(map[string]any)
 	if !ok {
@@ -214,7 +214,7 @@ func (t Type) oneFromJSON(v any) (starlark.Value, error) {
 	return nil, t.refuse(showJSON(v), "")
 }
 
-// numberFromJSON takes the text of a number. One for a str stays as it was written.
+// numberFromJSON parses the text of a number, which a str keeps unchanged.
 func (t Type) numberFromJSON(text string) (starlark.Value, error) {
 	if kinds[t.Kind].notNumeric {
 		return nil, t.refuse(text, "")
@@ -222,7 +222,7 @@ func (t Type) numberFromJSON(text string) (starlark.Value, error) {
 	return t.parseOne(text)
 }
 
-// formatNumber writes whole numbers without an exponent, so that they can be ints.
+// formatNumber writes whole numbers without an exponent, so that they can be parsed as ints.
 func formatNumber(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return strconv.FormatFloat(f, 'f', -1, 64)

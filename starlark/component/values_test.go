@@ -69,8 +69,8 @@ func TestParseText(t *testing.T) {
 	}
 }
 
-// TestListVectors compares with TorchX, for which "" is an empty list where it
-// is a value, and none where it is an argument.
+// TestListVectors compares with TorchX, where "" is an empty list as a value
+// and None as an argument.
 func TestListVectors(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/csv_to_list.json")

@@ -8,7 +8,7 @@ import (
 	"torchx/starlark/token"
 )
 
-// brackets explains brackets that are not closed, or closed by another.
+// brackets explains brackets that are not closed, or closed by another kind of bracket.
 func (r *report) brackets() bool {
 	if strings.HasPrefix(r.msg, "unexpected ") {
 		return r.say("no bracket is open here")
@@ -42,20 +42,20 @@ func closing(bracket string) string {
 	return map[string]string{"(": ")", "[": "]", "{": "}"}[bracket]
 }
 
-// column is that of the i-th token, from 1, in characters.
+// column returns the column of the i-th token, from 1, in characters.
 func (r *report) column(i int) int {
 	start := r.tokens[i].Start
 	return len([]rune(r.text[strings.LastIndexByte(r.text[:start], '\n')+1:start])) + 1
 }
 
-// statementWords begin statements and never stand in brackets.
+// statementWords begin statements and never appear inside brackets.
 var statementWords = []string{
 	"def", "return", "pass", "break", "continue", "import", "from", "class", "while", "try", "with", "raise", "del", "global",
 }
 
 // endsInside reports whether the statement that opened a bracket certainly ended before the error:
-// the text ended, a word that only begins statements follows, or a line that is not indented
-// deeper.
+// at the end of the text, before a word that only begins statements, or before a line that is not
+// indented deeper.
 func (r *report) endsInside(bracket int) bool {
 	if r.at >= len(r.tokens) || slices.Contains(statementWords, r.textOf(r.at)) {
 		return true
@@ -68,7 +68,7 @@ func (r *report) endsInside(bracket int) bool {
 	return from != to && len(inner) <= len(outer) && r.nesting(r.at) >= 0
 }
 
-// isCompound holds for the words that begin statements with a body.
+// isCompound reports whether word begins a statement with a body.
 func isCompound(word string) bool {
 	return slices.Contains([]string{"def", "if", "elif", "else", "for", "while"}, word)
 }

@@ -1,10 +1,9 @@
-// Package explain makes the parser's errors point at the mistake and say what to
-// write instead.
+// Package explain moves the parser's errors to the mistake and adds how to fix it.
 //
-// The parser reports the token at which it gave up, often behind the mistake or on
-// another line. Syntax splits the text into tokens, finds that one and asks a list
-// of rules, the surest first: characters.go (what no Starlark text has),
-// brackets.go (what is never closed), layout.go (line ends and indentation),
+// The parser reports the token at which it failed, often after the mistake or on
+// another line. Syntax splits the text into tokens, finds that token and tries a list
+// of rules, the most certain first: characters.go (characters that are not valid),
+// brackets.go (brackets that are never closed), layout.go (line ends and indentation),
 // syntax.go (words and operators of Python and other languages).
 package explain
 
@@ -15,7 +14,7 @@ import (
 	"torchx/starlark/token"
 )
 
-// Syntax returns the offset and message of a parser's error that was reported at an offset in text.
+// Syntax returns a better offset and message for an error that the parser reported at offset.
 func Syntax(text string, offset int, msg string) (at int, better string) {
 	r := newReport(text, offset, msg)
 	if r == nil {
@@ -39,8 +38,8 @@ type report struct {
 	got    string // "':'", "newline", "identifier"; "" if the message does not say
 	want   string
 	tokens []token.Token // without comments
-	at     int           // the token that was got, may be len(tokens)
-	open   []int         // the brackets that are open before it
+	at     int           // the index of the unexpected token, may be len(tokens)
+	open   []int         // the open brackets before it
 	head   int           // the first token of its statement
 }
 
@@ -74,12 +73,12 @@ func newReport(text string, offset int, msg string) *report {
 	return r
 }
 
-// isLayout holds for errors about line ends and indentation, which are no tokens here.
+// isLayout reports whether the error is about line ends or indentation, which are not tokens here.
 func (r *report) isLayout() bool {
 	return slices.Contains([]string{"newline", "indent", "outdent", "end of file"}, r.got)
 }
 
-// find returns the token that the parser complains about. Some messages give its start, most its
+// find returns the token that the parser complains about. Some messages have its start, most its
 // end.
 func (r *report) find() int {
 	if r.isLayout() || r.want == "primary expression" {
@@ -93,14 +92,14 @@ func (r *report) find() int {
 	if i < 0 {
 		return len(r.tokens)
 	}
-	// The offset is between two tokens: the message tells which is meant.
+	// The offset is between two tokens: only the message tells them apart.
 	if next := i + 1; next < len(r.tokens) && r.tokens[i].End == r.offset && r.tokens[next].Start == r.offset && r.isGot(next) && !r.isGot(i) {
 		return next
 	}
 	return i
 }
 
-// isGot reports whether the message can be about the i-th token.
+// isGot reports whether the message can refer to the i-th token.
 func (r *report) isGot(i int) bool {
 	switch r.got {
 	case "identifier":
@@ -127,7 +126,7 @@ func (r *report) point(i int) {
 	}
 }
 
-// textOf is the text of the i-th token, "" outside the text.
+// textOf returns the text of the i-th token, "" outside the text.
 func (r *report) textOf(i int) string {
 	if i < 0 || i >= len(r.tokens) {
 		return ""
@@ -146,7 +145,7 @@ func (r *report) nesting(i int) int {
 	return token.Nesting(r.text[r.tokens[i].Start])
 }
 
-// before returns the last token before the i-th that is no line end, -1 for none.
+// before returns the last token before the i-th that is not a line end, -1 for none.
 func (r *report) before(i int) int {
 	for i--; r.isKind(i, token.Newline); i-- {
 	}

@@ -11,7 +11,7 @@ import (
 	"torchx/starlark/interp"
 )
 
-// explained are texts with what is said about them; "…" stands for anything.
+// explained maps texts to their explained errors; "…" matches anything.
 var explained = map[string]string{
 	// Line ends and indentation.
 	"def c()\n    pass\n":                       "1:8 a ':' is missing at the end of the line",
@@ -27,7 +27,7 @@ var explained = map[string]string{
 	"def c():\n    x = 1\n\ty = 2\n":            "tabs and spaces are mixed",
 	"def c():\n\tif x:\n        y = 1\n":        "tabs and spaces are mixed",
 	"def c():\n    if x:\n        y\n      z\n": "4:7 unindent does not match any outer indentation level (indent",
-	"x = 1 +\ny = 2\n":                          "1:8 got newline, want primary expression (an expression goes on",
+	"x = 1 +\ny = 2\n":                          "1:8 got newline, want primary expression (an expression continues",
 	"x++\n":                                     "1:2 got newline, want primary expression (write x += 1)",
 	"x = lambda a:\n":                           "a lambda is one expression",
 
@@ -45,35 +45,35 @@ var explained = map[string]string{
 	"x = [1]]\n":                                                      "1:8 unexpected ']' (no bracket is open here)",
 	"x = [\n    1\n    2\n]\n":                                        "2:6 got int literal, want ']' (is a comma missing here?)",
 	"x = f(\n    a = 1\n    b = 2,\n)\n":                              "2:10 got identifier, want ',' (is a comma missing here?)",
-	"x = [\"a\"\n     \"b\"]\n":                                       "2:6 got string literal, want ']' (texts are joined by +",
+	"x = [\"a\"\n     \"b\"]\n":                                       "2:6 got string literal, want ']' (strings are joined with +",
 	"x = (1":                                                          "1:5 '(' is never closed: got end of file, want ')'",
 
-	// Texts and characters.
+	// Strings and characters.
 	"x = f(\"a\", f\"é {x}\")\n":                  "1:12 got string literal, want … (Starlark has no f-strings",
 	"x = {\"k\": f'''a\nb'''}\n":                  "1:11 got string literal, want … (Starlark has no f-strings",
 	"x = \"é\" + F\"{x[\"a\"]}\"\n":               "1:11 got string literal, want … (Starlark has no f-strings",
 	"x = rf'a'\n":                                 "1:5 got string literal, want … (Starlark has no f-strings",
-	"x = u'a'\n":                                  "1:5 got string literal, want … (texts have no prefix u",
-	"x = R'a'\n":                                  "1:5 got string literal, want … (the prefix of a text is a small r or b: write r",
-	"x = 'it's'\n":                                "1:9 got identifier, want newline (the text before it ends here",
-	"def c():\n    x = \"abc\n    pass\n":         "2:9 unexpected newline in string (the text is not closed on its line",
-	"def c():\n    \"\"\"C.\n    pass\n":          "2:5 unexpected EOF in string (the text that begins here is never closed)",
-	"x = \"\"\"a\n\ndef c():\n    \"\"\"C.\"\"\"": "1:5 got identifier, want newline (the text that begins in line 1 ends right before \"C\"",
+	"x = u'a'\n":                                  "1:5 got string literal, want … (strings have no prefix u",
+	"x = R'a'\n":                                  "1:5 got string literal, want … (the prefix of a string is a lower-case r or b: write r",
+	"x = 'it's'\n":                                "1:9 got identifier, want newline (the string before it ends here",
+	"def c():\n    x = \"abc\n    pass\n":         "2:9 unexpected newline in string (the string is not closed on its line",
+	"def c():\n    \"\"\"C.\n    pass\n":          "2:5 unexpected EOF in string (the string that begins here is never closed)",
+	"x = \"\"\"a\n\ndef c():\n    \"\"\"C.\"\"\"": "1:5 got identifier, want newline (the string that begins in line 1 ends right before \"C\"",
 	"x = “a”\n":                                   "1:5 unexpected input character '“' (a typographic quote: write \")",
 	"x =\u00a01\n":                                "1:4 unexpected input character '\\u00a0' (a special space",
 	"x = 1\u200b\n":                               "an invisible character, U+200B",
 	"x = （1)\n":                                   "a full-width character: write (",
 	"\uFEFFx = = 1\n":                             "1:5 got '='",
 	"x = \"\\d\"\n":                               "1:5 invalid escape sequence \\d (write \\\\",
-	"x = 1_000\n":                                 "1:5 got identifier, want newline (numbers have no _",
-	"x = 10s\n":                                   "1:5 got identifier, want newline (a number has no letters",
+	"x = 1_000\n":                                 "1:5 got identifier, want newline (numbers cannot contain _",
+	"x = 10s\n":                                   "1:5 got identifier, want newline (a number cannot be followed by letters",
 
 	// Words and operators.
 	"x = 2 ** 3\n":                        "1:7 got '**', want newline (Starlark has no power operator: write math.pow(x, y))",
 	"x **= 3\n":                           "1:3 got '**', want newline (Starlark has no power operator",
 	"x = {**a}\n":                         "1:6 got '**', want primary expression (** unpacks in calls only",
 	"x = [*a, 1]\n":                       "1:6 got '*', want primary expression (* unpacks in calls only",
-	"import os\n":                         "1:1 got import, want primary expression (there are no imports here",
+	"import os\n":                         "1:1 got import, want primary expression (Starlark has no imports",
 	"async def c():\n    pass\n":          "1:1 got async",
 	"def c():\n    assert x\n":            "2:5 got identifier, want newline (write if not …: fail(…))",
 	"print x\n":                           "1:1 got identifier, want newline (print is a function",
@@ -104,12 +104,12 @@ var explained = map[string]string{
 	"x = f(a: 1)\n":                       "1:8 got ':', want ',' (write = between",
 	"x = f(y for y in z)\n":               "1:9 got for, want ',' (Starlark has no generators",
 	"x = lambda y: return y\n":            "1:15 got return, want primary expression (return begins a statement",
-	"a = b = 1\n":                         "1:7 got '=', want newline (assign one name in a statement)",
+	"a = b = 1\n":                         "1:7 got '=', want newline (assign one name per statement)",
 	"def c() {\n":                         "1:9 got '{', want ':' (write : and indent the body)",
 	"// why\n":                            "1:1 got '//', want primary expression (a comment begins with #)",
 }
 
-// TestSyntax: errors stand where the mistake is and say what to write.
+// TestSyntax checks that errors are at the mistake and say what to write.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
 	for text, want := range explained {
@@ -126,8 +126,8 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
-// TestCutFiles: wherever a file ends, or loses a character, the error is within its text and no
-// advice is about something else than the parser's problem.
+// TestCutFiles checks that wherever a file is cut or loses a character, the error is within its text
+// and the advice fits the parser's error.
 func TestCutFiles(t *testing.T) {
 	t.Parallel()
 	source, err := components.FS.ReadFile("dist.star")
@@ -139,13 +139,13 @@ func TestCutFiles(t *testing.T) {
 			_, err := interp.Parse("x", []byte(text))
 			var at *interp.Error
 			if errors.As(err, &at) && (at.Line < 1 || at.Line > strings.Count(text, "\n")+1 || at.Col < 1 || strings.Contains(at.Msg, "\n")) {
-				t.Errorf("cut at %d: got %d:%d %s, want a place in the text and one line", i, at.Line, at.Col, at.Msg)
+				t.Errorf("cut at %d: got %d:%d %s, want a position in the text and one line", i, at.Line, at.Col, at.Msg)
 			}
 		}
 	}
 }
 
-// FuzzSyntax: what the parser says of any text is explained within the text, in one line.
+// FuzzSyntax checks that every parser error is explained within the text, in one line.
 func FuzzSyntax(f *testing.F) {
 	for text := range explained {
 		f.Add(text)
@@ -155,7 +155,7 @@ func FuzzSyntax(f *testing.F) {
 		_, err := interp.Parse("x", []byte(text))
 		var at *interp.Error
 		if errors.As(err, &at) && at.Line > 0 && (at.Line > strings.Count(text, "\n")+strings.Count(text, "\r")+1 || at.Col < 1) {
-			t.Errorf("%q: got %d:%d %s, want a place in the text", text, at.Line, at.Col, at.Msg)
+			t.Errorf("%q: got %d:%d %s, want a position in the text", text, at.Line, at.Col, at.Msg)
 		}
 	})
 }

@@ -22,12 +22,12 @@ func (r *report) layout() bool {
 	case r.got == "indent":
 		return r.mixed() || r.say("the line is indented deeper than the one before it")
 	case strings.HasPrefix(r.msg, "unindent does not match"):
-		return r.mixed() || r.say("indent it as the line that it belongs to")
+		return r.mixed() || r.say("indent it like the lines of its block")
 	}
 	return false
 }
 
-// lineEnd explains a statement that stops too early; the error is where it stops.
+// lineEnd explains a statement that ends too early, and moves the error to its end.
 func (r *report) lineEnd() bool {
 	last := r.before(r.at)
 	if last < 0 {
@@ -46,7 +46,7 @@ func (r *report) lineEnd() bool {
 	case r.textOf(last) == ":":
 		return r.say("a lambda is one expression on its line: write def")
 	case r.isKind(last, token.Op) || slices.Contains([]string{"and", "or", "not", "in"}, r.textOf(last)):
-		return r.say("an expression goes on in the next line only inside brackets")
+		return r.say("an expression continues on the next line only inside brackets")
 	}
 	return false
 }
@@ -61,7 +61,7 @@ func (r *report) hasAssignment(last int) bool {
 	return false
 }
 
-// mixed explains lines of which some are indented by tabs and some by spaces.
+// mixed explains that some lines are indented by tabs and others by spaces.
 func (r *report) mixed() bool {
 	var tabs, spaces bool
 	for i := r.at; i >= 0; i-- {

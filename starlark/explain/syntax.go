@@ -8,36 +8,36 @@ import (
 
 // keywords maps words of Python that Starlark reserves to their replacement.
 var keywords = map[string]string{
-	"as":       "there are no imports and no with here",
+	"as":       "Starlark has no import and no with",
 	"assert":   "write if not …: fail(…)",
 	"async":    "nothing runs in the background: write def",
 	"await":    "nothing runs in the background: call the function",
 	"class":    "Starlark has no classes: write functions, or struct(…)",
 	"del":      "write x.pop(key)",
-	"except":   "Starlark cannot catch errors: test before",
-	"finally":  "Starlark cannot catch errors: test before",
-	"from":     "there are no imports here: specs and torchx are there, load() brings in other files",
-	"global":   "a file's values never change once it is loaded",
-	"import":   "there are no imports here: specs and torchx are there, load() brings in other files",
+	"except":   "Starlark cannot catch errors: check beforehand",
+	"finally":  "Starlark cannot catch errors: check beforehand",
+	"from":     "Starlark has no imports: specs and torchx are predeclared, load() loads other files",
+	"global":   "the global values of a file are constant once it is loaded",
+	"import":   "Starlark has no imports: specs and torchx are predeclared, load() loads other files",
 	"is":       "write == None",
-	"nonlocal": "a function changes its own variables only: return the value",
+	"nonlocal": "a function can only assign its own variables: return the value",
 	"raise":    "write fail(…)",
-	"try":      "Starlark cannot catch errors: test before",
+	"try":      "Starlark cannot catch errors: check beforehand",
 	"while":    "Starlark has no while: write for … in range(…) and break",
-	"with":     "a component opens nothing",
+	"with":     "a component cannot open files",
 	"yield":    "Starlark has no generators: build a list",
 }
 
-const noTypes = "Starlark declares no types: write the name alone, x = 1"
+const noTypes = "Starlark has no type declarations: write only the name, x = 1"
 
-// firstWords maps names that begin a line, before another name or text, to what is meant.
+// firstWords maps names that begin a line, before another name or string, to the advice.
 var firstWords = map[string]string{
 	"assert": keywords["assert"], "print": "print is a function: write print(…)", "fail": "fail is a function: write fail(…)",
 	"elseif": "write elif", "elsif": "write elif", "function": "write def", "func": "write def", "fn": "write def",
 	"match": "Starlark has no match: write if and elif", "switch": "Starlark has no switch: write if and elif", "case": "Starlark has no match: write if and elif",
 	"var": noTypes, "let": noTypes, "const": noTypes, "type": noTypes,
 	"int": noTypes, "str": noTypes, "string": noTypes, "float": noTypes, "bool": noTypes, "list": noTypes, "dict": noTypes,
-	"unless": "write if not", "until": keywords["while"], "exec": "Starlark cannot run text", "raise": keywords["raise"],
+	"unless": "write if not", "until": keywords["while"], "exec": "Starlark cannot evaluate strings", "raise": keywords["raise"],
 }
 
 // word explains keywords of other languages.
@@ -51,7 +51,7 @@ func (r *report) word() bool {
 	case got == "return" && r.want == "primary expression":
 		return r.say("return begins a statement: a lambda is one expression")
 	case got == "as" && first == "load":
-		return r.say(`write load("FILE", name = "its name there")`)
+		return r.say(`write load("FILE", name = "original name")`)
 	case got == "is" && r.textOf(r.at+1) == "not":
 		return r.say("write !=")
 	case r.want == "in":
@@ -69,7 +69,7 @@ func (r *report) word() bool {
 	case r.msg == "not an identifier" && got == "/":
 		return r.say("Starlark has no positional-only parameters")
 	case strings.HasPrefix(r.msg, "conditional expression without else"):
-		if r.hasAssignment(r.lineLast(r.at)) && r.assignedBehind() {
+		if r.hasAssignment(r.lineLast(r.at)) && r.hasLaterAssignment() {
 			return r.say("write == to compare")
 		}
 		return r.say("write A if CONDITION else B")
@@ -81,7 +81,7 @@ func (r *report) word() bool {
 	return false
 }
 
-// lineLast is the last token of the line of the i-th one.
+// lineLast returns the last token on the line of the i-th token.
 func (r *report) lineLast(i int) int {
 	for i+1 < len(r.tokens) && !r.isKind(i+1, token.Newline) {
 		i++
@@ -89,8 +89,8 @@ func (r *report) lineLast(i int) int {
 	return i
 }
 
-// assignedBehind reports whether a = follows on the line of the error.
-func (r *report) assignedBehind() bool {
+// hasLaterAssignment reports whether a = follows on the line of the error.
+func (r *report) hasLaterAssignment() bool {
 	for i := r.at; i <= r.lineLast(r.at); i++ {
 		if r.textOf(i) == "=" {
 			return true
@@ -99,10 +99,10 @@ func (r *report) assignedBehind() bool {
 	return false
 }
 
-// annotations is what is said about types in code.
-const annotations = "Starlark has no annotations: types stand in the docstring, NAME (TYPE): …"
+// annotations is the advice about types in code.
+const annotations = "Starlark has no annotations: declare types in the docstring, NAME (TYPE): …"
 
-// operator explains operators of other languages, and those in the wrong place.
+// operator explains operators of other languages, and misplaced ones.
 func (r *report) operator() bool {
 	got, before, after := r.textOf(r.at), r.textOf(r.at-1), r.textOf(r.at+1)
 	inside := ""
@@ -119,7 +119,7 @@ func (r *report) operator() bool {
 	case got == "*" && r.want == "primary expression":
 		return r.say("* unpacks in calls only: write [a] + list(b), or index the list")
 	case got == ":" && after == "=":
-		return r.say("Starlark has no :=: assign in a statement of its own")
+		return r.say("Starlark has no :=: assign in a separate statement")
 	case got == ":" && named && first == "def" && len(r.open) == 1 && inside == "(":
 		return r.say(annotations)
 	case got == "-" && after == ">", got == ":" && named && r.want == "newline" && first != "lambda":
@@ -133,7 +133,7 @@ func (r *report) operator() bool {
 	case got == "=" && (r.want == "':'" || first == "return"):
 		return r.say("write == to compare")
 	case got == "=" && r.want == "newline" && len(r.open) == 0:
-		return r.say("assign one name in a statement")
+		return r.say("assign one name per statement")
 	case got == ">" && before == "<":
 		r.point(r.at - 1)
 		return r.say("write !=")
@@ -163,9 +163,9 @@ func (r *report) missing() bool {
 	switch {
 	case r.isKind(r.at, token.Number) && r.got == "identifier":
 		if strings.Contains(r.textOf(r.at), "_") {
-			return r.say("numbers have no _: write 1000")
+			return r.say("numbers cannot contain _: write 1000")
 		}
-		return r.say("a number has no letters behind it: write a text for units, \"10s\"")
+		return r.say("a number cannot be followed by letters: write a string for units, \"10s\"")
 	case len(r.open) > 0 && r.isOperandEnd(last) && r.startsOperand(r.at) && r.got != r.textOf(r.at):
 		r.offset = r.tokens[last].End
 		return r.say("is a comma missing here?")

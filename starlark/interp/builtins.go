@@ -10,8 +10,8 @@ import (
 // A check refuses a call before it begins.
 type check = func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error
 
-// guardedUniverse returns the universal functions that walk, print or build in one step, with their
-// checks.
+// guardedUniverse returns the universal functions that iterate, print or build values in one step,
+// with their checks.
 func guardedUniverse() starlark.StringDict {
 	env := starlark.StringDict{}
 	for name, c := range map[string]check{
@@ -42,7 +42,7 @@ func guardedBuiltin(b *starlark.Builtin, c check) *starlark.Builtin {
 	return guarded
 }
 
-// guardedGetattr returns methods that are guarded like those of x.name.
+// guardedGetattr returns getattr with guarded methods, as x.name has.
 func guardedGetattr(b *starlark.Builtin) *starlark.Builtin {
 	return starlark.NewBuiltin(b.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		v, err := b.CallInternal(t, args, kwargs)
@@ -53,7 +53,7 @@ func guardedGetattr(b *starlark.Builtin) *starlark.Builtin {
 	})
 }
 
-// checkWalk bounds every iterable argument; each is the memory that the function takes for an item.
+// checkWalk bounds every iterable argument. each is the memory that the function needs per item.
 func checkWalk(each uint64) check {
 	return func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 		for _, v := range values(args, kwargs) {
@@ -83,7 +83,7 @@ func checkMinMax(t *starlark.Thread, name string, args starlark.Tuple, _ []starl
 	return checkItems(t, name, args[0], itemBytes)
 }
 
-// checkZip bounds rows times columns; the shortest argument counts the rows.
+// checkZip bounds rows times columns; the shortest argument determines the rows.
 func checkZip(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark.Tuple) error {
 	if len(args) == 0 {
 		return nil
@@ -117,7 +117,7 @@ func checkPrinted(t *starlark.Thread, name string, args starlark.Tuple, kwargs [
 func checkInt(_ *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	for _, v := range values(args, kwargs) {
 		if s, ok := v.(starlark.String); ok && len(s) > maxDigits {
-			return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would read %d digits, and a number may have at most %d", name, len(s), maxDigits)}
+			return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would read %d digits, over the limit of %d", name, len(s), maxDigits)}
 		}
 	}
 	return nil

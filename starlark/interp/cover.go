@@ -10,16 +10,16 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Block is a statement, or the head of a compound one, and how often it ran.
+// Block is a statement, or the head of a compound one, with its number of runs.
 type Block struct {
 	Line, Col       int // of its first character, from 1
-	EndLine, EndCol int // of the character behind it
+	EndLine, EndCol int // of the character after it
 	Count           uint32
-	Func            int // the line of the function at the top level that it is in
+	Func            int // the line of the enclosing top-level function
 }
 
-// FileCoverage is the coverage of one file: its statements inside functions, since all others run
-// on load.
+// FileCoverage is the coverage of one file: of statements inside functions only, since all others
+// run on load.
 type FileCoverage struct {
 	Path   string // absolute
 	Blocks []Block
@@ -36,8 +36,8 @@ func (i *Interp) Coverage() []FileCoverage {
 	return list
 }
 
-// ZeroCoverage parses a file that was not loaded and returns its coverage, which is zero. The error
-// is an *Error.
+// ZeroCoverage parses a file that was not loaded and returns its coverage, with all counts zero. The
+// error is an *Error.
 func ZeroCoverage(path, name string, source []byte) (FileCoverage, error) {
 	file, err := Parse(name, source)
 	if err != nil {
@@ -48,18 +48,18 @@ func ZeroCoverage(path, name string, source []byte) (FileCoverage, error) {
 	return FileCoverage{path, c.snapshot()}, nil
 }
 
-// coverName is the counting function. A step callback would credit the line of the instruction
-// instead.
+// coverName names the counting function. A step callback would credit the line of the instruction
+// instead of the statement.
 const coverName = guardPrefix + "cover"
 
-// counters count the statements of one file. insert fills blocks before any of them runs.
+// counters count the statements of one file. insert fills blocks before any statement runs.
 type counters struct {
 	blocks []Block
-	def    int // the line of the function at the top level that is being walked
+	def    int // the line of the top-level function being visited
 	counts []atomic.Uint32
 }
 
-// counters returns the counters for a file to be loaded, nil if it is not covered.
+// counters returns new counters for a file to load, nil if the file is not covered.
 func (i *Interp) counters(path string) *counters {
 	if path == "" || i.cfg.Cover == nil || !i.cfg.Cover(path) {
 		return nil
@@ -89,7 +89,7 @@ func (c *counters) builtin() *starlark.Builtin {
 	})
 }
 
-// insert puts a call of the counting function before each statement of a function.
+// insert inserts a call of the counting function before each statement of a function.
 func (c *counters) insert(f *syntax.File) {
 	for _, s := range f.Stmts {
 		c.insertInto(s, false)
@@ -97,7 +97,7 @@ func (c *counters) insert(f *syntax.File) {
 	c.counts = make([]atomic.Uint32, len(c.blocks))
 }
 
-// insertInto inserts counters into the statements of s; counted: they are inside a function.
+// insertInto inserts counters into the statements of s; counted is set inside a function.
 func (c *counters) insertInto(s syntax.Stmt, counted bool) {
 	switch s := s.(type) {
 	case *syntax.DefStmt:
@@ -115,7 +115,7 @@ func (c *counters) insertInto(s syntax.Stmt, counted bool) {
 	}
 }
 
-// list returns statements with their counters; a docstring stays the first.
+// list returns statements with their counters; a docstring stays first.
 func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.Stmt {
 	out := make([]syntax.Stmt, 0, 2*len(stmts))
 	for n, s := range stmts {
@@ -131,7 +131,7 @@ func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.S
 // counter adds a block for a statement and returns the statement that counts it.
 func (c *counters) counter(s syntax.Stmt) syntax.Stmt {
 	start, end := s.Span()
-	switch s := s.(type) { // of what holds others, the head
+	switch s := s.(type) { // of a compound statement, only the head
 	case *syntax.IfStmt:
 		_, end = s.Cond.Span()
 	case *syntax.ForStmt:

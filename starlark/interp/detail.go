@@ -9,17 +9,17 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// An excerpt is a source line and a column to point at. It is made with the error, which thus needs
-// no Interp.
+// An excerpt is a source line and a column to point at. It is stored in the error, so that Detail
+// needs no Interp.
 type excerpt struct {
 	line  string
-	caret int // characters before the one to point at; -1: nothing to show
+	caret int // index of the character to point at; -1: nothing to show
 }
 
-// topLevel is the engine's name for the code outside functions.
+// topLevel is the engine's function name for code outside functions.
 const topLevel = "<toplevel>"
 
-// from is the line from the caret on.
+// from returns the line from the caret on.
 func (x excerpt) from() string {
 	if runes := []rune(x.line); x.caret >= 0 && x.caret < len(runes) {
 		return string(runes[x.caret:])
@@ -34,7 +34,7 @@ const (
 )
 
 // Detail returns the lines that explain an error: a message of several lines, then the backtrace,
-// innermost call first, with source lines and carets. "" when there is nothing to add.
+// innermost call first, with source lines and carets. It returns "" if there is nothing to add.
 func (e *Error) Detail() string {
 	var b strings.Builder
 	if msg := strings.TrimRight(e.Msg, "\n"); strings.Contains(msg, "\n") {
@@ -45,11 +45,11 @@ func (e *Error) Detail() string {
 			fmt.Fprintf(&b, "  … %d more calls\n", len(e.frames)-n)
 			break
 		}
-		name := f.Name
-		if name == topLevel {
-			name = "the file itself"
+		what := "in " + f.Name
+		if f.Name == topLevel {
+			what = "at the top level"
 		}
-		f.write(&b, "in "+name)
+		f.write(&b, what)
 	}
 	for _, f := range e.further {
 		f.write(&b, f.Name)
@@ -91,7 +91,7 @@ func (i *Interp) excerptAt(pos syntax.Position) excerpt {
 	if !ok || pos.Col < 1 {
 		return none
 	}
-	runes := []rune(strings.Map(func(r rune) rune { // a rune for each column
+	runes := []rune(strings.Map(func(r rune) rune { // one rune per column
 		switch {
 		case r == '\t':
 			return ' '
@@ -112,7 +112,7 @@ func (i *Interp) excerptAt(pos syntax.Position) excerpt {
 	return excerpt{line: strings.TrimRight(string(runes[from:end]), " "), caret: caret - from}
 }
 
-// lineOf returns line n, from 1. Lines end as for the parser: with \n, \r\n or \r.
+// lineOf returns line n, from 1. Lines end with \n, \r\n or \r, as in the parser.
 func lineOf(source string, n int) (string, bool) {
 	source = strings.TrimPrefix(source, string(byteOrderMark))
 	for ; n > 0; n-- {

@@ -18,13 +18,13 @@ import (
 
 // Error is any failure of a load or a call.
 type Error struct {
-	File string // as shown to the user; "" when no file is concerned
-	Line int    // 1-based; 0: not known
-	Col  int    // 1-based, in characters; 0: not known
+	File string // as shown to the user; "" if the error is not about a file
+	Line int    // 1-based; 0 if unknown
+	Col  int    // 1-based, in characters; 0 if unknown
 	Msg  string // may have several lines
 
 	frames  []frame // innermost first
-	further []frame // further problems of the same file, Name is the message
+	further []frame // other problems of the same file; Name is the message
 	cause   error
 }
 
@@ -57,14 +57,14 @@ func (e *Error) position() string {
 	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col)
 }
 
-// Unwrap returns the cause: a *LimitError, a context error, fs.ErrNotExist …
+// Unwrap returns the cause, such as a *LimitError, a context error or fs.ErrNotExist.
 func (e *Error) Unwrap() error { return e.cause }
 
 // LimitError says which limit an evaluation exceeded, in one line.
 type LimitError struct {
 	Limit string // "steps", "time", "memory" or "size"
 	Msg   string
-	At    string // "file:line:col", or the file; "": not known
+	At    string // "file:line:col", or the file; "" if unknown
 }
 
 func (e *LimitError) Error() string {
@@ -74,7 +74,7 @@ func (e *LimitError) Error() string {
 	return oneLine(e.At + ": " + e.Msg)
 }
 
-// stopped is the error of a run that reached a limit.
+// stopped returns the error of a run that exceeded a limit.
 func stopped(limit, reason, hint string) *LimitError {
 	return &LimitError{Limit: limit, Msg: "the evaluation " + reason + " and was stopped; " + hint}
 }
@@ -86,17 +86,17 @@ func (r *run) tooMuchMemory() *LimitError {
 	return stopped("memory", reason, "does a value grow without end?")
 }
 
-// report makes the *Error of a failed run.
+// report returns the *Error of a failed run.
 func (r *run) report(err error) error {
 	e := r.interp.describe(err)
 	var limit *LimitError
-	if !errors.As(err, &limit) && isCancelled(err) {
+	if !errors.As(err, &limit) && isCanceled(err) {
 		limit = r.limit.Load()
 	}
 	switch {
 	case limit != nil:
 		e.setLimit(limit)
-	case r.ctx.Err() != nil && (isCancelled(err) || errors.Is(err, r.ctx.Err())):
+	case r.ctx.Err() != nil && (isCanceled(err) || errors.Is(err, r.ctx.Err())):
 		e.Msg, e.cause = "the evaluation was interrupted", context.Cause(r.ctx)
 		if e.File == "" {
 			e.File = r.subject
@@ -105,7 +105,7 @@ func (r *run) report(err error) error {
 	return e
 }
 
-// setLimit makes limit the reason of e and gives it the position of e.
+// setLimit makes limit the cause of e and gives it the position of e.
 func (e *Error) setLimit(limit *LimitError) {
 	l := *limit
 	e.Msg = l.Msg
@@ -116,18 +116,18 @@ func (e *Error) setLimit(limit *LimitError) {
 	e.cause = &l
 }
 
-// isCancelled reports whether err comes from Thread.Cancel.
-func isCancelled(err error) bool {
+// isCanceled reports whether err comes from Thread.Cancel.
+func isCanceled(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Starlark computation cancelled: ")
 }
 
-// describe finds the innermost place where err arose.
+// describe returns an *Error with the innermost position of err.
 func (i *Interp) describe(err error) *Error {
 	inner := innermost(err)
 	var known *Error
 	if errors.As(err, &known) {
 		e := *known
-		if inner != nil { // it arose before any code of its file ran
+		if inner != nil { // err occurred before any code of its file ran
 			e.frames = append(e.frames[:len(e.frames):len(e.frames)], i.frames(inner.CallStack)...)
 		}
 		return &e
@@ -148,8 +148,8 @@ func (i *Interp) describe(err error) *Error {
 	return e
 }
 
-// isLoad reports whether a load statement itself failed. Its line is in the message; a backtrace
-// adds nothing.
+// isLoad reports whether a load statement itself failed. The message has its line, so a backtrace
+// would add nothing.
 func (e *Error) isLoad() bool {
 	if len(e.frames) == 0 || !strings.HasPrefix(e.frames[0].excerpt.from(), "load") {
 		return false
@@ -157,27 +157,27 @@ func (e *Error) isLoad() bool {
 	return !slices.ContainsFunc(e.frames, func(f frame) bool { return f.Name != topLevel })
 }
 
-// loadedBy lists the files that loaded the one of a message, nearest first.
+// loadedBy lists the chain of files that loaded the file of a message, nearest first.
 func loadedBy(frames []frame) string {
-	var places []string
+	var positions []string
 	for n, f := range frames {
 		if n == maxFrames {
-			places = append(places, fmt.Sprintf("… %d more", len(frames)-n))
+			positions = append(positions, fmt.Sprintf("… %d more", len(frames)-n))
 			break
 		}
-		places = append(places, f.Pos.String())
+		positions = append(positions, f.Pos.String())
 	}
-	if len(places) == 0 {
+	if len(positions) == 0 {
 		return ""
 	}
-	return " (loaded by " + strings.Join(places, ", ") + ")"
+	return " (loaded by " + strings.Join(positions, ", ") + ")"
 }
 
 func (e *Error) at(pos syntax.Position) {
 	e.File, e.Line, e.Col = pos.Filename(), int(pos.Line), int(pos.Col)
 }
 
-// innermost returns the deepest evaluation error: load() wraps that of the loaded file.
+// innermost returns the deepest evaluation error: load() wraps the error of the loaded file.
 func innermost(err error) *starlark.EvalError {
 	var inner *starlark.EvalError
 	for {
@@ -189,10 +189,10 @@ func innermost(err error) *starlark.EvalError {
 	}
 }
 
-// withBuiltinName puts the name of the failed built-in function before its message, unless the message has
-// it.
+// withBuiltinName returns the message of err, prefixed with the name of the failed built-in function
+// unless the message contains the name.
 func withBuiltinName(err *starlark.EvalError) string {
-	if len(err.CallStack) == 0 || isCancelled(err) {
+	if len(err.CallStack) == 0 || isCanceled(err) {
 		return err.Msg
 	}
 	top := err.CallStack.At(0)
@@ -220,8 +220,8 @@ func framesOf(stack starlark.CallStack) []frame {
 	return list
 }
 
-// frames returns framesOf a stack. Only those that Detail can show get an excerpt: finding a line
-// takes as long as the file has lines before it.
+// frames returns framesOf a stack. Only the frames that Detail can show get an excerpt, since finding
+// a line takes time proportional to its number.
 func (i *Interp) frames(stack starlark.CallStack) []frame {
 	list := framesOf(stack)
 	for n := range list[:min(len(list), maxFrames)] {
@@ -233,7 +233,7 @@ func (i *Interp) frames(stack starlark.CallStack) []frame {
 // maxProblems bounds the problems of one file in Detail.
 const maxProblems = 5
 
-// sourceProblem makes the *Error of a file that cannot be compiled.
+// sourceProblem returns the *Error of a file that cannot be compiled.
 func (i *Interp) sourceProblem(err error) error {
 	var syn syntax.Error
 	var res resolve.ErrorList
@@ -259,10 +259,10 @@ func (i *Interp) problem(pos syntax.Position, msg string, cause error) *Error {
 	return e
 }
 
-// maxLine bounds a message; fail() could be given megabytes.
+// maxLine bounds a message: fail() accepts megabytes.
 const maxLine = 4096 // bytes
 
-// oneLine makes text safe to print as one line of a terminal.
+// oneLine makes text safe to print as one line on a terminal.
 func oneLine(text string) string {
 	if len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine], "") + "…"

@@ -27,8 +27,8 @@ func TestErrorLine(t *testing.T) {
 		"x = `ls`":                          "@torchx//x.star:1:5: unexpected input character '`'",
 		"x = " + strings.Repeat("(", 1e5):   "@torchx//x.star:1:",
 		"x = 1" + strings.Repeat("+a", 1e5): "@torchx//x.star:1:",
-		"x = 0x" + strings.Repeat("f", 3e5): "@torchx//x.star:1:5: a number of 1200000 bits; at most 1048576 are supported",
-		"if 1: pass\n" + strings.Repeat("elif 1: pass\n", 5e4): "@torchx//x.star:4000:1: this is nested deeper than 4000 levels; split it",
+		"x = 0x" + strings.Repeat("f", 3e5): "@torchx//x.star:1:5: the number has 1200000 bits, over the limit of 1048576",
+		"if 1: pass\n" + strings.Repeat("elif 1: pass\n", 5e4): "@torchx//x.star:4000:1: nested deeper than 4000 levels; split it",
 	} {
 		t.Run(source[:min(len(source), 20)], func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestDetail(t *testing.T) {
   @torchx//x.star:3:15: in outer
     return inner(v * 2)
                 ^
-  @torchx//x.star:8:10: in the file itself
+  @torchx//x.star:8:10: at the top level
     x = outer('q')
              ^
 `
@@ -84,19 +84,19 @@ func TestDetailThroughLoad(t *testing.T) {
 	})
 	_, err := load(t, Config{Dir: dir}, "a.star")
 	wantError(t, err, "c.star:1:7: unknown binary op: int + string")
-	for _, part := range []string{"c.star:1:7: in the file itself\n    x = 1 + ''\n          ^\n", "b.star:2:1: ", "a.star:1:1: "} {
+	for _, part := range []string{"c.star:1:7: at the top level\n    x = 1 + ''\n          ^\n", "b.star:2:1: ", "a.star:1:1: "} {
 		if !strings.Contains(detail(err), part) {
 			t.Errorf("detail lacks %q:\n%s", part, detail(err))
 		}
 	}
 	_, err = load(t, Config{Dir: dir}, "d.star")
 	wantError(t, err, "e.star:1:5: ")
-	if want := "  e.star:1:5\n    x = )\n        ^\n  d.star:1:1: in the file itself\n"; !strings.HasPrefix(detail(err), want) {
+	if want := "  e.star:1:5\n    x = )\n        ^\n  d.star:1:1: at the top level\n"; !strings.HasPrefix(detail(err), want) {
 		t.Errorf("detail\n%s\nwant first\n%s", detail(err), want)
 	}
 }
 
-// TestLoadFailsInOneLine: what a load statement could not get, and who loads its file.
+// TestLoadFailsInOneLine checks that the error says what could not be loaded and the chain of loads.
 func TestLoadFailsInOneLine(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{
@@ -107,11 +107,11 @@ func TestLoadFailsInOneLine(t *testing.T) {
 		"b.star": "b.star:2:1: cannot load ./none.star: no such file (" + filepath.Join(dir, "none.star") + "); check the name",
 		"a.star": "b.star:2:1: cannot load ./none.star: no such file (" + filepath.Join(dir, "none.star") + "); check the name (loaded by a.star:1:1)",
 		"c.star": "c.star:1:1: load: name y not found in module ./d.star",
-		"e.star": "f.star:1:1: cannot load ./e.star: load cycle: //e.star -> //f.star -> //e.star; move what both need to a file of its own (loaded by e.star:1:1)",
+		"e.star": "f.star:1:1: cannot load ./e.star: load cycle: //e.star -> //f.star -> //e.star; move the shared code to a separate file (loaded by e.star:1:1)",
 	} {
 		_, err := load(t, Config{Dir: dir}, file)
 		if err == nil || err.Error() != want || detail(err) != "" {
-			t.Errorf("%s: error\n%v\n%s\nwant alone\n%s", file, err, detail(err), want)
+			t.Errorf("%s: error\n%v\n%s\nwant this line only\n%s", file, err, detail(err), want)
 		}
 	}
 	if _, err := load(t, Config{Dir: dir}, "g.star"); !strings.Contains(detail(err), "in g\n") {
@@ -119,11 +119,11 @@ func TestLoadFailsInOneLine(t *testing.T) {
 	}
 }
 
-// TestPythonIsExplained: people port components by hand, too.
+// TestPythonIsExplained checks hints for Python syntax, which authors who port components by hand type.
 func TestPythonIsExplained(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"import os":                        "got import, want primary expression (there are no imports here",
+		"import os":                        "got import, want primary expression (Starlark has no imports",
 		"class A:\n    pass":               "(Starlark has no classes",
 		"def f():\n    raise ValueError()": "(write fail(…))",
 		"def f(x):\n    return x is None":  "(write == None)",
@@ -154,8 +154,8 @@ func TestDetailOfLongMessage(t *testing.T) {
 	}
 }
 
-// An excerpt costs a walk through the file: of a long chain of calls only the frames that are shown
-// get one.
+// TestDetailOfManyCalls checks that only the frames shown get an excerpt, since finding a line walks
+// through the file.
 func TestDetailOfManyCalls(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -178,7 +178,7 @@ func TestDetailOfManyCalls(t *testing.T) {
 		t.Errorf("got %d excerpts, want %d", excerpts, maxFrames)
 	}
 	if text := e.Detail(); !strings.HasSuffix(text, "^\n  … 982 more calls\n") {
-		t.Errorf("got detail\n%s\nwant the calls that it leaves out", text)
+		t.Errorf("got detail\n%s\nwant the number of omitted calls", text)
 	}
 }
 
@@ -186,6 +186,6 @@ func TestDetailOfALongMessage(t *testing.T) {
 	t.Parallel()
 	_, err := eval(t, "fail('line\\n' * 1000000)")
 	if text := detail(err); strings.Count(text, "line\n") != maxLines || !strings.Contains(text, "\n  … 999900 more lines\n") {
-		t.Errorf("got %d bytes, want %d lines and the number of the others", len(text), maxLines)
+		t.Errorf("got %d bytes, want %d lines and the number of omitted lines", len(text), maxLines)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// A file knows its own path, a loaded one its own, too.
+// TestFileName checks that __file__ is the path of the file itself, also in a loaded file.
 func TestFileName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// Positions agree with a walk through the text, and long lines need none.
+// TestLines compares positions with a walk through the text, also in long lines.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "a\nbc\n", "ä\r\nbä\n\nc", strings.Repeat("aä語😀", 500) + "\n" + strings.Repeat("x", 1000), "\xff\n\xc3(" + strings.Repeat("é", 300)} {

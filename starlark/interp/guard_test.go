@@ -18,15 +18,15 @@ import (
 	"torchx/runtime/units"
 )
 
-// Programs that want too much, and what the one line about them must hold. All
-// of them are the file x.star.
+// greedy are programs that use too many resources, with part of the one-line error. Each program is
+// the file x.star.
 var greedy = []struct{ name, source, want string }{
 	{"endless loop", "def f():\n    for i in range(1 << 40): pass\nf()", "x.star:2:5: the evaluation took more than 1000000 steps"},
 	{"endless top-level loop", "for i in range(1 << 40): pass", "x.star:1:1: the evaluation took more than 1000000 steps"},
 	{"nested loops", "def f():\n    for i in range(1 << 40):\n        for j in range(1 << 40): i + j\nf()", "more than 1000000 steps"},
 	{"endless comprehension", "x = [i for i in range(1 << 40)]", "x.star:1:"},
 	{"endless filter", "x = [i for i in range(1 << 40) if i < 0]", "x.star:1:"},
-	{"string *", `x = "x" * (1 << 30)`, "x.star:1:9: * would make a value of 1 GiB, and one value may have at most 64 MiB"},
+	{"string *", `x = "x" * (1 << 30)`, "x.star:1:9: * would make a value of 1 GiB, over the limit of 64 MiB"},
 	{"int * string", `x = (1 << 30) * "x"`, "x.star:1:15: * would make a value of 1 GiB"},
 	{"bytes *", `x = b"x" * (1 << 29)`, "* would make a value of 512 MiB"},
 	{"list *", `x = [0] * 200000000`, "x.star:1:9: * would make a value of 3 GiB"},
@@ -38,21 +38,21 @@ var greedy = []struct{ name, source, want string }{
 	{"element +=", "def f():\n    d = {'k': 'x'}\n    for i in range(100): d['k'] += d['k']\nf()", "x.star:3:33: + would make a value of 128 MiB"},
 	{"list doubling", "def f():\n    l = [0]\n    for i in range(100): l = l + l\nf()", "x.star:3:32: + would make a value of 128 MiB"},
 	{"list +=", "def f():\n    l = [0]\n    for i in range(100): l += l\nf()", "x.star:3:28: += would make a value of 128 MiB"},
-	{"list += range", "def f():\n    l = [0]\n    l += range(1 << 40)\nf()", "x.star:3:7: += would walk a range of 1099511627776 items in one step, and at most 4194304 are allowed"},
+	{"list += range", "def f():\n    l = [0]\n    l += range(1 << 40)\nf()", "x.star:3:7: += would walk a range of 1099511627776 items in one step, over the limit of 4194304"},
 	{"list.extend", "def f():\n    l = [0]\n    for i in range(100): l.extend(l)\nf()", "x.star:3:34: extend would make a value of 128 MiB"},
 	{"extend range", "[].extend(range(1 << 40))", "x.star:1:10: extend would walk a range"},
 	{"getattr extend", "getattr([], 'extend')(range(1 << 40))", "extend would walk a range"},
 	{"tuple doubling", "def f():\n    l = (0,)\n    for i in range(100): l += l\nf()", "+ would make a value of 128 MiB"},
 	{"tuple of tuples", "t = ()\nl = [t]\nfor i in range(60): l[0] = (l[0], l[0])", "the global l has more than 1048576 parts"},
 	{"deep list", "l = [0]\nfor i in range(20000): l[0] = [l[0]]", "x.star: the global l is nested deeper than 1000 levels"},
-	{"list(range)", "x = list(range(1 << 40))", "x.star:1:9: list would walk a range of 1099511627776 items in one step, and at most 4194304 are allowed"},
+	{"list(range)", "x = list(range(1 << 40))", "x.star:1:9: list would walk a range of 1099511627776 items in one step, over the limit of 4194304"},
 	{"max(range)", "x = max(range(1 << 40))", "x.star:1:8: max would walk a range of 1099511627776 items"},
 	{"min(range)", "x = min(range(1 << 40))", "min would walk a range"},
 	{"sorted(range)", "x = sorted(range(1 << 40))", "sorted would walk a range"},
 	{"sorted(iterable=)", "x = sorted(iterable=range(1 << 40))", "sorted would walk a range"},
 	{"reversed(range)", "x = reversed(range(1 << 40))", "reversed would walk a range"},
 	{"tuple(range)", "x = tuple(range(1 << 40))", "tuple would walk a range"},
-	{"set(range)", "x = set(range(1 << 40))", "set would walk a range of 1099511627776 items in one step, and at most 524288"},
+	{"set(range)", "x = set(range(1 << 40))", "set would walk a range of 1099511627776 items in one step, over the limit of 524288"},
 	{"dict(range)", "x = dict(range(1 << 40))", "dict would walk a range"},
 	{"bytes(range)", "x = bytes(range(1 << 40))", "bytes would walk a range"},
 	{"enumerate(range)", "x = enumerate(range(1 << 40))", "enumerate would walk a range"},
@@ -100,13 +100,13 @@ var greedy = []struct{ name, source, want string }{
 	{"recursion", "def f(): f()\nf()", "x.star:1:10: function f called recursively"},
 	{"recursion by lambda", "f = lambda g: g(g)\nf(f)", "function lambda called recursively"},
 	{"quadratic insert", "l = [0] * 4000000\nfor i in range(1 << 40): l.insert(0, i)", "x.star:2:"},
-	// Steps that nothing bounds beforehand: the watchdog ends the process.
+	// Steps that no guard bounds: the watchdog exits the process.
 	{"hash of shared tuples", "def f():\n    t = (0,)\n    for i in range(60): t = (t, t)\n    return {t: 1}\nx = f()", "the evaluation took longer than 4s"},
 	{"slow function", "slow()", "the evaluation took longer than 4s"},
 	{"hungry function", "hungry()", "the evaluation needs more than 768 MiB of memory"},
 }
 
-const guardCase = "TORCHX_TEST_GUARD_CASE" // set in the child: evaluate this program and exit
+const guardCase = "TORCHX_TEST_GUARD_CASE" // set in the child process, which evaluates this program and exits
 
 func TestMain(m *testing.M) {
 	if source, ok := os.LookupEnv(guardCase); ok {
@@ -118,7 +118,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// evaluateGreedy is the child: it prints what went wrong, like the command does.
+// evaluateGreedy runs in the child and prints the error like the command does.
 func evaluateGreedy(source string) int {
 	c := Config{
 		Timeout:     childTimeout(source),
@@ -136,8 +136,8 @@ func evaluateGreedy(source string) int {
 	return 0
 }
 
-// childTimeout is the default where it is what the case is about, and longer
-// where another limit must come first, also on a busy machine.
+// childTimeout returns the default for cases about the timeout, and a longer one where another limit
+// must be reached first, also on a busy machine.
 func childTimeout(source string) time.Duration {
 	for _, c := range greedy {
 		if c.source == source && (strings.Contains(c.want, " would ") || strings.Contains(c.want, "of memory")) {
@@ -152,7 +152,7 @@ func slow(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple)
 	select {}
 }
 
-// hungry is a predeclared function that takes memory without end.
+// hungry is a predeclared function that allocates memory without end.
 func hungry(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
 	var all [][]byte
 	for {
@@ -202,9 +202,9 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-const processCase = "TORCHX_TEST_PROCESS_CASE" // set in the child: do this under GuardProcess and exit
+const processCase = "TORCHX_TEST_PROCESS_CASE" // set in the child process, which does this under GuardProcess and exits
 
-// underProcessGuard is a child that works outside of any evaluation.
+// underProcessGuard runs in the child and works outside of any evaluation.
 func underProcessGuard(work string) int {
 	GuardProcess(64<<20, func(err error) {
 		fmt.Println(err)
@@ -219,7 +219,7 @@ func underProcessGuard(work string) int {
 	return 0
 }
 
-// TestGuardProcess: need ends the process with one line, garbage does not.
+// TestGuardProcess checks that memory in use ends the process with one line, and garbage does not.
 func TestGuardProcess(t *testing.T) {
 	t.Parallel()
 	exe, err := os.Executable()

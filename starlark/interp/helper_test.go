@@ -65,7 +65,7 @@ func detail(err error) string {
 	return ""
 }
 
-// wantError checks that err is one line that holds each of parts.
+// wantError checks that err is one line that contains each of parts.
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
@@ -89,7 +89,7 @@ func function(t *testing.T, m *Module, name string) starlark.Callable {
 	t.Helper()
 	fn, ok := m.Globals[name].(starlark.Callable)
 	if !ok {
-		t.Fatalf("%s is no function in %v", name, m.Globals)
+		t.Fatalf("%s is not a function in %v", name, m.Globals)
 	}
 	return fn
 }

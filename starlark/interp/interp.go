@@ -1,21 +1,21 @@
 // Package interp loads and runs Starlark files safely inside this process.
 //
 // Loading: a file is evaluated once per Interp, its values are frozen, and
-// load() reaches nothing outside three kinds of roots: the workspace of the
+// load() can only reach files below three kinds of roots: the workspace of the
 // component file, the built-in library and locked libraries (see Config).
 //
-// Limits: an evaluation is stopped after a number of steps, after a time, and
-// when the process holds too much memory. The Starlark engine can be stopped
-// between its steps only, and some single steps can run for hours or take all
-// memory (list(range(1 << 40)), "x" * (1 << 30)). Three layers stop those:
+// Limits: an evaluation is stopped when it takes too many steps, too much time or
+// too much memory of the process. The Starlark engine can only be stopped
+// between its steps, and some single steps can run for hours or take all
+// memory (list(range(1 << 40)), "x" * (1 << 30)). Three layers prevent this:
 //
 //   - the syntax tree is rewritten before it is compiled, so that operators and
 //     methods that can grow a value call a guard first (rewrite.go, ops.go);
-//   - predeclared functions that iterate or build are replaced by guarded ones
+//   - predeclared functions that iterate or build values are replaced by guarded ones
 //     of the same name (builtins.go, methods.go);
-//   - a watchdog looks at the clock and the heap while an evaluation runs
-//     (run.go). When the engine does not react, Config.Fatal ends the process,
-//     which is harmless because evaluation precedes any side effect.
+//   - a watchdog checks the clock and the heap while an evaluation runs
+//     (run.go). If the engine does not react, Config.Fatal exits the process,
+//     which is safe because evaluation has no side effects.
 //
 // Every failure is an *Error of one line, "file:line:col: message", with the
 // backtrace in its Detail.
@@ -36,45 +36,45 @@ import (
 )
 
 // Defaults of Config. The time is below half of the 10 s within which a command
-// must answer, since a component is loaded and then called. A step is one
-// instruction of the engine; an ordinary component takes some thousands, and no
-// value can be nested deeper than there are steps, which keeps the engine's own
-// recursion (at most 600 bytes of stack a level) inside Go's stack limit. The
-// heap leaves room for the collector below 2 GiB of resident memory.
+// must answer, since a component is first loaded and then called. A step is one
+// instruction of the engine; an ordinary component takes some thousands. A value
+// cannot be nested deeper than the number of steps, which keeps the engine's
+// recursion (at most 600 bytes of stack a level) inside Go's stack limit. The heap
+// leaves room for the garbage collector below 2 GiB of resident memory.
 const (
 	DefaultMaxSteps = 1_000_000
 	DefaultTimeout  = 4 * time.Second
 	DefaultMaxHeap  = 768 << 20 // bytes
 )
 
-// Config says where files come from and what an evaluation may use.
+// Config says which files an Interp reads, and the limits of evaluations.
 type Config struct {
-	// Dir is where relative paths start, and what paths in messages are relative to; "": the
-	// working directory.
+	// Dir is the folder that relative paths, also in messages, are relative to; "" means the working
+	// directory.
 	Dir string
 	// Builtins holds the built-in files: "@torchx//dist.star" is its "dist.star".
 	Builtins fs.FS
-	// Library returns the files of "@name//…" for all that is loaded in the workspace with that
-	// root; nil: there are no libraries. Nothing outside the file system may be reachable, as with
+	// Library returns the files of "@name//…" for everything loaded in the workspace with that root;
+	// nil means no libraries. The file system must not give access to files outside it, as with
 	// os.Root.FS. For an unknown name the error is an fs.ErrNotExist.
 	Library func(root, name string) (fs.FS, error)
-	// Predeclared are the names that every file sees: frozen values, and functions that bound
-	// themselves.
+	// Predeclared are the names that every file sees: frozen values, and functions that limit their
+	// own use of time and memory.
 	Predeclared starlark.StringDict
-	// MaxSteps bounds each LoadFile, LoadBuiltin or Call; 0: DefaultMaxSteps.
+	// MaxSteps bounds each LoadFile, LoadBuiltin or Call; 0 means DefaultMaxSteps.
 	MaxSteps uint64
-	// Timeout bounds each LoadFile, LoadBuiltin or Call; 0: DefaultTimeout.
+	// Timeout bounds each LoadFile, LoadBuiltin or Call; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// MaxHeap bounds the heap of the whole process during an evaluation, in bytes, with uncollected
-	// garbage; 0: DefaultMaxHeap.
+	// MaxHeap bounds the heap of the whole process during an evaluation, in bytes, including
+	// uncollected garbage; 0 means DefaultMaxHeap.
 	MaxHeap uint64
-	// Print gets the text of each print(); nil: it is dropped.
+	// Print receives the text of each print(); nil drops it.
 	Print func(msg string)
 	// Cover reports whether to count the statements of the file at an absolute path (see Coverage);
-	// nil: of none. Counting takes steps.
+	// nil counts none. Counting takes steps.
 	Cover func(path string) bool
-	// Fatal must print the error and end the process. It is called when the engine ignores a limit
-	// for 200 ms; nil: the evaluation goes on.
+	// Fatal must print the error and exit the process. It is called when the engine ignores a limit
+	// for 200 ms; if it is nil, the evaluation continues.
 	Fatal func(err error)
 }
 
@@ -82,16 +82,16 @@ type Config struct {
 // run in parallel.
 type Interp struct {
 	cfg         Config
-	dir         string // absolute folder of Config.Dir
+	dir         string // Config.Dir as an absolute path
 	predeclared starlark.StringDict
 	builtins    *tree
 
-	loading sync.Mutex // held while a file is loaded, with what it loads
+	loading sync.Mutex // held while a file and the files that it loads are loaded
 	mu      sync.Mutex // guards the maps
 	modules map[string]*Module
 	sources map[string][]byte // by the name shown in positions
 
-	libraries map[libraryKey]*tree // that were opened
+	libraries map[libraryKey]*tree // the open ones
 	covered   map[string]*counters // by the absolute path of the file
 }
 
@@ -102,12 +102,12 @@ type Module struct {
 	Globals starlark.StringDict // frozen
 	Source  []byte
 
-	name string // of the file in positions
+	name string // the file's name in positions
 }
 
 // ModuleHash names one evaluated file and its content.
 type ModuleHash struct {
-	Label  string `json:"label"`  // as load() names it
+	Label  string `json:"label"`  // as in load()
 	Path   string `json:"path"`   // on disk, "" for a built-in or library file
 	SHA256 string `json:"sha256"` // of its bytes, in hexadecimal
 }
@@ -134,10 +134,10 @@ func New(c Config) *Interp {
 	return i
 }
 
-// LoadFile evaluates the file at path, which may be relative to Config.Dir, once.
+// LoadFile evaluates the file at path, unless it is already loaded. path may be relative to Config.Dir.
 func (i *Interp) LoadFile(ctx context.Context, path string) (*Module, error) {
 	if path == "" {
-		return nil, &Error{Msg: "no Starlark file is named; give the path of a .star file"}
+		return nil, &Error{Msg: "the path is empty; give the path of a .star file"}
 	}
 	source, err := i.SourceOf(path)
 	if err != nil {
@@ -177,8 +177,8 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 	return result, err
 }
 
-// CallFor is Call that passes the result to use, under the same limits. Config.Fatal ends a use that
-// takes too long.
+// CallFor calls fn like Call and passes the result to use, under the same limits. Config.Fatal ends
+// a use that takes too long.
 func (i *Interp) CallFor(ctx context.Context, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple, use func(starlark.Value) error) error {
 	return i.run(ctx, fn.Name(), func(r *run) error {
 		v, err := starlark.Call(r.thread, fn, args, kwargs)
@@ -192,7 +192,7 @@ func (i *Interp) CallFor(ctx context.Context, fn starlark.Callable, args starlar
 	})
 }
 
-// checkResult refuses a result that is too large to walk.
+// checkResult returns an error for a result that is too large to walk.
 func (r *run) checkResult(fn starlark.Callable, v starlark.Value) error {
 	err := checkShape(v)
 	if limit := new(LimitError); errors.As(err, &limit) {
@@ -204,7 +204,7 @@ func (r *run) checkResult(fn starlark.Callable, v starlark.Value) error {
 	return err
 }
 
-// Modules lists every file evaluated so far, sorted by label, then path.
+// Modules lists all evaluated files, sorted by label, then path.
 func (i *Interp) Modules() []ModuleHash {
 	i.mu.Lock()
 	defer i.mu.Unlock()

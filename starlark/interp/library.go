@@ -18,8 +18,8 @@ type libraryKey struct{ root, name string }
 
 var libraryLabel = lazyregexp.New(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
 
-// LoadLibrary evaluates a file of a library of the workspace with that absolute root, such as
-// "sub/x.star".
+// LoadLibrary evaluates a file, such as "sub/x.star", of a library of the workspace with that
+// absolute root.
 func (i *Interp) LoadLibrary(ctx context.Context, root, name, file string) (*Module, error) {
 	label := "@" + name + "//" + file
 	t, err := i.library(root, name)
@@ -43,11 +43,11 @@ func (i *Interp) libraryOf(from *Source, label string) (*tree, string, error) {
 		return from.tree, file, nil
 	}
 	if from.tree == i.builtins {
-		return nil, "", errors.New("a built-in file may load built-in files only")
+		return nil, "", errors.New("a built-in file can only load built-in files")
 	}
 	if prefix == builtinPrefix {
 		if i.builtins == nil {
-			return nil, "", errors.New("there are no built-in files")
+			return nil, "", errors.New("no built-in files are available")
 		}
 		return i.builtins, file, nil
 	}
@@ -55,7 +55,7 @@ func (i *Interp) libraryOf(from *Source, label string) (*tree, string, error) {
 	return t, file, err
 }
 
-// library opens a library of the workspace with that root, once.
+// library opens a library of the workspace with that root, unless it is already open.
 func (i *Interp) library(root, name string) (*tree, error) {
 	key := libraryKey{root, name}
 	i.mu.Lock()
@@ -66,7 +66,7 @@ func (i *Interp) library(root, name string) (*tree, error) {
 	}
 	prefix := "@" + name
 	if i.cfg.Library == nil {
-		return nil, fmt.Errorf("no library %s is known", prefix)
+		return nil, fmt.Errorf("unknown library %s", prefix)
 	}
 	fsys, err := i.cfg.Library(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,7 @@ func (i *Interp) library(root, name string) (*tree, error) {
 		return nil, fmt.Errorf("library %s: %w", prefix, err)
 	}
 	if fsys == nil {
-		return nil, fmt.Errorf("no library %s is known", prefix)
+		return nil, fmt.Errorf("unknown library %s", prefix)
 	}
 	t := &tree{prefix: prefix, fsys: fsys, top: root}
 	i.mu.Lock()
@@ -93,20 +93,20 @@ type unknownLibraryError struct {
 func (e *unknownLibraryError) Error() string { return "library @" + e.name + ": " + e.cause.Error() }
 func (e *unknownLibraryError) Unwrap() error { return e.cause }
 
-// maxSearched bounds the files that are searched for further missing libraries.
+// maxSearched bounds the files that are searched for more missing libraries.
 const maxSearched = 5000
 
 // addMissing adds all other missing libraries to the error of an unknown one, so that the user can
-// add them together. It reads files without evaluating them.
+// add all of them in one go. It reads files without evaluating them.
 func (r *run) addMissing(err error) error {
 	var unknown *unknownLibraryError
 	if !errors.As(err, &unknown) {
 		return err
 	}
 	var further []string
-	for name, place := range r.interp.missingLibraries(r.loading[0]) {
+	for name, at := range r.interp.missingLibraries(r.loading[0]) {
 		if name != unknown.name {
-			further = append(further, "@"+name+" for "+place)
+			further = append(further, "@"+name+" for "+at)
 		}
 	}
 	if len(further) == 0 {
@@ -116,8 +116,8 @@ func (r *run) addMissing(err error) error {
 	return fmt.Errorf("%w (also missing: %s)", err, strings.Join(further, ", "))
 }
 
-// missingLibraries returns the unknown libraries that start and its loads need, each with the place of a
-// load.
+// missingLibraries returns the unknown libraries that start and the files that it loads need, each
+// with the position of a load.
 func (i *Interp) missingLibraries(start *Source) map[string]string {
 	found := map[string]string{}
 	seen := map[string]bool{start.Key(): true}
@@ -171,7 +171,7 @@ func Loads(name string, source []byte) ([]Load, error) {
 	return loads, nil
 }
 
-// LibraryOf returns NAME of a label "@NAME//…", "" for other labels and for "@torchx//…".
+// LibraryOf returns NAME of a label "@NAME//…", or "" for other labels and for "@torchx//…".
 func LibraryOf(label string) string {
 	m := libraryLabel().FindStringSubmatch(label)
 	if m == nil || "@"+m[1] == builtinPrefix {

@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// libraries serves files by the library's name; what has no files is not listed.
+// libraries returns a Config.Library that serves files by library name; unlisted names do not exist.
 func libraries(libs map[string]map[string]string) func(string, string) (fs.FS, error) {
 	return func(_, name string) (fs.FS, error) {
 		files, ok := libs[name]
 		if !ok {
-			return nil, fmt.Errorf("nobody lists it: %w", fs.ErrNotExist)
+			return nil, fmt.Errorf("not listed: %w", fs.ErrNotExist)
 		}
 		return mapFS(files), nil
 	}
 }
 
-func TestMissingLibrariesAreListedAtOnce(t *testing.T) {
+func TestAllMissingLibrariesAreListed(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{
 		".git/HEAD": "",
@@ -30,7 +30,7 @@ func TestMissingLibrariesAreListedAtOnce(t *testing.T) {
 		"acme": {"x.star": "load('//y.star', 'x')\nload('@base//x.star', z='x')", "y.star": "load('@more//x.star', 'x')"},
 	})}
 	_, err := load(t, c, "a.star")
-	wantError(t, err, "@acme//y.star:1:1: cannot load @more//x.star: library @more: nobody lists it",
+	wantError(t, err, "@acme//y.star:1:1: cannot load @more//x.star: library @more: not listed",
 		"(also missing: @base for @acme//x.star:2, @util for a.star:2)")
 }
 
@@ -53,7 +53,7 @@ func TestLibrariesOfTheTopWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.Globals["x"].String(); got != fmt.Sprintf("%q", root) {
-			t.Errorf("the library of %s sees that of %s", root, got)
+			t.Errorf("the library of %s loads the library of %s", root, got)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestLoadLibrary(t *testing.T) {
 		wantError(t, err, want)
 	}
 	_, err = i.LoadLibrary(context.Background(), "/w", "nope", "x.star")
-	wantError(t, err, "@nope//x.star: library @nope: nobody lists it")
+	wantError(t, err, "@nope//x.star: library @nope: not listed")
 }
 
 func TestLoads(t *testing.T) {
@@ -89,7 +89,7 @@ func TestLoads(t *testing.T) {
 		t.Errorf("loads %v, %v, want %v", loads, err, want)
 	}
 	if _, err := Loads("x.star", []byte("load(")); err == nil {
-		t.Error("a broken file has loads")
+		t.Error("got the loads of a broken file, want an error")
 	}
 	for label, want := range map[string]string{"@acme//x.star": "acme", "@torchx//x.star": "", "//x.star": "", "@-x//x.star": ""} {
 		if got := LibraryOf(label); got != want {

@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// Lines is a text with the offsets of its lines. Lines and columns count from 0.
+// Lines is a text and the offsets of its lines. Lines and columns count from 0.
 type Lines struct {
 	Text   string
 	starts []int
-	marks  []mark // some characters, in order; none if each is a byte
+	marks  []mark // in order; none if all characters are single bytes
 }
 
-// A mark is where a character begins. Marks keep long lines from being walked for each column.
+// A mark is the position of a character. With marks, finding a column does not walk a long line.
 type mark struct{ offset, char int }
 
-// markEvery is the least distance of two marks in bytes.
+// markEvery is the minimum distance of two marks in bytes.
 const markEvery = 256
 
-// NewLines finds the lines of a text, each of which ends with "\n".
+// NewLines finds the lines of a text; each line ends with "\n".
 func NewLines(text string) Lines {
 	l := Lines{Text: text, starts: []int{0}}
 	char, ascii := 0, true
@@ -51,15 +51,15 @@ func (l *Lines) Chars(offset int) int {
 	return l.marks[i].char + utf8.RuneCountInString(l.Text[l.marks[i].offset:offset])
 }
 
-// LineCol returns the line of an offset and the bytes of it before the offset, at most the end of
-// the text.
+// LineCol returns the line of an offset and the offset within the line, in bytes. Offsets outside of
+// the text are clamped.
 func (l *Lines) LineCol(offset int) (line, col int) {
 	offset = max(0, min(offset, len(l.Text)))
 	line = sort.SearchInts(l.starts, offset+1) - 1
 	return line, offset - l.starts[line]
 }
 
-// Line returns the text of a line without its end; "" behind the last one.
+// Line returns the text of a line without its end; "" after the last line.
 func (l *Lines) Line(line int) string {
 	if line < 0 || line >= len(l.starts) {
 		return ""
@@ -71,7 +71,7 @@ func (l *Lines) Line(line int) string {
 	return strings.TrimSuffix(l.Text[l.starts[line]:end], "\r")
 }
 
-// Start returns the offset of a line; the end of the text behind the last one.
+// Start returns the offset of a line; the end of the text after the last line.
 func (l *Lines) Start(line int) int {
 	if line >= len(l.starts) {
 		return len(l.Text)
@@ -79,7 +79,7 @@ func (l *Lines) Start(line int) int {
 	return l.starts[max(0, line)]
 }
 
-// Offset returns the offset of a position, from 1 and in characters; at most the end of its line.
+// Offset returns the offset of a position, from 1 and in characters; at most the end of the line.
 func (l *Lines) Offset(line, col int) int {
 	start, end := l.Start(line-1), len(l.Text)
 	if next := max(line, 1); next < len(l.starts) {

@@ -11,8 +11,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// dialect is that of every file: sets, top-level if and for; no recursion, while or reassigned
-// globals.
+// dialect returns the options of every file: sets, top-level if and for; no recursion, while or
+// reassigned globals.
 func dialect() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, TopLevelControl: true}
 }
@@ -40,7 +40,7 @@ func (r *run) load(l *Source) (*Module, error) {
 	return m, nil
 }
 
-// enter adds l to the files being loaded, unless that makes a cycle.
+// enter adds l to the files being loaded, or returns an error if that makes a cycle.
 func (r *run) enter(l *Source) error {
 	for n, open := range r.loading {
 		if open.Key() != l.Key() {
@@ -50,7 +50,7 @@ func (r *run) enter(l *Source) error {
 		for _, c := range r.loading[n:] {
 			chain = append(chain, c.Label())
 		}
-		return fmt.Errorf("load cycle: %s; move what both need to a file of its own",
+		return fmt.Errorf("load cycle: %s; move the shared code to a separate file",
 			strings.Join(append(chain, l.Label()), " -> "))
 	}
 	r.loading = append(r.loading, l)
@@ -63,7 +63,7 @@ func (r *run) evaluate(l *Source) (*Module, error) {
 		if len(r.loading) == 1 {
 			return nil, &Error{File: l.Display(), Msg: err.Error(), cause: err}
 		}
-		return nil, err // the load statement is where it went wrong
+		return nil, err // the error is reported at the load statement
 	}
 	name := l.Display()
 	r.interp.keepSource(name, source)
@@ -83,7 +83,7 @@ func (r *run) evaluate(l *Source) (*Module, error) {
 	return &Module{Label: l.Label(), Path: l.Path(), Globals: globals, Source: source, name: name}, nil
 }
 
-// fileName is a file's name for itself: its absolute path, or the label of a built-in file.
+// fileName is the name of the variable with a file's absolute path, or the label of a built-in file.
 const fileName = "__file__"
 
 func (i *Interp) fileEnv(l *Source, count *counters) starlark.StringDict {
@@ -101,7 +101,7 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 		return nil, err
 	}
 	if len(r.loading) == 0 {
-		return nil, errors.New("load works only while a file is loaded")
+		return nil, errors.New("load() only works while a file is being loaded")
 	}
 	l, err := r.interp.resolve(r.loading[len(r.loading)-1], label)
 	if err != nil {
@@ -135,12 +135,12 @@ func (i *Interp) compile(name string, source []byte, count *counters) (*starlark
 	return prog, nil
 }
 
-// Syntax parses the file as written, with comments, unresolved. It takes as long as evaluating a
-// small file.
+// Syntax parses the file as written, with comments, without resolving names. It takes as long as
+// evaluating a small file.
 func (m *Module) Syntax() *syntax.File {
 	file, err := parse(dialect(), m.name, m.Source, syntax.RetainComments)
 	if err != nil {
-		return nil // it was evaluated: this cannot be
+		return nil // cannot happen: the file was evaluated
 	}
 	return file
 }

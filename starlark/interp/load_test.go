@@ -143,9 +143,9 @@ func TestLoadErrors(t *testing.T) {
 		"bare.star":    {"bare.star:1:1: ", `did you mean "./c1.star"?`},
 		"out.star":     {"out.star:1:1: ", "leads out of the workspace root " + dir},
 		"out2.star":    {"leads out of the workspace root " + dir},
-		"empty.star":   {"names no file"},
-		"abs.star":     {"names no file"},
-		"nolib.star":   {"nolib.star:1:1: ", "no library @acme is known"},
+		"empty.star":   {"has no file name"},
+		"abs.star":     {"has no file name"},
+		"nolib.star":   {"nolib.star:1:1: ", "unknown library @acme"},
 		"badlib.star":  {`not of the form "@library//file.star"`},
 		"back.star":    {"backslashes"},
 		"nobuilt.star": {"cannot load @torchx//nope.star: no such file; check the name"},
@@ -154,7 +154,7 @@ func TestLoadErrors(t *testing.T) {
 		"syntax.star":  {"bad.star:2:5: "},
 		"nope.star":    {"nope.star: no such file (" + filepath.Join(dir, "nope.star") + "); did you mean noname.star?"},
 		"sub":          {"sub: is a folder; name a .star file in it"},
-		"":             {"no Starlark file is named"},
+		"":             {"the path is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,7 +163,7 @@ func TestLoadErrors(t *testing.T) {
 		})
 	}
 	for name, part := range map[string]string{
-		"evil.star": "@torchx//evil.star:1:1: cannot load @acme//x.star: a built-in file may load built-in files only",
+		"evil.star": "@torchx//evil.star:1:1: cannot load @acme//x.star: a built-in file can only load built-in files",
 		"up.star":   "@torchx//up.star:1:1: cannot load ../x.star: the label leads out of @torchx",
 		"nope.star": "@torchx//nope.star: no such file; check the name",
 		"../x.star": "@torchx//../x.star: no built-in file",
@@ -183,7 +183,7 @@ func TestLibraryErrors(t *testing.T) {
 	_, err := load(t, Config{Dir: dir, Library: func(string, string) (fs.FS, error) { return nil, errors.New("not locked; run `torchx lock`") }}, "a.star")
 	wantError(t, err, "a.star:1:1: cannot load @acme//x.star: library @acme: not locked; run `torchx lock`")
 	_, err = load(t, Config{Dir: dir, Library: func(string, string) (fs.FS, error) { return nil, nil }}, "a.star")
-	wantError(t, err, "no library @acme is known")
+	wantError(t, err, "unknown library @acme")
 	_, err = load(t, Config{Dir: dir, Library: func(string, string) (fs.FS, error) { return deniedFS{}, nil }}, "a.star")
 	wantError(t, err, "permission denied; make the file and its folders readable")
 }
@@ -198,7 +198,7 @@ func TestWorkspaceRoot(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{
 		"a/.torchxconfig": "", "a/b/c/x.star": "", "g/.git": "gitdir: elsewhere", "g/h/x.star": "",
-		"p/components/sub/x.star": "", "f/components": "a file is no mark", "f/x.star": "",
+		"p/components/sub/x.star": "", "f/components": "only a folder marks a root", "f/x.star": "",
 	})
 	for file, want := range map[string]string{
 		"a/b/c/x.star": "a", "g/h/x.star": "g", "p/components/sub/x.star": "p", "p/components/no.star": "p",
@@ -278,6 +278,6 @@ func TestPanicIsAnError(t *testing.T) {
 	_, err := i.LoadBuiltin(context.Background(), "x.star")
 	wantError(t, err, "internal error", "@torchx//x.star", "ouch")
 	if _, err := i.LoadBuiltin(context.Background(), "y.star"); err != nil {
-		t.Errorf("the Interp is of no use after a panic: %v", err)
+		t.Errorf("the Interp cannot be used after a panic: %v", err)
 	}
 }

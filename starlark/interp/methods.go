@@ -7,11 +7,11 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// A methodCheck refuses a call of a method of recv before it begins.
+// A methodCheck rejects a call of a method of recv before it begins.
 type methodCheck = func(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error
 
-// guardedMethods are the built-in methods that walk or build in one step. Types of other packages
-// check themselves.
+// guardedMethods are the built-in methods that iterate or build values in one step. Types of other
+// packages check their own methods.
 var guardedMethods = map[string]methodCheck{
 	"replace": checkReplace, "join": checkJoin, "format": checkFormat,
 	"split": checkSplit, "rsplit": checkSplit, "splitlines": checkSplitLines,
@@ -22,12 +22,12 @@ var guardedMethods = map[string]methodCheck{
 	"items": checkHashed, "keys": checkHashed, "values": checkHashed,
 }
 
-// methodGuard is x.name for a guarded name, given its value.
+// methodGuard returns x.name with its guard, given the value of x.name.
 func methodGuard(_ *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 	return guardMethod(args[0]), nil
 }
 
-// guardMethod puts a bound method of a built-in type behind its check.
+// guardMethod adds its check to a bound method of a built-in type.
 func guardMethod(v starlark.Value) starlark.Value {
 	b, ok := v.(*starlark.Builtin)
 	if !ok {
@@ -59,7 +59,7 @@ func checkListExtend(t *starlark.Thread, name string, recv starlark.Value, args 
 	return nil
 }
 
-// checkHashed bounds the methods of dicts and sets, which copy the receiver and walk their
+// checkHashed bounds the methods of dicts and sets, which copy the receiver and iterate over their
 // arguments.
 func checkHashed(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	if name != "update" && name != "issubset" && name != "issuperset" {
@@ -70,7 +70,7 @@ func checkHashed(t *starlark.Thread, name string, recv starlark.Value, args star
 	return checkWalk(entryBytes)(t, name, args, kwargs)
 }
 
-// checkReplace computes the size of the result: a short call can ask for petabytes.
+// checkReplace bounds the size of the result: a short call can ask for petabytes.
 func checkReplace(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
 	if len(args) < 2 {
 		return nil
@@ -133,10 +133,10 @@ func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args star
 	return charge(t, name, uint64(len(s))+saturatingMul(longest, uint64(strings.Count(s, "{"))))
 }
 
-// checkSplit bounds the pieces; each takes a string and an item.
+// checkSplit bounds the number of pieces; each takes a string and an item.
 func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
 	s, _ := starlark.AsString(recv)
-	// The engine reserves room for maxsplit pieces before it looks for them.
+	// The engine allocates maxsplit pieces before it searches.
 	if len(args) > 1 {
 		if most, ok := args[1].(starlark.Int); ok {
 			if n, fits := most.Int64(); fits && n > maxItems {

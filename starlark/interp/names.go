@@ -6,9 +6,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// ResolveNames binds the names of a file of size bytes, with predeclared ones beside Starlark's own.
-// The error is a resolve.ErrorList. The resolver compares each undefined name with all others: of a
-// large file only some are undefined, and the others pass for predeclared.
+// ResolveNames resolves the names of a file of size bytes, with predeclared names in addition to
+// Starlark's own. The error is a resolve.ErrorList. Since the resolver compares each undefined name
+// with all others, ResolveNames reports only some undefined names of a large file.
 func ResolveNames(file *syntax.File, size int, predeclared func(name string) bool) error {
 	unknown, most := 0, max(20, 10_000_000/max(1, size))
 	return resolve.File(file, func(name string) bool {

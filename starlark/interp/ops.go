@@ -13,8 +13,8 @@ var operators = []syntax.Token{
 	syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE, syntax.IN, syntax.NOT_IN,
 }
 
-// environment returns what files see: the guarded universe, the guards of rewrite, and given, which
-// overrides.
+// environment returns the names that files see: the guarded universe, the guards of rewrite, and
+// given, which overrides both.
 func environment(given starlark.StringDict) starlark.StringDict {
 	env := guardedUniverse()
 	for _, op := range operators {
@@ -45,7 +45,7 @@ func define(env starlark.StringDict, name string, f func(*starlark.Thread, starl
 
 type guardFunc = func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)
 
-// binaryGuard is x op y.
+// binaryGuard returns a guard that checks and evaluates x op y.
 func binaryGuard(op syntax.Token) guardFunc {
 	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 		x, y := args[0], args[1]
@@ -61,15 +61,15 @@ func binaryGuard(op syntax.Token) guardFunc {
 	}
 }
 
-// identGuard is the right side of x op= y, given x and y.
+// identGuard returns a guard that checks x op= y, given x and y, and returns y.
 func identGuard(op syntax.Token) guardFunc {
 	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 		return args[1], checkAssign(t, op, args[0], args[1])
 	}
 }
 
-// pushGuard keeps a value for indexGuard or fieldGuard: the left side of x[i] op= y is evaluated
-// once.
+// pushGuard keeps a value for indexGuard or fieldGuard, so that the left side of x[i] op= y is
+// evaluated only once.
 func pushGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 	if r := runOf(t); r != nil {
 		r.stash = append(r.stash, args[0])
@@ -77,7 +77,7 @@ func pushGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) 
 	return args[0], nil
 }
 
-// pop returns the last n pushed values; nil on a foreign thread.
+// pop removes and returns the last n pushed values; nil on a thread of another program.
 func pop(t *starlark.Thread, n int) []starlark.Value {
 	r := runOf(t)
 	if r == nil || len(r.stash) < n {
@@ -89,7 +89,7 @@ func pop(t *starlark.Thread, n int) []starlark.Value {
 	return list
 }
 
-// indexGuard is the right side of x[i] op= y, given y.
+// indexGuard returns a guard that checks x[i] op= y, given y, and returns y.
 func indexGuard(op syntax.Token) guardFunc {
 	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 		y := args[0]
@@ -102,7 +102,7 @@ func indexGuard(op syntax.Token) guardFunc {
 	}
 }
 
-// element returns x[i], nil if there is none.
+// element returns x[i], nil if it does not exist.
 func element(x, i starlark.Value) starlark.Value {
 	switch x := x.(type) {
 	case starlark.Mapping:
@@ -121,7 +121,7 @@ func element(x, i starlark.Value) starlark.Value {
 	return nil
 }
 
-// fieldGuard is the right side of x.name op= y, given y and the name.
+// fieldGuard returns a guard that checks x.name op= y, given y and the name, and returns y.
 func fieldGuard(op syntax.Token) guardFunc {
 	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 		y, name := args[0], string(args[1].(starlark.String))
@@ -136,7 +136,7 @@ func fieldGuard(op syntax.Token) guardFunc {
 	}
 }
 
-// checkAssign checks x op= y. List += takes any iterable.
+// checkAssign checks x op= y. List += accepts any iterable.
 func checkAssign(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error {
 	if list, ok := x.(*starlark.List); ok && op == syntax.PLUS {
 		return checkExtend(t, "+=", list, y)
@@ -144,7 +144,7 @@ func checkAssign(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error
 	return checkBinary(t, op, x, y)
 }
 
-// checkBinary refuses x op y if one step would take too much.
+// checkBinary returns an error if x op y would take too much time or memory in one step.
 func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error {
 	switch op {
 	case syntax.PLUS:
@@ -165,7 +165,7 @@ func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error
 		}
 	case syntax.IN, syntax.NOT_IN:
 		switch y.(type) {
-		case *starlark.List, starlark.Tuple: // the others are looked up, not searched
+		case *starlark.List, starlark.Tuple: // other types have a lookup instead of a search
 			return checkComparable(op.String(), y)
 		}
 	default:
@@ -177,7 +177,7 @@ func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error
 	return nil
 }
 
-// checkSum bounds x + y; numbers grow by one bit at most.
+// checkSum bounds x + y; numbers grow by at most one bit.
 func checkSum(t *starlark.Thread, x, y starlark.Value) error {
 	n, m := contentBytes(x), contentBytes(y)
 	if n == 0 || m == 0 {
@@ -209,7 +209,7 @@ func checkProduct(t *starlark.Thread, x, y starlark.Value) error {
 	return charge(t, "*", total)
 }
 
-// intBits is the length of x in bits, exact above 64.
+// intBits returns the length of x in bits, exact above 64.
 func intBits(x starlark.Int) int {
 	if _, small := x.Int64(); small {
 		return 64
@@ -225,7 +225,7 @@ func sliceGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error)
 	return args[0], nil
 }
 
-// argsGuard bounds the x of f(*x).
+// argsGuard bounds x in f(*x).
 func argsGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 	return args[0], checkItems(t, "a call with *args", args[0], itemBytes)
 }

@@ -13,7 +13,7 @@ import (
 	"torchx/starlark/explain"
 )
 
-// Parse reads source as loading does, with comments, and runs nothing: UTF-8 of at most MaxSource
+// Parse parses source like a load, with comments, without running it: UTF-8 of at most MaxSource
 // bytes in the dialect of component files, not nested too deep. Names are not resolved. Positions
 // do not count a byte order mark. The error is an *Error.
 func Parse(name string, source []byte) (*syntax.File, error) {
@@ -25,7 +25,7 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	if err != nil {
 		return nil, i.sourceProblem(err)
 	}
-	// Rewriting finds trees that are too deep to walk, but changes them.
+	// rewrite finds trees that are too deep to walk, but modifies them.
 	guarded, err := parse(dialect(), name, source, 0)
 	if err == nil {
 		err = rewrite(guarded)
@@ -36,14 +36,14 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// ParseLenient reads source in every dialect of Starlark, for lists: evaluation reports what
-// component files may not have. The error is a syntax.Error that points at the mistake.
+// ParseLenient parses source in every dialect of Starlark, for lists of components: evaluation
+// reports what the dialect does not allow. The error is a syntax.Error with the position of the mistake.
 func ParseLenient(name string, source []byte) (*syntax.File, error) {
 	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 	return parse(options, name, source, 0)
 }
 
-// parse reads source without its byte order mark. A syntax.Error points at the mistake.
+// parse parses source without its byte order mark. A syntax.Error has the position of the mistake.
 func parse(options *syntax.FileOptions, name string, source []byte, mode syntax.Mode) (*syntax.File, error) {
 	text := bytes.TrimPrefix(source, byteOrderMark)
 	file, err := options.Parse(name, text, mode)
@@ -54,10 +54,10 @@ func parse(options *syntax.FileOptions, name string, source []byte, mode syntax.
 	return file, err
 }
 
-// explained moves an error of the parser to the mistake and adds what to write.
+// explained moves an error of the parser to the mistake and adds how to fix it.
 func explained(text string, e syntax.Error) syntax.Error {
 	if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
-		return e // lone carriage returns end lines for the parser only
+		return e // only the parser treats lone carriage returns as line ends
 	}
 	lines := NewLines(text)
 	at, msg := explain.Syntax(text, lines.Offset(int(e.Pos.Line), int(e.Pos.Col)), e.Msg)
@@ -66,7 +66,7 @@ func explained(text string, e syntax.Error) syntax.Error {
 	return e
 }
 
-// Docstring returns the docstring of a function or file with these statements, or nil.
+// Docstring returns the docstring of a function or file with the statements body, or nil.
 func Docstring(body []syntax.Stmt) *syntax.Literal {
 	if len(body) == 0 {
 		return nil
@@ -82,11 +82,11 @@ func Docstring(body []syntax.Stmt) *syntax.Literal {
 // Param is a parameter in the head of a function.
 type Param struct {
 	*syntax.Ident
-	Default syntax.Expr // nil if it has none
-	Star    string      // "*" or "**", "" for an ordinary one
+	Default syntax.Expr // may be nil
+	Star    string      // "*", "**" or ""
 }
 
-// Params lists the parameters of a function; a bare * is none.
+// Params lists the parameters of a function, without a bare *.
 func Params(def *syntax.DefStmt) []Param {
 	var list []Param
 	for _, e := range def.Params {
@@ -111,8 +111,8 @@ func checkSource(source []byte) error {
 	return checkText(source)
 }
 
-// ReadFile reads a Starlark file from disk as loading does: UTF-8 of at most MaxSource bytes from a
-// regular file, never blocking. The error is one line that calls the file name.
+// ReadFile reads a Starlark file from disk like a load: UTF-8 of at most MaxSource bytes from a
+// regular file. It never blocks. The error is one line that refers to the file as name.
 func ReadFile(path, name string) ([]byte, error) {
 	data, err := readDisk(path)
 	if err == nil {

@@ -13,16 +13,16 @@ import (
 // DefaultMaxHeap of it; planning and printing 100,000 replicas takes half.
 const MaxProcessHeap = 2 << 30
 
-// GuardProcess bounds the heap of this process for the rest of its life, for what it does besides
-// evaluations: what it makes of their results, and what it reads from files. end must print the
-// error and end the process. The guard costs nothing while the heap is small. From three quarters
-// of the limit on the collector works harder, so that garbage is not taken for need.
+// GuardProcess bounds the heap of this process for the rest of its life, also outside of
+// evaluations: while it converts their results and reads files. end must print the error and exit
+// the process. The guard costs nothing while the heap is small. From three quarters of the limit on,
+// the garbage collector runs more often, so that garbage does not count as memory in use.
 //
-// It is not an rlimit: the Go runtime answers a refused allocation with the stacks of all
-// goroutines, and started processes would inherit it.
+// An rlimit would not do: the Go runtime answers a refused allocation with the stacks of all
+// goroutines, and child processes would inherit it.
 func GuardProcess(limit uint64, end func(error)) {
 	soft := int64(limit / 4 * 3)
-	if debug.SetMemoryLimit(-1) > soft { // GOMEMLIMIT may say less
+	if debug.SetMemoryLimit(-1) > soft { // keep a lower GOMEMLIMIT
 		debug.SetMemoryLimit(soft)
 	}
 	g := &processGuard{limit: limit, end: end}
@@ -35,7 +35,7 @@ type processGuard struct {
 	watching atomic.Bool
 }
 
-// collected runs after each garbage collection. A heap cannot grow much without one.
+// collected runs after each garbage collection; a heap cannot grow much without a collection.
 func (g *processGuard) collected(sentinel *[16]byte) {
 	if heapBytes(heapSample()) > g.limit/8 && g.watching.CompareAndSwap(false, true) {
 		go g.watch()
@@ -43,7 +43,7 @@ func (g *processGuard) collected(sentinel *[16]byte) {
 	runtime.SetFinalizer(sentinel, g.collected)
 }
 
-// watch looks at the heap until it is small again.
+// watch checks the heap until it is small again.
 func (g *processGuard) watch() {
 	defer g.watching.Store(false)
 	tick := time.NewTicker(watchPeriod)

@@ -2,5 +2,5 @@
 
 package interp
 
-// raceEnabled: the detector multiplies memory, so that a bound on it means nothing.
+// raceEnabled is set with the race detector, which multiplies memory use, so that bounds on it do not hold.
 const raceEnabled = true

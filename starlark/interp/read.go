@@ -16,15 +16,15 @@ import (
 	"torchx/runtime/units"
 )
 
-// MaxSource is the size limit of a file in bytes. The parser cannot be stopped and needs 100 times
-// as much memory.
+// MaxSource is the size limit of a file in bytes. The parser cannot be stopped, and needs 100 times
+// the size in memory.
 const MaxSource = 1 << 20
 
-// openNonblock keeps the open of a pipe without a writer from blocking.
+// openNonblock prevents that opening a pipe without a writer blocks.
 const openNonblock = syscall.O_NONBLOCK
 
-// Read returns the content: UTF-8 of at most MaxSource bytes from a regular file inside its root.
-// It never blocks.
+// Read returns the content of the file: UTF-8 of at most MaxSource bytes from a regular file inside
+// its root. It never blocks.
 func (s *Source) Read() ([]byte, error) {
 	data, err := s.readRaw()
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Source) Read() ([]byte, error) {
 	return data, checkText(data)
 }
 
-// readRaw checks for a regular file first: opening or reading a pipe without a writer would block.
+// readRaw first checks for a regular file: opening or reading a pipe without a writer would block.
 func (s *Source) readRaw() ([]byte, error) {
 	if s.tree.dir != "" {
 		return readInRoot(s.tree.dir, s.name)
@@ -91,7 +91,7 @@ type sourceError string
 func (e sourceError) Error() string { return string(e) }
 
 func tooLarge(n int64) error {
-	return sourceError(fmt.Sprintf("is %s large, and a Starlark file may have at most %s; split it", units.RoundBytes(uint64(n)), units.RoundBytes(MaxSource)))
+	return sourceError(fmt.Sprintf("is %s large, over the limit of %s for a Starlark file; split it", units.RoundBytes(uint64(n)), units.RoundBytes(MaxSource)))
 }
 
 func checkRegular(info fs.FileInfo) error {
@@ -150,13 +150,13 @@ func readError(s *Source, err error) error {
 	return rewordedError{"cannot be read: " + err.Error(), err}
 }
 
-// similar is a did-you-mean for a file that does not exist.
+// similar returns a suggestion for a file that does not exist.
 func (s *Source) similar() string {
 	entries, err := readFolder(s.tree, path.Dir(s.name))
 	if err != nil {
 		return "; check the name"
 	}
-	var stems []string // the ending makes all names similar
+	var stems []string // without the suffix, which would make all names similar
 	for _, e := range entries[:min(len(entries), maxSimilar)] {
 		if stem, ok := strings.CutSuffix(e.Name(), ".star"); ok {
 			stems = append(stems, stem)
@@ -168,10 +168,10 @@ func (s *Source) similar() string {
 	return "; check the name"
 }
 
-// maxSimilar bounds the files that a missing one is compared with.
+// maxSimilar bounds the files that a missing file is compared with.
 const maxSimilar = 1000
 
-// pathHint is the path, if the message starts with a label or short path.
+// pathHint returns the path in parentheses if messages do not start with it.
 func (s *Source) pathHint() string {
 	if p := s.Path(); p != "" && p != s.Display() {
 		return " (" + p + ")"

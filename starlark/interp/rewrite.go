@@ -19,8 +19,8 @@ type positionError struct {
 
 func (e *positionError) Error() string { return e.err.Error() }
 
-// rewrite puts calls of guards into f, before names are resolved. Values, the
-// order of evaluation and positions stay as they were written:
+// rewrite inserts calls of guards into f, before names are resolved. Values, the
+// order of evaluation and positions do not change:
 //
 //	x + y       guard(x, y)           for + * << % | and comparisons
 //	x += y      x += guard(x, y)      the guard checks and returns y
@@ -29,7 +29,7 @@ func (e *positionError) Error() string { return e.err.Error() }
 //	f(*x)       f(*guard(x))
 //	x[a:b]      guard(x)[a:b]
 //
-// The names of guards are no identifiers, so no file can use or shadow them.
+// The names of guards are not identifiers, so no file can use or shadow them.
 func rewrite(f *syntax.File) error {
 	w := &rewriter{}
 	w.stmts(f.Stmts)
@@ -45,14 +45,14 @@ type rewriter struct {
 	err   *positionError
 }
 
-// nest enters a level, which the caller leaves, and reports whether to go on.
+// nest enters a level and reports whether to continue. The caller leaves the level.
 func (w *rewriter) nest(pos syntax.Position) (ok bool) {
 	w.depth++
 	if pos.IsValid() {
 		w.pos = pos
 	}
 	if w.depth > maxNesting {
-		w.fail(w.pos, "this is nested deeper than %d levels; split it", maxNesting)
+		w.fail(w.pos, "nested deeper than %d levels; split it", maxNesting)
 	}
 	return w.err == nil
 }
@@ -100,7 +100,7 @@ func (w *rewriter) stmt(s syntax.Stmt) {
 	}
 }
 
-// firstPos is the start of a compound statement. Span would walk the tree at every level.
+// firstPos returns the start of a compound statement. Span would walk the tree at every level.
 func firstPos(s syntax.Stmt) syntax.Position {
 	switch s := s.(type) {
 	case *syntax.IfStmt:
@@ -172,7 +172,7 @@ func (w *rewriter) exprs(list []syntax.Expr) {
 	}
 }
 
-// call makes a call of the guard name that reports errors at pos.
+// call returns a call of the guard name that reports errors at pos.
 func call(pos syntax.Position, name string, args ...syntax.Expr) *syntax.CallExpr {
 	return &syntax.CallExpr{
 		Fn:     &syntax.Ident{NamePos: pos, Name: guardPrefix + name},
@@ -190,7 +190,7 @@ func unparen(e syntax.Expr) syntax.Expr {
 	}
 }
 
-// isNumber reports whether e is a literal number: adding to one stays small.
+// isNumber reports whether e is a literal number: a sum with one stays small.
 func isNumber(e syntax.Expr) bool {
 	l, ok := unparen(e).(*syntax.Literal)
 	return ok && (l.Token == syntax.INT || l.Token == syntax.FLOAT)
@@ -203,6 +203,6 @@ func isLiteral(e syntax.Expr) bool {
 
 func (w *rewriter) literal(l *syntax.Literal) {
 	if n, ok := l.Value.(*big.Int); ok && n.BitLen() > maxIntBits {
-		w.fail(l.TokenPos, "a number of %d bits; at most %d are supported", n.BitLen(), maxIntBits)
+		w.fail(l.TokenPos, "the number has %d bits, over the limit of %d", n.BitLen(), maxIntBits)
 	}
 }

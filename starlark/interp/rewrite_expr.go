@@ -98,8 +98,8 @@ func (w *rewriter) slice(e *syntax.SliceExpr) {
 	e.X = call(e.Lbrack, "slice", e.X)
 }
 
-// args rewrites arguments: expr, name=expr, *expr, **expr. The compiler needs the form of the last
-// three.
+// args rewrites arguments: expr, name=expr, *expr, **expr. The compiler requires that the last three
+// keep their form.
 func (w *rewriter) args(list []syntax.Expr) {
 	for n := range list {
 		switch a := list[n].(type) {
@@ -136,7 +136,7 @@ func needsGuard(e *syntax.BinaryExpr) bool {
 	return false
 }
 
-// exprPos is a position inside e that is found without walking it.
+// exprPos returns a position inside e that is found without walking e.
 func exprPos(e syntax.Expr) syntax.Position {
 	switch e := e.(type) {
 	case *syntax.BinaryExpr:

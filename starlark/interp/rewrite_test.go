@@ -64,7 +64,7 @@ func TestGuardsKeepSemantics(t *testing.T) {
 	}
 }
 
-// Errors must have the text and position that they have without guards.
+// TestGuardsKeepErrors checks that errors have the same text and position with and without guards.
 func TestGuardsKeepErrors(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	watchPeriod = 5 * time.Millisecond   // between two looks at clock and heap
-	grace       = 200 * time.Millisecond // from a cancel to Config.Fatal
-	checkEvery  = 16 << 20               // bytes of guarded growth between two looks at the heap
+	watchPeriod = 5 * time.Millisecond   // between two checks of the clock and the heap
+	grace       = 200 * time.Millisecond // from Thread.Cancel to Config.Fatal
+	checkEvery  = 16 << 20               // bytes of guarded growth between two checks of the heap
 )
 
-// A run is one evaluation: a load with all it loads, or a call.
+// A run is one evaluation: of a file and everything it loads, or of a call.
 type run struct {
 	interp  *Interp
 	ctx     context.Context
@@ -33,9 +33,9 @@ type run struct {
 // limits is the resource use of a run.
 type limits struct {
 	deadline time.Time
-	charged  uint64                     // bytes of guarded growth since the last look at the heap
-	sample   []metrics.Sample           // reused by each look
-	limit    atomic.Pointer[LimitError] // the first limit that was exceeded
+	charged  uint64                     // bytes of guarded growth since the last check of the heap
+	sample   []metrics.Sample           // reused by each check
+	limit    atomic.Pointer[LimitError] // the first exceeded limit
 }
 
 const (
@@ -44,7 +44,7 @@ const (
 	fatal
 )
 
-const runKey = "torchx.run" // of the run in its thread's locals
+const runKey = "torchx.run" // key of the run in its thread's locals
 
 func runOf(t *starlark.Thread) *run {
 	r, _ := t.Local(runKey).(*run)
@@ -62,7 +62,7 @@ func (i *Interp) run(ctx context.Context, subject string, body func(*run) error)
 	err := r.protect(body)
 	stop()
 	if err != nil {
-		err = r.report(err) // under the deadline, as body
+		err = r.report(err) // under the same deadline as body
 	}
 	r.state.CompareAndSwap(running, ended)
 	close(r.done)
@@ -83,7 +83,7 @@ func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	return r
 }
 
-// protect returns a panic of the engine or a built-in function as an error.
+// protect converts a panic of the engine or of a built-in function to an error.
 func (r *run) protect(body func(*run) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -93,13 +93,13 @@ func (r *run) protect(body func(*run) error) (err error) {
 	return body(r)
 }
 
-// exceed stops the run because of limit; the first limit counts.
+// exceed stops the run because of limit; only the first limit is kept.
 func (r *run) exceed(limit *LimitError) {
 	r.limit.CompareAndSwap(nil, limit)
 	r.thread.Cancel(limit.Limit)
 }
 
-// watch looks at the clock and the heap until the run ends or exceeds a limit.
+// watch checks the clock and the heap until the run ends or exceeds a limit.
 func (r *run) watch() {
 	tick := time.NewTicker(watchPeriod)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (r *run) watch() {
 	}
 }
 
-// lastResort ends the process when the engine ignores a cancel, inside one endless step.
+// lastResort exits the process if the engine ignores a cancel, inside one endless step.
 func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	end := r.fatal()
 	if end == nil {
@@ -147,7 +147,7 @@ func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	end(&limit)
 }
 
-// charge accounts for n bytes of one step.
+// charge records n bytes allocated by one step.
 func (r *run) charge(n uint64) error {
 	r.charged += n
 	if r.charged < checkEvery {
@@ -164,14 +164,14 @@ func heapSample() []metrics.Sample {
 	return []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 }
 
-// heapBytes returns the size of all heap objects of the process, with garbage that is not swept
-// yet.
+// heapBytes returns the size of all heap objects of the process, including garbage that is not
+// swept yet.
 func heapBytes(sample []metrics.Sample) uint64 {
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// Hooks override functions of Config for the evaluations with a context; nil ones change nothing.
+// Hooks override functions of Config for the evaluations of a context; nil functions change nothing.
 type Hooks struct {
 	Print func(msg string)
 	Fatal func(err error)
@@ -179,7 +179,7 @@ type Hooks struct {
 
 type hooksKey struct{}
 
-// WithHooks returns a context for LoadFile, LoadBuiltin or Call.
+// WithHooks returns a context with h for LoadFile, LoadBuiltin or Call.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return context.WithValue(ctx, hooksKey{}, h)
 }
@@ -198,7 +198,7 @@ func (r *run) print(_ *starlark.Thread, msg string) {
 	}
 }
 
-// fatal returns the function that ends the process, or nil.
+// fatal returns the function that exits the process, or nil.
 func (r *run) fatal() func(error) {
 	if r.hooks.Fatal != nil {
 		return r.hooks.Fatal

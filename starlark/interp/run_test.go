@@ -61,7 +61,7 @@ func BenchmarkOrdinaryComponent(b *testing.B) {
 	}
 }
 
-// The goroutines of a run end with it: synctest waits for them.
+// TestWatchdogEnds checks that the goroutines of a run end with it: synctest waits for them.
 func TestWatchdogEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// What is done with a result is under the deadline of the call.
+// TestUseOfAResultIsLimited checks that the use of a result is under the deadline of the call.
 func TestUseOfAResultIsLimited(t *testing.T) {
 	t.Parallel()
 	m, err := eval(t, "def f(): return 1")

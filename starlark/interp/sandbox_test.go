@@ -39,7 +39,7 @@ func TestSandbox(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The folder of the link is beside ours, so that "../" reaches it.
+	// The folder of the link is next to ours, so that "../" reaches it.
 	if err := os.Remove(filepath.Join(dir, "linked")); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSandbox(t *testing.T) {
 		"loop.star":   "loop.star: cannot be read: too many levels of symbolic links",
 		"/dev/null":   "/dev/null: is a device; only regular files are read",
 		"/dev/stdin":  "/dev/stdin: is ",
-		"big.star":    "big.star: is 1 MiB large, and a Starlark file may have at most 1 MiB; split it",
+		"big.star":    "big.star: is 1 MiB large, over the limit of 1 MiB for a Starlark file; split it",
 		"nul.star":    "nul.star: is not text (a NUL byte at offset 5); name a Starlark file",
 		"latin.star":  "latin.star: is not UTF-8 text (byte 0xe4 at offset 5); save it as UTF-8",
 		"bom.star":    "bom.star:2:5: fail: 1",
@@ -79,7 +79,7 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
-// A component file without any mark above it may not reach its parent.
+// TestSandboxWithoutMark checks that a component file without a root marker cannot load from its parent.
 func TestSandboxWithoutMark(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"x.star": "x = 1", "sub/a.star": `load("../x.star", "x")`})

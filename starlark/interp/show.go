@@ -9,8 +9,8 @@ import (
 // maxShow bounds the text of Show, in bytes.
 const maxShow = 200
 
-// Show writes a value as Starlark code for a message: the beginning of a long one. Unlike str() it
-// takes no longer for a value that has others many times inside.
+// Show returns a value as Starlark code for a message, shortened to maxShow. Unlike str(), it is
+// fast for a value that contains other values many times.
 func Show(v starlark.Value) string {
 	var b strings.Builder
 	show(&b, v)

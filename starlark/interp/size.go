@@ -9,11 +9,10 @@ import (
 	"torchx/runtime/units"
 )
 
-// Bounds of one step of the engine. A component describes a job in kilobytes; these keep steps
-// short.
+// Limits of one step of the engine. They keep steps short; the description of a job takes kilobytes.
 const (
 	maxValue   = 64 << 20              // bytes of one string, list …
-	maxItems   = maxValue / itemBytes  // items that one step walks
+	maxItems   = maxValue / itemBytes  // items that one step iterates over
 	itemBytes  = 16                    // of one item of a list: a Go interface
 	entryBytes = 128                   // of one entry of a dict or set
 	maxIntBits = 1 << 20               // of a number: a product takes milliseconds
@@ -24,7 +23,7 @@ const (
 
 func tooBig(what string, n uint64) *LimitError {
 	return &LimitError{Limit: "size", Msg: fmt.Sprintf(
-		"%s would make a value of %s, and one value may have at most %s", what, units.RoundBytes(n), units.RoundBytes(maxValue))}
+		"%s would make a value of %s, over the limit of %s", what, units.RoundBytes(n), units.RoundBytes(maxValue))}
 }
 
 func tooManyItems(what string, v starlark.Value, n, most uint64) *LimitError {
@@ -33,12 +32,12 @@ func tooManyItems(what string, v starlark.Value, n, most uint64) *LimitError {
 		count = "more than " + fmt.Sprint(most)
 	}
 	return &LimitError{Limit: "size", Msg: fmt.Sprintf(
-		"%s would walk a %s of %s items in one step, and at most %d are allowed", what, v.Type(), count, most)}
+		"%s would walk a %s of %s items in one step, over the limit of %d", what, v.Type(), count, most)}
 }
 
-// charge refuses n new bytes in one step if that is too large or the process holds too much.
+// charge returns an error if n new bytes are too many for one step or for the process.
 func charge(t *starlark.Thread, what string, n uint64) error {
-	if n < 1<<16 { // the steps that make them bound these
+	if n < 1<<16 { // bounded by the number of steps
 		return nil
 	}
 	if n > maxValue {
@@ -58,7 +57,7 @@ func checkBits(what string, n int) error {
 	return nil
 }
 
-// contentBytes is the memory that a copy of x takes; 0 for what is not copied.
+// contentBytes returns the memory that a copy of x takes; 0 if x is not copied.
 func contentBytes(x starlark.Value) uint64 {
 	switch x := x.(type) {
 	case starlark.String:
@@ -73,7 +72,7 @@ func contentBytes(x starlark.Value) uint64 {
 	return 0
 }
 
-// countItems returns how many items v yields, at most limit+1; 0 if none.
+// countItems returns how many items v yields, at most limit+1; 0 if v is not iterable.
 func countItems(v starlark.Value, limit uint64) uint64 {
 	it, ok := v.(starlark.Iterable)
 	if !ok {
@@ -91,7 +90,7 @@ func countItems(v starlark.Value, limit uint64) uint64 {
 	return n
 }
 
-// checkItems bounds a step that walks v with each bytes for an item.
+// checkItems bounds a step that iterates over v and takes each bytes per item.
 func checkItems(t *starlark.Thread, what string, v starlark.Value, each uint64) error {
 	limit := uint64(maxItems)
 	if each > itemBytes {
@@ -111,14 +110,14 @@ func checkExtend(t *starlark.Thread, what string, list *starlark.List, v starlar
 	return charge(t, what, itemBytes*(uint64(list.Len())+countItems(v, maxItems)))
 }
 
-// A walker counts the parts of a value: a few lines can make 2^60 parts or a million levels.
+// A walker counts the parts of a value: a few lines of code can make 2^60 parts or a million levels.
 type walker struct {
 	left int // parts that may still be visited
 	deep int // levels that may still be entered
 	seen map[starlark.Value]bool
 }
 
-// checkComparable bounds ==, < and in: they compare to a depth of 10, part by part.
+// checkComparable bounds ==, < and in, which compare values part by part to a depth of 10.
 func checkComparable(what string, v starlark.Value) error {
 	switch v.(type) {
 	case *starlark.List, starlark.Tuple, *starlark.Dict, *starlark.Set, *starlarkstruct.Struct:
@@ -132,7 +131,7 @@ func checkComparable(what string, v starlark.Value) error {
 	return nil
 }
 
-// visitShallow visits v to the given depth, shared parts as often as they are met.
+// visitShallow visits v to the given depth, and shared parts as often as they occur.
 func (w *walker) visitShallow(v starlark.Value, depth int) bool {
 	if w.left--; w.left < 0 {
 		return false
@@ -148,7 +147,7 @@ func (w *walker) visitShallow(v starlark.Value, depth int) bool {
 	return ok
 }
 
-// checkShape refuses a value with too many levels or parts for Freeze or a reader in Go.
+// checkShape returns an error for a value with too many levels or parts for Freeze or for Go code.
 func checkShape(v starlark.Value) error {
 	w := walker{left: maxNodes, deep: maxDepth, seen: map[starlark.Value]bool{}}
 	return w.visit(v)

@@ -12,30 +12,30 @@ import (
 
 const builtinPrefix = "@torchx"
 
-// A tree is a root that load() cannot leave.
+// A tree is a root folder that load() cannot leave.
 type tree struct {
 	prefix string // of its labels: "" for the workspace, "@torchx", "@lib"
-	dir    string // absolute folder of the workspace; "": fsys holds the files
+	dir    string // absolute folder of the workspace; "" if the files are in fsys
 	shown  string // the folder that paths in messages are relative to
 	fsys   fs.FS
-	// top is the root of the workspace that load() began in, whose libraries its files see; "" for
-	// built-in files, which see none.
+	// top is the root of the workspace where load() started, whose libraries the files can load; ""
+	// for built-in files, which cannot load libraries.
 	top string
 }
 
-// Source is a file that load() can reach, not evaluated.
+// Source is a file that load() can reach, not yet evaluated.
 type Source struct {
 	tree *tree
 	name string // slash-separated and clean
 }
 
-// Label is what load() calls the file from elsewhere in its workspace.
+// Label returns the label of the file in load() statements of its workspace.
 func (s *Source) Label() string { return s.tree.prefix + "//" + s.name }
 
 // Key identifies the file. Files of different workspaces may have the same label.
 func (s *Source) Key() string { return s.tree.top + "\x00" + s.Label() }
 
-// Path is the absolute path of a workspace file, "" for one of a library or built in.
+// Path returns the absolute path of a workspace file, "" for a library or built-in file.
 func (s *Source) Path() string {
 	if s.tree.dir == "" {
 		return ""
@@ -43,10 +43,10 @@ func (s *Source) Path() string {
 	return filepath.Join(s.tree.dir, filepath.FromSlash(s.name))
 }
 
-// Root is the root of the workspace whose libraries the file can load, "" for a built-in file.
+// Root returns the root of the workspace whose libraries the file can load, "" for a built-in file.
 func (s *Source) Root() string { return s.tree.top }
 
-// Display is what messages and positions call the file.
+// Display returns the name of the file in messages and positions.
 func (s *Source) Display() string {
 	if s.tree.dir == "" {
 		return s.Label()
@@ -61,13 +61,13 @@ func (t *tree) describe() string {
 	return t.prefix
 }
 
-// resolve finds the file that label means in a load() of the file from.
+// resolve returns the file that label refers to in a load() of the file from.
 func (i *Interp) resolve(from *Source, label string) (*Source, error) {
 	t := from.tree
 	var name string
 	switch {
 	case strings.ContainsAny(label, "\\\x00"):
-		return nil, errors.New(`a label has neither backslashes nor NUL; separate folders by "/"`)
+		return nil, errors.New(`a label cannot contain backslashes or NUL; separate folders with "/"`)
 	case strings.HasPrefix(label, "@"):
 		var err error
 		if t, name, err = i.libraryOf(from, label); err != nil {
@@ -82,10 +82,10 @@ func (i *Interp) resolve(from *Source, label string) (*Source, error) {
 	}
 	name = path.Clean(name)
 	if name == "." || strings.HasPrefix(name, "/") {
-		return nil, errors.New("the label names no file")
+		return nil, errors.New("the label has no file name")
 	}
 	if !fs.ValidPath(name) {
-		return nil, fmt.Errorf("the label leads out of %s, and nothing outside it can be loaded", t.describe())
+		return nil, fmt.Errorf("the label leads out of %s; files outside it cannot be loaded", t.describe())
 	}
 	return &Source{t, name}, nil
 }
@@ -101,13 +101,13 @@ func (i *Interp) SourceOf(path string) (*Source, error) {
 	return &Source{i.workspace(root), name}, nil
 }
 
-// SourceIn returns the file of a label in the workspace with that absolute root: "//x.star",
-// "@library//x.star".
+// SourceIn returns the file that a label, such as "//x.star" or "@library//x.star", refers to in the
+// workspace with that absolute root.
 func (i *Interp) SourceIn(root, label string) (*Source, error) {
 	return i.resolve(&Source{i.workspace(root), "_"}, label)
 }
 
-// Loaded returns the file that a load() of label means in the file from.
+// Loaded returns the file that a load() of label in the file from refers to.
 func (i *Interp) Loaded(from *Source, label string) (*Source, error) { return i.resolve(from, label) }
 
 func (i *Interp) workspace(root string) *tree { return &tree{dir: root, shown: i.dir, top: root} }
@@ -121,7 +121,7 @@ func (s *Source) Stat() (fs.FileInfo, error) {
 }
 
 // Entries completes a label up to its last "/" ("./", "//sub/", "@library//") with Starlark files
-// and folders, which end with "/". It omits hidden ones and the file itself.
+// and folders, which end with "/". It omits hidden entries and the file from.
 func (i *Interp) Entries(from *Source, folder string) ([]string, error) {
 	at, err := i.resolve(from, folder+"_")
 	if err != nil {
@@ -157,8 +157,8 @@ func readFolder(t *tree, name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(root.FS(), name)
 }
 
-// WorkspaceRoot returns the folder that "//" means in file: the nearest parent with .torchxconfig,
-// torchx.libs, .git or a folder components; without any, the folder of file.
+// WorkspaceRoot returns the folder that "//" refers to in file: the nearest parent with
+// .torchxconfig, torchx.libs, .git or a folder components, else the folder of file.
 func WorkspaceRoot(file string) string {
 	start := filepath.Dir(absFrom("", file))
 	for dir := start; ; dir = filepath.Dir(dir) {
@@ -181,7 +181,7 @@ func isRoot(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// absFrom makes path absolute, from dir or, if that is "", the working directory.
+// absFrom makes path absolute, relative to dir or, if dir is "", to the working directory.
 func absFrom(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -189,14 +189,14 @@ func absFrom(dir, path string) string {
 	if dir == "" {
 		wd, err := os.Getwd()
 		if err != nil {
-			wd = string(os.PathSeparator) // a removed folder: absolute paths still work
+			wd = string(os.PathSeparator) // the working directory was removed: absolute paths still work
 		}
 		dir = wd
 	}
 	return filepath.Join(dir, path)
 }
 
-// nameUnder returns the slash-separated name of the file abs inside root.
+// nameUnder returns the slash-separated path of the file abs relative to root.
 func nameUnder(root, abs string) (string, error) {
 	rel, err := filepath.Rel(root, abs)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -205,7 +205,7 @@ func nameUnder(root, abs string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// relativeTo shortens abs for messages when it lies inside dir.
+// relativeTo shortens abs for messages if it is inside dir.
 func relativeTo(dir, abs string) string {
 	if name, err := nameUnder(dir, abs); err == nil {
 		return filepath.FromSlash(name)

@@ -2,6 +2,6 @@
 
 package interp
 
-// stuckAt names the file only: the race detector would report a read of a running goroutine's
+// stuckAt returns only the file: the race detector would report a read of a running goroutine's
 // stack.
 func stuckAt(r *run) string { return r.subject }

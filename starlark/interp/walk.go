@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/starlarkstruct"
 )
 
-// parts yields each value directly inside v. Values of other packages check their own.
+// parts yields each value directly inside v. Types of other packages check their own values.
 func parts(v starlark.Value, yield func(starlark.Value) bool) {
 	switch v := v.(type) {
 	case starlark.Tuple, *starlark.List, *starlark.Set:
@@ -36,7 +36,7 @@ func parts(v starlark.Value, yield func(starlark.Value) bool) {
 	}
 }
 
-// functionParts are the defaults of parameters and the captured variables.
+// functionParts yields the defaults of parameters and the captured variables.
 func functionParts(fn *starlark.Function, yield func(starlark.Value) bool) {
 	for i := range fn.NumParams() {
 		if x := fn.ParamDefault(i); x != nil && !yield(x) {
@@ -70,11 +70,11 @@ type textSize struct {
 	n     uint64
 	nodes int
 	depth int
-	path  []starlark.Value // lists and dicts being printed: cycles end there
+	path  []starlark.Value // lists and dicts being printed, to detect cycles
 }
 
-// printedSize is the length of values printed by what, overestimated at most 4 times; an error if
-// it is too large.
+// printedSize returns the length of values printed by what, overestimated at most 4 times. It
+// returns an error if that is too large.
 func printedSize(what string, values ...starlark.Value) (uint64, error) {
 	var s textSize
 	for _, v := range values {
@@ -141,7 +141,7 @@ func scalarSize(v starlark.Value) uint64 {
 	return 64
 }
 
-// checkInterpolate bounds format % y. Each %(name)s may print a value of a dict again.
+// checkInterpolate bounds format % y. Each %(name)s may print the same value of a dict again.
 func checkInterpolate(t *starlark.Thread, format string, y starlark.Value) error {
 	values := []starlark.Value{y}
 	if tuple, ok := y.(starlark.Tuple); ok {
@@ -164,7 +164,7 @@ func saturatingMul(a, b uint64) uint64 {
 	return a * b
 }
 
-// CheckCompare refuses values that are too large to compare in Go. The error is a *LimitError.
+// CheckCompare returns a *LimitError if values are too large to compare in Go.
 func CheckCompare(what string, values ...starlark.Value) error {
 	for _, v := range values {
 		if err := checkComparable(what, v); err != nil {
@@ -174,7 +174,7 @@ func CheckCompare(what string, values ...starlark.Value) error {
 	return nil
 }
 
-// CheckPrint refuses values whose text would be too long. The error is a *LimitError.
+// CheckPrint returns a *LimitError if the text of values would be too long.
 func CheckPrint(what string, values ...starlark.Value) error {
 	n, err := printedSize(what, values...)
 	if err == nil && n > maxValue {
@@ -183,9 +183,9 @@ func CheckPrint(what string, values ...starlark.Value) error {
 	return err
 }
 
-// IsStopped reports whether err means that the evaluation was stopped, so that the caller must end
-// too.
-func IsStopped(err error) bool { return isCancelled(err) }
+// IsStopped reports whether err means that the evaluation was stopped, so that the caller must
+// return too.
+func IsStopped(err error) bool { return isCanceled(err) }
 
-// Explain makes the *Error of a call that Go code made on a thread of i.
+// Explain returns the *Error of a call that Go code made on a thread of i.
 func (i *Interp) Explain(err error) *Error { return i.describe(err) }

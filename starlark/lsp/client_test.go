@@ -19,7 +19,7 @@ import (
 	"torchx/components"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for a message.
 const patience = 20 * time.Second
 
 // client is the editor's side of a connection over two real pipes.
@@ -28,7 +28,7 @@ type client struct {
 	dir  string
 	out  io.WriteCloser
 	in   *bufio.Reader
-	ends chan error // what Serve returns
+	ends chan error // the result of Serve
 	id   int
 
 	mu       sync.Mutex
@@ -97,7 +97,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// read takes in all that the server says; whatever is no message fails the test.
+// read receives all messages of the server; an invalid message fails the test.
 func (c *client) read() {
 	for {
 		body, err := c.frame()
@@ -106,7 +106,7 @@ func (c *client) read() {
 		}
 		var m message
 		if err := json.Unmarshal(body, &m); err != nil || m.JSONRPC != "2.0" {
-			c.t.Errorf("no message: %q", body)
+			c.t.Errorf("invalid message: %q", body)
 			return
 		}
 		c.take(m)
@@ -158,7 +158,7 @@ func (c *client) take(m message) {
 	}
 }
 
-// await waits until a condition on what the server said holds.
+// await waits until holds returns true for the received messages.
 func (c *client) await(what string, holds func() bool) {
 	c.t.Helper()
 	stop := time.AfterFunc(patience, c.news.Broadcast)
@@ -168,7 +168,7 @@ func (c *client) await(what string, holds func() bool) {
 	defer c.mu.Unlock()
 	for !holds() {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%s did not come; problems %+v, log %q", what, c.problems, c.logged)
+			c.t.Fatalf("no %s; problems %+v, log %q", what, c.problems, c.logged)
 		}
 		c.news.Wait()
 	}
@@ -220,7 +220,7 @@ func result[T any](c *client, method string, params any) T {
 	return v
 }
 
-// initialize begins a connection as a client that knows these encodings of positions.
+// initialize initializes a connection for a client with these position encodings.
 func (c *client) initialize(encodings ...string) map[string]any {
 	c.t.Helper()
 	got := result[map[string]any](c, "initialize", map[string]any{
@@ -237,7 +237,7 @@ func (c *client) initialize(encodings ...string) map[string]any {
 
 func (c *client) uri(name string) string { return uriOf(filepath.Join(c.dir, name)) }
 
-// open shows a document to the server, the cursor "|" taken out, and returns where that is.
+// open opens a document, without the cursor "|", and returns the position of the cursor.
 func (c *client) open(name, text string) position {
 	text, at := cut(text)
 	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
@@ -246,7 +246,7 @@ func (c *client) open(name, text string) position {
 	return at
 }
 
-// cut takes the cursor out of a text; columns count UTF-16.
+// cut removes the cursor from a text; columns count UTF-16 units.
 func cut(text string) (string, position) {
 	before, after, _ := strings.Cut(text, "|")
 	line := before[strings.LastIndexByte(before, '\n')+1:]
@@ -274,7 +274,7 @@ func (c *client) at(name string, p position) requestParams {
 	return requestParams{TextDocument: textDocument{URI: c.uri(name)}, Position: p}
 }
 
-// complete lists the labels that are offered at a position.
+// complete lists the labels of the completions at a position.
 func (c *client) complete(name string, p position) []string {
 	c.t.Helper()
 	list := result[completionList](c, "textDocument/completion", c.at(name, p))
@@ -285,7 +285,7 @@ func (c *client) complete(name string, p position) []string {
 	return labels
 }
 
-// offers fails the test unless all words are offered, and none of those with "!".
+// offers fails the test unless all words are offered, and no word marked with "!".
 func (c *client) offers(name string, p position, words ...string) {
 	c.t.Helper()
 	have := c.complete(name, p)

@@ -11,10 +11,10 @@ import (
 	"torchx/starlark/starlint"
 )
 
-// diagnoseAfter is the pause in typing before a document is diagnosed.
+// diagnoseAfter is the pause in typing after which a document is diagnosed.
 const diagnoseAfter = 200 * time.Millisecond
 
-// source names the server in diagnostics.
+// source is the name of the server in diagnostics.
 const source = "torchx"
 
 // diagnose schedules the diagnostics of a document.
@@ -26,7 +26,7 @@ func (s *server) diagnose(uri string) {
 		}
 		defer s.recoverPanic(&jsonrpc2.Request{Method: "diagnose " + uri, Notif: true})
 		found := snap.diagnostics()
-		// Outdated diagnostics are dropped: new ones are scheduled.
+		// Drop outdated diagnostics: new ones are already scheduled.
 		if now := s.documents.get(uri); now == nil || now.version != snap.version {
 			return
 		}
@@ -94,8 +94,8 @@ func (s *snapshot) formatting() ([]textEdit, error) {
 	return s.lineEdits(string(out)), nil
 }
 
-// lineEdits replaces the lines between the first and last that differ, so that the cursor stays in
-// place elsewhere.
+// lineEdits replaces the lines between the first and the last that differ, so that the cursor does not
+// move elsewhere.
 func (s *snapshot) lineEdits(text string) []textEdit {
 	old, now := strings.SplitAfter(s.file.Text, "\n"), strings.SplitAfter(text, "\n")
 	if slices.Equal(old, now) {

@@ -12,12 +12,12 @@ import (
 	"torchx/starlark/analysis"
 )
 
-// document is an open file as the client has it. It is immutable: a new text is a new document.
+// document is an open file with the client's text. It is immutable: a new text is a new document.
 type document struct {
 	uri     string
 	version int
 	file    *analysis.File
-	// readOnly: it belongs to a library or is built in.
+	// readOnly is set for files of a library and built-in files.
 	readOnly bool
 }
 
@@ -112,11 +112,11 @@ func (s *server) didClose(r *jsonrpc2.Request) error {
 	}
 	s.documents.remove(params.TextDocument.URI)
 	s.publish(diagnosticsParams{URI: params.TextDocument.URI, Diagnostics: []diagnostic{}})
-	s.documents.each(s.diagnose) // the file on disk counts again
+	s.documents.each(s.diagnose) // other files use the file on disk again
 	return nil
 }
 
-// update sets the text of a document and diagnoses it, and the others if its exports have changed.
+// update sets the text of a document and diagnoses it, and all other documents if its exports changed.
 func (s *server) update(uri string, version int, text string, before *analysis.File) {
 	source, readOnly := s.files.sourceOf(uri, s.root)
 	name := uri
@@ -132,7 +132,7 @@ func (s *server) update(uri string, version int, text string, before *analysis.F
 	s.diagnose(uri)
 }
 
-// exportsText describes what other files can load from one.
+// exportsText returns a text that changes when the exports of a file change.
 func exportsText(f *analysis.File) string {
 	var b strings.Builder
 	for _, sym := range f.Globals() {

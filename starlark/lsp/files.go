@@ -17,24 +17,24 @@ import (
 	"torchx/starlark/interp"
 )
 
-// freshFor is how long libraries and roots are cached; maxFiles bounds the analysed files.
+// freshFor is how long libraries and roots are cached; maxFiles bounds the cache of analyzed files.
 const (
 	freshFor = 2 * time.Second
 	maxFiles = 1000
 )
 
-// files analyses the files on disk, of libraries and built in, on demand.
+// files analyzes files on disk, of libraries, and built-in ones, on demand.
 type files struct {
 	config Config
 
 	mu        sync.Mutex
-	interp    *interp.Interp // nil: make a new one
+	interp    *interp.Interp // nil if expired
 	createdAt time.Time
 	cache     map[string]cached // by the source's key
-	extracted map[string]string // label of a file by the path that it was extracted to
+	extracted map[string]string // labels by the path of the extracted file
 }
 
-// cached is an analysed file with its size and time on disk.
+// cached is an analyzed file with its size and modification time on disk.
 type cached struct {
 	modified time.Time
 	size     int64
@@ -52,7 +52,7 @@ func (f *files) forget() {
 	f.interp = nil
 }
 
-// locator returns an interpreter that only finds files.
+// locator returns an interpreter that is used only to find files.
 func (f *files) locator() *interp.Interp {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,8 +63,8 @@ func (f *files) locator() *interp.Interp {
 	return f.interp
 }
 
-// sourceOf returns the file of a URI, nil if it is not on disk; foreign: it shows a library or
-// built-in file.
+// sourceOf returns the file of a URI, nil if it is not on disk. readOnly is set for files of a library
+// and built-in files.
 func (f *files) sourceOf(uri, root string) (source *interp.Source, readOnly bool) {
 	path, ok := pathOf(uri)
 	if !ok {
@@ -84,7 +84,7 @@ func (f *files) sourceOf(uri, root string) (source *interp.Source, readOnly bool
 	return source, false
 }
 
-// read analyses a file on disk.
+// read analyzes a file on disk.
 func (f *files) read(source *interp.Source) (*analysis.File, error) {
 	info, err := source.Stat()
 	if err == nil {
@@ -111,18 +111,18 @@ func (f *files) read(source *interp.Source) (*analysis.File, error) {
 	return file, nil
 }
 
-// path returns the path of a file, which it extracts if necessary.
+// path returns the path of a file, and extracts the file if necessary.
 func (f *files) path(file *analysis.File) (string, error) {
 	if p := f.diskPath(file.Source); p != "" {
 		return p, nil
 	}
 	if f.config.Extracted == "" {
-		return "", errors.New("files that are not on disk are not shown")
+		return "", errors.New("a file that is not on disk cannot be opened")
 	}
 	return f.extract(file.Source.Label(), file.Text)
 }
 
-// diskPath is where a file can be edited, or "".
+// diskPath returns the path where a file can be edited, or "".
 func (f *files) diskPath(source *interp.Source) string {
 	name := interp.LibraryOf(source.Label())
 	if name == "" || f.config.Folder == nil {
@@ -136,7 +136,7 @@ func (f *files) diskPath(source *interp.Source) string {
 	return filepath.Join(folder, filepath.FromSlash(file))
 }
 
-// extract writes a file that is not on disk below a folder named after its content, and returns its
+// extract writes a file that is not on disk to a folder named after its content, and returns the
 // path.
 func (f *files) extract(label, text string) (string, error) {
 	hash := sha256.Sum256([]byte(text))
@@ -153,14 +153,14 @@ func (f *files) extract(label, text string) (string, error) {
 	return path, writeWhole(path, text)
 }
 
-// labelOf is the label of the file extracted to a path, or "".
+// labelOf returns the label of the file extracted to a path, or "".
 func (f *files) labelOf(path string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if label := f.extracted[path]; label != "" || f.config.Extracted == "" {
 		return label
 	}
-	// An earlier server may have extracted it: HASH/LIBRARY/FILE.
+	// An earlier server may have extracted it to HASH/LIBRARY/FILE.
 	rest, ok := strings.CutPrefix(path, f.config.Extracted+string(filepath.Separator))
 	parts := strings.SplitN(filepath.ToSlash(rest), "/", 3)
 	if !ok || len(parts) < 3 {
@@ -169,7 +169,7 @@ func (f *files) labelOf(path string) string {
 	return "@" + parts[1] + "//" + parts[2]
 }
 
-// pathOf returns the absolute path that a file: URI names; false for others.
+// pathOf returns the absolute path of a file: URI; false for other URIs.
 func pathOf(uri string) (string, bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
@@ -191,7 +191,7 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// writeWhole writes a read-only file under another name first, so that it is never seen incomplete.
+// writeWhole writes a read-only file under a temporary name first, so that readers never see it incomplete.
 func writeWhole(path, text string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -5,8 +5,8 @@
 //	Serve → server (messages in order) → documents (open) ─► snapshot ─► answer
 //	                                     files (on disk)  ─┘
 //
-// It evaluates nothing, so an endless loop in a file is harmless. Changes of documents are
-// applied in order; requests are answered in parallel from a snapshot of the documents.
+// It does not evaluate files, so an endless loop in a file is harmless. Changes of documents
+// are applied in order; requests are answered in parallel, from a snapshot of the documents.
 // An unsaved document takes precedence over its file, also for files that load it.
 package lsp
 
@@ -21,35 +21,35 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Config connects the server to its host.
+// Config configures a server.
 type Config struct {
 	// Dir is the folder that paths in messages are relative to.
 	Dir string
 	// Builtins holds the files of @torchx//.
 	Builtins fs.FS
-	// Library and Libraries are those of a workspace (see interp.Config); nil: there are none.
+	// Library and Libraries open and list the libraries of a workspace (see interp.Config); nil means none.
 	Library   func(root, name string) (fs.FS, error)
 	Libraries func(root string) []string
-	// Resources are the named resources of the project with a root; nil: none.
+	// Resources returns the named resources of the project with that root; nil means none.
 	Resources func(root string) []string
-	// Folder returns where the files of a library can be edited; nil or false: they cannot.
+	// Folder returns the folder where files of a library can be edited; nil or false means none.
 	Folder func(root, name string) (string, bool)
-	// Extracted is where files of @torchx// and libraries are written for an editor; "": they are
-	// not shown.
+	// Extracted is the folder to which files of @torchx// and libraries are written, so that an editor
+	// can open them; "" means that they cannot be opened.
 	Extracted string
 	// Version is the program's version.
 	Version string
-	// Alive reports whether a process exists; the server ends with its client. nil: only the
-	// connection counts.
+	// Alive reports whether a process exists; the server ends with its client. If it is nil, the
+	// server ends with the connection.
 	Alive func(pid int) bool
-	// Log receives errors, a line at a time.
+	// Log receives errors, one line at a time.
 	Log func(line string)
 }
 
 // ErrNoShutdown says that the client disconnected without a shutdown.
-var ErrNoShutdown = errors.New("the client went away without a shutdown")
+var ErrNoShutdown = errors.New("the client disconnected without a shutdown")
 
-// Serve talks to a client until it says exit, disconnects, or ctx ends. The error is ErrNoShutdown
+// Serve serves a client until it sends exit, disconnects, or ctx ends. The error is ErrNoShutdown
 // unless the client sent shutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -69,10 +69,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	return nil
 }
 
-// aliveEvery is the interval of looking for the client's process.
+// aliveEvery is the interval of checks for the client's process.
 const aliveEvery = 2 * time.Second
 
-// watchClient ends the server with the client's process, even if another process holds the pipe
+// watchClient ends the server when the client's process ends, even if another process keeps the pipe
 // open.
 func (s *server) watchClient(pid int) {
 	if pid <= 0 || s.config.Alive == nil {
@@ -139,7 +139,7 @@ func (s *server) watchFiles() {
 		"id": "star-files", "method": "workspace/didChangeWatchedFiles",
 		"registerOptions": map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*.star"}}},
 	}}}
-	// Another goroutine waits, since this one reads the answer.
+	// Wait in another goroutine, since this one reads the answer.
 	go func() {
 		if err := s.conn.Call(s.ctx, "client/registerCapability", registration, nil); err != nil && s.ctx.Err() == nil {
 			s.Printf("the client does not watch files: %v", err)
@@ -147,7 +147,7 @@ func (s *server) watchFiles() {
 	}()
 }
 
-// markup converts Markdown to the form that the client shows.
+// markup converts Markdown to a form that the client supports.
 func (s *server) markup(text string) markupContent {
 	formats := s.client.TextDocument.Hover.ContentFormat
 	if len(formats) > 0 && !slices.Contains(formats, "markdown") {

@@ -57,7 +57,7 @@ func TestSession(t *testing.T) {
 	}
 	c.await("a request to watch files", func() bool { return slices.Contains(c.asked, "client/registerCapability") })
 	if m := c.call("initialize", map[string]any{}); m.Error == nil {
-		t.Error("it can be initialized twice")
+		t.Error("a second initialize succeeded, want an error")
 	}
 	if m := c.call("workspace/nonsense", nil); m.Error == nil || m.Error.Code != -32601 {
 		t.Errorf("unknown method: got %+v, want code -32601", m)
@@ -74,7 +74,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("shutdown: got %+v, want null", m)
 	}
 	if m := c.call("textDocument/hover", c.at("x.star", position{})); m.Error == nil {
-		t.Error("it answers after shutdown")
+		t.Error("got an answer after shutdown, want an error")
 	}
 	c.notify("exit", nil)
 	if err := <-c.ends; err != nil {
@@ -82,7 +82,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestClientDies: the end of the connection, or of the client's process, ends the server.
+// TestClientDies checks that the server ends with the connection, or with the client's process.
 func TestClientDies(t *testing.T) {
 	t.Parallel()
 	c := connect(t, nil, nil)
@@ -110,18 +110,18 @@ func TestClientDies(t *testing.T) {
 			t.Errorf("dead process: got %v, want ErrNoShutdown", err)
 		}
 	case <-time.After(patience):
-		t.Error("it outlives its client")
+		t.Error("the server outlives its client")
 	}
 }
 
-// A message that cannot be read is answered and logged, and the next one is served.
+// TestBrokenMessages checks that an invalid message is answered and logged, and the next one is served.
 func TestBrokenMessages(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]struct {
 		code int
 		text string
 	}{
-		`{"a"}`:                         {-32700, "a message is not JSON: invalid character '}' after object key at byte 5"},
+		`{"a"}`:                         {-32700, "the message is not JSON: invalid character '}' after object key at byte 5"},
 		`{"jsonrpc": "2.0", "id": 1`:    {-32700, "not JSON: unexpected end"},
 		"{\"method\": \"\xff\"}":        {-32700, "not UTF-8"},
 		`{}`:                            {-32600, "not a message of the protocol"},
@@ -131,7 +131,7 @@ func TestBrokenMessages(t *testing.T) {
 		`7`:                             {-32600, "not a message of the protocol"},
 		"":                              {-32700, "not JSON"},
 		strings.Repeat("[", 20000):      {-32700, "not JSON"},
-		strings.Repeat(" ", 64<<20+1):   {-32600, "a message of 67108865 bytes; at most 67108864 are read"},
+		strings.Repeat(" ", 64<<20+1):   {-32600, "the message has 67108865 bytes, over the limit of 67108864"},
 	} {
 		t.Run(fmt.Sprintf("%.20q", body), func(t *testing.T) {
 			t.Parallel()
@@ -144,22 +144,22 @@ func TestBrokenMessages(t *testing.T) {
 				return ok && m.Error != nil && m.Error.Code == want.code && strings.Contains(m.Error.Message, want.text) &&
 					slices.ContainsFunc(c.logged, func(line string) bool { return strings.Contains(line, want.text) })
 			})
-			c.open("components/train.star", train) // it goes on
+			c.open("components/train.star", train) // the server continues
 			c.diagnosed("components/train.star")
 		})
 	}
 }
 
-// Where the next message cannot be found the server says why and ends.
+// TestBrokenHeaders checks that the server reports an error and ends if the next message cannot be found.
 func TestBrokenHeaders(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Content-Length: -1\r\n\r\n{}":                   `Content-Length is " -1", want a number of bytes: the connection ends`,
+		"Content-Length: -1\r\n\r\n{}":                   `Content-Length is " -1", want a number of bytes: closing the connection`,
 		"Content-Length: 99999999999999999999\r\n\r\n{}": `want a number of bytes`,
 		"Content-Length: many\n\n{}":                     `Content-Length is " many"`,
 		"Content-Type: x\r\n\r\n{}":                      "the header of a message has no Content-Length",
 		"\r\n{}":                                         "has no Content-Length",
-		strings.Repeat("x", 1<<20):                       "a line of it is too long",
+		strings.Repeat("x", 1<<20):                       "a header line is too long",
 		"Content-Length: 50\r\n\r\n{}":                   "the input ends inside a message",
 		"Content-Length: 99999999999\r\n\r\n{}":          "the input ends inside a message",
 		"Content-Len":                                    "the input ends inside the header",
@@ -168,7 +168,7 @@ func TestBrokenHeaders(t *testing.T) {
 			t.Parallel()
 			c := connect(t, nil, nil)
 			c.initialize()
-			go func() { // it stops reading
+			go func() { // the server stops reading
 				_, _ = c.out.Write([]byte(text))
 				_ = c.out.Close()
 			}()
@@ -203,8 +203,8 @@ func TestDiagnostics(t *testing.T) {
 	c.diagnosed("components/train.star")
 }
 
-// TestUnsavedBuffersWin: what is open counts for those that load it, and on closing
-// the file on disk does again.
+// TestUnsavedBuffersWin checks that open documents are used by files that load them, and that after
+// closing the file on disk is used again.
 func TestUnsavedBuffersWin(t *testing.T) {
 	t.Parallel()
 	c := connect(t, project(), nil)
@@ -253,7 +253,7 @@ func TestCompletion(t *testing.T) {
 	at = c.change("components/train.star", 7, "load(\"@torchx//dist.star\", \"|\")")
 	c.offers("components/train.star", at, "ddp", "!_check_choices")
 
-	// What is put in replaces the word, wherever it begins in UTF-16.
+	// The completion replaces the word, at UTF-16 positions.
 	at = c.change("components/train.star", 8, "x = [\"😀é\", spe|]")
 	list := result[completionList](c, "textDocument/completion", c.at("components/train.star", at))
 	i := slices.IndexFunc(list.Items, func(i completionItem) bool { return i.Label == "specs" })
@@ -271,7 +271,7 @@ func TestIncremental(t *testing.T) {
 			t.Errorf("%v, want %s", got, name)
 		}
 		c.open("components/train.star", "a = \"😀\"\r\nb = 2\r\n")
-		emoji := 2 // units of one
+		emoji := 2 // UTF-16 units of an emoji
 		if name == "utf-8" {
 			emoji = 4
 		}
@@ -289,7 +289,7 @@ func TestIncremental(t *testing.T) {
 		if h == nil || !strings.Contains(h.Contents.Value, "b = 2") {
 			t.Errorf("%s: got %+v, want b = 2", name, h)
 		}
-		// A position behind the end means the end.
+		// A position after the end means the end.
 		c.edit("components/train.star", 5, contentChange{Range: &textRange{position{7, 9}, position{99, 99}}, Text: "c = len"})
 		c.offers("components/train.star", position{2, 50}, "len", "!specs")
 	}
@@ -312,7 +312,7 @@ func TestHoverAndSignature(t *testing.T) {
 	hover("x = rol|e()", "what to call it")
 	hover("x = role(na|me = 1)", "what to call it")
 	hover("x = specs.Role(max_ret|ries = 1)", "max_retries = 0")
-	hover("x = torchx.get|env(\"A\")", "caller's environment")
+	hover("x = torchx.get|env(\"A\")", "environment variable of the user")
 	hover("x = unknow|n", "")
 	hover("# specs.Ro|le", "")
 
@@ -335,7 +335,7 @@ func TestHoverAndSignature(t *testing.T) {
 	signature("x = unknown(|", "", 0)
 }
 
-// TestWritingTests: the methods of t, and resources of the project, are known.
+// TestWritingTests checks that methods of t and resources of the project are known.
 func TestWritingTests(t *testing.T) {
 	t.Parallel()
 	c := connect(t, project(), func(config *Config) {
@@ -395,7 +395,7 @@ func TestDefinition(t *testing.T) {
 		t.Errorf("got specs.Role in %s, want no file", path)
 	}
 
-	// A built-in file is written for the editor, and loads others when it is shown.
+	// A built-in file is written to disk for the editor, and can load other files there.
 	path, word := at("load(\"@torchx//dist.star\", \"ddp\")\n\nx = dd|p\n")
 	if word != "ddp" || !strings.HasPrefix(path, filepath.Join(c.dir, "home", "sources")) {
 		t.Fatalf("ddp is in %s, %q", path, word)
@@ -433,7 +433,7 @@ func TestFormattingAndSymbols(t *testing.T) {
 	}
 	c.change("components/train.star", 3, "A = (\n")
 	if m := c.call("textDocument/formatting", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}}); m.Error == nil || !strings.Contains(m.Error.Message, "train.star:") {
-		t.Errorf("got %+v, want an error with the place", m)
+		t.Errorf("got %+v, want an error with the position", m)
 	}
 }
 
@@ -450,7 +450,7 @@ func TestQuickFix(t *testing.T) {
 	}
 }
 
-// TestCancel: a request that is cancelled gets one answer, and later ones are served.
+// TestCancel checks that a canceled request gets one answer, and that later requests are served.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := connect(t, project(), nil)
@@ -462,27 +462,27 @@ func TestCancel(t *testing.T) {
 		ids = append(ids, id)
 		c.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": map[string]any{"id": c.id}})
 	}
-	cancelled := 0
+	canceled := 0
 	c.await("all answers", func() bool {
-		cancelled = 0
+		canceled = 0
 		for _, id := range ids {
 			m, ok := c.answers[id]
 			if !ok {
 				return false
 			}
-			if m.Error != nil && m.Error.Code == codeCancelled {
-				cancelled++
+			if m.Error != nil && m.Error.Code == codeCanceled {
+				canceled++
 			}
 		}
 		return true
 	})
-	if cancelled == 0 {
-		t.Error("got no cancelled request, want one")
+	if canceled == 0 {
+		t.Error("got no canceled request, want one")
 	}
 	c.offers("components/train.star", at, "specs")
 }
 
-// TestEndlessFile: nothing is evaluated, so a file that never ends is like any other.
+// TestEndlessFile checks that a file with an endless loop is served like any other, since files are not evaluated.
 func TestEndlessFile(t *testing.T) {
 	t.Parallel()
 	endless := "def f():\n    for _ in range(1 << 60):\n        pass\n\nf()\nX = 1\n"
@@ -492,7 +492,7 @@ func TestEndlessFile(t *testing.T) {
 	c.offers("components/a.star", at, "f", "X")
 }
 
-// TestNotOnDisk: a document without a file is analysed as far as it goes.
+// TestNotOnDisk checks that a document without a file is analyzed as far as possible.
 func TestNotOnDisk(t *testing.T) {
 	t.Parallel()
 	c := connect(t, nil, nil)
@@ -506,8 +506,8 @@ func TestNotOnDisk(t *testing.T) {
 	}
 }
 
-// TestLibraries: what a library has is completed and shown; one that a folder replaces
-// is edited there, and the editor's text of it counts.
+// TestLibraries checks completion and definitions of libraries; a library that a folder replaces
+// is edited there, and the editor's text is used.
 func TestLibraries(t *testing.T) {
 	t.Parallel()
 	acme := fstest.MapFS{"train.star": {Data: []byte("def old(lr):\n    pass\n")}}

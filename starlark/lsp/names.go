@@ -21,7 +21,7 @@ func (s *snapshot) completion(offset int) (completionList, error) {
 			doc := s.markup(item.Doc)
 			list.Items[i].Documentation = &doc
 		}
-		if item.Rank == 0 && !item.Plain { // the order of arguments is that of the function
+		if item.Rank == 0 && !item.Plain { // arguments keep the order of the function
 			list.Items[i].Label, list.Items[i].FilterText = item.Name+" =", item.Name
 			list.Items[i].SortText = fmt.Sprintf("0%03d", i)
 		}
@@ -29,7 +29,7 @@ func (s *snapshot) completion(offset int) (completionList, error) {
 	return list, nil
 }
 
-// completionKind is the CompletionItemKind of an item.
+// completionKind returns the CompletionItemKind of an item.
 func completionKind(i analysis.Item) int {
 	switch {
 	case i.Plain && i.Rank > 0:
@@ -65,7 +65,7 @@ func (s *snapshot) hover(offset int) (*hover, error) {
 	return h, nil
 }
 
-// describe writes a symbol in Markdown.
+// describe returns the description of a symbol in Markdown.
 func describe(sym *analysis.Symbol) string {
 	text := "```starlark\n" + sym.Signature + "\n```"
 	if sym.Label != "" {
@@ -101,7 +101,7 @@ func (s *snapshot) signature(offset int) (*signatureHelp, error) {
 		short := s.markup(doc)
 		info.Documentation = &short
 	}
-	// After the last parameter none is highlighted.
+	// After the last parameter, no parameter is highlighted.
 	active := fn.ParameterIndex(call)
 	if active < 0 {
 		active = len(fn.Params)
@@ -109,7 +109,7 @@ func (s *snapshot) signature(offset int) (*signatureHelp, error) {
 	return &signatureHelp{Signatures: []signatureInformation{info}, ActiveParameter: active}, nil
 }
 
-// definition returns where the word at an offset is defined; none if it is built in.
+// definition returns the location where the word at an offset is defined; none for built-in names.
 func (s *snapshot) definition(offset int) ([]location, error) {
 	r := s.file.Reference(s, offset)
 	none := []location{}
@@ -130,7 +130,7 @@ func (s *snapshot) definition(offset int) ([]location, error) {
 	return []location{{uri, s.enc.textRange(&file.Lines, from, to)}}, nil
 }
 
-// uriOfFile is the URI that an editor opens a file by.
+// uriOfFile returns the URI by which an editor opens a file.
 func (s *snapshot) uriOfFile(file *analysis.File) (string, error) {
 	if file == s.file || file.Source == nil || s.file.Source != nil && file.Source.Key() == s.file.Source.Key() {
 		return s.uri, nil

@@ -2,8 +2,8 @@ package lsp
 
 import "encoding/json"
 
-// The types are the parts of the protocol that the server uses, with its names. They
-// are ours since a module with all of the protocol is more to keep than these.
+// The types are the parts of the protocol that the server uses, under their names in the
+// protocol. A module with the whole protocol would be harder to maintain than these types.
 
 type position struct {
 	Line      int `json:"line"`      // from 0
@@ -12,7 +12,7 @@ type position struct {
 
 type textRange struct {
 	Start position `json:"start"`
-	End   position `json:"end"` // the first that is not in it
+	End   position `json:"end"` // exclusive
 }
 
 type location struct {
@@ -26,7 +26,7 @@ type textEdit struct {
 }
 
 type initializeParams struct {
-	ProcessID        int    `json:"processId"` // 0: none
+	ProcessID        int    `json:"processId"` // 0 if unknown
 	RootURI          string `json:"rootUri"`
 	WorkspaceFolders []struct {
 		URI string `json:"uri"`
@@ -77,7 +77,7 @@ type changeParams struct {
 	ContentChanges []contentChange `json:"contentChanges"`
 }
 
-// contentChange replaces a part of a document, without a range all of it.
+// contentChange replaces a part of a document, or all of it if Range is nil.
 type contentChange struct {
 	Range *textRange `json:"range"`
 	Text  string     `json:"text"`
@@ -170,11 +170,11 @@ type workspaceEdit struct {
 	Changes map[string][]textEdit `json:"changes"`
 }
 
-// Codes of errors beside those of JSON-RPC.
+// Error codes in addition to those of JSON-RPC.
 const (
 	codeNotInitialized = -32002
 	codeRequestFailed  = -32803
-	codeCancelled      = -32800
+	codeCanceled       = -32800
 )
 
 // Values of DiagnosticSeverity and DiagnosticTag.

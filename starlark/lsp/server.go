@@ -15,7 +15,7 @@ import (
 
 type state = int32
 
-// The states of a connection, in their order.
+// The states of a connection, in order.
 const (
 	stateNew state = iota
 	stateRunning
@@ -27,7 +27,7 @@ type server struct {
 	ctx    context.Context
 	config Config
 	conn   *jsonrpc2.Conn
-	ready  chan struct{} // closed once conn is there
+	ready  chan struct{} // closed once conn is set
 	exit   chan struct{}
 	ending sync.Once
 	state  atomic.Int32
@@ -38,14 +38,14 @@ type server struct {
 	answering
 }
 
-// clientState is set by initialize, before anything reads it.
+// clientState is set by initialize, before it is read.
 type clientState struct {
 	client clientCapabilities
-	root   string // the folder that the client has opened, "" for none
+	root   string // the folder that the client opened, or ""
 	utf8   bool   // positions are in bytes
 }
 
-// answering is the state of the requests that are being answered.
+// answering is the state of running requests.
 type answering struct {
 	busy    chan struct{} // one element for each running answer
 	answers sync.WaitGroup
@@ -63,10 +63,10 @@ func newServer(ctx context.Context, c Config) *server {
 	return s
 }
 
-// end makes Serve return.
+// end ends Serve.
 func (s *server) end() { s.ending.Do(func() { close(s.exit) }) }
 
-// failure is an error for the client.
+// failure returns an error for the client.
 func failure(code int64, format string, args ...any) error {
 	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -74,7 +74,7 @@ func failure(code int64, format string, args ...any) error {
 func decode[T any](raw *json.RawMessage) (T, error) {
 	var v T
 	if raw == nil {
-		return v, failure(jsonrpc2.CodeInvalidParams, "parameters are missing")
+		return v, failure(jsonrpc2.CodeInvalidParams, "missing parameters")
 	}
 	if err := json.Unmarshal(*raw, &v); err != nil {
 		return v, failure(jsonrpc2.CodeInvalidParams, "cannot read the parameters: %v", err)
@@ -82,7 +82,7 @@ func decode[T any](raw *json.RawMessage) (T, error) {
 	return v, nil
 }
 
-// Handle implements jsonrpc2.Handler: it handles messages in order and returns before requests are
+// Handle implements jsonrpc2.Handler. It handles messages in order, and returns before requests are
 // answered.
 func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	<-s.ready
@@ -105,25 +105,25 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	s.inBackground(r, answer)
 }
 
-// lifecycle answers initialize and shutdown, and refuses requests out of order. It returns nil, nil
-// for other requests.
+// lifecycle answers initialize and shutdown, and rejects requests out of order. For other requests it
+// returns nil, nil.
 func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	switch now := s.state.Load(); {
 	case r.Method == "initialize" && now == stateNew:
 		return s.initialize(r)
 	case now == stateNew:
-		return nil, failure(codeNotInitialized, "%s came before initialize", r.Method)
+		return nil, failure(codeNotInitialized, "%s received before initialize", r.Method)
 	case r.Method == "initialize", now == stateShutdown:
-		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is not possible any more", r.Method)
+		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is no longer possible", r.Method)
 	case r.Method == "shutdown":
 		s.state.Store(stateShutdown)
-		s.answers.Wait() // none is lost because the client does not wait for it
+		s.answers.Wait() // pending answers are sent even if the client does not wait
 		return json.RawMessage("null"), nil
 	}
 	return nil, nil
 }
 
-// notification handles a message that needs no answer.
+// notification handles a message that has no answer.
 func (s *server) notification(r *jsonrpc2.Request) error {
 	if r.Method == "exit" {
 		s.end()
@@ -153,7 +153,7 @@ func (s *server) notification(r *jsonrpc2.Request) error {
 // answerFunc answers one request.
 type answerFunc = func() (any, error)
 
-// requests are the answers to requests about a document, by method.
+// requests are the handlers of requests about a document, by method.
 var requests = map[string]func(*snapshot, requestParams) (any, error){
 	"textDocument/completion":     atPosition((*snapshot).completion),
 	"textDocument/hover":          atPosition((*snapshot).hover),
@@ -164,18 +164,18 @@ var requests = map[string]func(*snapshot, requestParams) (any, error){
 	"textDocument/codeAction":     func(s *snapshot, p requestParams) (any, error) { return s.fixes(p.Range), nil },
 }
 
-// atPosition adapts an answer that needs an offset only.
+// atPosition adapts a handler that needs only an offset.
 func atPosition[T any](answer func(*snapshot, int) (T, error)) func(*snapshot, requestParams) (any, error) {
 	return func(s *snapshot, p requestParams) (any, error) {
 		return answer(s, s.enc.offset(&s.file.Lines, p.Position))
 	}
 }
 
-// request prepares the answer to a request, from the documents as they are now.
+// request prepares the answer to a request from a snapshot of the documents.
 func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
 	answer := requests[r.Method]
 	if answer == nil {
-		return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+		return nil, failure(jsonrpc2.CodeMethodNotFound, "method %s is not supported", r.Method)
 	}
 	params, err := decode[requestParams](r.Params)
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 			result, err = answer()
 		}
 		if ctx.Err() != nil {
-			err = failure(codeCancelled, "%s was cancelled", r.Method)
+			err = failure(codeCanceled, "%s was canceled", r.Method)
 		}
 		s.reply(r.ID, result, err)
 	})

@@ -9,12 +9,12 @@ import (
 	"torchx/starlark/interp"
 )
 
-// snapshot is a document with all other open documents, at one moment.
+// snapshot is a document and all other open documents, at one moment.
 type snapshot struct {
 	*server
 	*document
 	enc  encoding
-	open map[string]*analysis.File // by the source's key, and by the path on disk
+	open map[string]*analysis.File // by the source's key and by the path on disk
 }
 
 var _ analysis.Loader = (*snapshot)(nil)
@@ -37,7 +37,7 @@ func (s *server) snapshot(uri string) *snapshot {
 	return snap
 }
 
-var errUnsaved = errors.New("a file that is not on disk cannot load others: save it first")
+var errUnsaved = errors.New("a file that is not on disk cannot load files: save it first")
 
 // Load implements analysis.Loader. An open document takes precedence over its file.
 func (s *snapshot) Load(from *analysis.File, label string) (*analysis.File, error) {
@@ -53,7 +53,7 @@ func (s *snapshot) Load(from *analysis.File, label string) (*analysis.File, erro
 	}
 	file, err := s.files.read(source)
 	if open := s.open[s.files.diskPath(source)]; err == nil && open != nil {
-		// The file is open in another workspace, but loads as one of this library.
+		// The file is open as part of another workspace, but loads as part of this library.
 		return analysis.New(file.Name, source, open.Text, nil), nil
 	}
 	return file, err
@@ -102,7 +102,7 @@ func (s *snapshot) rangeOf(from, to int) textRange {
 // encoding converts between offsets in bytes and the client's positions.
 type encoding struct{ utf8 bool }
 
-// offset is that of a position, at most the end of its line.
+// offset returns the offset of a position, at most the end of its line.
 func (e encoding) offset(l *interp.Lines, p position) int {
 	start, line := l.Start(p.Line), l.Line(p.Line)
 	if p.Line < 0 {
@@ -138,7 +138,7 @@ func (e encoding) textRange(l *interp.Lines, from, to int) textRange {
 	return textRange{e.position(l, from), e.position(l, to)}
 }
 
-// apply returns text after a change.
+// apply returns text with a change applied.
 func (e encoding) apply(text string, c contentChange) string {
 	if c.Range == nil {
 		return validUTF8(c.Text)
@@ -148,7 +148,7 @@ func (e encoding) apply(text string, c contentChange) string {
 	return text[:from] + validUTF8(c.Text) + text[max(from, to):]
 }
 
-// validUTF8 replaces invalid UTF-8, which JSON cannot hold.
+// validUTF8 replaces invalid UTF-8, which JSON cannot contain.
 func validUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return text

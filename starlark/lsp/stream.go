@@ -14,16 +14,16 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Bounds of a message in bytes: a file has at most 1 MiB, which JSON may write as six.
+// Limits of a message in bytes: a file has at most 1 MiB, which may take six in JSON.
 const (
 	maxHeader  = 4096 // of a line
 	maxMessage = 64 << 20
 )
 
-// stream reads messages. One that it cannot read is answered with an error and passed over; the
-// connection ends where the next one cannot be found.
+// stream reads messages. An invalid message is answered with an error and skipped; the connection
+// ends if the next message cannot be found.
 type stream struct {
-	jsonrpc2.ObjectStream // to write
+	jsonrpc2.ObjectStream // for writing
 	in                    *bufio.Reader
 	log                   func(format string, args ...any)
 }
@@ -35,7 +35,7 @@ func newStream(in io.Reader, out io.Writer, log func(format string, args ...any)
 	}
 }
 
-// ReadObject returns io.EOF for every error, which the connection does not log.
+// ReadObject returns io.EOF for every error, because the connection does not log it.
 func (s stream) ReadObject(v any) error {
 	for {
 		body, err := s.next()
@@ -49,7 +49,7 @@ func (s stream) ReadObject(v any) error {
 			errors.As(err, &bad)
 		case !errors.As(err, &bad):
 			if !errors.Is(err, io.EOF) {
-				s.refuse(&jsonrpc2.Error{Code: jsonrpc2.CodeParseError, Message: err.Error() + ": the connection ends"})
+				s.refuse(&jsonrpc2.Error{Code: jsonrpc2.CodeParseError, Message: err.Error() + ": closing the connection"})
 			}
 			return io.EOF
 		}
@@ -57,16 +57,16 @@ func (s stream) ReadObject(v any) error {
 	}
 }
 
-// endAt leaves out what follows the message by which a client ends the connection.
+// endAt drops all input after the message by which a client ends the connection.
 func (s stream) endAt(body []byte) {
-	const longest = 200 // bytes of an exit
+	const longest = 200 // bytes of an exit message
 	var m struct{ Method string }
 	if len(body) < longest && json.Unmarshal(body, &m) == nil && m.Method == "exit" {
 		s.in.Reset(strings.NewReader(""))
 	}
 }
 
-// refuse answers a message whose ID is not known.
+// refuse answers a message whose ID is unknown.
 func (s stream) refuse(why *jsonrpc2.Error) {
 	s.log("%s", why.Message)
 	answer := map[string]any{"jsonrpc": "2.0", "id": nil, "error": why}
@@ -75,8 +75,8 @@ func (s stream) refuse(why *jsonrpc2.Error) {
 	}
 }
 
-// next returns the next message. The error is io.EOF, a *jsonrpc2.Error for a message that was
-// passed over, or another if there is no way to the next one.
+// next returns the next message. The error is io.EOF, a *jsonrpc2.Error for a skipped message, or
+// another error if the next message cannot be found.
 func (s stream) next() ([]byte, error) {
 	size, err := s.header()
 	if err != nil {
@@ -86,7 +86,7 @@ func (s stream) next() ([]byte, error) {
 		if _, err := io.CopyN(io.Discard, s.in, size); err != nil {
 			return nil, errors.New("the input ends inside a message")
 		}
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: fmt.Sprintf("a message of %d bytes; at most %d are read", size, maxMessage)}
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: fmt.Sprintf("the message has %d bytes, over the limit of %d", size, maxMessage)}
 	}
 	body := make([]byte, size)
 	if _, err := io.ReadFull(s.in, body); err != nil {
@@ -95,7 +95,7 @@ func (s stream) next() ([]byte, error) {
 	return body, nil
 }
 
-// header reads the lines before a message and returns its size.
+// header reads the header of a message and returns the message's size.
 func (s stream) header() (size int64, err error) {
 	size = -1
 	for first := true; ; first = false {
@@ -104,7 +104,7 @@ func (s stream) header() (size int64, err error) {
 		case errors.Is(err, io.EOF) && first && len(line) == 0:
 			return 0, io.EOF
 		case err != nil:
-			return 0, errors.New("the input ends inside the header of a message, or a line of it is too long")
+			return 0, errors.New("the input ends inside the header of a message, or a header line is too long")
 		}
 		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
 		switch {
@@ -122,13 +122,13 @@ func (s stream) header() (size int64, err error) {
 
 // read decodes a message. The error is a *jsonrpc2.Error.
 func read(body []byte, v any) error {
-	reflect.ValueOf(v).Elem().SetZero() // of what a refused message left
+	reflect.ValueOf(v).Elem().SetZero() // clear the fields of a rejected message
 	if !utf8.Valid(body) {
-		return failure(jsonrpc2.CodeParseError, "a message is not UTF-8")
+		return failure(jsonrpc2.CodeParseError, "the message is not UTF-8")
 	}
 	err := json.Unmarshal(body, v)
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
-		return failure(jsonrpc2.CodeParseError, "a message is not JSON: %v at byte %d", err, syntax.Offset)
+		return failure(jsonrpc2.CodeParseError, "the message is not JSON: %v at byte %d", err, syntax.Offset)
 	}
 	if err != nil {
 		return failure(jsonrpc2.CodeInvalidRequest, "not a message of the protocol: %.200v", err)
@@ -136,7 +136,7 @@ func read(body []byte, v any) error {
 	return nil
 }
 
-// pipes are the two directions of a connection, which the caller owns.
+// pipes are the two directions of a connection. Its caller closes them.
 type pipes struct {
 	io.Reader
 	io.Writer

@@ -9,8 +9,8 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// Collect returns a page for each file with components that what names: files and folders,
-// relative to dir, and @LIBRARY. shortPath shortens a path for people.
+// Collect returns a page for each file with components. what lists files and folders, relative to
+// dir, and @LIBRARY. shortPath shortens a path for display.
 func Collect(ctx context.Context, loader *component.Loader, dir string, what []string, shortPath func(string) string) ([]Page, error) {
 	var paths, refs []string
 	for _, w := range what {
@@ -42,14 +42,14 @@ func libraryComponents(ctx context.Context, loader *component.Loader, name strin
 		return loader.LibraryComponents(ctx, name)
 	}
 	list, err := loader.Builtins(ctx)
-	for i, s := range list { // as files: by name the project may hide some
+	for i, s := range list { // by file, since components of the project may hide them by name
 		module, function, _ := strings.Cut(s.Name, ".")
 		list[i].Name = "@torchx//" + module + ".star:" + function
 	}
 	return list, err
 }
 
-// fileComponents returns the documented components of files that are not tests.
+// fileComponents returns the documented components of files, without tests.
 func fileComponents(loader *component.Loader, dir string, paths []string) (refs []string, err error) {
 	files, err := starfiles.Find(dir, paths)
 	if err != nil {

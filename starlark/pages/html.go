@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The style and the filter of the page.
+// The style sheet and the script of the page.
 var (
 	//go:embed page.css
 	style string
@@ -15,8 +15,8 @@ var (
 	script string
 )
 
-// HTML is a self-contained page with all components. It follows the reader's choice of light or
-// dark.
+// HTML returns a self-contained page with all components. It supports the light and dark mode of the
+// browser.
 func HTML(title string, pages []Page) string {
 	var b strings.Builder
 	t := html.EscapeString(title)
@@ -81,7 +81,7 @@ func writeEntry(b *strings.Builder, e Entry) {
 	b.WriteString("</article>\n")
 }
 
-// blockKind is what a part of a docstring is.
+// blockKind is the kind of a part of a docstring.
 type blockKind int
 
 const (
@@ -90,13 +90,13 @@ const (
 	codeBlock
 )
 
-// block is a part of a docstring between empty lines; its lines are the items of a list.
+// block is a part of a docstring between empty lines. In a list, its lines are the items.
 type block struct {
 	kind  blockKind
 	lines []string
 }
 
-// blocks splits a docstring.
+// blocks splits a docstring into blocks.
 func blocks(doc string) []block {
 	var out []block
 	doc = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(doc)

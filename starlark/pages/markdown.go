@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// A span is a part of a line: text, or code that stood between backquotes.
+// A span is a part of a line: text, or code from between backquotes.
 type span struct {
 	text string
 	code bool
 }
 
-// spans splits a line at its backquotes as CommonMark does: as many of them end code as begin it.
+// spans splits a line at its backquotes like CommonMark: code ends with as many backquotes as it begins.
 func spans(s string) []span {
 	var out []span
 	for s != "" {
@@ -35,7 +35,7 @@ func spans(s string) []span {
 	return out
 }
 
-// closing is the offset of a run of exactly these backquotes, or -1.
+// closing returns the offset of a run of exactly these backquotes, or -1.
 func closing(s, quotes string) int {
 	for at := 0; ; {
 		i := strings.IndexByte(s[at:], '`')
@@ -51,7 +51,7 @@ func closing(s, quotes string) int {
 	}
 }
 
-// inline is a line in HTML; what is in backquotes is code.
+// inline returns a line as HTML; text in backquotes is code.
 func inline(s string) string {
 	var b strings.Builder
 	for _, p := range spans(s) {
@@ -64,7 +64,7 @@ func inline(s string) string {
 	return b.String()
 }
 
-// escapeText is a line of text in Markdown: nothing of it is markup but what is in backquotes.
+// escapeText returns a line as Markdown, with all markup except backquotes escaped.
 func escapeText(s string) string {
 	var b strings.Builder
 	for _, p := range spans(oneLine(s)) {
@@ -77,8 +77,8 @@ func escapeText(s string) string {
 	return b.String()
 }
 
-// escape writes text of a line. CommonMark takes a backslash before any punctuation, and an
-// underscore inside a word for itself.
+// escape escapes text of a line. CommonMark allows a backslash before any punctuation, and an
+// unescaped underscore inside a word.
 func escape(b *strings.Builder, s string) {
 	for i, r := range s {
 		switch {
@@ -89,7 +89,7 @@ func escape(b *strings.Builder, s string) {
 			b.WriteString("&amp;")
 			continue
 		case strings.ContainsRune("\\`*", r),
-			r == ']' && (i+1 == len(s) || strings.IndexByte("([:", s[i+1]) >= 0), // a link, or what one refers to
+			r == ']' && (i+1 == len(s) || strings.IndexByte("([:", s[i+1]) >= 0), // a link or its definition
 			r == '~' && strings.Contains(s[max(0, i-1):min(len(s), i+2)], "~~"),
 			r == '_' && (i == 0 || !isWord(rune(s[i-1])) || i+1 >= len(s) || !isWord(rune(s[i+1]))):
 			b.WriteByte('\\')
@@ -100,7 +100,7 @@ func escape(b *strings.Builder, s string) {
 
 func isWord(r rune) bool { return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// escapeCell is a line fit for a cell of a table.
+// escapeCell returns a line as a table cell.
 func escapeCell(s string) string {
 	var b strings.Builder
 	for _, p := range spans(oneLine(s)) {
@@ -115,7 +115,7 @@ func escapeCell(s string) string {
 	return b.String()
 }
 
-// code is text in backquotes, more of them than it has in a row.
+// code returns text in backquotes, more of them than it has in a row.
 func code(s string) string {
 	s = oneLine(s)
 	quotes := "`"
@@ -128,8 +128,8 @@ func code(s string) string {
 	return quotes + s + quotes
 }
 
-// codeCell is code fit for a cell of a table. A bar behind a backslash would end the cell: tables
-// are split before code is read.
+// codeCell returns code as a table cell. A bar after a backslash would end the cell, because tables
+// are split before code is parsed.
 func codeCell(s string) string {
 	if strings.Contains(s, `\|`) {
 		var b strings.Builder
@@ -139,15 +139,15 @@ func codeCell(s string) string {
 	return strings.ReplaceAll(code(s), "|", `\|`)
 }
 
-// oneLine replaces the ends of lines, behind which a line could begin as a block does.
+// oneLine replaces line ends, so that the text cannot begin a new block.
 func oneLine(s string) string {
 	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s)
 }
 
-// listEnd separates a list from what is indented below it and would be a part of it.
+// listEnd separates a list from indented text below, which would otherwise belong to the list.
 const listEnd = "<!-- -->\n\n"
 
-// escapeProse is a docstring in Markdown: paragraphs, lists and indented blocks, which are code.
+// escapeProse returns a docstring as Markdown: paragraphs, lists and indented blocks, which are code.
 func escapeProse(doc string) string {
 	var out []string
 	wasList := false
@@ -170,13 +170,13 @@ func escapeProse(doc string) string {
 		wasList = block.kind == listBlock
 		out = append(out, strings.Join(block.lines, "\n"))
 	}
-	if wasList { // the usage follows
+	if wasList { // an indented usage line follows
 		out = append(out, strings.TrimSpace(listEnd))
 	}
 	return strings.Join(out, "\n\n")
 }
 
-// indented moves lines to the right until all of them are code.
+// indented indents lines so far that all of them are code.
 func indented(lines []string) []string {
 	margin := 4
 	for _, l := range lines {
@@ -188,7 +188,7 @@ func indented(lines []string) []string {
 	return lines
 }
 
-// escapeStart escapes what makes a line begin a heading, a quote, a list, a rule or a table.
+// escapeStart escapes the start of a line that would begin a heading, quote, list, rule or table.
 func escapeStart(line string) string {
 	digits := line[:len(line)-len(strings.TrimLeft(line, "0123456789"))]
 	switch rest := line[len(digits):]; {
@@ -199,10 +199,10 @@ func escapeStart(line string) string {
 	}
 }
 
-// heading is the text of a heading, which a # could end.
+// heading returns the text of a heading; an unescaped # could end it.
 func heading(s string) string { return strings.ReplaceAll(escapeText(s), "#", `\#`) }
 
-// link is the address of a page beside this one. It has no scheme.
+// link returns the relative URL of a page in the same folder. It has no scheme.
 func link(name string) string {
 	escaped := url.PathEscape(name) + ".md"
 	if strings.Contains(escaped, ":") {

@@ -64,7 +64,7 @@ func TestEscapeProse(t *testing.T) {
 	}
 }
 
-// What a file's name, a parameter or a default has in it is no markup either.
+// TestHostilePage checks that markup in a file's name, a parameter or a default is escaped.
 func TestHostilePage(t *testing.T) {
 	t.Parallel()
 	e := Entry{Component: &component.Component{
@@ -81,7 +81,7 @@ func TestHostilePage(t *testing.T) {
 	}
 }
 
-// checkHarmless reads Markdown as CommonMark does: outside of code there is no tag and no entity.
+// checkHarmless parses Markdown like CommonMark: outside of code there must be no tag and no entity.
 func checkHarmless(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -109,7 +109,7 @@ func checkHarmless(t *testing.T, text string) {
 	}
 }
 
-// FuzzMarkdown checks that no docstring gets markup of its own into a page.
+// FuzzMarkdown checks that no docstring can add markup to a page.
 func FuzzMarkdown(f *testing.F) {
 	f.Add("\\`<script>\\` `<b>`", "a|b\\|<i>")
 	f.Add("- a\n\n    <pre>\n<b>", "`")

@@ -1,6 +1,6 @@
-// Package pages writes the documentation of components as Markdown, a page for each
-// file, and as one HTML page that needs nothing from elsewhere. It is pure: the
-// same components give the same text.
+// Package pages renders the documentation of components as Markdown, one page per
+// file, and as one self-contained HTML page. It is pure: the same components give
+// the same text.
 package pages
 
 import (
@@ -16,27 +16,27 @@ const Mark = "<!-- Made by `torchx component doc`. Change the docstrings instead
 
 // Page is a file and its components.
 type Page struct {
-	Name string // "dist"; what its Markdown file is called, without .md
-	File string // as people call it: "components/dist.star", "@lib//x.star"
-	Doc  string // of the file
+	Name string // "dist", the name of the Markdown file without .md
+	File string // short path: "components/dist.star", "@lib//x.star"
+	Doc  string // the docstring of the file
 	// Components are in the order of the file.
 	Components []Entry
 }
 
-// Entry is a component and what its file tells about it.
+// Entry is a component and the details from its file.
 type Entry struct {
 	*component.Component
 	component.Detail
 }
 
-// usage is the line that runs a component.
+// usage returns the command line that runs a component.
 func (e Entry) usage() string {
 	options := slices.ContainsFunc(e.Params, func(p component.Param) bool { return !p.Variadic && !p.Required })
 	placeholder := func(p *component.Param) string { return strings.ToUpper(p.Type.Kind.String()) }
 	return strings.Join(e.UsageWords(e.Name, placeholder, options), " ")
 }
 
-// flag is a parameter as it is typed.
+// flag returns a parameter as typed.
 func flag(p *component.Param) string {
 	if p.Variadic {
 		return p.Name + " ..."
@@ -44,7 +44,7 @@ func flag(p *component.Param) string {
 	return p.Flag()
 }
 
-// value is a parameter's default as the file has it; "" for what has none.
+// value returns a parameter's default as written in the file; "" without default.
 func (e Entry) value(p *component.Param) string {
 	if p.Required || p.Variadic {
 		return ""
@@ -55,13 +55,13 @@ func (e Entry) value(p *component.Param) string {
 	return p.Default
 }
 
-// summary is the first line of a text.
+// summary returns the first line of a text.
 func summary(doc string) string {
 	line, _, _ := strings.Cut(doc, "\n")
 	return line
 }
 
-// Markdown is the page of one file.
+// Markdown returns the page of one file.
 func Markdown(p Page) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n", Mark, heading(p.Name))
@@ -90,7 +90,7 @@ func Markdown(p Page) string {
 	return b.String()
 }
 
-// Index is the Markdown page that leads to all others.
+// Index returns the Markdown page that links to all others.
 func Index(pages []Page) string {
 	var b strings.Builder
 	b.WriteString(Mark + "# Components\n\n[index.html](index.html) has all of this in one page.\n")
@@ -107,7 +107,7 @@ func Index(pages []Page) string {
 	return b.String()
 }
 
-// anchor is the fragment that Markdown viewers give a heading.
+// anchor returns the fragment that Markdown viewers derive from a heading.
 func anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -95,7 +95,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestDeterministic: the same components give the same pages.
+// TestDeterministic checks that the same components give the same pages.
 func TestDeterministic(t *testing.T) {
 	t.Parallel()
 	p, again := page(t), page(t)

@@ -48,7 +48,7 @@ func checkBool(at string, v starlark.Value) (starlark.Value, error) {
 	return checkType[starlark.Bool](at, v, "bool")
 }
 
-// checkInt accepts an int of 32 bits: no count, and no memory in MB, needs more.
+// checkInt accepts an int of 32 bits, enough for counts and for memory in MB.
 func checkInt(at string, v starlark.Value) (starlark.Value, error) {
 	return checkRange(at, v, math.MinInt32, math.MaxInt32, "")
 }
@@ -61,7 +61,7 @@ func checkPort(at string, v starlark.Value) (starlark.Value, error) {
 	return checkRange(at, v, 0, math.MaxUint16, "%s: %d is not a port number (0 to 65535)")
 }
 
-// checkRange accepts an int from least to most. format is the error about other ints of 32 bits.
+// checkRange accepts an int from least to most. format formats the error for other ints of 32 bits.
 func checkRange(at string, v starlark.Value, least, most int, format string) (starlark.Value, error) {
 	if _, err := checkType[starlark.Int](at, v, "int"); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func checkStrings(at string, v starlark.Value) (starlark.Value, error) {
 // checkList copies a list or tuple whose items pass check.
 func checkList(at string, v starlark.Value, what string, check check) (starlark.Value, error) {
 	var seq starlark.Indexable
-	switch v := v.(type) { // no other sequence: a range may have any length
+	switch v := v.(type) { // other sequences are refused: a range can have any length
 	case *starlark.List:
 		seq = v
 	case starlark.Tuple:
@@ -225,7 +225,7 @@ func checkJSONDict(at string, v starlark.Value) (starlark.Value, error) {
 	return c.dict(at, d, 0)
 }
 
-// abbreviate prints a value for a message of one short line.
+// abbreviate returns a value as short text for a message.
 func abbreviate(v starlark.Value) string {
 	const limit = 60
 	switch v := v.(type) {

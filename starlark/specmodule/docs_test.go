@@ -8,11 +8,11 @@ import (
 	"go.starlark.net/starlarkstruct"
 )
 
-// names adds the full names of a value and its members.
+// names collects the full names of a value and its members.
 func names(to map[string]bool, name string, v starlark.Value) {
 	to[name] = true
 	if name == "math" {
-		return // Starlark's own module is documented as a whole
+		return // Starlark's own modules are documented as a whole
 	}
 	switch v := v.(type) {
 	case *starlarkstruct.Module:
@@ -42,12 +42,12 @@ func TestDocsAreComplete(t *testing.T) {
 	}
 	for name := range Docs() {
 		if !have[name] {
-			t.Errorf("%s is documented, but not there", name)
+			t.Errorf("%s is documented, but does not exist", name)
 		}
 	}
 }
 
-// TestSignaturesNameTheFields keeps the text and the schema together.
+// TestSignaturesNameTheFields checks that signatures match the schema.
 func TestSignaturesNameTheFields(t *testing.T) {
 	t.Parallel()
 	for k := range kindCount {
@@ -60,7 +60,7 @@ func TestSignaturesNameTheFields(t *testing.T) {
 			}
 			i := strings.Index(signature[at:], want)
 			if i < 0 {
-				t.Fatalf("%s lacks %q behind its first %d characters", signature, want, at)
+				t.Fatalf("%s lacks %q after its first %d characters", signature, want, at)
 			}
 			at += i + len(want)
 		}

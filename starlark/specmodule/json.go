@@ -17,7 +17,7 @@ func jsonModule() starlark.Value {
 	}, nil)
 }
 
-// jsonStandard calls a function of the standard module, whose errors have its name.
+// jsonStandard calls a function of the standard module. Its errors already name the function.
 func jsonStandard(c call, name string) (starlark.Value, error) {
 	v, err := json.Module.Members[name].(*starlark.Builtin).CallInternal(c.thread, c.args, c.kwargs)
 	if err != nil {
@@ -73,13 +73,13 @@ func jsonIndent(c call) (starlark.Value, error) {
 	return starlark.String(out.String()), nil
 }
 
-// jsonShape returns the depth of a JSON text, valid or not, and about how many bytes it has when
-// indented.
+// jsonShape returns the depth of a JSON text, valid or not, and approximately its size when
+// indented, in bytes.
 func jsonShape(text string, prefix, indent int) (depth, size int) {
 	level, inString := 0, false
 	size = len(text)
 	grow := func(n int) {
-		if size <= maxText { // else it may overflow
+		if size <= maxText { // avoid overflow
 			size += n
 		}
 	}

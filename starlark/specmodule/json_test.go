@@ -31,7 +31,7 @@ func TestFromJSONErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		``: "EOF", `{`: "EOF", `[1,]`: "invalid character", `{"a" 1}`: "invalid character", `1 2`: "text after the value", `tru`: "EOF",
-		`{} x`: "text after the value", `1e999`: "range", strings.Repeat("[", 500): "nested more than 200 deep",
+		`{} x`: "text after the value", `1e999`: "range", strings.Repeat("[", 500): "nested deeper than 200 levels",
 	} {
 		if v, err := FromJSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("FromJSON(%.40s) = %v, %v, want error %q", text, v, err, want)
@@ -55,7 +55,7 @@ func TestToJSONErrors(t *testing.T) {
 	if err := cyclic.Append(cyclic); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ToJSON(cyclic); err == nil || !strings.Contains(err.Error(), "nested more than") {
+	if _, err := ToJSON(cyclic); err == nil || !strings.Contains(err.Error(), "nested deeper than") {
 		t.Errorf("ToJSON of a cycle: %v", err)
 	}
 }
@@ -68,8 +68,8 @@ func TestToJSONOfSpecs(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that FromJSON takes what the standard decoder takes, and that
-// ToJSON writes the same value again.
+// FuzzJSON checks that FromJSON accepts what the standard decoder accepts, and that ToJSON writes
+// the same value again.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{`{"a":[1,2.5,"x",null,true]}`, `[[[]]]`, `"\u00e9\ud800"`, `1e5`, `-0`, `{"a":1,"a":2}`, ` 1 `, `[1`, `{"":{}}`} {
 		f.Add(s)
@@ -82,12 +82,12 @@ func FuzzJSON(f *testing.F) {
 		}
 		out, err := ToJSON(v)
 		if err != nil {
-			t.Fatalf("%q decoded to what cannot be encoded: %v", text, err)
+			t.Fatalf("the value of %q cannot be encoded: %v", text, err)
 		}
 		var want, got any
 		err = json.Unmarshal([]byte(text), &want)
 		if tooLarge := new(json.UnmarshalTypeError); errors.As(err, &tooLarge) {
-			return // an integer that no float64 can hold
+			return // an integer out of the range of float64
 		}
 		if err != nil {
 			t.Fatalf("%q is not JSON: %v", text, err)

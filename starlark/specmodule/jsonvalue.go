@@ -12,8 +12,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// FromJSON returns the Starlark value of a JSON text: mutable dicts with their order, lists, ints
-// of any size.
+// FromJSON returns the Starlark value of a JSON text: mutable dicts in the order of the text, lists,
+// ints of any size.
 func FromJSON(data []byte) (starlark.Value, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -22,7 +22,7 @@ func FromJSON(data []byte) (starlark.Value, error) {
 		return nil, fmt.Errorf("decode JSON: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("decode JSON: text after the value, at offset %d", d.InputOffset())
+		return nil, fmt.Errorf("decode JSON: unexpected text after the value, at offset %d", d.InputOffset())
 	}
 	return v, nil
 }
@@ -74,7 +74,7 @@ func decodeObject(d *json.Decoder, depth int) (starlark.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		name, _ := key.(string) // the decoder takes no other keys
+		name, _ := key.(string) // the decoder accepts only string keys
 		if err := dict.SetKey(starlark.String(name), v); err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func decodeArray(d *json.Decoder, depth int) (starlark.Value, error) {
 	return starlark.NewList(items), err
 }
 
-// ToJSON returns the JSON text of None, bools, numbers, strings, lists, tuples, dicts with string
-// keys and specs values, in their order. Errors name the part that has no JSON form.
+// ToJSON encodes None, bools, numbers, strings, lists, tuples, dicts with string keys and specs
+// values as JSON, in their order. Errors name the part that cannot be encoded.
 func ToJSON(v starlark.Value) ([]byte, error) {
 	e := encoder{budget: maxParts}
 	if err := e.value(v, 0); err != nil {
@@ -149,7 +149,7 @@ func (e *encoder) value(v starlark.Value, depth int) error {
 	return nil
 }
 
-// text writes a string as JSON, with <, > and & as they are.
+// text writes a string as JSON, without escaping <, > and &.
 func (e *encoder) text(s string) error {
 	if e.out.Len()+len(s) > maxText {
 		return errTooLarge

@@ -1,13 +1,14 @@
-// Package specmodule provides what is predeclared in every component file:
-// the modules specs, torchx, json, math, shlex and path, and the function
-// struct. specs mirrors the names of TorchX's torchx.specs, so that a Python
-// component ports by dropping its annotations.
+// Package specmodule provides the names that are predeclared in every component
+// file: the modules specs, torchx, json, math, shlex and path, and the function
+// struct. specs has the names of TorchX's torchx.specs, so that a Python component
+// can be ported by dropping its annotations.
 //
-// All values are immutable: constructors copy what they are given, and
-// specs.replace makes a changed copy. Nothing here reads the machine except
-// torchx.getenv and the home folder of specs.parse_mounts, both through Options.
+// All values are immutable: constructors copy their arguments, and specs.replace
+// returns a changed copy. Nothing here reads the machine except torchx.getenv and
+// the home folder of specs.parse_mounts, both through Options.
 //
-// Every function bounds the work and memory of a single call, because the
+// Every function bounds the time and memory of a single call, because the
+// interpreter can stop a program only between calls.
 // interpreter can stop a program only between calls.
 package specmodule
 
@@ -24,21 +25,21 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Options connects the modules to their host. Every field may be left zero.
+// Options connects the modules to the program. Every field is optional.
 type Options struct {
-	Image   string // torchx.IMAGE: the image of components that are given none
+	Image   string // torchx.IMAGE, the default image of components
 	Version string // torchx.version
-	// Resources are those of the project.
+	// Resources are the named resources of the project.
 	Resources []NamedResource
 
-	// Getenv serves torchx.getenv; nil: no variable is set.
+	// Getenv serves torchx.getenv; nil means that no variable is set.
 	Getenv func(name string) (string, bool)
-	// OnGetenv receives each variable that torchx.getenv found.
+	// OnGetenv is called for each variable that torchx.getenv found.
 	OnGetenv func(name, value string)
-	// ExpandUser returns the home folder for a leading `~` of a bind mount's source; nil or "": it
-	// stays.
+	// ExpandUser returns the home folder that replaces a leading `~` of a bind mount's source; with
+	// nil or "" the `~` stays.
 	ExpandUser func() string
-	// Call runs a role's pre_proc under the interpreter's limits; nil: without limits.
+	// Call runs a role's pre_proc under the interpreter's limits; nil runs it without limits.
 	Call func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error)
 }
 
@@ -66,7 +67,7 @@ func Predeclared(o Options) starlark.StringDict {
 	return names
 }
 
-// Names lists the keys of what Predeclared returns, sorted.
+// Names lists the names of Predeclared, sorted.
 func Names() []string {
 	return []string{"json", "math", "path", "shlex", "specs", "struct", "torchx"}
 }
@@ -102,9 +103,9 @@ func specsModule(o Options) starlark.Value {
 	return m
 }
 
-const getenvKey = "torchx.getenv" // in the locals of a thread
+const getenvKey = "torchx.getenv" // key in the locals of a thread
 
-// SetGetenv makes lookup serve torchx.getenv on one thread, instead of Options.Getenv.
+// SetGetenv makes lookup serve torchx.getenv on one thread, overriding Options.Getenv.
 func SetGetenv(t *starlark.Thread, lookup func(name string) (string, bool)) {
 	t.SetLocal(getenvKey, lookup)
 }
@@ -141,10 +142,10 @@ type call struct {
 
 type function = func(c call) (starlark.Value, error)
 
-// namedError is an error to which builtin does not add the name of the function.
+// namedError is an error that already names the function.
 type namedError struct{ error }
 
-// unpack reads the arguments, as starlark.UnpackArgs.
+// unpack reads the arguments like starlark.UnpackArgs.
 func (c call) unpack(pairs ...any) error {
 	if err := starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...); err != nil {
 		return namedError{err}
@@ -152,7 +153,7 @@ func (c call) unpack(pairs ...any) error {
 	return nil
 }
 
-// builtin returns f as a Starlark function. Its errors begin with name.
+// builtin returns f as a Starlark function. The function's errors start with name.
 func builtin(name string, f function) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		v, err := f(call{t, name, args, kwargs})
@@ -167,7 +168,7 @@ func builtin(name string, f function) *starlark.Builtin {
 	})
 }
 
-// module makes a module of functions, which are called NAME.MEMBER, and other values.
+// module returns a module of functions, named NAME.MEMBER, and other values.
 func module(name string, functions map[string]function, values starlark.StringDict) *starlarkstruct.Module {
 	m := &starlarkstruct.Module{Name: name, Members: starlark.StringDict{}}
 	for member, f := range functions {
@@ -181,7 +182,7 @@ func module(name string, functions map[string]function, values starlark.StringDi
 
 // Doc is the help text of a built-in name.
 type Doc struct {
-	Signature string // as it would be declared: `specs.resource(cpu = None, …)`
+	Signature string // as declared: `specs.resource(cpu = None, …)`
 	Text      string // one paragraph without line breaks
 }
 
@@ -191,8 +192,8 @@ var docs string
 // Docs returns the documentation of all predeclared names by full name: "specs.Role", "struct".
 func Docs() map[string]Doc { return ParseDocs(docs) }
 
-// ParseDocs reads signatures, each followed by an indented line of text. Names end at the first
-// bracket.
+// ParseDocs parses signatures, each followed by an indented line of text. A name ends at the first
+// bracket of its signature.
 func ParseDocs(text string) map[string]Doc {
 	all := map[string]Doc{}
 	signature := ""

@@ -11,13 +11,13 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// defaultPermissions of a device mount: read, write, make nodes.
+// defaultPermissions of a device mount are read, write, and make nodes.
 const defaultPermissions = "rwm"
 
-// mountTypes are in the order of messages, and of the kinds from kindBind on.
+// mountTypes are in the order of messages, which is the order of the kinds from kindBind on.
 var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDevice}
 
-// mountKeys are the keys of mount options and their canonical forms, in the order of messages.
+// mountKeys maps the keys of mount options to their canonical forms, in the order of messages.
 var mountKeys = [][2]string{
 	{"type", "type"},
 	{"dst", "dst"},
@@ -34,9 +34,9 @@ var mountKeys = [][2]string{
 // mountOptions are the options of one mount by canonical key.
 type mountOptions map[string]string
 
-// ParseMounts reads options such as "type=bind", "src=/a", "dst=/b", "readonly". Each "type" begins
-// a mount; the last of a repeated key counts. A leading `~` of a bind source becomes home, unless
-// that is "". Errors give the number and type of the mount.
+// ParseMounts parses options such as "type=bind", "src=/a", "dst=/b", "readonly". Each "type" begins
+// a mount; the last value of a repeated key wins. A leading `~` of a bind source is replaced by home,
+// unless home is "". Errors contain the number and type of the mount.
 func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 	var all []mountOptions
 	for _, option := range options {
@@ -90,16 +90,16 @@ func splitMountOption(option string) (key, value string, err error) {
 func (o mountOptions) mount(home string) (spec.Mount, error) {
 	m := spec.Mount{Type: spec.MountType(o["type"]), Src: o["src"], Dst: o["dst"]}
 	if m.Src == "" {
-		return m, fmt.Errorf("no src: add src=…, what to mount")
+		return m, fmt.Errorf("missing src: add src=…, the path or volume to mount")
 	}
 	if m.Type == spec.MountDevice {
 		return m, o.device(&m)
 	}
 	if m.Dst == "" {
-		return m, fmt.Errorf("no dst: add dst=…, the path in the container")
+		return m, fmt.Errorf("missing dst: add dst=…, the path in the container")
 	}
 	if _, ok := o["perm"]; ok {
-		return m, fmt.Errorf("perm is for devices: use readonly")
+		return m, fmt.Errorf("perm is only for devices: use readonly")
 	}
 	if m.Type == spec.MountBind {
 		m.Src = expandHome(m.Src, home)
@@ -131,12 +131,12 @@ func validPermissions(s string) error {
 		}
 	}
 	if s == "" {
-		return fmt.Errorf("no permissions, give some of r, w, m")
+		return fmt.Errorf("permissions are empty: use letters of r, w, m")
 	}
 	return nil
 }
 
-// parseBool reads the value of readonly; no such option means false.
+// parseBool parses the value of readonly; "" means false.
 func parseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "true", "1", "yes", "on":
@@ -147,7 +147,7 @@ func parseBool(s string) (bool, error) {
 	return false, fmt.Errorf("readonly=%.100q is not a bool, use true or false", s)
 }
 
-// expandHome replaces a leading `~` or `~/`, but no `~user`.
+// expandHome replaces a leading `~` or `~/`, but not `~user`.
 func expandHome(path, home string) string {
 	if home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
 		return strings.TrimRight(home, "/") + path[1:]
@@ -155,7 +155,7 @@ func expandHome(path, home string) string {
 	return path
 }
 
-// parseMounts is specs.parse_mounts(opts); opts may be a list, a string with commas, or None.
+// parseMounts is specs.parse_mounts(opts), where opts is a list, a string with commas, or None.
 func (o Options) parseMounts(c call) (starlark.Value, error) {
 	var opts starlark.Value = starlark.None
 	if err := c.unpack("opts", &opts); err != nil {
@@ -180,7 +180,7 @@ func (o Options) parseMounts(c call) (starlark.Value, error) {
 	return starlark.NewList(values), nil
 }
 
-// mountOptionList splits a string at its commas; empty parts are dropped.
+// mountOptionList returns the list, or the non-empty parts of a string separated by commas.
 func mountOptionList(v starlark.Value) ([]string, error) {
 	if v == starlark.None {
 		return nil, nil

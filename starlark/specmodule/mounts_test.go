@@ -49,13 +49,13 @@ func TestParseMountsErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ options, want string }{
 		{"src=/a,type=bind", `mount 1: type must be specified first, got "src=/a"`},
-		{"type=bind,src=/a", "mount 1 (type=bind): no dst: add dst=…, the path in the container"},
-		{"type=bind,src=/a,dst=", "mount 1 (type=bind): no dst"},
-		{"type=bind,src=/a,dst=/b,type=volume,dst=/c", "mount 2 (type=volume): no src: add src=…, what to mount"},
+		{"type=bind,src=/a", "mount 1 (type=bind): missing dst: add dst=…, the path in the container"},
+		{"type=bind,src=/a,dst=", "mount 1 (type=bind): missing dst"},
+		{"type=bind,src=/a,dst=/b,type=volume,dst=/c", "mount 2 (type=volume): missing src: add src=…, the path or volume to mount"},
 		{"type=bind,src=/a,dst=/b,readonly=maybe", "mount 1 (type=bind): readonly=\"maybe\" is not a bool, use true or false"},
-		{"type=bind,src=/a,dst=/b,perm=r", "mount 1 (type=bind): perm is for devices: use readonly"},
+		{"type=bind,src=/a,dst=/b,perm=r", "mount 1 (type=bind): perm is only for devices: use readonly"},
 		{"type=device,src=/a,readonly", "mount 1 (type=device): readonly is not for devices: use perm=r"},
-		{"type=device,src=/a,perm=", "mount 1 (type=device): no permissions, give some of r, w, m"},
+		{"type=device,src=/a,perm=", "mount 1 (type=device): permissions are empty: use letters of r, w, m"},
 		{"type=bind,sorce=/a", `mount 1: unknown mount option "sorce", must be one of [type, dst, destination, target, src, source, readonly, read_only, perm, permissions]. Did you mean source?`},
 		{"type=bind,src=/a,dst=/b,type", `mount 2: invalid mount type ""`},
 		{"", `mount 1: unknown mount option ""`},
@@ -68,8 +68,8 @@ func TestParseMountsErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseMounts checks that whatever parses is complete, and that the parts
-// of a mount written out again parse to the same mount.
+// FuzzParseMounts checks that parsed mounts are complete, and that a mount written as options
+// parses to the same mount.
 func FuzzParseMounts(f *testing.F) {
 	for _, s := range []string{
 		"type=bind,src=/a,dst=/b,readonly", "type=volume,src=v,dst=/b,readonly=false", "type=device,src=/dev/x,perm=rw",

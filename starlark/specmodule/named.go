@@ -8,13 +8,13 @@ import (
 
 type namedRow struct {
 	name          string
-	cpu, gpu, mem int // mem in MB; in GiB for AWS
+	cpu, gpu, mem int // mem in MB, for AWS in GiB
 	efa, neuron   int // devices
 }
 
 const (
 	awsPrefix = "aws_"
-	// awsMBPerGiB leaves 4 % of an instance's memory to its system: int(1024 * 0.96).
+	// awsMBPerGiB leaves 4 % of an instance's memory to the system: int(1024 * 0.96).
 	awsMBPerGiB = 983
 
 	instanceTypeCapability = "node.kubernetes.io/instance-type"
@@ -38,7 +38,7 @@ func (n *namedRow) resource() spec.Resource {
 	return r
 }
 
-// namedTable has TorchX's names and sizes. AWS documents those of its instance types.
+// namedTable has TorchX's names and sizes. AWS documents the sizes of its instance types.
 var namedTable = [...]namedRow{
 	{"gpu.small", 8, 1, 32768, 0, 0},
 	{"gpu.medium", 16, 2, 65536, 0, 0},

@@ -10,8 +10,8 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// orderArgs are the arguments of specs.Role that are kept in metadata["torchx"], which spec reads
-// and validates with the app. They are given by name.
+// orderArgs are the keyword arguments of specs.Role that are stored in metadata["torchx"], which
+// package spec reads and validates with the app.
 var orderArgs = []field{
 	{"depends_on", checkDependsOn, starlark.None},
 	{"ready", checkJSONDict, starlark.None},
@@ -29,8 +29,8 @@ func checkDependsOn(at string, v starlark.Value) (starlark.Value, error) {
 	return nil, wrongType(at, v, `dict such as {"db": "ready"} or list of roles`)
 }
 
-// splitOrder takes the order arguments of a role from keyword arguments. It refuses misspelled
-// names; UnpackArgs would suggest from half of them only.
+// splitOrder separates the order arguments of a role from other keyword arguments. It rejects
+// unknown names, since UnpackArgs would suggest names from half of them only.
 func splitOrder(k kind, kwargs []starlark.Tuple) (fields, order []starlark.Tuple, err error) {
 	names := fieldNames(k)
 	if k == kindRole {
@@ -52,8 +52,8 @@ func splitOrder(k kind, kwargs []starlark.Tuple) (fields, order []starlark.Tuple
 	return fields, order, nil
 }
 
-// setOrder puts order arguments into the metadata of a new role. once: the same keys must not be
-// there, too.
+// setOrder stores order arguments in the metadata of a new role. With once, it is an error if the
+// metadata already has them.
 func (r *record) setOrder(order []starlark.Tuple, once bool) error {
 	if len(order) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (r *record) setOrder(order []starlark.Tuple, once bool) error {
 		return err
 	}
 	for _, kv := range order {
-		if _, there, _ := own.Get(kv[0]); there && once && kv[1] != starlark.None {
+		if _, present, _ := own.Get(kv[0]); present && once && kv[1] != starlark.None {
 			return fmt.Errorf("%s is given twice: as an argument and in metadata[%q]; keep one", string(kv[0].(starlark.String)), spec.OrderKey)
 		}
 		if err := setOrderKey(own, kv[0], kv[1]); err != nil {
@@ -80,7 +80,7 @@ func (r *record) setOrder(order []starlark.Tuple, once bool) error {
 	return err
 }
 
-// ownMetadata returns copies of a role's metadata and of its entry for this program.
+// ownMetadata returns copies of a role's metadata and of its entry for torchx.
 func ownMetadata(v starlark.Value) (metadata, own *starlark.Dict, err error) {
 	metadata, own = starlark.NewDict(1), starlark.NewDict(1)
 	for _, kv := range v.(*starlark.Dict).Items() {

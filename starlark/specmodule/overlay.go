@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/overlay"
 )
 
-// overlayBackend is the default of specs.overlay.
+// overlayBackend is the default backend of specs.overlay.
 const overlayBackend = "kubernetes"
 
 func overlaysModule() starlark.Value {
@@ -21,7 +21,7 @@ func overlaysModule() starlark.Value {
 	}, nil)
 }
 
-// fieldKey is specs.overlays.PUT(field) or DEL(field).
+// fieldKey returns specs.overlays.PUT(field) or DEL(field).
 func fieldKey(key func(field string) string) function {
 	return func(c call) (starlark.Value, error) {
 		var field string
@@ -65,7 +65,7 @@ func withOverlay(c call) (starlark.Value, error) {
 	return changed, nil
 }
 
-// addOverlay returns metadata with one more overlay on objects of that kind.
+// addOverlay returns metadata with one more overlay for objects of that kind.
 func addOverlay(metadata starlark.Value, backend, objectKind string, over starlark.Value) (starlark.Value, error) {
 	base, err := checkJSONDict("base", metadata)
 	if err != nil {
@@ -77,7 +77,7 @@ func addOverlay(metadata starlark.Value, backend, objectKind string, over starla
 	}
 	all := toGoMap(base.(*starlark.Dict))
 	kinds := overlaysOf(all[backend], objectKind)
-	if kinds[objectKind], err = further(kinds[objectKind], toGoMap(checked.(*starlark.Dict))); err != nil {
+	if kinds[objectKind], err = composed(kinds[objectKind], toGoMap(checked.(*starlark.Dict))); err != nil {
 		return nil, fmt.Errorf("overlay of %s: %w", objectKind, err)
 	}
 	kinds[overlay.Marker] = true
@@ -85,8 +85,8 @@ func addOverlay(metadata starlark.Value, backend, objectKind string, over starla
 	return fromGo(all), nil
 }
 
-// overlaysOf returns the overlays by kind in the value that metadata holds for a backend. What was
-// not made by specs.overlay, such as the path of a file, is one of objectKind.
+// overlaysOf returns the overlays by kind in the metadata value of a backend. A value not made by
+// specs.overlay, such as the path of a file, belongs to objectKind.
 func overlaysOf(value any, objectKind string) map[string]any {
 	kinds, isMap := value.(map[string]any)
 	_, byKind := kinds[objectKind]
@@ -99,8 +99,8 @@ func overlaysOf(value any, objectKind string) map[string]any {
 	return map[string]any{objectKind: value}
 }
 
-// further returns what is applied for old and then over. A file is not read here: it stays in a list.
-func further(old any, over map[string]any) (any, error) {
+// composed returns old followed by over. Files are not read here: a path stays in a list.
+func composed(old any, over map[string]any) (any, error) {
 	first, isMap := old.(map[string]any)
 	all, err := overlay.Compose(first, over)
 	switch list, isList := old.([]any); {

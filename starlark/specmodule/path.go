@@ -8,8 +8,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// pathModule has the functions of Python's posixpath: a replica's paths do not depend on the
-// client.
+// pathModule has the functions of Python's posixpath, since the paths of a replica do not depend on
+// the system of the client.
 func pathModule() starlark.Value {
 	return module("path", map[string]function{
 		"join":     pathJoin,
@@ -25,7 +25,7 @@ func pathModule() starlark.Value {
 	}, nil)
 }
 
-// pathFunc makes a Starlark function of a function of one path.
+// pathFunc returns f, a function of one path, as a Starlark function.
 func pathFunc(f func(string) starlark.Value) function {
 	return func(c call) (starlark.Value, error) {
 		var p string
@@ -34,7 +34,7 @@ func pathFunc(f func(string) starlark.Value) function {
 	}
 }
 
-// pathJoin is path.join(path, *paths): an absolute part drops all before it.
+// pathJoin is path.join(path, *paths): an absolute part drops all parts before it.
 func pathJoin(c call) (starlark.Value, error) {
 	if len(c.kwargs) > 0 || len(c.args) == 0 {
 		return nil, fmt.Errorf("want one or more positional arguments")
@@ -63,8 +63,8 @@ func pathJoin(c call) (starlark.Value, error) {
 	return starlark.String(out.String()), nil
 }
 
-// splitPath splits after the last slash. The folder keeps slashes at its end only if it is all
-// slashes.
+// splitPath splits after the last slash. Trailing slashes of the folder are removed unless it
+// consists of slashes only.
 func splitPath(p string) (dir, base string) {
 	i := strings.LastIndexByte(p, '/') + 1
 	dir, base = p[:i], p[i:]
@@ -74,7 +74,7 @@ func splitPath(p string) (dir, base string) {
 	return dir, base
 }
 
-// splitExt splits before the last dot of the file's name, leading dots aside.
+// splitExt splits before the last dot of the file's name, ignoring leading dots.
 func splitExt(p string) (root, ext string) {
 	_, base := splitPath(p)
 	name := strings.TrimLeft(base, ".")

@@ -12,7 +12,7 @@ import (
 )
 
 // pyDumps is torchx.py.dumps(obj, indent = None, sort_keys = False, separators = None,
-// ensure_ascii = True): the text that Python's json.dumps gives.
+// ensure_ascii = True), which returns the same text as Python's json.dumps.
 func pyDumps(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var x starlark.Value
 	var indent, separators starlark.Value = starlark.None, starlark.None
@@ -35,8 +35,8 @@ type dumper struct {
 	b           strings.Builder
 	budget      int
 	sort, ascii bool
-	lines       bool   // indent was given
-	step        string // of one level
+	lines       bool   // indent is set
+	step        string // the indentation of one level
 	item, colon string
 }
 
@@ -95,7 +95,7 @@ func (d *dumper) value(x starlark.Value, depth int) error {
 	return nil
 }
 
-// jsonFloat writes what JSON has no word for as Python does.
+// jsonFloat writes infinities and NaN, which JSON does not have, like Python does.
 func jsonFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -148,7 +148,7 @@ func (d *dumper) dict(x *starlark.Dict, depth int) error {
 		case starlark.Float:
 			keys[i] = jsonFloat(float64(k))
 		default:
-			return fmt.Errorf("a key is a %s", k.Type())
+			return fmt.Errorf("got %s key, want string, int, float, bool or None", k.Type())
 		}
 	}
 	order := make([]int, len(items))

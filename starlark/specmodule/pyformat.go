@@ -14,7 +14,7 @@ import (
 // maxWidth bounds the width and precision of a formatted value.
 const maxWidth = 10_000
 
-// pyFormat is torchx.py.format(x, spec): Python's format() of text and numbers.
+// pyFormat is torchx.py.format(x, spec): Python's format() of strings and numbers.
 func pyFormat(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var x starlark.Value
 	var text string
@@ -74,11 +74,11 @@ func parseFormatSpec(text string) (formatSpec, error) {
 	}
 	if after, dotted := strings.CutPrefix(rest, "."); dotted {
 		if rest, s.precision, err = leadingNumber(after, -1); err != nil || s.precision < 0 {
-			return s, fmt.Errorf("the precision is no number")
+			return s, fmt.Errorf("the precision is not a number")
 		}
 	}
 	if len(rest) > 1 || rest != "" && strings.IndexByte("sdbcoxXneEfFgG%", rest[0]) < 0 {
-		return s, fmt.Errorf("unknown form %q", rest)
+		return s, fmt.Errorf("unknown format %q", rest)
 	}
 	if rest != "" {
 		s.kind = rest[0]
@@ -93,7 +93,7 @@ func leadingNumber(s string, fallback int) (rest string, n int, err error) {
 	}
 	n, err = strconv.Atoi(s[:digits])
 	if err != nil || n > maxWidth {
-		return s, 0, fmt.Errorf("a width or precision is over %d", maxWidth)
+		return s, 0, fmt.Errorf("the width or precision exceeds %d", maxWidth)
 	}
 	return s[digits:], n, nil
 }
@@ -103,7 +103,7 @@ func (s formatSpec) format(x starlark.Value) (string, error) {
 	case starlark.String:
 		return s.text(string(x))
 	case starlark.Bool:
-		n := int64(0) // behind a form other than "" Python's bools are ints
+		n := int64(0) // with a format other than "", Python treats bools as ints
 		if x {
 			n = 1
 		}
@@ -113,14 +113,14 @@ func (s formatSpec) format(x starlark.Value) (string, error) {
 	case starlark.Float:
 		return s.float(float64(x))
 	}
-	return "", fmt.Errorf("only text and numbers can be formatted")
+	return "", fmt.Errorf("only strings and numbers can be formatted")
 }
 
 func (s formatSpec) text(t string) (string, error) {
 	if s.kind != 0 && s.kind != 's' || s.sign != 0 || s.alternate || s.grouping != "" || s.align == '=' && s.fill != '0' {
-		return "", fmt.Errorf("this is a form for numbers")
+		return "", fmt.Errorf("this format is only for numbers")
 	}
-	if s.align == '=' { // 05 pads text at its end
+	if s.align == '=' { // 05 pads strings at the end
 		s.align = '<'
 	}
 	if runes := []rune(t); s.precision >= 0 && s.precision < len(runes) {
@@ -135,7 +135,7 @@ func (s formatSpec) int(n *big.Int) (string, error) {
 		return s.float(f)
 	}
 	if s.precision >= 0 || s.kind == 's' || s.kind == 'c' || s.kind == 'n' {
-		return "", fmt.Errorf("this is no form for an int")
+		return "", fmt.Errorf("this format does not work for an int")
 	}
 	base, prefix := 10, ""
 	switch s.kind {
@@ -154,7 +154,7 @@ func (s formatSpec) int(n *big.Int) (string, error) {
 		prefix = ""
 	}
 	if s.grouping != "" && base != 10 {
-		return "", fmt.Errorf("grouping is for decimal numbers")
+		return "", fmt.Errorf("grouping works only for decimal numbers")
 	}
 	return s.number(n.Sign() < 0, prefix, digits, "")
 }
@@ -165,7 +165,7 @@ func (s formatSpec) float(f float64) (string, error) {
 		f = -f
 	}
 	if s.alternate || s.kind != 0 && strings.IndexByte("eEfFgG%", s.kind) < 0 {
-		return "", fmt.Errorf("this is no form for a float here")
+		return "", fmt.Errorf("this format is not supported for a float")
 	}
 	precision := s.precision
 	if precision < 0 {
@@ -198,7 +198,7 @@ func (s formatSpec) float(f float64) (string, error) {
 	return s.number(negative, "", body, tail)
 }
 
-// upperFor is the text of a float in the letters that a kind asks for.
+// upperFor returns the text of a float in upper case if the kind requires it.
 func upperFor(kind byte, body string) string {
 	if kind == 'E' || kind == 'G' || kind == 'F' {
 		return strings.ToUpper(body)
@@ -206,13 +206,13 @@ func upperFor(kind byte, body string) string {
 	return body
 }
 
-// general is %g of C: precision digits, an exponent below -4 and from precision on,
-// no zeros at the end.
+// general formats f like %g of C: precision digits, an exponent below -4 and from precision on,
+// no trailing zeros.
 func general(f float64, precision int) string {
 	e := strconv.FormatFloat(f, 'e', precision-1, 64)
 	mantissa, exponent, _ := strings.Cut(e, "e")
 	x, err := strconv.Atoi(exponent)
-	if err != nil { // no number has such a text
+	if err != nil { // cannot happen
 		return e
 	}
 	if x < -4 || x >= precision {
@@ -221,7 +221,7 @@ func general(f float64, precision int) string {
 	return trimZeros(strconv.FormatFloat(f, 'f', precision-1-x, 64))
 }
 
-// rounded is what Python writes without a kind: as str(), of that many digits at most.
+// rounded formats f like Python without a kind: like str(), with at most precision digits.
 func rounded(f float64, precision int) string {
 	body := general(f, precision)
 	if strings.ContainsAny(body, ".e") {
@@ -230,7 +230,7 @@ func rounded(f float64, precision int) string {
 	if len(body) < precision {
 		return body + ".0"
 	}
-	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', precision-1, 64), "e") // no room for .0
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', precision-1, 64), "e") // .0 would need another digit
 	return trimZeros(mantissa) + "e" + exponent
 }
 
@@ -241,11 +241,11 @@ func trimZeros(s string) string {
 	return s
 }
 
-// number puts sign, prefix, digits and tail together.
+// number joins sign, prefix, digits and tail.
 func (s formatSpec) number(negative bool, prefix, digits, tail string) (string, error) {
 	if s.grouping != "" {
 		if s.align == '=' && s.fill == '0' {
-			return "", fmt.Errorf("grouping and leading zeros do not go together here")
+			return "", fmt.Errorf("grouping with leading zeros is not supported")
 		}
 		var b strings.Builder
 		for i, d := range digits {
@@ -266,7 +266,7 @@ func (s formatSpec) number(negative bool, prefix, digits, tail string) (string, 
 	return s.pad(sign+prefix, digits+tail, '>'), nil
 }
 
-// pad fills up to the width; `=` puts the filling behind the sign.
+// pad pads to the width; `=` pads after the sign.
 func (s formatSpec) pad(head, body string, align byte) string {
 	if s.align != 0 {
 		align = s.align

@@ -11,8 +11,8 @@ import (
 	"go.starlark.net/starlarkstruct"
 )
 
-// pyModule is torchx.py: texts as Python writes them, for components that were
-// ported from it. Starlark's own str and repr quote and write floats differently.
+// pyModule is torchx.py: strings formatted like in Python, for components that were
+// ported from it. Starlark's own str and repr quote and format floats differently.
 func pyModule() starlark.Value {
 	return &starlarkstruct.Module{Name: "torchx.py", Members: starlark.StringDict{
 		"str":    starlark.NewBuiltin("torchx.py.str", pyStr),
@@ -51,7 +51,7 @@ func pyText(b *starlark.Builtin, x starlark.Value) (starlark.Value, error) {
 	return starlark.String(w.b.String()), nil
 }
 
-// pyWriter writes values as Python's repr does.
+// pyWriter writes values like Python's repr.
 type pyWriter struct {
 	b      strings.Builder
 	budget int
@@ -61,7 +61,7 @@ func (w *pyWriter) value(x starlark.Value, depth int) error {
 	w.budget--
 	switch {
 	case depth > maxDepth:
-		return fmt.Errorf("value is nested more than %d deep", maxDepth)
+		return fmt.Errorf("value is nested deeper than %d levels", maxDepth)
 	case w.budget < 0 || w.b.Len() > maxText:
 		return fmt.Errorf("the text is too long")
 	}
@@ -119,7 +119,7 @@ func (w *pyWriter) dict(d *starlark.Dict, depth int) error {
 	return nil
 }
 
-// pyFloat is the shortest text that reads as f, with an exponent where Python has
+// pyFloat returns the shortest text that parses as f, with an exponent where Python has
 // one: from 1e16, and below 1e-4.
 func pyFloat(f float64) string {
 	switch {
@@ -140,7 +140,7 @@ func pyFloat(f float64) string {
 	return s
 }
 
-// pyQuote is a text in quotes: single ones unless it has some and no double ones.
+// pyQuote quotes s with single quotes, unless s has single quotes and no double quotes.
 func pyQuote(s string) string {
 	quote := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {

@@ -27,7 +27,7 @@ var kindNames = [kindCount]string{
 	"AppDef", "Role", "Resource", "BindMount", "VolumeMount", "DeviceMount", "Workspace",
 }
 
-// name returns the name within the module, String the one for messages.
+// name returns the name within the module, String the name in messages.
 func (k kind) name() string   { return kindNames[k] }
 func (k kind) String() string { return "specs." + kindNames[k] }
 
@@ -46,16 +46,16 @@ var (
 	_ json.Marshaler       = (*record)(nil)
 )
 
-// Type is "specs.Role" and so on.
+// Type returns "specs.Role" and so on.
 func (r *record) Type() string { return r.kind.String() }
 
 // Truth is always true.
 func (r *record) Truth() starlark.Bool { return true }
 
-// Freeze has nothing to do: a record is made of frozen values.
+// Freeze does nothing: the fields of a record are frozen already.
 func (r *record) Freeze() {}
 
-// String is the call that makes an equal value; defaults are left out.
+// String returns the call that creates an equal value, without defaults.
 func (r *record) String() string {
 	var b strings.Builder
 	b.WriteString(r.Type() + "(")
@@ -73,7 +73,7 @@ func (r *record) String() string {
 	return b.String()
 }
 
-// Hash fails for kinds with dicts or lists: only mounts can be keys.
+// Hash returns an error for kinds with dicts or lists: only mounts are hashable.
 func (r *record) Hash() (uint32, error) {
 	h := uint32(r.kind) + 8731
 	for i, v := range r.values {
@@ -86,7 +86,7 @@ func (r *record) Hash() (uint32, error) {
 	return h, nil
 }
 
-// CompareSameType compares field by field; records have no order.
+// CompareSameType compares field by field. Records are not ordered.
 func (r *record) CompareSameType(o syntax.Token, other starlark.Value, depth int) (bool, error) {
 	if o != syntax.EQL && o != syntax.NEQ {
 		return false, fmt.Errorf("%s %s %s not implemented", r.Type(), o, other.Type())
@@ -116,15 +116,15 @@ func (r *record) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// AttrNames lists the fields in their order.
+// AttrNames lists the fields in the order of the schema.
 func (r *record) AttrNames() []string { return fieldNames(r.kind) }
 
-// SetField refuses, and says what to do instead.
+// SetField returns an error that points to specs.replace.
 func (r *record) SetField(name string, _ starlark.Value) error {
 	return fmt.Errorf("a %s cannot be changed: use specs.replace(value, %s = ...) to make a changed copy", r.Type(), name)
 }
 
-// MarshalJSON writes the value as app specs are written everywhere else.
+// MarshalJSON encodes the value as in app specs.
 func (r *record) MarshalJSON() ([]byte, error) {
 	v, err := r.toSpec()
 	if err != nil {
@@ -133,5 +133,5 @@ func (r *record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// get returns a field that the schema is known to have.
+// get returns a field, which must be in the schema.
 func (r *record) get(name string) starlark.Value { return r.values[fieldIndex(r.kind, name)] }

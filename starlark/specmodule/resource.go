@@ -36,7 +36,7 @@ func (n resourceNames) resource(c call) (starlark.Value, error) {
 	return newRecord(kindResource, nil, call{name: c.name, args: values})
 }
 
-// orDefault replaces None and 0; anything else is checked by the constructor.
+// orDefault replaces None and 0; the constructor checks other values.
 func orDefault(v starlark.Value, fallback int) starlark.Value {
 	switch v.(type) {
 	case starlark.NoneType, starlark.Int, starlark.Float:
@@ -80,7 +80,7 @@ func (n resourceNames) get(c call) (starlark.Value, error) {
 	return resourceRecord(r), nil
 }
 
-// NamedResource is a resource with the name that components use.
+// NamedResource is a resource and its name.
 type NamedResource struct {
 	Name     string
 	Resource spec.Resource
@@ -89,7 +89,7 @@ type NamedResource struct {
 // resourceNames are the project's named resources, which hide built-in ones.
 type resourceNames []NamedResource
 
-// find looks up a name. The error suggests the closest one, or lists all.
+// find returns the resource of that name. The error suggests the closest name, or lists all.
 func (n resourceNames) find(name string) (spec.Resource, error) {
 	for i := range n {
 		if n[i].Name == name {
@@ -106,8 +106,8 @@ func (n resourceNames) find(name string) (spec.Resource, error) {
 	if closest, ok := suggest.Closest(name, names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
 	}
-	quoted := fmt.Sprintf("%.100q", name)                                                                     // no control characters in a message
-	return spec.Resource{}, fmt.Errorf("No named resource found for `%s`. %s", quoted[1:len(quoted)-1], hint) //nolint:staticcheck // TorchX's words
+	quoted := fmt.Sprintf("%.100q", name)                                                                     // escapes control characters
+	return spec.Resource{}, fmt.Errorf("No named resource found for `%s`. %s", quoted[1:len(quoted)-1], hint) //nolint:staticcheck // TorchX's message
 }
 
 func (n resourceNames) names() []string {
@@ -123,7 +123,7 @@ func (n resourceNames) names() []string {
 	return names
 }
 
-// NamedResources lists the built-in resources: generic ones by size, AWS by family, the null
+// NamedResources lists the built-in resources: generic ones by size, AWS by family, then the null
 // resource.
 func NamedResources() []NamedResource {
 	all := make([]NamedResource, len(namedTable))
@@ -138,7 +138,7 @@ func NamedResourceNames(project ...NamedResource) []string {
 	return resourceNames(project).names()
 }
 
-// namedResources is specs.named_resources, a read-only mapping that suggests names in its errors.
+// namedResources is specs.named_resources, a read-only mapping whose errors suggest names.
 type namedResources struct {
 	names resourceNames
 	dict  func() *starlark.Dict
@@ -150,13 +150,13 @@ var (
 	_ starlark.HasAttrs        = (*namedResources)(nil)
 )
 
-// newNamedResources makes the values on demand: few components need them, and they cost a sixth of
-// an evaluation.
+// newNamedResources creates the values on first use: few components need them, and they take a sixth
+// of the time of an evaluation.
 func newNamedResources(names resourceNames) starlark.Value {
 	return &namedResources{names, sync.OnceValue(func() *starlark.Dict {
 		d := starlark.NewDict(len(namedTable) + len(names))
-		for _, r := range append(NamedResources(), names...) { // those of the project come last, and count
-			_ = d.SetKey(starlark.String(r.Name), resourceRecord(r.Resource)) // a new dict takes every string
+		for _, r := range append(NamedResources(), names...) { // the project's resources come last and override
+			_ = d.SetKey(starlark.String(r.Name), resourceRecord(r.Resource)) // cannot fail for a new dict and a string
 		}
 		d.Freeze()
 		return d
@@ -176,7 +176,7 @@ func (n *namedResources) Get(key starlark.Value) (starlark.Value, bool, error) {
 	return nil, false, err
 }
 
-// Attr offers the methods that read a dict.
+// Attr returns the methods that read a dict.
 func (n *namedResources) Attr(name string) (starlark.Value, error) {
 	if slices.Contains(n.AttrNames(), name) {
 		return n.dict().Attr(name)
@@ -187,19 +187,19 @@ func (n *namedResources) Attr(name string) (starlark.Value, error) {
 // AttrNames lists the methods.
 func (n *namedResources) AttrNames() []string { return []string{"get", "items", "keys", "values"} }
 
-// Items returns name and resource of all.
+// Items lists names and resources.
 func (n *namedResources) Items() []starlark.Tuple { return n.dict().Items() }
 
-// Iterate goes over the names.
+// Iterate iterates over the names.
 func (n *namedResources) Iterate() starlark.Iterator { return n.dict().Iterate() }
 
-// Len returns how many names there are.
+// Len returns the number of names.
 func (n *namedResources) Len() int { return n.dict().Len() }
 
-// Freeze has nothing to do.
+// Freeze does nothing: the values are frozen.
 func (n *namedResources) Freeze() {}
 
-// Hash refuses, as for a dict.
+// Hash returns an error, as for a dict.
 func (n *namedResources) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: %s", n.Type()) }
 
 // Truth is always true.
@@ -207,5 +207,5 @@ func (n *namedResources) Truth() starlark.Bool { return true }
 
 func (n *namedResources) String() string { return n.Type() }
 
-// Type names the type in messages.
+// Type returns the type name for messages.
 func (n *namedResources) Type() string { return "specs.named_resources" }

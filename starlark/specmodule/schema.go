@@ -13,7 +13,7 @@ import (
 type field struct {
 	name string
 	check
-	// fallback replaces None and a missing argument; nil: the argument is required.
+	// fallback replaces None and a missing argument; nil means that the argument is required.
 	fallback starlark.Value
 }
 
@@ -79,7 +79,7 @@ var schemas = [kindCount][]field{
 	},
 }
 
-// nullResource is the resource of a role that names none.
+// nullResource is the resource of a role without resource.
 var nullResource = &record{kind: kindResource, values: []starlark.Value{
 	starlark.MakeInt(-1), starlark.MakeInt(-1), starlark.MakeInt(-1), emptyDict, emptyDict, emptyDict,
 }}
@@ -101,8 +101,8 @@ func fieldIndex(k kind, name string) int {
 	return -1
 }
 
-// CheckArgument reports why v cannot be the argument of a constructor such as "specs.Role"; nil
-// also for other functions and names.
+// CheckArgument returns an error if v cannot be the argument name of a constructor such as
+// "specs.Role". It returns nil for other functions and unknown names.
 func CheckArgument(constructor, name string, v starlark.Value) error {
 	for k := range kindCount {
 		fields := schemas[k]
@@ -119,7 +119,7 @@ func CheckArgument(constructor, name string, v starlark.Value) error {
 	return nil
 }
 
-// constructor returns the builtin that makes records of one kind.
+// constructor returns the builtin that creates records of one kind.
 func constructor(k kind, o Options) starlark.Value {
 	b := builtin(k.String(), func(c call) (starlark.Value, error) {
 		return newRecord(k, o.Call, c)
@@ -141,7 +141,7 @@ func newRecord(k kind, preProc callFunc, c call) (starlark.Value, error) {
 	for i, f := range schemas[k] {
 		name := f.name
 		if f.fallback != nil {
-			name += "??" // None stands for the default
+			name += "??" // None means the default
 		}
 		pairs = append(pairs, name, &raw[i])
 	}
@@ -181,7 +181,7 @@ func replace(c call) (starlark.Value, error) {
 		return nil, err
 	}
 	r := &record{kind: old.kind, values: slices.Clone(old.values), call: old.call}
-	given := false // metadata, by this call
+	given := false // whether this call sets metadata
 	for _, kv := range fields {
 		given = given || kv[0] == starlark.String("metadata")
 		i := fieldIndex(r.kind, string(kv[0].(starlark.String)))
@@ -197,7 +197,7 @@ func replace(c call) (starlark.Value, error) {
 	return r, nil
 }
 
-// record unpacks the only positional argument, which may be any of the specs types.
+// record unpacks the only positional argument, a value of any specs type.
 func (c call) record() (*record, error) {
 	var v starlark.Value
 	if err := starlark.UnpackPositionalArgs(c.name, c.args, nil, 1, &v); err != nil {
@@ -210,7 +210,7 @@ func (c call) record() (*record, error) {
 	return r, nil
 }
 
-// callableModule is a builtin with attributes, as a Python class with static methods.
+// callableModule is a builtin with attributes, like a Python class with static methods.
 type callableModule struct {
 	*starlark.Builtin
 	members starlark.StringDict

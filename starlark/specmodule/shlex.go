@@ -42,7 +42,7 @@ func quoteAll(words []string) (starlark.Value, error) {
 	return starlark.String(b.String()), nil
 }
 
-// quoteWord quotes s for a POSIX shell if a character is special, by the rule of Python's
+// quoteWord quotes s for a POSIX shell if it has special characters, by the rule of Python's
 // shlex.quote.
 func quoteWord(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plainRune(r) }) < 0 {
@@ -74,8 +74,8 @@ func shlexSplit(c call) (starlark.Value, error) {
 	return starlark.NewList(values), nil
 }
 
-// SplitWords splits s as Python's shlex.split does: POSIX quoting without comments or expansions.
-// Within double quotes a backslash escapes only itself and the quote.
+// SplitWords splits s like Python's shlex.split: POSIX quoting without comments or expansions.
+// Within double quotes, a backslash escapes only itself and the quote.
 func SplitWords(s string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -113,7 +113,8 @@ func SplitWords(s string) ([]string, error) {
 	return words, nil
 }
 
-// quotedText returns the text up to the closing quote and its length with the quote; 0: no quote.
+// quotedText returns the text up to the closing quote and its length with the quote; 0 if the quote
+// is missing.
 func quotedText(s string, quote byte) (text string, length int) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

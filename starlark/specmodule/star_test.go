@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// testOptions is a host with a fixed environment.
+// testOptions returns options with a fixed environment.
 func testOptions() Options {
 	env := map[string]string{"HOME": "/home/me", "EMPTY": ""}
 	return Options{
@@ -20,8 +20,8 @@ func testOptions() Options {
 	}
 }
 
-// TestStar runs the tests that are written in Starlark: each file of testdata.
-// Its assertions are those of starlarktest: assert.eq, assert.fails …
+// TestStar runs the Starlark test files of testdata, with the assertions of starlarktest:
+// assert.eq, assert.fails …
 func TestStar(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.star")
@@ -56,7 +56,7 @@ func eval(t *testing.T, o Options, expr string) (starlark.Value, error) {
 	return starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{Name: t.Name()}, "expr.star", expr, Predeclared(o))
 }
 
-// mustEval is eval for an expression that has to work.
+// mustEval evaluates an expression and fails the test on an error.
 func mustEval(t *testing.T, expr string) starlark.Value {
 	t.Helper()
 	v, err := eval(t, testOptions(), expr)

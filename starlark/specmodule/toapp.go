@@ -11,9 +11,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// ToApp returns the app of a component's result. It shares nothing with v but PreProc, which calls
-// its Starlark function through Options.Call. An app above the limits of spec.Meter is refused as
-// soon as it exceeds them: a list that Starlark holds once may be used 100,000 times.
+// ToApp returns the app that a component returned. It shares nothing with v except PreProc, which
+// calls its Starlark function through Options.Call. It stops with an error as soon as the app exceeds
+// the limits of spec.Meter, since one Starlark list may be used 100,000 times.
 func ToApp(v starlark.Value) (*spec.App, error) {
 	r, ok := v.(*record)
 	switch {
@@ -96,7 +96,7 @@ func (r *record) toResource() spec.Resource {
 	return res
 }
 
-// toMount relies on the three kinds of mounts having the same order of fields.
+// toMount relies on the same order of fields in the three kinds of mounts.
 func (r *record) toMount() spec.Mount {
 	src, _ := starlark.AsString(r.values[0])
 	dst, _ := starlark.AsString(r.values[1])
@@ -145,7 +145,7 @@ func resourceRecord(r spec.Resource) *record {
 	}
 	devices := starlark.NewDict(len(r.Devices))
 	for _, e := range r.Devices {
-		_ = devices.SetKey(starlark.String(e.Key), starlark.MakeInt(e.Value)) // a new dict takes every string
+		_ = devices.SetKey(starlark.String(e.Key), starlark.MakeInt(e.Value)) // cannot fail for a new dict and a string
 	}
 	return &record{kind: kindResource, values: []starlark.Value{
 		cpu, starlark.MakeInt(r.GPU), starlark.MakeInt(r.MemMB),
@@ -163,8 +163,8 @@ func mountRecord(m spec.Mount) *record {
 	return &record{kind: k, values: values}
 }
 
-// preProc adapts a role's Starlark function. It gets the backend and the request, and returns the
-// request.
+// preProc adapts a role's Starlark function, which receives the backend and the request, and returns
+// the changed request.
 func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 	return func(backend string, request []byte) ([]byte, error) {
 		in, err := FromJSON(request)

@@ -15,8 +15,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestToAppGoldens evaluates TorchX's own test components and compares the apps
-// with what TorchX made of them (without the variables that its runner adds).
+// TestToAppGoldens evaluates TorchX's own test components and compares the apps with those of TorchX
+// (without the variables that its runner adds).
 func TestToAppGoldens(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/comps/appdefs.json")
@@ -141,7 +141,7 @@ func TestPreProc(t *testing.T) {
 		t.Errorf("the request cannot be changed in place: %s, %v", got, err)
 	}
 	if role := preProcApp(t, testOptions(), "None"); role.PreProc != nil {
-		t.Error("a role without pre_proc has one")
+		t.Error("got PreProc for a role without pre_proc, want nil")
 	}
 }
 
@@ -188,7 +188,7 @@ func TestGetenvIsRecorded(t *testing.T) {
 	}
 }
 
-// TestZeroOptions checks that a host may leave everything out.
+// TestZeroOptions checks that all options can be left out.
 func TestZeroOptions(t *testing.T) {
 	t.Parallel()
 	v, err := eval(t, Options{}, `[torchx.getenv("HOME"), torchx.IMAGE, specs.parse_mounts("type=bind,src=~/a,dst=/b")[0].src_path]`)

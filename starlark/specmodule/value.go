@@ -11,19 +11,19 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Limits of one call. Shared parts count each time: lists that hold another twice grow
-// exponentially.
+// Limits of one call. Shared parts count each time they occur: lists that contain another list twice
+// grow exponentially.
 const (
 	maxDepth  = 200       // levels of nesting
 	maxValues = 200_000   // parts of metadata: each may cost half a KB
 	maxParts  = 2_000_000 // parts of a value written as JSON
 	maxText   = 64 << 20  // bytes of a string that a call returns
-	maxParsed = 4 << 20   // bytes of a text whose parts cost up to 200 times as much
+	maxParsed = 4 << 20   // bytes of a parsed text: its parts take up to 200 times the memory
 )
 
-// Errors about the limits.
+// Errors for exceeded limits.
 var (
-	errTooDeep     = fmt.Errorf("value is nested more than %d deep", maxDepth)
+	errTooDeep     = fmt.Errorf("value is nested deeper than %d levels", maxDepth)
 	errTooLarge    = fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
 	errTooLong     = fmt.Errorf("the result is too long (more than %d MiB)", maxText>>20)
 	errTextTooLong = fmt.Errorf("the text is too long (more than %d MiB)", maxParsed>>20)
@@ -38,7 +38,7 @@ func (c *copier) enter(at string, depth int) error {
 	c.budget--
 	switch {
 	case depth > maxDepth:
-		// No path here: it is as long as the value is deep.
+		// The path is left out: it would be as long as the value is deep.
 		return errTooDeep
 	case c.budget < 0:
 		return fmt.Errorf("%.60s: value has more than %d parts", at, maxValues)
@@ -126,12 +126,12 @@ func toGoMap(d *starlark.Dict) map[string]any {
 	for _, kv := range d.Items() {
 		key := string(kv[0].(starlark.String))
 		m[key] = toGo(kv[1])
-		delete(m, overlay.Replaced(key)) // the map forgets which came later
+		delete(m, overlay.Replaced(key)) // the map has no order to tell which key came later
 	}
 	return m
 }
 
-// fromGo is the inverse of toGo; keys of maps come in alphabetical order.
+// fromGo is the inverse of toGo; keys of maps are sorted.
 func fromGo(v any) starlark.Value {
 	switch v := v.(type) {
 	case bool:
@@ -149,7 +149,7 @@ func fromGo(v any) starlark.Value {
 	case map[string]any:
 		d := starlark.NewDict(len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			_ = d.SetKey(starlark.String(k), fromGo(v[k])) // a new dict takes every string
+			_ = d.SetKey(starlark.String(k), fromGo(v[k])) // cannot fail for a new dict and a string
 		}
 		return d
 	}

@@ -89,9 +89,9 @@ func TestResourceVectors(t *testing.T) {
 	}
 }
 
-// mountError gives our text for an error of TorchX where it differs.
+// mountError maps errors of TorchX to our message where it differs.
 var mountError = map[string]string{
-	"src": "no src", // a bare KeyError there
+	"src": "missing src", // a bare KeyError in TorchX
 	"z is not a valid permission flags must one of r,w,m":                                                                                 "'z' is not a valid permission, must be one of r, w, m",
 	"invalid mount type 'nfs', must be one of ['bind', 'volume', 'device']":                                                               `invalid mount type "nfs", must be one of [bind volume device]`,
 	"invalid mount type '', must be one of ['bind', 'volume', 'device']":                                                                  `invalid mount type "", must be one of [bind volume device]`,
@@ -99,7 +99,7 @@ var mountError = map[string]string{
 	"unknown mount option foo, must be one of ['type', 'destination', 'dst', 'target', 'read_only', 'readonly', 'source', 'src', 'perm']": `unknown mount option "foo", must be one of [`,
 }
 
-// goldenMount is a mount as the table has it.
+// goldenMount is a mount as encoded in the table.
 type goldenMount struct {
 	Type        string `json:"_type"`
 	Src         string
@@ -111,7 +111,7 @@ type goldenMount struct {
 
 func (g goldenMount) mount() spec.Mount {
 	kinds := map[string]spec.MountType{"BindMount": spec.MountBind, "VolumeMount": spec.MountVolume, "DeviceMount": spec.MountDevice}
-	src := strings.ReplaceAll(g.Src+g.SrcPath, "$HOME", "/home/me") // only one of the two is there
+	src := strings.ReplaceAll(g.Src+g.SrcPath, "$HOME", "/home/me") // only one of them is set
 	return spec.Mount{Type: kinds[g.Type], Src: src, Dst: g.DstPath, ReadOnly: g.ReadOnly, Permissions: g.Permissions}
 }
 

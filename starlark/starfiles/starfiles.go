@@ -1,4 +1,4 @@
-// Package starfiles finds the Starlark files that the paths of a command mean.
+// Package starfiles finds the Starlark files for the path arguments of a command.
 package starfiles
 
 import (
@@ -16,13 +16,13 @@ const (
 	testSuffix = "_test.star"
 )
 
-// IsTest holds for the names of test files.
+// IsTest reports whether name is the name of a test file.
 func IsTest(name string) bool { return strings.HasSuffix(name, testSuffix) }
 
-// Find returns the .star files of paths, each once, named below the path that led to it. A path is
-// a file or a folder, also written "folder/..."; no paths mean dir, an absolute folder, where
-// relative paths start. It skips folders below a path that are hidden or called testdata, vendor or
-// torchx.vendor. Errors: a path that does not exist, or is no .star file.
+// Find returns the .star files of paths, each once, with names that start with the path they were
+// found by. A path is a file or a folder, also written "folder/..."; no paths mean dir, the absolute
+// folder that paths are relative to. Find skips folders below a path that are hidden or called
+// testdata, vendor or torchx.vendor. Errors: a path that does not exist, or is not a .star file.
 func Find(dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -36,7 +36,7 @@ func Find(dir string, paths []string) ([]string, error) {
 	return f.found, nil
 }
 
-// Tests is Find for test files only. x.star means its test file, x_test.star.
+// Tests finds test files only. x.star stands for its test file, x_test.star.
 func Tests(dir string, paths []string) ([]string, error) {
 	named := slices.Clone(paths)
 	for i, p := range paths {
@@ -57,7 +57,7 @@ type finder struct {
 	seen  map[string]bool // absolute paths
 }
 
-// Absolute returns a path of Find, relative to dir unless it is absolute.
+// Absolute returns a path of Find as an absolute path.
 func Absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -87,7 +87,7 @@ func (f *finder) path(path string) error {
 	case info.IsDir():
 		return f.folder(path)
 	case !strings.HasSuffix(path, suffix):
-		return fmt.Errorf("%s is no .star file", path)
+		return fmt.Errorf("%s is not a .star file", path)
 	}
 	f.add(filepath.Clean(path))
 	return nil

@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 		{starfiles.Tests, "sub", "sub/deep/c_test.star"},
 		{starfiles.Tests, "testdata", ""},
 		{starfiles.Find, "gone.star", "ERROR gone.star does not exist: name a .star file or a folder"},
-		{starfiles.Find, "notes.txt", "ERROR notes.txt is no .star file"},
+		{starfiles.Find, "notes.txt", "ERROR notes.txt is not a .star file"},
 		{starfiles.Tests, "sub/b.star", "ERROR sub/b.star has no test file: sub/b_test.star does not exist"},
 	} {
 		got, err := c.find(dir, strings.Fields(c.paths))
@@ -64,7 +64,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if _, err := starfiles.Find(dir, []string{""}); err == nil {
-		t.Error("an empty path is taken")
+		t.Error("an empty path is accepted")
 	}
 	got, err := starfiles.Find("/", []string{filepath.Join(dir, "sub")})
 	if want := []string{filepath.Join(dir, "sub/b.star"), filepath.Join(dir, "sub/deep/c_test.star")}; err != nil || !slices.Equal(got, want) {

@@ -1,6 +1,5 @@
-// Package starfmt lays out Starlark files in their one form: the one of
-// `buildifier -lint=off`, by the library that buildifier is made of
-// (github.com/bazelbuild/buildtools/build).
+// Package starfmt formats Starlark files like `buildifier -lint=off`, with the library
+// of buildifier (github.com/bazelbuild/buildtools/build).
 package starfmt
 
 import (
@@ -17,8 +16,8 @@ import (
 
 var byteOrderMark = []byte("\uFEFF")
 
-// Format returns src in the form of buildifier; formatting that again changes nothing. The error is
-// an *interp.Error if src is no component file, else a plain one.
+// Format returns src as buildifier formats it; formatting the result again changes nothing. The error
+// is an *interp.Error if src is not a component file.
 func Format(name string, src []byte) ([]byte, error) {
 	if _, err := interp.Parse(name, src); err != nil {
 		return nil, err
@@ -28,18 +27,18 @@ func Format(name string, src []byte) ([]byte, error) {
 		return nil, layoutError(name, err)
 	}
 	out := build.Format(file)
-	// A defect of the formatter must not destroy the file.
+	// A bug of the formatter must not destroy the file.
 	if _, err := interp.Parse(name, out); err != nil {
-		return nil, fmt.Errorf("%s cannot be laid out: the result would be no Starlark: %w", name, err)
+		return nil, fmt.Errorf("%s cannot be formatted: the result would not be valid Starlark: %w", name, err)
 	}
 	return out, nil
 }
 
-// Parse reads text as buildifier does, which knows indentation by spaces only. Positions in the tree
-// are those in spaced, which has spaces for the tabs in front of lines.
+// Parse parses text like buildifier, which supports only indentation by spaces. Positions in the tree
+// refer to spaced, where leading tabs are replaced by spaces.
 func Parse(name, text string) (file *build.File, spaced string, err error) {
 	spaced = expandTabs(text)
-	// ParseDefault, whatever the name: files called BUILD or x.bzl have other rules there.
+	// ParseDefault, whatever the name: files called BUILD or x.bzl would get other rules.
 	file, err = build.ParseDefault(name, []byte(spaced))
 	return file, spaced, err
 }
@@ -47,7 +46,7 @@ func Parse(name, text string) (file *build.File, spaced string, err error) {
 // tabWidth is the width of a tab for Starlark's scanner, in columns.
 const tabWidth = 8
 
-// expandTabs replaces the tabs in front of lines, but not within texts.
+// expandTabs replaces the leading tabs of lines, but not those inside strings.
 func expandTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text
@@ -60,7 +59,7 @@ func expandTabs(text string) string {
 			continue
 		}
 		start := strings.LastIndexByte(text[:t.Start], '\n') + 1
-		if start < done { // a line that a backslash joins to the one before
+		if start < done { // joined to the previous line by a backslash
 			continue
 		}
 		out.WriteString(text[done:start])
@@ -77,11 +76,11 @@ func expandTabs(text string) string {
 	return out.String() + text[done:]
 }
 
-// layoutError is about Starlark that the formatter does not know.
+// layoutError is the error for Starlark that the formatter does not support.
 func layoutError(name string, err error) error {
 	var at build.ParseError
 	if !errors.As(err, &at) {
-		return fmt.Errorf("%s cannot be laid out: %w", name, err)
+		return fmt.Errorf("%s cannot be formatted: %w", name, err)
 	}
-	return fmt.Errorf("%s:%d:%d: cannot be laid out: %s", name, at.Pos.Line, at.Pos.LineRune, at.Message)
+	return fmt.Errorf("%s:%d:%d: cannot be formatted: %s", name, at.Pos.Line, at.Pos.LineRune, at.Message)
 }

@@ -14,7 +14,7 @@ import (
 	"torchx/starlark/starfmt"
 )
 
-// ugly are files that are not in their form.
+// ugly are files that are not formatted.
 var ugly = map[string]string{
 	"spaces.star":   "x=[1,2 ,3]\ndef f(a,b=1,*c,**d):\n  return a+b\n",
 	"loads.star":    "x = 1\nload(\"//b.star\", \"z\", \"a\")\nload('./a.star', \"b\")\n",
@@ -46,11 +46,11 @@ func TestFormat(t *testing.T) {
 	}
 	out, err := starfmt.Format("x.star", []byte(ugly["spaces.star"]))
 	if want := "x = [1, 2, 3]\n\ndef f(a, b = 1, *c, **d):\n    return a + b\n"; err != nil || string(out) != want {
-		t.Errorf("got %q, %v, want the one form", out, err)
+		t.Errorf("got %q, %v, want the canonical form", out, err)
 	}
 }
 
-// TestTabs: indentation by tabs is read as run reads it, and written as spaces. Texts keep theirs.
+// TestTabs checks that indentation by tabs is parsed like run does, and written as spaces. Tabs in strings stay.
 func TestTabs(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
@@ -73,7 +73,7 @@ func TestFormatRefuses(t *testing.T) {
 		"def f(:\n":                             "x.star:1:6: '(' is never closed: got ':', want ')'",
 		"x = 1\x00":                             "x.star: is not text (a NUL byte at offset 5); name a Starlark file",
 		"\xff":                                  "x.star: is not UTF-8 text (byte 0xff at offset 0); save it as UTF-8",
-		strings.Repeat("x = 1\n", 2e5):          "x.star: is 1.1 MiB large, and a Starlark file may have at most 1 MiB; split it",
+		strings.Repeat("x = 1\n", 2e5):          "x.star: is 1.1 MiB large, over the limit of 1 MiB for a Starlark file; split it",
 		"x = " + strings.Repeat("-", 5e5) + "1": "excessive nesting",
 	} {
 		_, err := starfmt.Format("x.star", []byte(src))
@@ -84,11 +84,11 @@ func TestFormatRefuses(t *testing.T) {
 	}
 }
 
-// What the library does not know is said, and nothing is changed.
-func TestCannotBeLaidOut(t *testing.T) {
+// TestCannotBeFormatted checks that unsupported syntax is reported.
+func TestCannotBeFormatted(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
-		"x = b\"a\"\n": "x.star:1:9: cannot be laid out: syntax error near \"a\"",
+		"x = b\"a\"\n": "x.star:1:9: cannot be formatted: syntax error near \"a\"",
 	} {
 		if out, err := starfmt.Format("x.star", []byte(src)); err == nil || err.Error() != want {
 			t.Errorf("%q: %q %v, want %s", src, out, err, want)
@@ -96,7 +96,7 @@ func TestCannotBeLaidOut(t *testing.T) {
 	}
 }
 
-// The result is that of buildifier, byte by byte.
+// TestSameAsBuildifier checks that the result is identical to that of buildifier.
 func TestSameAsBuildifier(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -106,7 +106,7 @@ func TestSameAsBuildifier(t *testing.T) {
 	}
 	files := map[string]string{}
 	for name, src := range ugly {
-		// Files that buildifier takes for Bazel's, and a mark that it does not know.
+		// Without files that buildifier treats as Bazel's, and without a byte order mark, which it does not support.
 		if !slices.Contains([]string{"build.star", "BUILD.star", "mark.star"}, name) {
 			files[name] = src
 		}
@@ -141,8 +141,7 @@ func TestSameAsBuildifier(t *testing.T) {
 	}
 }
 
-// Formatting never changes what a file means, as far as its own tests can tell: what
-// comes out parses, and is formatted.
+// FuzzFormat checks that the result of formatting parses and is formatted.
 func FuzzFormat(f *testing.F) {
 	for _, src := range ugly {
 		f.Add(src)

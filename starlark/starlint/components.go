@@ -33,9 +33,9 @@ type componentCheck struct {
 	constants starlark.StringDict
 	doc       *syntax.Literal
 	parsed    component.Doc // of doc
-	plain     bool          // doc has no escapes: it is written as it reads
+	plain     bool          // doc has no escapes, so its source is its value
 	names     map[string]bool
-	left      []string // parameters that the docstring does not describe
+	left      []string // undocumented parameters
 }
 
 func (d *componentCheck) check() {
@@ -43,12 +43,12 @@ func (d *componentCheck) check() {
 	params := interp.Params(d.def)
 	for _, p := range params {
 		if p.Star == "**" || p.Name == "help" {
-			d.report(ruleKwargs, p.Ident, "a command line cannot give %s: name the parameters otherwise, or call the function _%s", p.Star+p.Name, d.def.Name.Name)
+			d.report(ruleKwargs, p.Ident, "a command line cannot set %s: use other parameters, or rename the function to _%s", p.Star+p.Name, d.def.Name.Name)
 		}
 	}
 	d.returns()
 	if d.doc == nil {
-		d.report(ruleDocstring, d.def.Name, "component %s has no docstring: write one, or call it _%s if it is a helper", d.def.Name.Name, d.def.Name.Name)
+		d.report(ruleDocstring, d.def.Name, "component %s has no docstring: write one, or rename it to _%s if it is a helper", d.def.Name.Name, d.def.Name.Name)
 		return
 	}
 	d.parsed = component.ParseDoc(d.doc.Value.(string))
@@ -93,7 +93,7 @@ func (d *componentCheck) param(p interp.Param) {
 	}
 }
 
-// badType reports an unknown type. It is an error: the component cannot run.
+// badType reports an unknown type. It is an error, because the component cannot run.
 func (d *componentCheck) badType(a component.DocArg, err error) {
 	start, end, exact := d.inDoc(a, a.Type)
 	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", brief.Text(a.Name), err)}
@@ -103,15 +103,15 @@ func (d *componentCheck) badType(a component.DocArg, err error) {
 	d.add(f)
 }
 
-// maxHints bounds the findings with a near name, which takes long to find, and the names.
+// maxHints bounds the findings and names for which a similar name is searched, which is slow.
 const maxHints = 100
 
-// unknownArgument reports the description of a missing parameter.
+// unknownArgument reports the description of a parameter that does not exist.
 func (d *componentCheck) unknownArgument(a component.DocArg) {
 	start, end, exact := d.inDoc(a, a.Name)
 	f := Finding{
 		Rule: ruleNoSuch, Severity: Warning, Start: start, End: end,
-		Message: fmt.Sprintf("the docstring of %s describes %s, which is no argument", brief.Text(d.def.Name.Name), brief.Text(a.Name)),
+		Message: fmt.Sprintf("the docstring of %s describes %s, which is not an argument", brief.Text(d.def.Name.Name), brief.Text(a.Name)),
 	}
 	if len(d.findings) < maxHints && len(d.left) < maxHints {
 		if better, ok := suggest.Closest(a.Name, d.left); ok {
@@ -124,17 +124,17 @@ func (d *componentCheck) unknownArgument(a component.DocArg) {
 	d.add(f)
 }
 
-// inDoc is the position of the name or, behind it, of the type of an argument in its entry. It is
-// that of the docstring's opening quotes, and not exact, if the docstring is not written as it reads.
+// inDoc returns the position of an argument's name or, after it, its type in the docstring. It returns
+// the opening quotes and exact = false if the docstring contains escapes.
 func (d *componentCheck) inDoc(a component.DocArg, text string) (start, end Position, exact bool) {
 	opening := d.position(int(d.doc.TokenPos.Line), int(d.doc.TokenPos.Col))
 	if line := int(d.doc.TokenPos.Line) + a.Line - 1; d.plain {
 		entry := d.Line(line)
 		from := strings.Index(entry, a.Name)
 		if from >= 0 && text != a.Name {
-			behind := from + len(a.Name)
-			if from = strings.Index(entry[behind:], text); from >= 0 {
-				from += behind
+			after := from + len(a.Name)
+			if from = strings.Index(entry[after:], text); from >= 0 {
+				from += after
 			}
 		}
 		if from >= 0 {
@@ -145,7 +145,7 @@ func (d *componentCheck) inDoc(a component.DocArg, text string) (start, end Posi
 	return opening, d.wordEnd(opening), false
 }
 
-// spellings are names of types in other languages.
+// spellings maps types of other languages.
 func spellings() map[string]string {
 	return map[string]string{
 		"string": "str", "text": "str", "integer": "int", "number": "float", "double": "float",
@@ -153,7 +153,7 @@ func spellings() map[string]string {
 	}
 }
 
-// betterType is the type that was probably meant, "" if that is not clear.
+// betterType returns the type that was probably meant, or "".
 func betterType(text string) string {
 	word := strings.ToLower(strings.TrimSpace(text))
 	better, ok := spellings()[word]
@@ -169,10 +169,10 @@ func betterType(text string) string {
 	return better
 }
 
-// resourcePlace is the position of resource among the arguments of specs.Role.
-const resourcePlace = 9
+// resourceIndex is the index of resource among the positional arguments of specs.Role.
+const resourceIndex = 9
 
-// roles reports specs.Role without resource: `run --strict` refuses it, and a cluster has to guess.
+// roles reports specs.Role without resource: `run --strict` rejects it, and a cluster has to guess.
 func (l *linter) roles() {
 	syntax.Walk(l.file, func(n syntax.Node) bool {
 		call, ok := n.(*syntax.CallExpr)
@@ -182,7 +182,7 @@ func (l *linter) roles() {
 		start, end := l.span(call.Fn)
 		l.add(Finding{
 			Rule: ruleResource, Severity: Warning, Start: start, End: end,
-			Message: "specs.Role without resource: say what a replica needs, resource = specs.resource(cpu = 1, memMB = 1024) or specs.resource(h = NAME)",
+			Message: "specs.Role without resource: state what a replica needs, resource = specs.resource(cpu = 1, memMB = 1024) or specs.resource(h = NAME)",
 		})
 		return true
 	})
@@ -197,8 +197,8 @@ func isRole(e syntax.Expr) bool {
 	return ok && module.Name == "specs"
 }
 
-// givesResource reports whether the arguments have a resource that is not None, or may have one in
-// *args.
+// givesResource reports whether the arguments contain a resource other than None, or *args or **kwargs,
+// which may contain one.
 func givesResource(args []syntax.Expr) bool {
 	for i, a := range args {
 		switch a := a.(type) {
@@ -214,7 +214,7 @@ func givesResource(args []syntax.Expr) bool {
 				continue
 			}
 		}
-		if i == resourcePlace {
+		if i == resourceIndex {
 			return !isNone(a)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"torchx/starlark/interp"
 )
 
-// defaultOf reports a default of another type than the parameter's, if it is a constant.
+// defaultOf reports a constant default that is not of the parameter's type.
 func (d *componentCheck) defaultOf(p interp.Param, t component.Type) {
 	v := analysis.ConstantValue(p.Default, d.constants)
 	if v == nil {

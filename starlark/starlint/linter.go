@@ -21,17 +21,17 @@ import (
 	"torchx/starlark/starfmt"
 )
 
-// byteOrderMark may begin a file; no position counts it but offsets.
+// byteOrderMark may begin a file. It counts in offsets, but not in lines and columns.
 const byteOrderMark = "\uFEFF"
 
-// linter is one file that is linted.
+// linter lints one file.
 type linter struct {
 	name         string
 	interp.Lines     // of the text without a byte order mark
 	mark         int // bytes of the byte order mark
 	file         *syntax.File
 	tree         *build.File
-	spaced       interp.Lines           // the text that the tree's positions are about
+	spaced       interp.Lines           // the text that positions of the tree refer to
 	off          map[string][]lineRange // by rule
 	findings     []Finding
 }
@@ -75,7 +75,7 @@ func (l *linter) addSyntaxError(err error) {
 	l.add(f)
 }
 
-// resolve reports names that are not defined, or that are defined twice.
+// resolve reports undefined names and names that are defined twice.
 func (l *linter) resolve() {
 	var problems resolve.ErrorList
 	known := func(name string) bool { return name == "__file__" || predeclared(name) }
@@ -88,10 +88,10 @@ func (l *linter) resolve() {
 	}
 }
 
-// predeclared holds for the names that every component file sees.
+// predeclared reports whether every component file sees the name.
 func predeclared(name string) bool { return slices.Contains(specmodule.Names(), name) }
 
-// add takes a finding in unless a comment turns its rule off there.
+// add adds a finding, unless a comment turns off its rule there.
 func (l *linter) add(f Finding) {
 	for _, rule := range []string{f.Rule, category(f.Rule)} {
 		ranges := l.off[rule]
@@ -104,29 +104,29 @@ func (l *linter) add(f Finding) {
 	l.findings = append(l.findings, f)
 }
 
-// at is the position of an offset in the text; offsets behind its end mean the end.
+// at returns the position of an offset; offsets after the end of the text mean the end.
 func (l *linter) at(offset int) Position {
 	line, col := l.LineCol(offset)
 	start := l.Start(line)
 	return Position{line + 1, l.Chars(start+col) - l.Chars(start) + 1, start + col + l.mark}
 }
 
-// inTree is the offset of a position of the tree, which counts tabs in front of a line as spaces.
+// inTree returns the offset of a position in the tree, which counts leading tabs as spaces.
 func (l *linter) inTree(p build.Position) int {
 	line, col := l.spaced.LineCol(p.Byte)
 	return l.Start(line) + max(0, col-len(l.spaced.Line(line))+len(l.Line(line)))
 }
 
-// position is that of a line and a column, both from 1, in characters.
+// position returns the position of a line and a column, both from 1, in characters.
 func (l *linter) position(line, col int) Position { return l.at(l.Offset(line, col)) }
 
-// span is the place of a node of our own tree.
+// span returns the start and end of a node.
 func (l *linter) span(n syntax.Node) (start, end Position) {
 	from, to := n.Span()
 	return l.position(int(from.Line), int(from.Col)), l.position(int(to.Line), int(to.Col))
 }
 
-// wordEnd is where the word at a place ends; there is one character of it at least.
+// wordEnd returns the end of the word at a position; a word has at least one character.
 func (l *linter) wordEnd(p Position) Position {
 	from := p.Offset - l.mark
 	to := from
@@ -147,14 +147,14 @@ func isWord(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
 }
 
-// lineRange is some lines, from 1.
+// lineRange is a range of lines, from 1.
 type lineRange struct{ from, to int }
 
-// directive matches a comment that turns rules off, in our words or buildifier's.
+// directive matches a comment that turns off rules, in our syntax or buildifier's.
 var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
 
-// disabledRanges finds the comments that turn rules off for what they stand above or behind, as
-// buildifier does. The ranges of a rule are in order and apart.
+// disabledRanges finds the comments that turn off rules for the code below or before them, like
+// buildifier. The ranges of a rule are sorted and do not overlap.
 func disabledRanges(tree *build.File) map[string][]lineRange {
 	off := map[string][]lineRange{}
 	build.Walk(tree, func(e build.Expr, _ []build.Expr) {
@@ -185,7 +185,7 @@ func disabledBy(c *build.Comments) (rules []string) {
 	return rules
 }
 
-// merged sorts ranges and joins those that overlap.
+// merged sorts ranges and merges overlapping ones.
 func merged(ranges []lineRange) []lineRange {
 	slices.SortFunc(ranges, func(a, b lineRange) int { return cmp.Compare(a.from, b.from) })
 	out := ranges[:1]
@@ -199,7 +199,7 @@ func merged(ranges []lineRange) []lineRange {
 	return out
 }
 
-// linesOf is the lines of a node with its comments.
+// linesOf returns the lines of a node, including its comments.
 func linesOf(e build.Expr) lineRange {
 	start, end := e.Span()
 	c := e.Comment()

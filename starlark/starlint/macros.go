@@ -10,10 +10,10 @@ import (
 	"torchx/starlark/analysis"
 )
 
-// macro matches a macro in a text, or a variable of a shell.
+// macro matches a macro in a string, or a variable of a shell.
 var macro = lazyregexp.New(`\$\{([a-z][a-z0-9_-]*)\}`)
 
-// macros reports misspelled macros such as ${replicaid}. Other names are those of a shell.
+// macros reports misspelled macros such as ${replicaid}. Other names are variables of a shell.
 func (l *linter) macros() {
 	syntax.Walk(l.file, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -39,13 +39,13 @@ func (l *linter) macrosIn(text *syntax.Literal) {
 		at := l.Offset(int(text.TokenPos.Line), int(text.TokenPos.Col))
 		l.add(Finding{
 			Rule: ruleMacro, Severity: Warning, Start: l.at(at + m[0]), End: l.at(at + m[1]),
-			Message: fmt.Sprintf("there is no macro ${%s}. Did you mean ${%s}, specs.macros.%s?", name, meant, meant),
+			Message: fmt.Sprintf("unknown macro ${%s}. Did you mean ${%s} (specs.macros.%s)?", name, meant, meant),
 		})
 	}
 }
 
-// misspelled returns the macro that a name differs from by a separator, or by a letter that is
-// missing, surplus or swapped with the next; "" for none.
+// misspelled returns the macro that differs from name by a separator, or by one missing, surplus or
+// swapped letter; "" for none.
 func misspelled(name string) string {
 	plain := strings.NewReplacer("_", "", "-", "")
 	for _, m := range analysis.Members("specs.macros") {

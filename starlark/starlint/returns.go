@@ -7,8 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// returns reports a component that never returns a value, or None on some path although it returns
-// an app on others. The rule return-value finds paths without a return.
+// returns reports a component that never returns a value, or that returns None on some paths and an
+// app on others. The rule return-value finds paths without a return.
 func (d *componentCheck) returns() {
 	app := d.calls("specs.AppDef")
 	valued := false
@@ -25,7 +25,7 @@ func (d *componentCheck) returns() {
 	name := d.def.Name.Name
 	switch {
 	case !valued && (app || d.calls("specs.Role") || !d.isHelper()):
-		d.appError(d.def.Name, "component "+name+" returns no app: end it with `return specs.AppDef(…)`, or call it _"+name+" if it is a helper")
+		d.appError(d.def.Name, "component "+name+" returns no app: end it with `return specs.AppDef(…)`, or rename it to _"+name+" if it is a helper")
 	case app:
 		for _, ret := range empty {
 			d.appError(ret, "component "+name+" returns None here: write `return specs.AppDef(…)` or `fail(…)`")
@@ -38,7 +38,7 @@ func (d *componentCheck) appError(at syntax.Node, message string) {
 	d.add(Finding{Rule: ruleNoApp, Severity: Error, Start: start, End: end, Message: message})
 }
 
-// inFunction visits a function without those inside it.
+// inFunction visits the nodes of a function, without those of inner functions.
 func inFunction(def *syntax.DefStmt, visit func(syntax.Node)) {
 	for _, s := range def.Body {
 		syntax.Walk(s, func(n syntax.Node) bool {
@@ -52,7 +52,7 @@ func inFunction(def *syntax.DefStmt, visit func(syntax.Node)) {
 	}
 }
 
-// canBeNone holds for None itself and for a conditional with it.
+// canBeNone reports whether e is None or a conditional with None.
 func canBeNone(e syntax.Expr) bool {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:
@@ -72,7 +72,7 @@ func isConditional(e syntax.Expr) bool {
 	return ok
 }
 
-// calls reports whether the function calls that, a dotted name.
+// calls reports whether the function calls name, which may be dotted.
 func (d *componentCheck) calls(name string) (found bool) {
 	inFunction(d.def, func(n syntax.Node) {
 		call, ok := n.(*syntax.CallExpr)
@@ -81,7 +81,7 @@ func (d *componentCheck) calls(name string) (found bool) {
 	return found
 }
 
-// dotted is the text of a name such as specs.Role, "" for other expressions.
+// dotted returns the text of a name such as specs.Role, "" for other expressions.
 func dotted(e syntax.Expr) string {
 	switch e := e.(type) {
 	case *syntax.Ident:
@@ -94,8 +94,8 @@ func dotted(e syntax.Expr) string {
 	return ""
 }
 
-// isHelper reports whether a function that returns nothing has a purpose: it can fail, it changes
-// an argument, it calls another such function of the file, or the file calls it for its effect.
+// isHelper reports whether a function without result is useful as a helper: it can fail, it changes
+// an argument, it calls another such function of the file, or the file calls it as a statement.
 func (d *componentCheck) isHelper() (helper bool) {
 	var params []string
 	for _, p := range d.def.Params {

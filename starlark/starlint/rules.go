@@ -28,27 +28,27 @@ const (
 	ruleUnusedLoad   = "unused-load"
 )
 
-// ownRules are ours; the others are those of buildtools (warnings).
+// ownRules returns our rules; the others come from buildtools (warnings).
 func ownRules() []Rule {
 	return []Rule{
 		{ruleSyntax, "the file cannot be parsed", false},
 		{ruleNames, "a name is not defined, or defined twice", false},
-		{ruleDocstring, "a component (a function without _ in front) has no docstring, so its help is empty", false},
+		{ruleDocstring, "a component (a function without a leading _) has no docstring, so its help is empty", false},
 		{ruleUndocumented, "a component's argument is not in the Args: section of its docstring", false},
 		{ruleNoSuch, "the docstring describes an argument that the function does not have", true},
 		{ruleType, "the docstring gives an argument a type that does not exist", true},
-		{ruleDefault, "an argument's default is no value of its type", true},
-		{ruleKwargs, "a component takes **kwargs or an argument called help, which a command line cannot give", false},
+		{ruleDefault, "an argument's default is not of its type", true},
+		{ruleKwargs, "a component takes **kwargs or an argument called help, which a command line cannot set", false},
 		{ruleNoApp, "a component returns no app, or None instead of one", false},
-		{ruleMacro, "a text has a misspelled macro such as ${replicaid}", false},
+		{ruleMacro, "a string has a misspelled macro such as ${replicaid}", false},
 		{analysis.RuleLoad, "a load fails: its file or name does not exist, is private, does not parse or loads this file", false},
 		{analysis.RuleAttribute, "a module or value does not have an attribute", false},
 		{analysis.RuleCall, "a call has unknown, missing or too many arguments", false},
-		{ruleResource, "specs.Role(...) says nothing about the resources that a replica needs", false},
+		{ruleResource, "specs.Role(...) does not state the resources that a replica needs", false},
 	}
 }
 
-// Rules lists what is looked for, by name.
+// Rules lists all rules, sorted by name.
 func Rules() []Rule {
 	rules := ownRules()
 	for _, w := range warnings() {
@@ -58,32 +58,32 @@ func Rules() []Rule {
 	return rules
 }
 
-// A warning is one of buildtools'; its name there is that of the rule, unless category says otherwise.
+// A warning is a rule of buildtools. category is its name there, usually the same.
 type warning struct {
 	Rule
 	category string
-	title    string // of its fix
+	title    string // the title of its fix
 }
 
-// warnings are those of buildtools about mistakes in every Starlark dialect, not about Bazel's
-// style.
+// warnings returns the rules of buildtools about mistakes in every Starlark dialect, without those
+// about Bazel's style.
 func warnings() []warning {
 	return []warning{
 		{Rule{"confusing-name", "a variable is called l, I or O", false}, "confusing-name", ""},
-		{Rule{"dict-method-named-arg", "a method of a dict is given its argument by name, which it does not take", false}, "dict-method-named-arg", ""},
+		{Rule{"dict-method-named-arg", "a method of a dict is called with a named argument, which it does not accept", false}, "dict-method-named-arg", ""},
 		{Rule{"docstring-header", "a docstring does not begin with a summary of one line", false}, "function-docstring-header", ""},
-		{Rule{"list-append", "x += [y] makes a list that is thrown away; x.append(y) does not", true}, "list-append", "use append"},
+		{Rule{"list-append", "x += [y] creates a temporary list; x.append(y) does not", true}, "list-append", "use append"},
 		{Rule{"no-effect", "a statement does nothing", false}, "no-effect", ""},
 		{Rule{"return-value", "some paths through a function return a value, others do not", false}, "return-value", ""},
 		{Rule{"string-iteration", "a string is iterated or indexed like a list", false}, "string-iteration", ""},
-		{Rule{"uninitialized", "a variable may have no value yet", false}, "uninitialized", ""},
+		{Rule{"uninitialized", "a variable may be used before it has a value", false}, "uninitialized", ""},
 		{Rule{"unreachable", "a statement can never be reached", false}, "unreachable", ""},
 		{Rule{ruleUnusedLoad, "a loaded name is not used", true}, "load", "remove it"},
-		{Rule{"unused-variable", "a variable is never used; call it _ or _name if that is meant", false}, "unused-variable", ""},
+		{Rule{"unused-variable", "a variable is never used; name it _ or _name if that is intended", false}, "unused-variable", ""},
 	}
 }
 
-// category is what buildtools calls a rule of ours.
+// category returns the name of a rule in buildtools.
 func category(rule string) string {
 	for _, w := range warnings() {
 		if w.Name == rule {
@@ -109,7 +109,7 @@ func (l *linter) bazel() {
 	}
 }
 
-// firstSentence is the beginning of a message of buildtools; the rest is advice about Bazel.
+// firstSentence returns the first sentence of a message of buildtools; the rest is advice about Bazel.
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text, _, _ = strings.Cut(text, ". ")
@@ -118,7 +118,7 @@ func firstSentence(text string) string {
 	return string(unicode.ToLower(first)) + text[size:]
 }
 
-// warn runs one warning. A defect in it must not hide what the other rules find.
+// warn runs one warning. A panic in it must not hide the findings of other rules.
 func (l *linter) warn(category string) (found []*warn.LinterFinding) {
 	defer func() {
 		if recover() != nil {
@@ -128,7 +128,7 @@ func (l *linter) warn(category string) (found []*warn.LinterFinding) {
 	return warn.FileWarningMap[category](l.tree)
 }
 
-// replacements are the edits of a fix, nil if there is none.
+// replacements returns the edits of a fix, nil if there is no fix.
 func (l *linter) replacements(list []warn.LinterReplacement) []Edit {
 	var edits []Edit
 	for _, r := range list {
@@ -150,9 +150,9 @@ func (l *linter) replacements(list []warn.LinterReplacement) []Edit {
 	return edits
 }
 
-// keepsMeaning reports whether a replacement does what the code does. For x.append(y) x must be a
-// plain name: the elements of a tuple and the fields of a struct cannot be assigned, and 10.append
-// is no code.
+// keepsMeaning reports whether a replacement has the same effect as the code. For x.append(y), x must
+// be a plain name: the elements of a tuple and the fields of a struct cannot be assigned, and 10.append
+// is not valid code.
 func keepsMeaning(e build.Expr) bool {
 	call, ok := e.(*build.CallExpr)
 	if !ok {
@@ -166,9 +166,9 @@ func keepsMeaning(e build.Expr) bool {
 	return ok
 }
 
-// print lays an expression out that begins at an offset of the file.
+// print formats an expression that begins at an offset of the file.
 func (l *linter) print(e build.Expr, offset int) string {
-	*e.Comment() = build.Comments{} // those stand outside of what is replaced
+	*e.Comment() = build.Comments{} // comments are outside of the replaced text
 	file := &build.File{Type: build.TypeDefault, Stmt: []build.Expr{e}}
 	text := strings.TrimSuffix(string(build.FormatWithoutRewriting(file)), "\n")
 	line := l.Text[l.Start(l.at(offset).Line-1):offset]
@@ -176,7 +176,7 @@ func (l *linter) print(e build.Expr, offset int) string {
 	return strings.ReplaceAll(text, "\n", "\n"+margin)
 }
 
-// removal takes a statement away, with its lines if it has them for itself.
+// removal deletes a statement, with its lines if they contain nothing else.
 func (l *linter) removal(start, end int) Edit {
 	from, to := start, end
 	for from > 0 && (l.Text[from-1] == ' ' || l.Text[from-1] == '\t') {

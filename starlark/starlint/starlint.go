@@ -1,11 +1,11 @@
-// Package starlint finds errors and doubtful code in component files without
-// running them. Check returns Findings, some of which have a Fix; Apply makes them.
+// Package starlint finds errors and suspicious code in component files without
+// running them. Check returns Findings, some with a Fix; Apply applies fixes.
 //
-// The rules are a fixed list of warnings of github.com/bazelbuild/buildtools
-// (rules.go) and our own about syntax and names (linter.go), components
+// The rules are selected warnings of github.com/bazelbuild/buildtools (rules.go)
+// and our own rules about syntax and names (linter.go), components
 // (components.go), their defaults (defaults.go) and results (returns.go); package
-// analysis adds loads, attributes and calls. A comment beside or above the
-// place turns rules off there:
+// analysis adds loads, attributes and calls. A comment on the same line or above
+// turns rules off:
 //
 //	# lint: disable=RULE, RULE
 //	# buildifier: disable=RULE
@@ -21,55 +21,55 @@ import (
 	"torchx/starlark/analysis"
 )
 
-// Position is a place in a file.
+// Position is a position in a file.
 type Position struct {
 	Line   int `json:"line"`   // from 1
 	Col    int `json:"col"`    // from 1, in characters
 	Offset int `json:"offset"` // from 0, in bytes
 }
 
-// Edit replaces the text between two places of the file as it was linted.
+// Edit replaces the text between two positions of the linted file.
 type Edit struct {
 	Start Position `json:"start"`
-	End   Position `json:"end"` // the first that stays
+	End   Position `json:"end"` // exclusive
 	Text  string   `json:"text"`
 }
 
-// Fix is a change that ends a finding and keeps what the file means.
+// Fix is a change that resolves a finding without changing the meaning of the file.
 type Fix struct {
-	Title string `json:"title"` // what it does, as an order: "remove the load of x"
-	Edits []Edit `json:"edits"` // areApart from one another
+	Title string `json:"title"` // imperative: "remove the load of x"
+	Edits []Edit `json:"edits"` // do not overlap
 }
 
-// Severity says what a finding means.
+// Severity is the severity of a finding.
 type Severity string
 
-// The severities: a file with an error cannot be run.
+// The severities. A file with an error cannot be run.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 )
 
-// Finding is one thing that is wrong with a file.
+// Finding is one problem of a file.
 type Finding struct {
 	Rule     string   `json:"rule"` // one of Rules
 	Severity Severity `json:"severity"`
-	File     string   `json:"file"` // as it was given
+	File     string   `json:"file"` // as given to Check
 	Start    Position `json:"start"`
-	End      Position `json:"end"`     // behind the last character
-	Message  string   `json:"message"` // one line without a place
+	End      Position `json:"end"`     // after the last character
+	Message  string   `json:"message"` // one line, without the position
 	Fix      *Fix     `json:"fix"`     // nil if there is none
 }
 
-// Rule describes one thing that is looked for.
+// Rule describes a check.
 type Rule struct {
 	Name, Summary string
-	// Fixable: findings can have a Fix.
+	// Fixable says that findings can have a Fix.
 	Fixable bool
 }
 
-// Check lints a file and returns its findings by position. It follows loads if there is an opener.
-// Rules about components do not apply to tests.
+// Check lints a file and returns its findings sorted by position. It follows loads if o is not nil.
+// Rules about components do not apply to test files.
 func Check(file *analysis.File, o analysis.Opener) []Finding {
 	l := newLinter(file.Name, []byte(file.Text))
 	l.run()
@@ -82,11 +82,11 @@ func Check(file *analysis.File, o analysis.Opener) []Finding {
 	return l.findings
 }
 
-// maxRounds bounds how often FixAll lints a file: a fix can uncover another finding.
+// maxRounds bounds how often FixAll lints a file: a fix can reveal another finding.
 const maxRounds = 10
 
-// FixAll makes the fixes of a file until none are left. It returns the new source, the number of
-// fixes and the findings that are left.
+// FixAll applies fixes until no finding has one. It returns the new source, the number of fixes and
+// the remaining findings.
 func FixAll(file *analysis.File, o analysis.Opener) (out []byte, fixed int, left []Finding) {
 	out, left = []byte(file.Text), Check(file, o)
 	for range maxRounds {
@@ -103,8 +103,7 @@ func FixAll(file *analysis.File, o analysis.Opener) (out []byte, fixed int, left
 	return out, fixed, left
 }
 
-// breaks reports whether a fixed file cannot run for another reason than before: a fix must not be
-// worse than none.
+// breaks reports whether a fix added errors that keep the file from running.
 func breaks(before, after []Finding) bool {
 	count := func(list []Finding) (n int) {
 		for i := range list {
@@ -117,8 +116,8 @@ func breaks(before, after []Finding) bool {
 	return count(after) > count(before)
 }
 
-// Apply makes the fixes of findings in src and counts them. Of overlapping fixes it makes the first
-// only.
+// Apply applies the fixes of findings to src and returns their number. Of overlapping fixes only the
+// first is applied.
 func Apply(src []byte, findings []Finding) ([]byte, int) {
 	var made edits
 	fixed := 0
@@ -138,10 +137,10 @@ func Apply(src []byte, findings []Finding) ([]byte, int) {
 	return out.Bytes(), fixed
 }
 
-// edits are sorted and do not touch one another.
+// edits are sorted and do not touch each other.
 type edits []Edit
 
-// add inserts the edits of a fix, which are apart, unless one touches another.
+// add inserts the edits of a fix, unless one of them touches an edit.
 func (e *edits) add(more []Edit) bool {
 	for _, m := range more {
 		if i := e.search(m); i < len(*e) && (*e)[i].Start.Offset <= m.End.Offset {

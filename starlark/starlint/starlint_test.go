@@ -12,8 +12,8 @@ import (
 	"torchx/starlark/starlint"
 )
 
-// cases are files, what is found in them as "LINE:COL-LINE:COL rule: message", and
-// the file after its fixes ("": there are none).
+// cases are files, their findings as "LINE:COL-LINE:COL rule: message", and the file after its fixes
+// ("" without fixes).
 var cases = []struct{ name, src, want, fixed string }{
 	{"clean", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): number\n    \"\"\"\n    return n\n", "", ""},
 	{"syntax", "def f(:\n    pass\n", "1:6-1:7 syntax: '(' is never closed: got ':', want ')'", ""},
@@ -23,7 +23,7 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"known names", "x = [specs, torchx, json, math, struct, shlex, path, len, __file__]\n", "", ""},
 	{"recursion of comments", "# lint: disable=\nx = nothing\n", "2:5-2:12 names: undefined: nothing", ""},
 
-	{"docstring", "def go():\n    return 1\n", "1:5-1:7 missing-docstring: component go has no docstring: write one, or call it _go if it is a helper", ""},
+	{"docstring", "def go():\n    return 1\n", "1:5-1:7 missing-docstring: component go has no docstring: write one, or rename it to _go if it is a helper", ""},
 	{"private", "def _go():\n    return 1\n\nX = _go()\n", "", ""},
 	{"nested", "def go():\n    \"\"\"Goes.\"\"\"\n    def f():\n        return 1\n\n    return f()\n", "", ""},
 	{
@@ -31,16 +31,16 @@ var cases = []struct{ name, src, want, fixed string }{
 		"1:11-1:12 undocumented-argument: argument b of go is not in the Args: section of its docstring\n" +
 			"1:19-1:20 undocumented-argument: argument *c of go is not in the Args: section of its docstring", "",
 	},
-	{"kwargs", "def go(**kw):\n    \"\"\"Goes.\"\"\"\n    return kw\n", "1:10-1:12 component-kwargs: a command line cannot give **kw: name the parameters otherwise, or call the function _go", ""},
+	{"kwargs", "def go(**kw):\n    \"\"\"Goes.\"\"\"\n    return kw\n", "1:10-1:12 component-kwargs: a command line cannot set **kw: use other parameters, or rename the function to _go", ""},
 	{
 		"help", "def go(help):\n    \"\"\"Goes.\n\n    Args:\n        help (str): no\n    \"\"\"\n    return help\n",
-		"1:8-1:12 component-kwargs: a command line cannot give help: name the parameters otherwise, or call the function _go", "",
+		"1:8-1:12 component-kwargs: a command line cannot set help: use other parameters, or rename the function to _go", "",
 	},
 	{
 		"no such argument", "def go(image):\n    \"\"\"Goes.\n\n    Args:\n        imgae (str): the image\n        gone: nothing\n    \"\"\"\n    return image\n",
 		"1:8-1:13 undocumented-argument: argument image of go is not in the Args: section of its docstring\n" +
-			"5:9-5:14 unknown-argument: the docstring of go describes imgae, which is no argument. Did you mean image?\n" +
-			"6:9-6:13 unknown-argument: the docstring of go describes gone, which is no argument",
+			"5:9-5:14 unknown-argument: the docstring of go describes imgae, which is not an argument. Did you mean image?\n" +
+			"6:9-6:13 unknown-argument: the docstring of go describes gone, which is not an argument",
 		"def go(image):\n    \"\"\"Goes.\n\n    Args:\n        image (str): the image\n        gone: nothing\n    \"\"\"\n    return image\n",
 	},
 	{
@@ -70,7 +70,7 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"None on a path", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        return None\n    return specs.AppDef(name = \"x\")\n", "8:9-8:20 no-app: component go returns None here: …", ""},
 	{"None in a conditional", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    return (specs.AppDef(name = \"x\") if n else None)\n", "7:5-7:53 no-app: component go returns None here: …", ""},
 	{"helpers", "def check(n):\n    \"\"\"C.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n\ndef extend(args):\n    \"\"\"E.\n\n    Args:\n        args (list): a\n    \"\"\"\n    args.append(1)\n\ndef validate(n):\n    \"\"\"V.\n\n    Args:\n        n (int): n\n    \"\"\"\n    _no(n)\n\ndef _no(n):\n    fail(n)\n\ndef find(n):\n    \"\"\"F.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n:\n        return None\n    return n\n", "", ""},
-	{"macro", "X = [\"a ${replicaid} ${app_id} ${HOME} ${app-id} ${map_id} ${rep}\", \"appid=1; ${appid}\"]\n", "1:9-1:21 unknown-macro: there is no macro ${replicaid}. Did you mean ${replica_id}, specs.macros.replica_id?\n1:40-1:49 unknown-macro: there is no macro ${app-id}. …", ""},
+	{"macro", "X = [\"a ${replicaid} ${app_id} ${HOME} ${app-id} ${map_id} ${rep}\", \"appid=1; ${appid}\"]\n", "1:9-1:21 unknown-macro: unknown macro ${replicaid}. Did you mean ${replica_id} (specs.macros.replica_id)?\n1:40-1:49 unknown-macro: unknown macro ${app-id}. …", ""},
 	{"attribute", "X = specs.Rolle\n", "1:11-1:16 unknown-attribute: specs has no attribute Rolle. Did you mean Role?", ""},
 	{"call", "X = specs.AppDef(nme = 1)\n", "1:5-1:17 wrong-call: specs.AppDef needs the argument name\n1:18-1:21 wrong-call: specs.AppDef has no argument nme. Did you mean name?", ""},
 	{
@@ -106,7 +106,7 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"unreachable", "def _f():\n    return 1\n    fail(\"x\")\n\nX = _f()\n", "3:5-3:14 unreachable: the statement is unreachable", ""},
 	{"unused", "def _f(a, _b):\n    c = 1\n    return 1\n\nX = _f(1, 2)\n", "1:8-1:9 unused-variable: variable \"a\" is unused\n2:5-2:6 unused-variable: variable \"c\" is unused", ""},
 
-	{"disabled behind", "X = nothing # lint: disable=names\nY = nothing\n", "2:5-2:12 names: undefined: nothing", ""},
+	{"disabled on the line", "X = nothing # lint: disable=names\nY = nothing\n", "2:5-2:12 names: undefined: nothing", ""},
 	{"disabled above", "# buildifier: disable=unused-load, names\nload(\"./a.star\", \"a\")\n\n# lint: disable=missing-docstring\ndef go():\n    return 1\n", "", ""},
 	{"disabled by buildifier's name", "load(\"./a.star\", \"a\") # buildifier: disable=load\n", "", ""},
 	{"disabled function", "# lint: disable=undocumented-argument\ndef go(\n        a,\n        b):\n    \"\"\"Goes.\"\"\"\n    return [a, b]\n", "", ""},
@@ -138,22 +138,22 @@ func TestCheck(t *testing.T) {
 			if got, _ := starlint.Apply([]byte(c.src), findings); string(got) != c.fixed {
 				t.Errorf("fixed\n%s\nwant\n%s", got, c.fixed)
 			}
-			// A byte order mark and line ends of Windows change no place but offsets.
+			// A byte order mark and line ends of Windows change only offsets.
 			marked := check("x.star", []byte("\uFEFF"+c.src))
 			same(t, marked, c.want)
 			if got, _ := starlint.Apply([]byte("\uFEFF"+c.src), marked); string(got) != "\uFEFF"+c.fixed {
-				t.Errorf("fixed behind a byte order mark\n%q\nwant\n%q", got, c.fixed)
+				t.Errorf("fixed after a byte order mark\n%q\nwant\n%q", got, c.fixed)
 			}
 		})
 	}
 }
 
-// check lints a text whose loads are not followed.
+// check lints a text without following loads.
 func check(name string, src []byte) []starlint.Finding {
 	return starlint.Check(analysis.New(name, nil, string(src), nil), nil)
 }
 
-// same compares findings with lines of which each may end with "…".
+// same compares findings with lines, each of which may end with "…".
 func same(t *testing.T, findings []starlint.Finding, want string) {
 	t.Helper()
 	var got []string
@@ -177,7 +177,7 @@ func same(t *testing.T, findings []starlint.Finding, want string) {
 	}
 }
 
-// Test files have no components.
+// TestTestFiles checks that rules about components do not apply to test files.
 func TestTestFiles(t *testing.T) {
 	t.Parallel()
 	src := "def test_x(t):\n    t.eq(specs.Role(name = \"a\", image = \"b\").name, \"a\")\n"
@@ -189,7 +189,7 @@ func TestTestFiles(t *testing.T) {
 	}
 }
 
-// Every rule is found by a case above, says what it is, and has fixes as it says.
+// TestRules checks that the cases above cover every rule, and that Fixable is correct.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	found, fixed := map[string]bool{}, map[string]bool{}
@@ -202,7 +202,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-	found["broken-load"] = true // the tests of analysis have other files
+	found["broken-load"] = true // covered by the tests of package analysis
 	var names []string
 	for _, r := range starlint.Rules() {
 		names = append(names, r.Name)
@@ -215,7 +215,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Whatever is linted, places are within the file and fixes lead to no new errors.
+// FuzzCheck checks that positions are within the file and that fixes add no errors.
 func FuzzCheck(f *testing.F) {
 	for _, c := range cases {
 		f.Add(c.src)
@@ -234,7 +234,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		if comments(string(fixed)) < comments(src) {
-			t.Fatalf("%q\nbecame\n%q\nwithout a comment", src, fixed)
+			t.Fatalf("%q\nbecame\n%q\nand lost a comment", src, fixed)
 		}
 		for _, x := range check("x.star", fixed) {
 			if x.Rule == "syntax" {
@@ -261,8 +261,8 @@ func comments(src string) (n int) {
 	return n
 }
 
-// A file of many parts is linted, and fixed, without comparing each with each other: that would take
-// minutes, or for the values that share values, for ever.
+// TestLargeFiles checks that linting and fixing a large file does not compare all its parts with each
+// other: that would take minutes, or forever for values with shared parts.
 func TestLargeFiles(t *testing.T) {
 	t.Parallel()
 	const n = 20000
@@ -279,16 +279,16 @@ func TestLargeFiles(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		src   string
-		fixes int // the least number
+		fixes int // minimum
 	}{
-		"parameters on a line":    {"def go(ä = 1" + many(", p@ = 1") + "):\n    \"\"\"Goes.\"\"\"\n    return ä\n", 0},
-		"types":                   {"def go(" + many("p@, ") + "):\n    \"\"\"Goes.\n\n    Args:\n" + many("        p@ (string): x\n") + "    \"\"\"\n    return p0\n", n},
-		"arguments that are none": {"def go(" + many("p@, ") + "):\n    \"\"\"Goes.\n\n    Args:\n" + many("        q@: x\n") + "    \"\"\"\n    return p0\n", 0},
-		"undefined names":         {many("g@ = u@\n"), 0},
-		"disabled rules":          {many("g@ = u@ # lint: disable=no-effect\n"), 0},
-		"choices":                 {"def go(a = \"z\"):\n    \"\"\"Goes.\n\n    Args:\n        a (enum(" + many("\"c@\", ") + "\"x\")): x\n    \"\"\"\n    return a\n", 0},
-		"shared values":           {shared + "def go(a = X60):\n    \"\"\"Goes.\n\n    Args:\n        a (int): x\n    \"\"\"\n    return a\n", 0},
-		"appends":                 {"def _f(x):\n" + many("    x += [@]\n") + "    return x\n\nX = _f([])\n", n},
+		"parameters on a line":        {"def go(ä = 1" + many(", p@ = 1") + "):\n    \"\"\"Goes.\"\"\"\n    return ä\n", 0},
+		"types":                       {"def go(" + many("p@, ") + "):\n    \"\"\"Goes.\n\n    Args:\n" + many("        p@ (string): x\n") + "    \"\"\"\n    return p0\n", n},
+		"arguments that do not exist": {"def go(" + many("p@, ") + "):\n    \"\"\"Goes.\n\n    Args:\n" + many("        q@: x\n") + "    \"\"\"\n    return p0\n", 0},
+		"undefined names":             {many("g@ = u@\n"), 0},
+		"disabled rules":              {many("g@ = u@ # lint: disable=no-effect\n"), 0},
+		"choices":                     {"def go(a = \"z\"):\n    \"\"\"Goes.\n\n    Args:\n        a (enum(" + many("\"c@\", ") + "\"x\")): x\n    \"\"\"\n    return a\n", 0},
+		"shared values":               {shared + "def go(a = X60):\n    \"\"\"Goes.\n\n    Args:\n        a (int): x\n    \"\"\"\n    return a\n", 0},
+		"appends":                     {"def _f(x):\n" + many("    x += [@]\n") + "    return x\n\nX = _f([])\n", n},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

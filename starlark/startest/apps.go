@@ -11,20 +11,20 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// app is t.app(component, *args): the app that `torchx run` makes with these arguments.
+// app is t.app(component, *args): it returns the app that `torchx run` builds from these arguments.
 func (x *test) app(c call) (starlark.Value, error) {
 	if len(c.args) == 0 || len(c.kwargs) > 0 {
-		return nil, errors.New(`it takes a component and the arguments as they are typed: t.app(train, "--epochs", "3")`)
+		return nil, errors.New(`want a component and its arguments as typed: t.app(train, "--epochs", "3")`)
 	}
 	fn, ok := c.args[0].(*starlark.Function)
 	if !ok {
-		return nil, fmt.Errorf("%s is no component but of type %s", interp.Show(c.args[0]), c.args[0].Type())
+		return nil, fmt.Errorf("%s is not a component, got %s", interp.Show(c.args[0]), c.args[0].Type())
 	}
 	words := make([]string, len(c.args)-1)
 	for i, a := range c.args[1:] {
 		word, ok := starlark.AsString(a)
 		if !ok {
-			return nil, fmt.Errorf("argument %d is of type %s, want a string as it is typed", i+1, a.Type())
+			return nil, fmt.Errorf("argument %d: got %s, want a string as typed", i+1, a.Type())
 		}
 		words[i] = word
 	}
@@ -43,7 +43,7 @@ func (x *test) app(c call) (starlark.Value, error) {
 	return v, err
 }
 
-// plan is t.plan(app, backend = "local", cfg = {}): the backend's request as dicts and lists.
+// plan is t.plan(app, backend = "local", cfg = {}): it returns the backend's request as dicts and lists.
 func (x *test) plan(c call) (starlark.Value, error) {
 	var v starlark.Value
 	backend, options := "local", starlark.NewDict(0)
@@ -58,7 +58,7 @@ func (x *test) plan(c call) (starlark.Value, error) {
 	for _, item := range options.Items() {
 		key, ok := starlark.AsString(item[0])
 		if !ok {
-			return nil, fmt.Errorf("cfg: the key %s is of type %s, want a string", interp.Show(item[0]), item[0].Type())
+			return nil, fmt.Errorf("cfg: the key %s is a %s, want a string", interp.Show(item[0]), item[0].Type())
 		}
 		if cfg[key], err = cfgText(item[1]); err != nil {
 			return nil, fmt.Errorf("cfg: %s: %w", key, err)
@@ -66,7 +66,7 @@ func (x *test) plan(c call) (starlark.Value, error) {
 	}
 	plan := x.exec.runner.host.Plan
 	if plan == nil {
-		return nil, errors.New("there are no backends here")
+		return nil, errors.New("no backends are available")
 	}
 	request, err := plan(app, backend, cfg)
 	if err != nil {
@@ -75,7 +75,7 @@ func (x *test) plan(c call) (starlark.Value, error) {
 	return specmodule.FromJSON(request)
 }
 
-// cfgText is a value in the form of -cfg.
+// cfgText returns a value in the syntax of -cfg.
 func cfgText(v starlark.Value) (string, error) {
 	switch v := v.(type) {
 	case starlark.String:
@@ -85,5 +85,5 @@ func cfgText(v starlark.Value) (string, error) {
 	case starlark.Int, starlark.Float:
 		return v.String(), nil
 	}
-	return "", fmt.Errorf("a %s cannot be given to -cfg: write it as a string", v.Type())
+	return "", fmt.Errorf("a %s cannot be an option: write it as a string", v.Type())
 }

@@ -28,7 +28,7 @@ func (x *test) ne(c call) (starlark.Value, error) {
 	if err != nil || !same {
 		return starlark.True, err
 	}
-	return x.failedf(c, msg, "got %s, want anything else", got)
+	return x.failedf(c, msg, "got %s, want any other value", got)
 }
 
 func compare(c call) (got, want starlark.Value, msg string, same bool, err error) {
@@ -55,7 +55,7 @@ func (x *test) truth(c call, want bool) (starlark.Value, error) {
 	if bool(v.Truth()) == want {
 		return starlark.True, nil
 	}
-	return x.failedf(c, msg, "got %s, want something %t", v, want)
+	return x.failedf(c, msg, "got %s, want a %t value", v, want)
 }
 
 func (x *test) contains(c call) (starlark.Value, error) { return x.within(c, true) }
@@ -97,18 +97,18 @@ func (x *test) matches(c call) (starlark.Value, error) {
 	return x.failedf(c, msg, "%s does not match %q", starlark.String(text), pattern)
 }
 
-// fails is t.fails(fn, pattern, *args, **kwargs). It returns the error message, or None.
+// fails is t.fails(fn, pattern, *args, **kwargs). It returns the error message, or None if the test fails.
 func (x *test) fails(c call) (starlark.Value, error) {
 	if len(c.args) < 2 {
-		return nil, errors.New("it takes a function and a pattern: t.fails(fn, pattern, *args, **kwargs)")
+		return nil, errors.New("want a function and a pattern: t.fails(fn, pattern, *args, **kwargs)")
 	}
 	fn, ok := c.args[0].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is no function but of type %s", interp.Show(c.args[0]), c.args[0].Type())
+		return nil, fmt.Errorf("%s is not a function, got %s", interp.Show(c.args[0]), c.args[0].Type())
 	}
 	pattern, ok := starlark.AsString(c.args[1])
 	if !ok {
-		return nil, fmt.Errorf("the pattern is of type %s, want a string", c.args[1].Type())
+		return nil, fmt.Errorf("the pattern is a %s, want a string", c.args[1].Type())
 	}
 	re, err := x.exec.runner.pattern(pattern)
 	if err != nil {
@@ -130,14 +130,14 @@ func (x *test) fails(c call) (starlark.Value, error) {
 	return starlark.String(msg), nil
 }
 
-// pattern compiles a regular expression, once.
+// pattern returns a compiled regular expression, from a cache.
 func (r *Runner) pattern(text string) (*regexp.Regexp, error) {
 	if re, ok := r.patterns.Load(text); ok {
 		return re.(*regexp.Regexp), nil
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no regular expression (RE2): %w", text, err)
+		return nil, fmt.Errorf("%q is not a valid regular expression (RE2): %w", text, err)
 	}
 	r.patterns.Store(text, re)
 	return re, nil

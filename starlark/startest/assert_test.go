@@ -12,7 +12,7 @@ func TestAssertions(t *testing.T) {
 	for _, c := range []struct {
 		body   string
 		status startest.Status
-		want   string // all that is said; "…" at the end: only its beginning
+		want   string // the output, or its beginning before "…"
 	}{
 		{`t.eq(1, 1)`, startest.Pass, ""},
 		{`t.eq({"a": [1]}, {"a": [1.0]})`, startest.Pass, ""},
@@ -20,26 +20,26 @@ func TestAssertions(t *testing.T) {
 		{`t.eq(1, "1")`, startest.Fail, `x_test.star:4: got 1, want "1"`},
 		{`t.eq(1, 2, "sum")`, startest.Fail, "x_test.star:4: sum: got 1, want 2"},
 		{"t.eq(1, 2)\nt.eq(3, 4)", startest.Fail, "x_test.star:4: got 1, want 2\nx_test.star:5: got 3, want 4"},
-		{`t.eq("a\n" * 50 + "b", "a\n" * 50 + "c")`, startest.Fail, "x_test.star:4: got is not as wanted:\n    --- want\n    +++ got\n    @@ -48,4 +48,4 @@…"},
+		{`t.eq("a\n" * 50 + "b", "a\n" * 50 + "c")`, startest.Fail, "x_test.star:4: got differs from want:\n    --- want\n    +++ got\n    @@ -48,4 +48,4 @@…"},
 		{`t.eq(one(), one())`, startest.Pass, ""},
-		{`t.eq(one(n = 2), one(n = 3))`, startest.Fail, "x_test.star:4: got is not as wanted:\n    --- want…"},
+		{`t.eq(one(n = 2), one(n = 3))`, startest.Fail, "x_test.star:4: got differs from want:\n    --- want…"},
 		{`t.ne(1, 2)`, startest.Pass, ""},
-		{`t.ne(1, 1)`, startest.Fail, "x_test.star:4: got 1, want anything else"},
+		{`t.ne(1, 1)`, startest.Fail, "x_test.star:4: got 1, want any other value"},
 		{"t.true([1])\nt.false({})", startest.Pass, ""},
-		{"t.true(0)\nt.false('a', 'msg')", startest.Fail, "x_test.star:4: got 0, want something true\nx_test.star:5: msg: got \"a\", want something false"},
+		{"t.true(0)\nt.false('a', 'msg')", startest.Fail, "x_test.star:4: got 0, want a true value\nx_test.star:5: msg: got \"a\", want a false value"},
 		{"t.contains('abc', 'b')\nt.contains([1], 1)\nt.contains({'k': 1}, 'k')\nt.lacks((1,), 2)", startest.Pass, ""},
 		{"t.contains([1], 2)\nt.lacks('ab', 'a')", startest.Fail, "x_test.star:4: [1] does not contain 2\nx_test.star:5: \"ab\" contains \"a\""},
 		{`t.contains(1, 2)`, startest.Fail, "x_test.star:4:15: contains: unknown binary op: int in int…"},
 		{`t.matches("abc", "^a.c$")`, startest.Pass, ""},
 		{`t.matches("abc", "x")`, startest.Fail, `x_test.star:4: "abc" does not match "x"`},
-		{`t.matches("abc", "(")`, startest.Fail, `x_test.star:4:14: matches: "(" is no regular expression (RE2): …`},
+		{`t.matches("abc", "(")`, startest.Fail, `x_test.star:4:14: matches: "(" is not a valid regular expression (RE2): …`},
 		{`t.fails(lambda: fail("no way"), "no w.y$")`, startest.Pass, ""},
 		{`t.eq(t.fails(fail, "x", "x"), "fail: x")`, startest.Pass, ""},
 		{`t.fails(lambda: 1 + "a", "unknown binary op")`, startest.Pass, ""},
 		{`t.fails(one, "num_replicas", n = "x")`, startest.Pass, ""},
 		{`t.fails(lambda: 3, "x")`, startest.Fail, `x_test.star:4: lambda did not fail: it returned 3, want an error that matches "x"`},
 		{`t.fails(lambda: fail("a"), "b")`, startest.Fail, `x_test.star:4: lambda failed with "fail: a", which does not match "b"`},
-		{`t.fails(3, "b")`, startest.Fail, "x_test.star:4:12: fails: 3 is no function but of t…"},
+		{`t.fails(3, "b")`, startest.Fail, "x_test.star:4:12: fails: 3 is not a function, got …"},
 		{"t.error('a')\nt.log('b', 1, [2])", startest.Fail, "x_test.star:4: a\nx_test.star:5: b 1 [2]"},
 		{"t.fatal('a')\nt.log('b')", startest.Fail, "x_test.star:4: a"},
 		{"print('p')\nt.log('l')", startest.Pass, "p\nx_test.star:5: l"},
@@ -64,7 +64,7 @@ func TestAssertions(t *testing.T) {
 			begin, partly := strings.CutSuffix(c.want, "…")
 			said := got == c.want || partly && strings.HasPrefix(got, begin)
 			if r.Status != c.status || !said {
-				t.Errorf("%s, said\n%s\nwant %s,\n%s", r.Status, got, c.status, c.want)
+				t.Errorf("%s, output\n%s\nwant %s,\n%s", r.Status, got, c.status, c.want)
 			}
 		})
 	}
@@ -98,7 +98,7 @@ x_test.star:10:33: fail: y
 	}
 }
 
-// A subtest that is stopped at a limit ends the whole test.
+// TestLimitEndsTheTest checks that a subtest that is stopped at a limit ends the whole test.
 func TestLimitEndsTheTest(t *testing.T) {
 	t.Parallel()
 	r := one(t, "def endless(t):\n    for i in range(1 << 40):\n        pass\nt.run('a', endless)\nt.log('not reached')")
@@ -113,7 +113,7 @@ func TestApp(t *testing.T) {
 		`t.eq(t.app(one, "--n", "3").roles[0].num_replicas, 3)`: "",
 		`t.app(one, "--m", "3")`:                                `x_test.star:4:10: app: unknown option "--m"`,
 		`t.app(one, "-n", "x")`:                                 `x_test.star:4:10: app: -n: "x" is not an int`,
-		`t.app(one, 3)`:                                         "argument 1 is of type int, want a string as it is typed",
+		`t.app(one, 3)`:                                         "argument 1: got int, want a string as typed",
 		`t.app(lambda: 3)`:                                      "component returned int, want specs.AppDef",
 		`t.fails(t.app, "unknown option", one, "--m=1")`:        "",
 		`t.eq(t.plan(one(), "b", {"k": True, "n": 3})["cfg"], {"k": "true", "n": "3"})`: "",

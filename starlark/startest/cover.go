@@ -12,8 +12,8 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// MergeCoverage adds up the coverage of several runs, sorted by path. Of a changed file the last
-// one counts.
+// MergeCoverage adds up the coverage of several runs, sorted by path. If a file changed, its last
+// coverage replaces earlier ones.
 func MergeCoverage(lists ...[]interp.FileCoverage) []interp.FileCoverage {
 	files := map[string]interp.FileCoverage{}
 	for _, list := range lists {
@@ -31,7 +31,7 @@ func MergeCoverage(lists ...[]interp.FileCoverage) []interp.FileCoverage {
 	return slices.SortedFunc(maps.Values(files), func(a, b interp.FileCoverage) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// Covered counts the statements of files, and those that ran.
+// Covered returns the number of statements that ran, and of all statements.
 func Covered(files ...interp.FileCoverage) (ran, all int) {
 	for _, f := range files {
 		all += len(f.Blocks)
@@ -44,7 +44,7 @@ func Covered(files ...interp.FileCoverage) (ran, all int) {
 	return ran, all
 }
 
-// WriteProfile writes coverage as `go test -coverprofile` does; name maps paths to names in it.
+// WriteProfile writes coverage like `go test -coverprofile`; name maps paths to names in the profile.
 func WriteProfile(w io.Writer, files []interp.FileCoverage, name func(path string) string) error {
 	if _, err := io.WriteString(w, "mode: count\n"); err != nil {
 		return err
@@ -60,13 +60,13 @@ func WriteProfile(w io.Writer, files []interp.FileCoverage, name func(path strin
 	return nil
 }
 
-// Percent writes the share of statements that ran: "66.7%".
+// Percent formats the share of statements that ran: "66.7%".
 func Percent(ran, all int) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(ran)/float64(max(all, 1)))
 }
 
-// Unloaded returns the coverage of the components below paths, relative to dir, that no test has
-// loaded. It leaves out files that cannot be parsed.
+// Unloaded returns the coverage of the component files below paths, relative to dir, that no test
+// loaded. It skips files that cannot be parsed.
 func Unloaded(dir string, paths []string, loaded []interp.FileCoverage) []interp.FileCoverage {
 	known := map[string]bool{}
 	for _, f := range loaded {
@@ -92,7 +92,7 @@ func Unloaded(dir string, paths []string, loaded []interp.FileCoverage) []interp
 }
 
 // MissedLines lists the lines with statements that did not run: "3, 7-9". A range ends with its
-// function, since what stands between two functions may have run.
+// function, since statements between two functions may have run.
 func MissedLines(f interp.FileCoverage) string {
 	var parts []string
 	first, last, function := 0, 0, 0

@@ -6,8 +6,8 @@ import (
 	"torchx/starlark/interp"
 )
 
-// TestMissedLines: a range ends with its function, since what stands between two of
-// them may have run.
+// TestMissedLines checks that a range ends with its function, since statements between two functions
+// may have run.
 func TestMissedLines(t *testing.T) {
 	t.Parallel()
 	f, err := interp.ZeroCoverage("/x.star", "x.star", []byte("def a():\n    x = 1\n\n    return x\n\nX = a\n\ndef b():\n    return (\n        1\n    )\n\ndef c():\n    pass\n"))

@@ -9,7 +9,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// TestDocsAreTrue: what is documented is there, and the page about tests has all of it.
+// TestDocsAreTrue checks that the documentation of t is complete, also on the page about tests.
 func TestDocsAreTrue(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "howto", "testing-components.md"))
@@ -19,7 +19,7 @@ func TestDocsAreTrue(t *testing.T) {
 	x := &test{}
 	for name, d := range Docs() {
 		if v, err := x.Attr(name); v == nil || err != nil {
-			t.Errorf("t.%s is documented, but not there: %v", name, err)
+			t.Errorf("t.%s is documented, but does not exist: %v", name, err)
 		} else if _, call := v.(*starlark.Builtin); call != strings.HasPrefix(d.Signature, "t."+name+"(") {
 			t.Errorf("t.%s: got signature %s, want parameters for functions only", name, d.Signature)
 		}

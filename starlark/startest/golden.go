@@ -20,14 +20,14 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// goldenDir is the folder of golden files, beside the test file.
+// goldenDir is the folder of golden files, next to the test file.
 const goldenDir = "testdata"
 
 // goldenName matches names of golden files that are valid on every system.
 var goldenName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+=-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*$`)
 
-// golden is t.golden(value, name): compares with testdata/NAME.json, or NAME.txt for a string;
-// -update writes it.
+// golden is t.golden(value, name): it compares value with testdata/NAME.json, or NAME.txt for a
+// string. -update writes the file.
 func (x *test) golden(c call) (starlark.Value, error) {
 	var v starlark.Value
 	var name string
@@ -35,7 +35,7 @@ func (x *test) golden(c call) (starlark.Value, error) {
 		return nil, err
 	}
 	if !goldenName().MatchString(name) || len(name) > 200 {
-		return nil, fmt.Errorf("%q cannot be the name of a golden file: letters, digits and _.+=- with slashes between parts", name)
+		return nil, fmt.Errorf("%q cannot be the name of a golden file: use letters, digits and _.+=-, with slashes between parts", name)
 	}
 	file, got, err := goldenText(c.name, name, v)
 	if err != nil {
@@ -47,13 +47,13 @@ func (x *test) golden(c call) (starlark.Value, error) {
 	want, err := x.exec.file.readGolden(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return x.failed(c, "", file+" does not exist: -update writes it")
+		return x.failed(c, "", file+" does not exist (write it with -update)")
 	case err != nil:
 		return nil, err
 	case bytes.Equal(got, want):
 		return starlark.True, nil
 	}
-	return x.failed(c, "", fmt.Sprintf("got is not %s (-update accepts it):\n%s", file, lineDiff(string(got), string(want))))
+	return x.failed(c, "", fmt.Sprintf("got differs from %s (accept it with -update):\n%s", file, lineDiff(string(got), string(want))))
 }
 
 // goldenText returns the golden file of a value, relative to the test file, and its content.
@@ -68,7 +68,7 @@ func goldenText(what, name string, v starlark.Value) (file string, data []byte, 
 	return path.Join(goldenDir, name+".json"), data, err
 }
 
-// readGolden reads a golden file. Git may have made its line ends those of Windows.
+// readGolden reads a golden file. It converts Windows line ends, which Git may have written.
 func (f *file) readGolden(name string) ([]byte, error) {
 	root, err := os.OpenRoot(f.dir())
 	if err != nil {
@@ -81,10 +81,10 @@ func (f *file) readGolden(name string) ([]byte, error) {
 
 func (f *file) dir() string { return filepath.Dir(f.path) }
 
-// writeGolden writes a golden file, unless another test of this run wrote something else.
+// writeGolden writes a golden file, unless another test of this run wrote different content.
 func (x *test) writeGolden(c call, name string, data []byte) (starlark.Value, error) {
 	f := x.exec.file
-	if before, retryFiles := f.runner.goldens.LoadOrStore(filepath.Join(f.dir(), name), string(data)); retryFiles && before != string(data) {
+	if before, written := f.runner.goldens.LoadOrStore(filepath.Join(f.dir(), name), string(data)); written && before != string(data) {
 		return x.failed(c, "", name+" would be written twice with different contents: use two names")
 	}
 	old, err := f.readGolden(name)
@@ -98,7 +98,7 @@ func (x *test) writeGolden(c call, name string, data []byte) (starlark.Value, er
 	return starlark.True, nil
 }
 
-// replaceGolden writes under another name first, so that no half-written file remains.
+// replaceGolden writes under a temporary name first, so that no half-written file remains.
 func (f *file) replaceGolden(name string, data []byte) error {
 	root, err := os.OpenRoot(f.dir())
 	if err != nil {
@@ -120,13 +120,13 @@ func (f *file) replaceGolden(name string, data []byte) error {
 }
 
 const (
-	maxShort = 100     // characters of a value that is shown on one line
+	maxShort = 100     // characters of a value on one line
 	maxLine  = 120     // bytes of two values on one line
 	maxDiff  = 1 << 18 // bytes of a text that is compared line by line
-	maxLines = 200     // lines of a difference that are shown
+	maxLines = 200     // shown lines of a difference
 )
 
-// short is a value on one short line.
+// short returns a value as text on one short line.
 func short(what string, v starlark.Value) (string, error) {
 	if err := interp.CheckPrint(what, v); err != nil {
 		return "", err
@@ -138,7 +138,7 @@ func short(what string, v starlark.Value) (string, error) {
 	return text, nil
 }
 
-// difference compares two values on one line, or line by line.
+// difference compares two values, on one line or line by line.
 func difference(what string, got, want starlark.Value) (string, error) {
 	if err := interp.CheckPrint(what, got, want); err != nil {
 		return "", err
@@ -150,10 +150,10 @@ func difference(what string, got, want starlark.Value) (string, error) {
 	if len(g)+len(w) <= maxLine {
 		return "got " + g + ", want " + w, nil
 	}
-	return "got is not as wanted:\n" + lineDiff(lines(got), lines(want)), nil
+	return "got differs from want:\n" + lineDiff(lines(got), lines(want)), nil
 }
 
-// lines is a value as text of several lines: a string as it is, JSON values indented.
+// lines returns a value as text of several lines: strings unchanged, JSON values indented.
 func lines(v starlark.Value) string {
 	if s, ok := starlark.AsString(v); ok {
 		return s
@@ -178,10 +178,10 @@ func indented(v starlark.Value) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// lineDiff is the unified difference of two texts, "-" being what was wanted.
+// lineDiff returns the unified difference of two texts; "-" marks lines of want.
 func lineDiff(got, want string) string {
 	if len(got) > maxDiff || len(want) > maxDiff {
-		return fmt.Sprintf("got %d bytes, want %d; they are too long to be compared line by line", len(got), len(want))
+		return fmt.Sprintf("got %d bytes, want %d; the texts are too long for a comparison by line", len(got), len(want))
 	}
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(want), B: difflib.SplitLines(got), FromFile: "want", ToFile: "got", Context: 3,

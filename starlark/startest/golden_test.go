@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 		return string(b)
 	}
 	first := here(t, dir, startest.Options{})
-	if got := said(first.tests["x_test.star:test_app"]); got != "x_test.star:5: testdata/app.json does not exist: -update writes it" {
+	if got := said(first.tests["x_test.star:test_app"]); got != "x_test.star:5: testdata/app.json does not exist (write it with -update)" {
 		t.Errorf("got %s, want a hint to -update", got)
 	}
 	updated := here(t, dir, startest.Options{Update: true})
@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("line ends of Windows: %s", said(r))
 	}
 	got := said(changed["x_test.star:test_plan"])
-	if !strings.HasPrefix(got, "x_test.star:11: got is not testdata/plan.json (-update accepts it):\n    --- want\n    +++ got\n") || !strings.Contains(got, `+  "backend": "kubernetes"`) {
+	if !strings.HasPrefix(got, "x_test.star:11: got differs from testdata/plan.json (accept it with -update):\n    --- want\n    +++ got\n") || !strings.Contains(got, `+  "backend": "kubernetes"`) {
 		t.Errorf("got %s, want a difference", got)
 	}
 	remaining, err := filepath.Glob(filepath.Join(dir, "testdata/*.tmp"))

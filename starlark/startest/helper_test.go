@@ -17,7 +17,7 @@ import (
 	"torchx/starlark/startest"
 )
 
-const workerDir = "TORCHX_TEST_WORKER_DIR" // set in a worker: its folder
+const workerDir = "TORCHX_TEST_WORKER_DIR" // set in a worker: the folder of its tests
 
 func TestMain(m *testing.M) {
 	if dir, ok := os.LookupEnv(workerDir); ok {
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// host has a backend that returns what it was asked for, and ends the process for
-// an app called "crash".
+// host has a backend that returns its input, and exits the process for an app
+// called "crash".
 func host(dir string) startest.Host {
 	return startest.Host{
 		Dir: dir, Builtins: builtins(), Image: "img", Version: "1",
@@ -60,7 +60,7 @@ def one(n = 1):
 `), Mode: 0o644}}
 }
 
-// write makes files below a new folder.
+// write creates files in a new folder.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,10 +79,10 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// outcome is what a run said.
+// outcome is what a run reported.
 type outcome struct {
 	tests map[string]startest.Result     // by "file:test"
-	files map[string]startest.FileResult // that have ended
+	files map[string]startest.FileResult // files that have ended
 	cover []interp.FileCoverage
 }
 
@@ -151,7 +151,7 @@ func one(t *testing.T, body string) startest.Result {
 	return r
 }
 
-// said is all that a test put out, of subtests too.
+// said returns the output of a test, including subtests.
 func said(r startest.Result) string {
 	text := strings.Join(r.Output, "\n")
 	for _, sub := range r.Subs {

@@ -7,10 +7,10 @@ import (
 )
 
 // A matcher selects tests by name, level by level: "x/y" matches subtests y of tests x. The zero
-// value matches all.
+// value matches every test.
 type matcher []*regexp.Regexp
 
-// newMatcher reads a pattern of `go test -run`: unanchored regular expressions, separated by
+// newMatcher parses a pattern of `go test -run`: unanchored regular expressions, separated by
 // slashes.
 func newMatcher(flag, pattern string) (matcher, error) {
 	var m matcher
@@ -20,20 +20,20 @@ func newMatcher(flag, pattern string) (matcher, error) {
 	for _, part := range splitPattern(pattern) {
 		re, err := regexp.Compile(part)
 		if err != nil {
-			return nil, fmt.Errorf("-%s: %q is no regular expression: %w", flag, part, err)
+			return nil, fmt.Errorf("-%s: %q is not a valid regular expression: %w", flag, part, err)
 		}
 		m = append(m, re)
 	}
 	return m, nil
 }
 
-// CheckPattern checks a pattern of Options; flag is its name in the error.
+// CheckPattern validates a pattern of Options; flag is its name in the error.
 func CheckPattern(flag, pattern string) error {
 	_, err := newMatcher(flag, pattern)
 	return err
 }
 
-// splitPattern cuts at slashes that are not within brackets, as the go command does.
+// splitPattern splits at slashes that are not within brackets, like the go command.
 func splitPattern(s string) []string {
 	var parts []string
 	square, round := 0, 0
@@ -78,7 +78,7 @@ func (m matcher) matchesAll(name string) bool {
 	return len(m) > 0 && strings.Count(name, "/")+1 >= len(m) && m.matchesPrefix(name)
 }
 
-// selection is -run and -skip together.
+// selection combines -run and -skip.
 type selection struct{ run, skip matcher }
 
 func (c selection) selects(name string) bool {

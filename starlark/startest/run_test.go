@@ -62,7 +62,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("got file %+v, want a pass of %d tests", f, len(out.tests))
 		}
 	}
-	if err := startest.CheckPattern("run", "a/("); err == nil || !strings.Contains(err.Error(), `-run: "(" is no regular expression`) {
+	if err := startest.CheckPattern("run", "a/("); err == nil || !strings.Contains(err.Error(), `-run: "(" is not a valid regular expression`) {
 		t.Errorf("got %v, want an error about the pattern", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestBrokenFiles(t *testing.T) {
 		}
 	}
 	for name, line := range map[string]string{"test_none": "1", "test_many": "4"} {
-		want := "args_test.star:" + line + ": a test takes one argument: def " + name + "(t)"
+		want := "args_test.star:" + line + ": a test must take one argument: def " + name + "(t)"
 		if r := out.tests["args_test.star:"+name]; r.Status != startest.Fail || said(r) != want {
 			t.Errorf("%s: got %+v, want a failure", name, r)
 		}
@@ -184,7 +184,7 @@ func goToolReads(t *testing.T, dir string, out *outcome) {
 	}
 }
 
-// A test that prints without end says so once, and still says why it failed.
+// TestTooMuchOutput checks that a test that prints without end is cut with one note, and still shows its failure.
 func TestTooMuchOutput(t *testing.T) {
 	t.Parallel()
 	r := one(t, `
@@ -198,7 +198,7 @@ for i in range(3):
 fail("the reason")`)
 	out := said(r)
 	if n := strings.Count(out, "more output"); n != 1 || len(out) > 2<<20 {
-		t.Errorf("got %d bytes that say %d times that there is more, want 1 MiB and once", len(out), n)
+		t.Errorf("got %d bytes with %d notes about more output, want 1 MiB and one note", len(out), n)
 	}
 	if last := r.Output[len(r.Output)-1]; !strings.Contains(last, "the reason") {
 		t.Errorf("got %.200q at the end, want the reason", last)

@@ -26,9 +26,9 @@ type Runner struct {
 	host      Host
 	options   Options
 	selection selection
-	// report receives one message at a time.
+	// report receives messages, one at a time.
 	report func(Message)
-	// stuck ends the process; nil: endless steps go on.
+	// stuck exits the process; if it is nil, an endless step continues.
 	stuck func()
 
 	interps  []*interp.Interp
@@ -42,13 +42,13 @@ type Runner struct {
 // queue is the work of a Runner. mu guards it.
 type queue struct {
 	mu         sync.Mutex
-	wake       *sync.Cond // something below has changed
+	wake       *sync.Cond // signaled when a field below changes
 	tasks      []Task     // not loaded yet
 	ready      []unit     // tests to run
 	retryTests []unit     // tests to run again, alone
 	retryFiles []Task     // files to load again, alone
-	loading    int        // files that are being loaded
-	stopped    bool       // no new tests
+	loading    int        // number of files being loaded
+	stopped    bool       // no new tests start
 	serial     bool       // one test runs at a time
 }
 
@@ -63,7 +63,7 @@ type unit struct {
 type file struct {
 	runner *Runner
 	interp *interp.Interp
-	name   string // as it was given
+	name   string // as given in the task
 	path   string // absolute
 	began  time.Time
 
@@ -72,7 +72,7 @@ type file struct {
 	result    FileResult
 }
 
-// NewRunner returns a runner, or an error about a pattern in the options.
+// NewRunner returns a Runner, or an error about a pattern in the options.
 func NewRunner(h Host, o Options, report func(Message)) (*Runner, error) {
 	c, err := newSelection(o)
 	if err != nil {
@@ -83,7 +83,7 @@ func NewRunner(h Host, o Options, report func(Message)) (*Runner, error) {
 	return r, nil
 }
 
-// Run runs the tests of files in parallel and reports results as they come. Failures are results,
+// Run runs the tests of files in parallel and reports results as they arrive. Failures are results,
 // not errors. When ctx ends, running tests fail.
 func (r *Runner) Run(ctx context.Context, tasks []Task) {
 	r.tasks = tasks
@@ -108,7 +108,7 @@ func (r *Runner) Run(ctx context.Context, tasks []Task) {
 	}
 }
 
-// coverSteps is the maximum of extra steps for a counted statement.
+// coverSteps is the maximum number of extra steps for a counted statement.
 const coverSteps = 6
 
 func (r *Runner) newInterp() *interp.Interp {
@@ -205,7 +205,7 @@ func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 	return units
 }
 
-// loadingName stands for the loading of a file in place of a test.
+// loadingName is reported as the test while a file is loaded.
 const loadingName = "(load)"
 
 // broken reports a file that cannot be loaded.
@@ -238,7 +238,7 @@ func (r *Runner) tests(f *file, m *interp.Module, done []string) []unit {
 	return units
 }
 
-// line is where the function begins; 0 if it is not a Starlark function.
+// line returns the line of the function; 0 if it is not a Starlark function.
 func (u unit) line() int {
 	if fn, ok := u.fn.(*starlark.Function); ok {
 		return int(fn.Position().Line)
@@ -246,7 +246,7 @@ func (u unit) line() int {
 	return 0
 }
 
-// runUnit runs a test and reports it, or keeps it for later if another test may have caused its
+// runUnit runs a test and reports it, or schedules a retry if another test may have caused its
 // failure.
 func (r *Runner) runUnit(ctx context.Context, u unit) {
 	if r.options.Careful {
@@ -298,7 +298,7 @@ func (r *Runner) retryAlone(ctx context.Context) {
 		r.runUnit(ctx, u)
 	}
 	for _, t := range r.retryFiles {
-		i := r.newInterp() // the old one remembers what could not be loaded
+		i := r.newInterp() // the old one caches files that could not be loaded
 		r.interps = append(r.interps, i)
 		r.tasks = []Task{t}
 		r.work(ctx, i)
@@ -316,8 +316,8 @@ func (r *Runner) mayBlameOthers(ctx context.Context, hitSharedLimit bool) bool {
 	return hitSharedLimit && ctx.Err() == nil && !r.serial
 }
 
-// freeGarbage frees the garbage of earlier tests for one that runs alone. That costs more than most
-// tests, so only when there is much.
+// freeGarbage frees the garbage of earlier tests before a test that runs alone. That takes longer than
+// most tests, so it is done only if there is much garbage.
 func (r *Runner) freeGarbage() {
 	if !r.serial {
 		return
@@ -329,7 +329,7 @@ func (r *Runner) freeGarbage() {
 	}
 }
 
-// call runs a test on a thread of its own.
+// call runs a test on a separate thread.
 func (r *Runner) call(ctx context.Context, u unit) Result {
 	e := &execution{runner: r, file: u.file, env: map[string]string{}}
 	x := e.newTest(u.name)
@@ -356,10 +356,10 @@ func (u unit) problem() string {
 	if !ok || fn.NumParams() == 1 && !fn.HasVarargs() && !fn.HasKwargs() {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d: a test takes one argument: def %s(t)", fn.Position().Filename(), fn.Position().Line, u.name)
+	return fmt.Sprintf("%s:%d: a test must take one argument: def %s(t)", fn.Position().Filename(), fn.Position().Line, u.name)
 }
 
-// entry is fn(t) on a thread whose torchx.getenv sees the test's variables.
+// entry returns a function that calls fn(t) on a thread whose torchx.getenv finds the test's variables.
 func (x *test) entry(fn starlark.Callable) starlark.Callable {
 	return starlark.NewBuiltin(fn.Name(), func(t *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		specmodule.SetGetenv(t, func(name string) (string, bool) {
@@ -371,7 +371,7 @@ func (x *test) entry(fn starlark.Callable) starlark.Callable {
 }
 
 // fatal returns a function that reports a test that cannot be stopped (or the loading of its file)
-// and ends the process; nil if the process must go on.
+// and exits the process; nil if the process must not exit.
 func (r *Runner) fatal(u unit) func(error) {
 	if r.stuck == nil {
 		return nil
@@ -383,7 +383,7 @@ func (r *Runner) fatal(u unit) func(error) {
 		var limit *interp.LimitError
 		switch {
 		case errors.As(err, &limit) && limit.Limit == "memory" && !r.options.Careful:
-			// Another test may hold the memory: careful workers will tell.
+			// Another test may hold the memory: careful workers will find out.
 		case u.fn != nil:
 			m.Test = &Result{Name: u.name, Status: Fail, Line: u.line(), Output: []string{err.Error()}, Seconds: seconds}
 		default:

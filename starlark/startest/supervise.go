@@ -14,10 +14,10 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Supervise runs a job in worker processes that start makes, each of which calls Work, and reports
-// results: for each file its tests, then Done. A worker that ends early fails only the test that
-// caused it. It returns the coverage. Errors: workers that do not start, or end before any test;
-// the end of ctx.
+// Supervise runs a job in worker processes, which start creates and which call Work, and reports
+// results: for each file its tests, then Done. A worker that exits early fails only the test that
+// caused it. Supervise returns the coverage. Errors: workers that do not start, or exit before any
+// test; the end of ctx.
 func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.Cmd, report func(Message)) ([]interp.FileCoverage, error) {
 	s := &supervisor{options: job.Options, report: report, files: map[string]*progress{}}
 	for _, t := range job.Tasks {
@@ -34,7 +34,7 @@ func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.C
 			return s.coverage, context.Cause(ctx)
 		}
 		if err == nil && !s.stuck && !s.stopped && len(s.remaining()) > 0 {
-			err = errors.New("it ended before its tests did")
+			err = errors.New("exited before its tests ended")
 		}
 		if err != nil {
 			if err = s.blame(err); err != nil {
@@ -49,7 +49,7 @@ type progress struct {
 	done    []string // tests with a result
 	ended   bool
 	result  FileResult
-	started string // the test that a careful worker runs
+	started string // the running test of a careful worker
 }
 
 type supervisor struct {
@@ -57,8 +57,8 @@ type supervisor struct {
 	report   func(Message)
 	order    []string
 	files    map[string]*progress
-	stopped  bool // a test has failed, and that is enough
-	stuck    bool // the worker said why it ends
+	stopped  bool // a test failed, and FailFast is set
+	stuck    bool // the worker reported that it is stuck
 	running  string
 	coverage []interp.FileCoverage
 }
@@ -73,10 +73,10 @@ func (s *supervisor) remaining() []Task {
 	return tasks
 }
 
-// maxStderr bounds what is kept of a worker's stderr in bytes.
+// maxStderr bounds the kept part of a worker's stderr, in bytes.
 const maxStderr = 4096
 
-// worker runs one worker to its end. The error is about a premature end.
+// worker runs one worker until it exits. The error is about a premature exit.
 func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	s.stuck, s.running = false, ""
 	input, err := json.Marshal(job)
@@ -90,15 +90,15 @@ func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start a process for tests: %w", err)
+		return fmt.Errorf("start a test process: %w", err)
 	}
 	unread := s.read(out)
 	if unread != nil {
-		_, _ = io.Copy(io.Discard, out) // or it could not end
+		_, _ = io.Copy(io.Discard, out) // otherwise it could block on a full pipe
 	}
 	ended := cmp.Or(cmd.Wait(), unread)
 	if s.stuck || ended == nil || ctx.Err() != nil {
-		return nil //nolint:nilerr // a stuck worker is meant to end, and the caller looks at ctx
+		return nil //nolint:nilerr // a stuck worker exits on purpose, and the caller checks ctx
 	}
 	if line, _, _ := strings.Cut(stderr.String(), "\n"); line != "" {
 		ended = fmt.Errorf("%w: %s", ended, line)
@@ -106,7 +106,7 @@ func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	return ended
 }
 
-// limitedBuffer keeps the beginning of its input.
+// limitedBuffer keeps only the beginning of its input.
 type limitedBuffer struct {
 	bytes.Buffer
 	remaining int
@@ -128,7 +128,7 @@ func (s *supervisor) read(out io.Reader) error {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("a process for tests said what is no message: %w", err)
+			return fmt.Errorf("invalid message from a test process: %w", err)
 		}
 		s.handle(m)
 	}
@@ -172,7 +172,7 @@ func (f *progress) test(r *Result) {
 	}
 }
 
-// done ends a file, whose tests several workers may have run.
+// done ends a file, whose tests may have run in several workers.
 func (s *supervisor) done(name string, d *FileResult) {
 	f := s.files[name]
 	f.ended, f.started = true, ""
@@ -185,7 +185,7 @@ func (s *supervisor) done(name string, d *FileResult) {
 	s.report(Message{File: name, Done: d})
 }
 
-// blame finds the test that made a worker end early; the tests have to run one at a time for that.
+// blame finds the test that made a worker exit early. For that, tests must run one at a time.
 func (s *supervisor) blame(ended error) error {
 	if !s.options.Careful {
 		s.options.Careful = true
@@ -193,9 +193,9 @@ func (s *supervisor) blame(ended error) error {
 	}
 	f := s.files[s.running]
 	if f == nil || f.started == "" || f.ended {
-		return fmt.Errorf("a process for tests ended: %w", ended)
+		return fmt.Errorf("a test process failed: %w", ended)
 	}
-	text := fmt.Sprintf("%s: the process that ran it ended: %v", s.running, ended)
+	text := fmt.Sprintf("%s: its test process failed: %v", s.running, ended)
 	if f.started == loadingName {
 		s.done(s.running, &FileResult{Status: Fail, Problem: text})
 		return nil

@@ -11,7 +11,7 @@ import (
 	"torchx/starlark/startest"
 )
 
-// shared makes a value that takes an age to hash, in one step of the engine.
+// shared creates a value that takes very long to hash, in one step of the engine.
 const shared = `
 def _shared():
     x = (0,)
@@ -62,7 +62,7 @@ def test_4(t):
 	}
 }
 
-// A test that ends its process is found out, and costs no other test.
+// TestCrash checks that a test that ends its process is identified and does not affect other tests.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
@@ -85,7 +85,7 @@ def test_3(t):
 	for name, r := range out.tests {
 		want := ""
 		if strings.HasSuffix(name, "_2") {
-			want = "a_test.star: the process that ran it ended: exit status 2: fatal error: no more"
+			want = "a_test.star: its test process failed: exit status 2: fatal error: no more"
 		}
 		if said(r) != want {
 			t.Errorf("%s: %+v, want %q", name, r, want)
@@ -96,7 +96,7 @@ def test_3(t):
 	}
 }
 
-// The memory is that of the whole process: only the test that takes it may fail.
+// TestMemoryOfOthers: the memory limit is that of the whole process, and only the test that exceeds it may fail.
 func TestMemoryOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
@@ -129,11 +129,11 @@ func TestWorkersThatCannotWork(t *testing.T) {
 	t.Parallel()
 	job := startest.Job{Tasks: []startest.Task{{File: "x_test.star"}}}
 	for _, c := range []struct{ program, arg, want string }{
-		{"/nonexistent/program", "", "start a process for tests: "},
-		{"sh", "exit 7", "a process for tests ended: exit status 7"},
-		{"sh", "echo oh no >&2; exit 1", "a process for tests ended: exit status 1: oh no"},
-		{"sh", "true", "a process for tests ended: it ended before its tests did"},
-		{"sh", "echo nonsense", "a process for tests said what is no message"},
+		{"/nonexistent/program", "", "start a test process: "},
+		{"sh", "exit 7", "a test process failed: exit status 7"},
+		{"sh", "echo oh no >&2; exit 1", "a test process failed: exit status 1: oh no"},
+		{"sh", "true", "a test process failed: exited before its tests ended"},
+		{"sh", "echo nonsense", "invalid message from a test process"},
 	} {
 		_, err := startest.Supervise(t.Context(), job, func(ctx context.Context) *exec.Cmd {
 			return exec.CommandContext(ctx, c.program, "-c", c.arg)

@@ -24,15 +24,15 @@ type test struct {
 	exec   *execution
 	result Result
 	began  time.Time
-	names  map[string]int // how often a subtest was called that
+	names  map[string]int // the number of subtests by name
 }
 
 // An execution is one run of a test with all its subtests, on one thread.
 type execution struct {
 	runner  *Runner
 	file    *file
-	inner   *test             // the innermost test that runs: print() goes there
-	env     map[string]string // what torchx.getenv finds
+	inner   *test             // the innermost running test, which receives print()
+	env     map[string]string // variables for torchx.getenv
 	written int               // bytes of output, see maxOutput
 }
 
@@ -40,7 +40,7 @@ var _ starlark.HasAttrs = (*test)(nil)
 
 func (x *test) String() string        { return "<test " + x.result.Name + ">" }
 func (x *test) Type() string          { return "test" }
-func (x *test) Freeze()               {} // it stays a log that grows
+func (x *test) Freeze()               {} // t stays mutable
 func (x *test) Truth() starlark.Bool  { return true }
 func (x *test) Hash() (uint32, error) { return 0, errors.New("a test cannot be a key") }
 
@@ -53,7 +53,7 @@ type call struct {
 	kwargs []starlark.Tuple
 }
 
-// unpack reads the arguments, as starlark.UnpackArgs.
+// unpack reads the arguments like starlark.UnpackArgs.
 func (c call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
@@ -88,7 +88,7 @@ func (x *test) Attr(name string) (starlark.Value, error) {
 	}), nil
 }
 
-// failed fails the test at the position of the call. The test goes on.
+// failed fails the test, with the position of the call. The test continues.
 func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 	if msg != "" {
 		text = msg + ": " + text
@@ -98,7 +98,7 @@ func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 	return starlark.False, nil
 }
 
-// failedf is failed with a format; values among args are shortened.
+// failedf is failed with a format; Starlark values among args are shortened.
 func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value, error) {
 	for i, a := range args {
 		v, ok := a.(starlark.Value)
@@ -124,10 +124,10 @@ func (x *test) logAt(c call, text string) {
 	x.output(place + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
 }
 
-// maxOutput bounds the output of a test with its subtests in bytes, which is kept in memory.
+// maxOutput bounds the output of a test and its subtests in bytes, which is kept in memory.
 const maxOutput = 1 << 20
 
-// output keeps a text for the result, unless there is too much already, which it says once.
+// output adds text to the output of the test. Above maxOutput it adds one note and drops the rest.
 func (x *test) output(text string) (kept bool) {
 	e := x.exec
 	if e.written > maxOutput {
@@ -144,7 +144,7 @@ func (x *test) output(text string) (kept bool) {
 
 func (x *test) log(c call) (starlark.Value, error) {
 	if len(c.kwargs) > 0 {
-		return nil, errors.New("it takes no named arguments")
+		return nil, errors.New("named arguments are not supported")
 	}
 	words := make([]string, len(c.args))
 	for i, a := range c.args {
@@ -158,7 +158,7 @@ func (x *test) log(c call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// textOf is a value as str() shows it.
+// textOf returns a value as str() formats it.
 func textOf(what string, v starlark.Value) (string, error) {
 	if s, ok := starlark.AsString(v); ok {
 		return s, nil
@@ -207,15 +207,15 @@ func (x *test) setenv(c call) (starlark.Value, error) {
 
 func (x *test) run(c call) (starlark.Value, error) {
 	if len(c.args) < 2 {
-		return nil, errors.New("it takes a name and a function: t.run(name, fn, *args)")
+		return nil, errors.New("want a name and a function: t.run(name, fn, *args)")
 	}
 	name, ok := starlark.AsString(c.args[0])
 	if !ok {
-		return nil, fmt.Errorf("the name is of type %s, want a string", c.args[0].Type())
+		return nil, fmt.Errorf("the name is a %s, want a string", c.args[0].Type())
 	}
 	fn, ok := c.args[1].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is no function but of type %s", interp.Show(c.args[1]), c.args[1].Type())
+		return nil, fmt.Errorf("%s is not a function, got %s", interp.Show(c.args[1]), c.args[1].Type())
 	}
 	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
 	if !x.exec.runner.selection.selects(sub.result.Name) {
@@ -227,7 +227,7 @@ func (x *test) run(c call) (starlark.Value, error) {
 	x.exec.inner = outer
 	stopped := err != nil && interp.IsStopped(err)
 	if stopped {
-		sub.result.Status = Fail // the reason is that of the whole test
+		sub.result.Status = Fail // the whole test reports the reason
 	} else {
 		sub.end(err)
 	}
@@ -242,7 +242,7 @@ func (x *test) run(c call) (starlark.Value, error) {
 	return starlark.Bool(sub.result.Status != Fail), nil
 }
 
-// subName makes the name of a subtest as Go does: without spaces, numbered if it is repeated.
+// subName returns the name of a subtest like Go: without spaces, and numbered if it is repeated.
 func (x *test) subName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -262,7 +262,7 @@ func (e *execution) newTest(name string) *test {
 	return &test{exec: e, result: Result{Name: name, Status: Pass}, began: time.Now(), names: map[string]int{}}
 }
 
-// end records how the test's function ended.
+// end records the outcome of the test's function.
 func (x *test) end(err error) {
 	switch {
 	case err == nil:
@@ -285,7 +285,7 @@ func (x *test) end(err error) {
 	}
 }
 
-// errorText is an error with its backtrace.
+// errorText returns an error with its backtrace.
 func errorText(e *interp.Error) string {
 	text := e.Error()
 	if detail := strings.TrimRight(e.Detail(), "\n"); detail != "" {

@@ -16,14 +16,14 @@ type Job struct {
 	Tasks   []Task  `json:"tasks"`
 }
 
-// exitStuck is the exit code of a worker with a test that cannot be stopped.
+// exitStuck is the exit code of a worker whose test cannot be stopped.
 const exitStuck = 3
 
-// flushEvery is how long a message may wait for others: 10,000 tests a second need fewer writes.
+// flushEvery is how long a message may wait to be sent with others, to save writes at 10,000 tests a second.
 const flushEvery = 20 * time.Millisecond
 
-// Work runs a worker process: it reads a Job as JSON, runs it and writes Messages, one a line. exit
-// ends the process when a test cannot be stopped. Errors: of reading or writing.
+// Work runs a worker process: it reads a Job as JSON, runs it and writes Messages, one per line. exit
+// ends the process if a test cannot be stopped. Errors are those of reading and writing.
 func Work(ctx context.Context, h Host, in io.Reader, out io.Writer, exit func(code int)) error {
 	var job Job
 	if err := json.NewDecoder(in).Decode(&job); err != nil {
@@ -85,7 +85,7 @@ func (w *messageWriter) flushAll(done <-chan struct{}) {
 			return
 		case <-tick.C:
 			if w.flush() != nil {
-				return // the reader is gone; Work returns the error
+				return // the reader has exited; Work returns the error
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-// Package token splits Starlark into tokens, also text that does not parse.
+// Package token splits Starlark into tokens, including text that does not parse.
 package token
 
 import (
@@ -15,20 +15,20 @@ const (
 	Name Kind = iota
 	Number
 	String
-	Op // one character, or two of them that belong together
+	Op // one character, or two such as "=="
 	Newline
 	Comment
 )
 
-// Token delimits a piece of the text.
+// Token is a part of the text.
 type Token struct {
 	Kind       Kind
 	Start, End int // in bytes
-	// Open: a string without its closing quotes.
+	// Open marks a string without closing quotes.
 	Open bool
 }
 
-// Scan splits text from an offset on into tokens without white space. It never fails: unknown
+// Scan splits text from the given offset into tokens, without white space. It never fails: unknown
 // characters are operators.
 func Scan(text string, from int) []Token {
 	s := scanner{text: text, at: from, out: make([]Token, 0, len(text)/5+8)}
@@ -57,7 +57,7 @@ func (s *scanner) step() {
 	case c == ' ' || c == '\t' || c == '\r':
 		s.at++
 	case c == '\\' && strings.HasPrefix(rest[1:], "\n"):
-		s.at += 2 // the line goes on
+		s.at += 2 // a continued line
 	case c == '#':
 		n := strings.IndexByte(rest, '\n')
 		if n < 0 {
@@ -96,8 +96,8 @@ func (s *scanner) operator(rest string) {
 	s.emit(Op, s.at+n)
 }
 
-// QuotesAt returns the length of the prefix (r, b, rb) of a string at the start of text, -1 for no
-// string.
+// QuotesAt returns the length of the prefix (r, b, rb) of a string literal at the start of text, or
+// -1 if text does not start with a string.
 func QuotesAt(text string) int {
 	for n := range min(3, len(text)) {
 		switch text[n] {
@@ -111,7 +111,7 @@ func QuotesAt(text string) int {
 	return -1
 }
 
-// quoted takes a string; one in single quotes ends with its line.
+// quoted takes a string literal; one in single quotes ends at the end of its line.
 func (s *scanner) quoted(prefix int) {
 	at := s.at + prefix
 	quote := s.text[at]
@@ -140,7 +140,7 @@ func (s *scanner) quoted(prefix int) {
 	s.out[len(s.out)-1].Open = true
 }
 
-// wordLen is how much of a name or a number text begins with, in bytes.
+// wordLen returns the length of the name or number at the start of text, in bytes.
 func wordLen(text string) int {
 	for i, r := range text {
 		switch {
@@ -153,7 +153,7 @@ func wordLen(text string) int {
 	return len(text)
 }
 
-// Nesting is 1 for an opening bracket, -1 for a closing one, else 0.
+// Nesting returns 1 for an opening bracket, -1 for a closing one, else 0.
 func Nesting(c byte) int {
 	switch c {
 	case '(', '[', '{':

@@ -62,8 +62,8 @@ func TestMistakes(t *testing.T) {
 		code      int
 		want      string
 	}{
-		{"image", "", []string{"--image", "nosuch:1"}, 125, start + `image nosuch:1 is not on the engine and pull=never forbids to pull$`},
-		{"offline", "pull=missing", []string{"--image", "nosuch:1"}, 125, start + `image nosuch:1 is not on the engine and cannot be pulled, its registry is not reachable`},
+		{"image", "", []string{"--image", "nosuch:1"}, 125, start + `image nosuch:1 is not on the engine and pull=never forbids pulling$`},
+		{"offline", "pull=missing", []string{"--image", "nosuch:1"}, 125, start + `image nosuch:1 is not on the engine and cannot be pulled: its registry is not reachable`},
 		{"no image", "", []string{"--image", ""}, 125, start + `role r has no image, which the docker backend needs: set Role\(image=...\)$`},
 		{"bind", "", []string{"--bind", "/no/such", "--num_replicas", "3"}, 125, start + `mount source /no/such does not exist on the engine's machine: create it first$`},
 		{"device", "", []string{"--device", "/dev/nosuch"}, 125, start + `device /dev/nosuch does not exist on the engine's machine$`},
@@ -80,7 +80,7 @@ func TestDefaultImage(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	r := h.torchx("run", "-b", "docker", "--offline", "utils.echo", "--msg", "x")
-	h.refused("default image", r, 125, `^start app \S+ image \S+pytorch\S+ is not on the engine and --offline forbids to pull.*--image`)
+	h.refused("default image", r, 125, `^start app \S+ image \S+pytorch\S+ is not on the engine and --offline forbids pulling.*--image`)
 }
 
 func TestNoEngine(t *testing.T) {

@@ -100,8 +100,8 @@ func TestAccess(t *testing.T) {
 	h := newHome(t)
 	handle := h.start("gang=job", "--script", "true")
 	for what, test := range map[string]struct{ kubeconfig, want string }{
-		"no file":     {"/no/such", `there is no kubeconfig /no/such, which \$KUBECONFIG names`},
-		"unreachable": {h.cluster.Write(t, func(c *api.Cluster, _ *api.AuthInfo, _ *api.Context) { c.Server = "https://127.0.0.1:1" }), `127\.0\.0\.1:1 is not there, nothing listens`},
+		"no file":     {"/no/such", `kubeconfig /no/such not found \(set by \$KUBECONFIG\)`},
+		"unreachable": {h.cluster.Write(t, func(c *api.Cluster, _ *api.AuthInfo, _ *api.Context) { c.Server = "https://127.0.0.1:1" }), `127\.0\.0\.1:1 is not reachable, nothing listens`},
 		"expired":     {h.cluster.Write(t, func(_ *api.Cluster, u *api.AuthInfo, _ *api.Context) { *u = api.AuthInfo{Token: "expired"} }), `does not accept the credentials`},
 		"forbidden":   {h.cluster.User(t, h.namespace, ""), `may not \w+ .* in namespace ` + h.namespace},
 	} {

@@ -42,7 +42,7 @@ type reader struct {
 
 func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
 	if o.Stream != "" && !slices.Contains(backend.Streams, o.Stream) {
-		return nil, backend.Errorf(backend.ErrInvalidOption, "%q is not a stream, streams are %v", o.Stream, backend.Streams)
+		return nil, backend.Errorf(backend.ErrInvalidOption, "invalid stream %q, want one of %v", o.Stream, backend.Streams)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

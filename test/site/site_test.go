@@ -23,6 +23,9 @@ func TestIndexIsComplete(t *testing.T) {
 			t.Errorf("two pages are called %s", p.Name)
 		}
 		names[p.Name], paths[p.Path] = true, true
+		if title, _, _ := strings.Cut(p.Text, "\n"); p.Group == "How-to guides" && title != "# "+p.Title {
+			t.Errorf("the index calls %s %q, the page %q", p.Path, p.Title, title)
+		}
 	}
 	for _, folder := range []string{"tutorials", "howto", "reference", "explanation"} {
 		files, err := fs.Glob(docs.Files, folder+"/*.md")
@@ -37,7 +40,12 @@ func TestIndexIsComplete(t *testing.T) {
 	}
 }
 
-// TestPages: links between pages lead to files, and howto pages are short and begin with what to type.
+// howtoLines is the largest size of a how-to page.
+const howtoLines = 80
+
+var startsWithCommand = regexp.MustCompile(`^# .*\n\n    (torchx|docker|mkdir) `)
+
+// TestPages: links between pages lead to files, and how-to pages are short and start with the command.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	all, err := docs.Topics()
@@ -52,8 +60,14 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s links to %s, which does not exist", p.Path, m[1])
 			}
 		}
-		if lines := strings.Count(p.Text, "\n"); path.Dir(p.Path) == "howto" && lines > 120 {
-			t.Errorf("%s has %d lines, want a short page", p.Path, lines)
+		if path.Dir(p.Path) != "howto" {
+			continue
+		}
+		if lines := strings.Count(p.Text, "\n"); lines > howtoLines {
+			t.Errorf("%s has %d lines, want at most %d", p.Path, lines, howtoLines)
+		}
+		if !startsWithCommand.MatchString(p.Text) {
+			t.Errorf("%s does not start with a command below its title", p.Path)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestKillDuringPrune(t *testing.T) {
 					t.Errorf("%d apps are listed, %d are there", len(apps), len(bundles))
 				}
 				r := h.torchx("", "status", first)
-				if gone := strings.Contains(r.stderr, "`torchx prune` removed it"); gone == lost {
+				if gone := strings.Contains(r.stderr, "by `torchx prune`"); gone == lost {
 					t.Errorf("status: exit %d %s", r.code, r.stderr)
 				}
 			})

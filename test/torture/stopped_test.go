@@ -85,7 +85,7 @@ func TestOthersLeaveASlowPruneAlone(t *testing.T) {
 	if out := goOn(); !strings.Contains(out, "removed 1 app") {
 		t.Errorf("prune says %s", out)
 	}
-	if r := h.torchx("", "log", a.AppID); r.code != 1 || !strings.Contains(r.stderr, "`torchx prune` removed it") {
+	if r := h.torchx("", "log", a.AppID); r.code != 1 || !strings.Contains(r.stderr, "by `torchx prune`") {
 		t.Errorf("log afterwards: exit %d %s%s", r.code, r.stdout, r.stderr)
 	}
 }

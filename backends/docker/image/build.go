@@ -19,27 +19,26 @@ import (
 )
 
 const (
-	// shortHash is how many digits of a hash are shown.
+	// shortHash is the number of digits shown of a hash.
 	shortHash = 8
-	// tailLines of a quiet build are shown when it fails.
+	// tailLines is the number of lines shown of a quiet build that fails.
 	tailLines = 20
 )
 
-// Build makes an image of a workspace.
+// Build builds the image of a workspace.
 type Build struct {
 	Tree     *workspace.Tree
-	Base     string // the image it is built from
-	Name     string // what Tree.Name returned for Base
+	Base     string // the image to build from
+	Name     string // as returned by Tree.Name for Base
 	Labels   map[string]string
-	Quiet    bool // output is shown only if the build fails
+	Quiet    bool // show output only if the build fails
 	Progress backend.Progress
 }
 
 var errChanged = errors.New("files have changed since the app was planned: run it again")
 
-// Run builds the image and names it. The name is given only if what was sent is
-// what the name stands for, so a name never lies. Errors: one line; the build's
-// output goes to Progress.
+// Run builds the image and tags it with its name, but only if the files that were sent
+// have the hash in the name. Errors: one line; the build's output goes to Progress.
 func (b *Build) Run(ctx context.Context, e Engine) (err error) {
 	defer func() { b.tell(backend.Step{Ended: true, Failed: err != nil}) }()
 	b.tell(backend.Step{Text: "sending files", Total: b.Tree.Bytes})
@@ -51,56 +50,55 @@ func (b *Build) Run(ctx context.Context, e Engine) (err error) {
 		err = b.runClassic(ctx, e)
 	}
 	if err != nil {
-		return fmt.Errorf("build the workspace %s from %s: %w", b.Tree.Projects[0].Path, b.Base, err)
+		return fmt.Errorf("build workspace %s from %s: %w", b.Tree.Projects[0].Path, b.Base, err)
 	}
 	return nil
 }
 
-// tell reports a step under the build's name, with as much of the hash as tells builds
-// apart.
+// tell reports a step under the build's name with the start of its hash.
 func (b *Build) tell(s backend.Step) {
 	_, hash, _ := strings.Cut(b.Name, ":")
 	s.Name = "build workspace " + hash[:min(len(hash), shortHash)]
 	b.Progress.Tell(s)
 }
 
-// runClassic builds with the builder inside the engine.
+// runClassic builds with the engine's own builder.
 func (b *Build) runClassic(ctx context.Context, e Engine) error {
 	sent := b.send(ctx)
 	defer sent.close()
-	answer, err := e.ImageBuild(ctx, sent.body, b.options())
+	resp, err := e.ImageBuild(ctx, sent.body, b.options())
 	if err != nil {
-		return sent.because(err)
+		return sent.cause(err)
 	}
-	defer answer.Body.Close()
+	defer resp.Body.Close()
 	id, out := "", &output{build: b}
-	err = readMessages(answer.Body, func(m message) {
+	err = readMessages(resp.Body, func(m message) {
 		if m.Aux.ID != "" {
 			id = m.Aux.ID
 		}
 		_, _ = out.Write([]byte(m.Stream))
-		if m.Status != "" { // a base image that is pulled
+		if m.Status != "" { // the pull of a base image
 			b.tell(backend.Step{Text: m.Status})
 		}
 	})
 	if out.end(err); err != nil {
-		return sent.because(err)
+		return sent.cause(err)
 	}
 	if err := b.checkSent(ctx, e, sent, id); err != nil {
 		return err
 	}
 	if id == "" {
-		return errors.New("the engine does not say which image it has built")
+		return errors.New("the engine did not report the ID of the image")
 	}
 	return e.ImageTag(ctx, id, b.Name)
 }
 
-// checkSent removes an image that is not what its name stands for.
+// checkSent removes the image if its content does not match its name.
 func (b *Build) checkSent(ctx context.Context, e Engine, sent *sending, id string) error {
 	if sent.close(); sent.name == b.Name {
 		return nil
 	}
-	_, _ = e.ImageRemove(context.WithoutCancel(ctx), id, image.RemoveOptions{PruneChildren: true}) // it would only take room
+	_, _ = e.ImageRemove(context.WithoutCancel(ctx), id, image.RemoveOptions{PruneChildren: true}) // it only uses disk space
 	return errChanged
 }
 
@@ -119,16 +117,16 @@ func (b *Build) options() build.ImageBuildOptions {
 	}
 	return build.ImageBuildOptions{
 		Dockerfile: workspace.Dockerfile, BuildArgs: args, Labels: b.Labels, Version: build.BuilderV1,
-		Remove: true, ForceRemove: true, // no container stays behind, failed or not
+		Remove: true, ForceRemove: true, // leave no container, even after a failure
 		AuthConfigs: auths,
 	}
 }
 
-// runBuildx builds with the buildx plugin of the docker program: BuildKit has a
-// protocol of its own, which the engine's API does not offer. why says what needs it.
+// runBuildx builds with the buildx plugin of the docker command, because the engine's API
+// does not offer the protocol of BuildKit. why is what needs it.
 func (b *Build) runBuildx(ctx context.Context, e Engine, why string) error {
 	if err := buildx(ctx, e, "version").Run(); err != nil {
-		return fmt.Errorf("%s needs BuildKit: install the docker buildx plugin, or do without it", why)
+		return fmt.Errorf("%s needs BuildKit: install the docker buildx plugin, or remove it", why)
 	}
 	args := []string{"build", "--load", "--progress=plain", "--tag", b.Name, "--file", workspace.Dockerfile}
 	args = append(args, pairs("--build-arg", b.Tree.BuildArgs(b.Base))...)
@@ -140,22 +138,22 @@ func (b *Build) runBuildx(ctx context.Context, e Engine, why string) error {
 	err := c.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		err = fmt.Errorf("it ended with exit code %d, its output says why", exit.ExitCode())
+		err = fmt.Errorf("exit code %d, see its output", exit.ExitCode())
 	}
 	if out.end(err); err != nil {
-		return sent.because(fmt.Errorf("docker buildx: %w", err))
+		return sent.cause(fmt.Errorf("docker buildx: %w", err))
 	}
 	return b.checkSent(ctx, e, sent, b.Name)
 }
 
-// buildx returns a command of the plugin, for the engine that we use.
+// buildx returns a command of the plugin for the same engine.
 func buildx(ctx context.Context, e Engine, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "docker", append([]string{"buildx"}, args...)...)
 	c.Env = append(os.Environ(), "DOCKER_HOST="+e.DaemonHost())
 	return c
 }
 
-// pairs returns a flag for each entry, in order.
+// pairs returns a flag for each entry, sorted.
 func pairs(flag string, m map[string]string) (args []string) {
 	var all []string
 	for k, v := range m {
@@ -168,11 +166,11 @@ func pairs(flag string, m map[string]string) (args []string) {
 	return args
 }
 
-// sending is a build context on its way.
+// sending is a build context that is being sent.
 type sending struct {
 	body *io.PipeReader
 	done chan struct{}
-	name string // what was sent stands for
+	name string // of the content that was sent
 	err  error
 }
 
@@ -187,14 +185,14 @@ func (b *Build) send(ctx context.Context) *sending {
 	return s
 }
 
-// close returns when nothing is sent any more.
+// close stops sending and waits for the sender.
 func (s *sending) close() {
 	s.body.Close()
 	<-s.done
 }
 
-// because returns why sending failed, or else what the engine made of what was sent.
-func (s *sending) because(err error) error {
+// cause returns why sending failed, or else err.
+func (s *sending) cause(err error) error {
 	s.close()
 	if s.err != nil && !errors.Is(s.err, io.ErrClosedPipe) {
 		return s.err
@@ -202,7 +200,7 @@ func (s *sending) because(err error) error {
 	return err
 }
 
-// counter reports how much is sent.
+// counter reports the number of bytes sent.
 type counter struct {
 	out   io.Writer
 	build *Build
@@ -217,22 +215,22 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// output makes lines of a build's output.
+// output splits a build's output into lines.
 type output struct {
-	build *Build
-	rest  string
-	tail  []string // of a quiet build
+	build   *Build
+	partial string
+	tail    []string // of a quiet build
 }
 
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
-	o.rest += string(p)
+	o.partial += string(p)
 	for {
-		line, rest, found := strings.Cut(o.rest, "\n")
+		line, rest, found := strings.Cut(o.partial, "\n")
 		if !found {
 			return len(p), nil
 		}
-		o.rest = rest
+		o.partial = rest
 		o.line(line)
 	}
 }
@@ -248,10 +246,10 @@ func (o *output) line(line string) {
 	}
 }
 
-// end shows a last line, and what a quiet build printed before it failed.
+// end reports an incomplete last line and, if err is not nil, the tail of a quiet build.
 func (o *output) end(err error) {
-	o.line(o.rest)
-	o.rest = ""
+	o.line(o.partial)
+	o.partial = ""
 	if err == nil {
 		return
 	}

@@ -8,13 +8,13 @@ import (
 	"torchx/runtime/lazyregexp"
 )
 
-// instruction is one of a Dockerfile, its continued lines joined.
+// instruction is an instruction of a Dockerfile with its continuation lines joined.
 type instruction struct {
 	line int // from 1
 	text string
 }
 
-// instructions splits a Dockerfile; comments are left out.
+// instructions splits a Dockerfile into instructions, without comments.
 func instructions(text string) (all []instruction) {
 	open := false
 	for n, line := range strings.Split(text, "\n") {
@@ -36,8 +36,8 @@ func instructions(text string) (all []instruction) {
 	return all
 }
 
-// Bases are the images that a Dockerfile begins its stages with, where $IMAGE is
-// base. Names made of other variables are left to the builder.
+// Bases returns the images that the stages of a Dockerfile start from, where $IMAGE is
+// base. It leaves out names with other variables, which only the builder can resolve.
 func Bases(dockerfile, base string) (refs []string) {
 	stages := map[string]bool{"scratch": true}
 	for _, i := range instructions(dockerfile) {
@@ -60,21 +60,21 @@ func Bases(dockerfile, base string) (refs []string) {
 	return refs
 }
 
-// imageVariable is the build argument IMAGE, with or without a default.
+// imageVariable matches the build argument IMAGE, with or without a default.
 var imageVariable = lazyregexp.New(`\$(IMAGE\b|\{IMAGE(:?[-+][^}]*)?\})`)
 
-// newFlags are flags that the builder inside engines refuses ("requires BuildKit").
+// newFlags match flags that the engine's builder refuses ("requires BuildKit").
 var newFlags = map[string]func() *regexp.Regexp{
 	"RUN":  lazyregexp.New(`^--(mount|network|security|device)\b`),
 	"COPY": lazyregexp.New(`^--(chmod|link|parents|exclude)\b`),
 	"ADD":  lazyregexp.New(`^--(chmod|link|checksum|keep-git-dir|exclude|unpack)\b`),
 }
 
-// hereDocument is `<<EOF` and its forms.
+// hereDocument matches `<<EOF` and its variants.
 var hereDocument = lazyregexp.New(`<<-?["']?[A-Za-z_]`)
 
-// needsBuildKit finds the first instruction that only BuildKit understands: its
-// line and what it has; "" if there is none.
+// needsBuildKit returns the line of the first instruction that needs BuildKit, and what
+// needs it; "" if nothing does.
 func needsBuildKit(dockerfile string) (line int, what string) {
 	for _, i := range instructions(dockerfile) {
 		fields := strings.Fields(i.text)
@@ -91,7 +91,7 @@ func needsBuildKit(dockerfile string) (line int, what string) {
 				return i.line, verb + " " + found
 			}
 		}
-		if verb != "RUN" || !strings.Contains(i.text, "<<<") { // bash's here string is no document
+		if verb != "RUN" || !strings.Contains(i.text, "<<<") { // bash's here string is not a document
 			if found := hereDocument().FindString(i.text); found != "" {
 				return i.line, verb + " " + found
 			}

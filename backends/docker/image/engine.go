@@ -1,7 +1,6 @@
-// Package image brings images to a Docker Engine: a Puller pulls what is missing, a
-// Build makes an image of a workspace, Push sends one to a registry. Nothing is
-// printed: a backend.Progress gets the steps, under the names "pull IMAGE",
-// "build workspace HASH" and "push IMAGE".
+// Package image prepares images on a Docker Engine: a Puller pulls missing images, a
+// Build builds the image of a workspace, Push pushes one to a registry. All report their
+// steps to a backend.Progress, named "pull IMAGE", "build workspace HASH" and "push IMAGE".
 package image
 
 import (
@@ -20,7 +19,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Engine is what this package needs of github.com/docker/docker/client.Client.
+// Engine is the part of github.com/docker/docker/client.Client that this package uses.
 type Engine interface {
 	DaemonHost() string
 	Info(ctx context.Context) (system.Info, error)
@@ -34,16 +33,16 @@ type Engine interface {
 
 var _ Engine = (*client.Client)(nil)
 
-// Has reports whether the engine has an image, by name or id.
+// Has reports whether the engine has an image, by name or ID.
 func Has(ctx context.Context, e Engine, ref string) (bool, error) {
 	_, err := e.ImageInspect(ctx, ref)
 	if err != nil && !errdefs.IsNotFound(err) {
-		return false, fmt.Errorf("look for image %s: %w", ref, err)
+		return false, fmt.Errorf("inspect image %s: %w", ref, err)
 	}
 	return err == nil, nil
 }
 
-// message is one line of an engine's answer while it pulls, builds or pushes.
+// message is one line of the engine's response to a pull, build or push.
 type message struct {
 	Stream   string `json:"stream"` // output of a build
 	Status   string `json:"status"`
@@ -54,12 +53,12 @@ type message struct {
 	} `json:"progressDetail"`
 	Error string `json:"error"`
 	Aux   struct {
-		ID string `json:"ID"` // of the image that was built
+		ID string `json:"ID"` // of the built image
 	} `json:"aux"`
 }
 
-// readMessages calls do with each message. The engine answers 200 before the work
-// begins, so a failure comes as a message: that is an error here.
+// readMessages calls do with each message. The engine sends status 200 before it starts,
+// so it reports a failure as a message, which readMessages returns as an error.
 func readMessages(body io.Reader, do func(message)) error {
 	for d := json.NewDecoder(body); ; {
 		var m message
@@ -67,7 +66,7 @@ func readMessages(body io.Reader, do func(message)) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("the engine's answer broke off: %w", err)
+			return fmt.Errorf("the engine's response is incomplete: %w", err)
 		case m.Error != "":
 			return errors.New(m.Error)
 		}
@@ -75,10 +74,10 @@ func readMessages(body io.Reader, do func(message)) error {
 	}
 }
 
-// layers adds the progress of an image's layers up to one step.
+// layers sums the progress of an image's layers into one step.
 type layers struct {
 	name     string
-	verb     string // the engine's word for the transfer: Downloading, Pushing
+	verb     string // the engine's status of a transfer: Downloading, Pushing
 	progress backend.Progress
 	all      map[string]*layer
 }
@@ -92,8 +91,8 @@ func newLayers(name, verb string, progress backend.Progress) *layers {
 	return &layers{name, verb, progress, map[string]*layer{}}
 }
 
-// add takes a message in. Extracting has a count of its own, which would make a bar
-// run twice.
+// add updates the progress from a message. It ignores the progress of extracting, which
+// would make the bar run twice.
 func (l *layers) add(m message) {
 	if m.ID == "" {
 		return
@@ -130,7 +129,7 @@ func (l *layers) step(status string) backend.Step {
 		s.Total += at.total
 	}
 	if !known {
-		s.Total = 0 // it would grow under the bar
+		s.Total = 0 // the total would still grow
 	}
 	if len(l.all) > 0 {
 		s.Text = fmt.Sprintf("%d of %d layers", complete, len(l.all))

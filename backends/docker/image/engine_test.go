@@ -22,22 +22,22 @@ import (
 	"torchx/test/enginetest"
 )
 
-// Registries on the loopback of the engine's network; the second one asks for a login.
+// Registries on the loopback interface of the engine's network. The second requires a login.
 const (
 	openRegistry   = "127.0.0.1:5000"
 	closedRegistry = "127.0.0.1:5001"
 	user, password = "ann", "s3cret"
 )
 
-// serveVariable makes the test program the registries, and names a file that says
-// when they are there.
+// serveVariable makes the test program serve the registries. It is the path of a file
+// that is created when they are ready.
 const serveVariable = "TORCHX_TEST_REGISTRIES"
 
 const testImage = enginetest.Image
 
 func TestMain(m *testing.M) {
-	if there := os.Getenv(serveVariable); there != "" {
-		fmt.Fprintln(os.Stderr, serveRegistries(there))
+	if ready := os.Getenv(serveVariable); ready != "" {
+		fmt.Fprintln(os.Stderr, serveRegistries(ready))
 		os.Exit(1)
 	}
 	code := m.Run()
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func serveRegistries(there string) error {
+func serveRegistries(ready string) error {
 	locked := registry.New()
 	first, err := net.Listen("tcp", openRegistry)
 	if err != nil {
@@ -59,7 +59,7 @@ func serveRegistries(there string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(there, nil, 0o600); err != nil {
+	if err := os.WriteFile(ready, nil, 0o600); err != nil {
 		return err
 	}
 	go http.Serve(first, registry.New())
@@ -73,7 +73,7 @@ func serveRegistries(there string) error {
 	}))
 }
 
-// engine is the one of all tests of this package.
+// engine is the engine of all tests in this package.
 var engine = struct {
 	once   sync.Once
 	err    error
@@ -101,40 +101,40 @@ func startRegistries(e *enginetest.Engine) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	there := filepath.Join(dir, "there")
-	if _, err := e.Run("env", serveVariable+"="+there, os.Args[0]); err != nil {
+	ready := filepath.Join(dir, "ready")
+	if _, err := e.Run("env", serveVariable+"="+ready, os.Args[0]); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if _, err = os.Stat(there); err == nil || time.Now().After(deadline) {
+		if _, err = os.Stat(ready); err == nil || time.Now().After(deadline) {
 			return err
 		}
 	}
 }
 
-// remove makes sure that an image is not on the engine.
+// remove removes an image from the engine.
 func remove(t *testing.T, c *client.Client, ref string) {
 	t.Helper()
 	_, err := c.ImageRemove(t.Context(), ref, image.RemoveOptions{})
 	if has, _ := Has(t.Context(), c, ref); has {
-		t.Fatalf("%s is still there: %v", ref, err)
+		t.Fatalf("%s still exists: %v", ref, err)
 	}
 }
 
-// shown collects the steps of a progress.
-type shown struct {
+// recorder collects the steps of a progress.
+type recorder struct {
 	mu    sync.Mutex
 	steps []backend.Step
 }
 
-func (s *shown) tell(step backend.Step) {
+func (s *recorder) tell(step backend.Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps = append(s.steps, step)
 }
 
-// output is what builds printed.
-func (s *shown) output() string {
+// output returns the output of builds.
+func (s *recorder) output() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
@@ -146,8 +146,8 @@ func (s *shown) output() string {
 	return b.String()
 }
 
-// ended counts the steps of a name that are over and how many of them failed.
-func (s *shown) ended(name string) (n, failed int) {
+// ended returns how many steps with a name ended, and how many of those failed.
+func (s *recorder) ended(name string) (n, failed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, step := range s.steps {
@@ -161,7 +161,7 @@ func (s *shown) ended(name string) (n, failed int) {
 	return n, failed
 }
 
-// write makes the files of a folder; a name that ends in / is an empty folder.
+// write creates files in a folder. A name that ends in / is an empty folder.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -181,7 +181,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// runIn returns what a command prints in a container of the image.
+// runIn returns the output of a command in a container of the image.
 func runIn(t *testing.T, ref string, args ...string) string {
 	t.Helper()
 	c := exec.Command("docker", append([]string{"-H", engine.engine.Client.DaemonHost(), "run", "--rm", "--network=none", ref}, args...)...)

@@ -21,7 +21,7 @@ import (
 func TestPullFromRegistry(t *testing.T) {
 	c := needEngine(t)
 	ref := openRegistry + "/some/busybox:1"
-	s := &shown{}
+	s := &recorder{}
 	if err := Push(t.Context(), c, testImage, ref, s.tell); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestPullFromRegistry(t *testing.T) {
 	}
 	remove(t, c, ref)
 	p := &Puller{Engine: c, Policy: Missing, Progress: s.tell}
-	for range 2 { // the second time it is there
+	for range 2 { // the second time the engine has it
 		if err := p.Ensure(t.Context(), []string{ref, testImage, ref}); err != nil {
 			t.Fatal(err)
 		}
@@ -50,42 +50,42 @@ func TestPullFromRegistry(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBePulled(t *testing.T) {
+func TestEnsureFailsOnEngine(t *testing.T) {
 	c := needEngine(t)
-	s := &shown{}
+	s := &recorder{}
 	for name, test := range map[string]struct {
 		p    Puller
 		refs []string
 		want []string
 	}{
-		"never":   {Puller{Policy: Never}, []string{"nobody/has:1"}, []string{"nobody/has:1 is not on the engine", "pull=never"}},
-		"offline": {Puller{Policy: Missing, Offline: true}, []string{"nobody/has:1", "or:2"}, []string{"nobody/has:1, or:2 are not on the engine", "--offline"}},
+		"never":   {Puller{Policy: Never}, []string{"no/such:1"}, []string{"no/such:1 is not on the engine", "pull=never"}},
+		"offline": {Puller{Policy: Missing, Offline: true}, []string{"no/such:1", "or:2"}, []string{"no/such:1, or:2 are not on the engine", "--offline"}},
 		"default": {Puller{Policy: Missing, Offline: true, Default: "d:1"}, []string{"d:1"}, []string{"d:1 is not on the engine", "default image", "--image"}},
-		"id":      {Puller{Policy: Missing}, []string{"sha256:" + strings.Repeat("0", 64)}, []string{"an id cannot be pulled"}},
-		"name":    {Puller{Policy: Missing}, []string{"No Such"}, []string{`"No Such" is not the name of an image`}},
+		"id":      {Puller{Policy: Missing}, []string{"sha256:" + strings.Repeat("0", 64)}, []string{"an image ID cannot be pulled"}},
+		"name":    {Puller{Policy: Missing}, []string{"No Such"}, []string{`"No Such" is not a valid image name`}},
 		"unknown": {Puller{Policy: Missing}, []string{openRegistry + "/no/such:1"}, []string{"pull image " + openRegistry + "/no/such:1: ", "not found"}},
 		"refused": {Puller{Policy: Missing}, []string{"127.0.0.1:9/x:1"}, []string{"127.0.0.1:9/x:1 is not on the engine", "not reachable"}},
-		"there":   {Puller{Policy: Always}, []string{testImage}, []string{"pull image " + testImage + ", which the engine has: ", "pull=missing"}},
-		// The engine's network has no way out, and this name exists nowhere (RFC 6761).
+		"exists":  {Puller{Policy: Always}, []string{testImage}, []string{"pull image " + testImage + ": ", "pull=missing uses"}},
+		// The engine has no access to other networks, and this name does not exist (RFC 6761).
 		"lookup": {Puller{Policy: Missing}, []string{"registry.invalid/x:1"}, []string{"registry.invalid/x:1 is not on the engine", "not reachable"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.p.Engine, test.p.Progress = c, s.tell
-			began := time.Now()
+			start := time.Now()
 			err := test.p.Ensure(t.Context(), test.refs)
 			if err == nil {
-				t.Fatal("no error")
+				t.Fatal("got no error")
 			}
 			for _, w := range test.want {
 				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q does not say %q", err, w)
+					t.Errorf("%q does not contain %q", err, w)
 				}
 			}
 			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("more than one line: %q", err)
+				t.Errorf("got %q, want one line", err)
 			}
-			if took := time.Since(began); took > lookupTime+3*time.Second {
-				t.Errorf("it took %v to say so", took)
+			if took := time.Since(start); took > lookupTimeout+3*time.Second {
+				t.Errorf("the error took %v, want less", took)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func TestLogin(t *testing.T) {
 	ref := closedRegistry + "/busybox:1"
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	if err := Push(t.Context(), c, testImage, ref, nil); err == nil || !strings.Contains(err.Error(), "docker login "+closedRegistry) {
-		t.Errorf("without a login: %v", err)
+		t.Errorf("push without a login: got %v", err)
 	}
 	auth := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 	write(t, os.Getenv("DOCKER_CONFIG"), map[string]string{
@@ -111,7 +111,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// scan returns a workspace and the image it makes of the test image.
+// scan returns a workspace and the name of its image built from the test image.
 func scan(t *testing.T, dir string) (*workspace.Tree, string) {
 	t.Helper()
 	tree, err := workspace.Scan([]workspace.Project{{Path: dir}})
@@ -140,7 +140,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree, name := scan(t, dir)
-	s := &shown{}
+	s := &recorder{}
 	b := &Build{Tree: tree, Base: testImage, Name: name, Labels: map[string]string{"l": "v"}, Progress: s.tell}
 	if err := b.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestBuildWithDockerfile(t *testing.T) {
 		".dockerignore":     "*\n",
 	})
 	tree, name := scan(t, dir)
-	s := &shown{}
+	s := &recorder{}
 	if err := (&Build{Tree: tree, Base: testImage, Name: name, Quiet: true, Progress: s.tell}).Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestBuildWithDockerfile(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if out := s.output(); out != "" {
-		t.Errorf("a quiet build printed %s", out)
+		t.Errorf("quiet build: got output %s", out)
 	}
 }
 
@@ -201,28 +201,28 @@ func TestBuildFails(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, map[string]string{"Dockerfile.torchx": test.dockerfile, "id": name})
 			tree, ref := scan(t, dir)
-			s := &shown{}
+			s := &recorder{}
 			err := (&Build{Tree: tree, Base: testImage, Name: ref, Quiet: true, Progress: s.tell}).Run(t.Context(), c)
 			if err == nil {
-				t.Fatal("no error")
+				t.Fatal("got no error")
 			}
 			for _, w := range append(test.want, dir) {
 				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q does not say %q", err, w)
+					t.Errorf("%q does not contain %q", err, w)
 				}
 			}
 			if !strings.Contains(s.output(), test.out) {
-				t.Errorf("the output has no %q: %s", test.out, s.output())
+				t.Errorf("got output %s, want %q in it", s.output(), test.out)
 			}
 			if has, err := Has(t.Context(), c, ref); has || err != nil {
-				t.Errorf("the image is there: %v, %v", has, err)
+				t.Errorf("got image %v, %v, want none", has, err)
 			}
 		})
 	}
 	noContainers(t, c)
 }
 
-// noContainers: builds leave none behind, failed or not.
+// noContainers checks at the end that builds left no containers, even failed ones.
 func noContainers(t *testing.T, c *client.Client) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -238,7 +238,7 @@ func noContainers(t *testing.T, c *client.Client) {
 	})
 }
 
-// TestChangedFiles: a name stands for the content that it was made of.
+// TestChangedFiles: an image is not tagged if the files have changed since it was named.
 func TestChangedFiles(t *testing.T) {
 	t.Parallel()
 	c := needEngine(t)
@@ -256,12 +256,12 @@ func TestChangedFiles(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if has, _ := Has(t.Context(), c, name); has {
-		t.Error("the name is given")
+		t.Error("the image is tagged")
 	}
 }
 
-// TestBuildx: what needs BuildKit goes to the plugin. None can be installed here,
-// so a program in its place takes what it is given to the engine.
+// TestBuildx: a build that needs BuildKit uses the plugin. The plugin cannot be installed
+// in tests, so a script passes the build to the engine's own builder.
 func TestBuildx(t *testing.T) {
 	c := needEngine(t)
 	docker, err := exec.LookPath("docker")
@@ -287,7 +287,7 @@ DOCKER_BUILDKIT=0 exec ` + docker + ` "$@" .
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"Dockerfile.torchx": "ARG IMAGE\nFROM $IMAGE\nCOPY f /f\nRUN --mount=type=cache,target=/c true\n", "f": "x"})
 	tree, name := scan(t, dir)
-	s := &shown{}
+	s := &recorder{}
 	if err := (&Build{Tree: tree, Base: testImage, Name: name, Labels: map[string]string{"l": "v"}, Progress: s.tell}).Run(t.Context(), c); err != nil {
 		t.Fatalf("%v\n%s", err, s.output())
 	}

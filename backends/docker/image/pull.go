@@ -13,34 +13,34 @@ import (
 	"torchx/runtime/backend"
 )
 
-// parallel is how many images are pulled at the same time; the engine itself
-// loads three layers of each at once.
+// parallel is how many images are pulled at the same time. The engine downloads three
+// layers of each in parallel.
 const parallel = 4
 
-// Policy says when images are pulled.
+// Policy selects when images are pulled.
 type Policy string
 
 // The policies, named as those of docker and Kubernetes.
 const (
-	Missing Policy = "missing" // what the engine does not have
+	Missing Policy = "missing" // only images that the engine does not have
 	Always  Policy = "always"  // before each start
-	Never   Policy = "never"   // what is missing is an error
+	Never   Policy = "never"   // a missing image is an error
 )
 
 // Puller pulls images.
 type Puller struct {
 	Engine   Engine
 	Policy   Policy
-	Offline  bool   // the user forbids the network: what is missing is an error at once
-	Default  string // the image of roles that choose none; "" if there is none
+	Offline  bool   // the user forbids the network: a missing image is an error
+	Default  string // the image of roles that set none; "" if there is none
 	Progress backend.Progress
 }
 
-// Ensure returns when the engine has all images; each may be named more than once.
-// Missing images that cannot be pulled are reported together, before anything is
-// pulled. Errors: one line that names the image.
+// Ensure returns when the engine has all images; refs may have duplicates. Before it pulls
+// anything, it reports all missing images that it may not pull. Errors: one line that
+// names the image.
 func (p *Puller) Ensure(ctx context.Context, refs []string) error {
-	var wanted, lost []string
+	var wanted, missing []string
 	seen := map[string]bool{}
 	for _, ref := range refs {
 		if seen[ref] {
@@ -56,15 +56,15 @@ func (p *Puller) Ensure(ctx context.Context, refs []string) error {
 			return err
 		case has && (p.Policy != Always || isID(ref)):
 		case isID(ref) || p.Policy == Never || p.Offline && !has:
-			lost = append(lost, ref)
+			missing = append(missing, ref)
 		case p.Offline:
 			return fmt.Errorf("pull=always cannot pull %s with --offline: use pull=missing", ref)
 		default:
 			wanted = append(wanted, ref)
 		}
 	}
-	if len(lost) > 0 {
-		return p.missing(lost)
+	if len(missing) > 0 {
+		return p.missingError(missing)
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
@@ -74,18 +74,17 @@ func (p *Puller) Ensure(ctx context.Context, refs []string) error {
 	return g.Wait()
 }
 
-// isID reports whether an image is named by its id, which does not say where it could
-// be pulled from.
+// isID reports whether an image is named by its ID, which has no registry to pull from.
 func isID(ref string) bool { return strings.HasPrefix(ref, "sha256:") }
 
-// missing says why images that are not there are not pulled.
-func (p *Puller) missing(refs []string) error {
-	why := "an id cannot be pulled"
+// missingError returns why missing images are not pulled.
+func (p *Puller) missingError(refs []string) error {
+	why := "an image ID cannot be pulled"
 	switch {
 	case p.Offline:
-		why = "--offline forbids to pull"
+		why = "--offline forbids pulling"
 	case p.Policy == Never:
-		why = "pull=never forbids to pull"
+		why = "pull=never forbids pulling"
 	}
 	if len(refs) == 1 {
 		return fmt.Errorf("image %s is not on the engine and %s%s", refs[0], why, p.hint(refs[0]))
@@ -93,12 +92,12 @@ func (p *Puller) missing(refs []string) error {
 	return fmt.Errorf("images %s are not on the engine and %s", strings.Join(refs, ", "), why)
 }
 
-// hint explains the default image.
+// hint returns the remedy for the default image.
 func (p *Puller) hint(ref string) string {
 	if ref != p.Default || ref == "" {
 		return ""
 	}
-	return ": it is the default image of the built-in components; choose one that is there (`docker images`) with --image"
+	return ": it is the default image of the built-in components, choose an existing one (`docker images`) with --image"
 }
 
 func (p *Puller) pull(ctx context.Context, ref string) (err error) {
@@ -107,7 +106,7 @@ func (p *Puller) pull(ctx context.Context, ref string) (err error) {
 		return err
 	}
 	name := "pull " + ref
-	p.Progress.Tell(backend.Step{Name: name, Text: "asking " + parsed.host})
+	p.Progress.Tell(backend.Step{Name: name, Text: "contacting " + parsed.host})
 	defer func() { p.Progress.Tell(backend.Step{Name: name, Ended: true, Failed: err != nil}) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -121,10 +120,10 @@ func (p *Puller) pull(ctx context.Context, ref string) (err error) {
 		return nil
 	}
 	if has, _ := Has(context.WithoutCancel(ctx), p.Engine, ref); has { // pull=always
-		return fmt.Errorf("pull image %s, which the engine has: %w: pull=missing takes that one", ref, err)
+		return fmt.Errorf("pull image %s: %w (pull=missing uses the image that the engine has)", ref, err)
 	}
 	if errors.Is(err, errUnreachable) || unreachable(err) {
-		return fmt.Errorf("image %s is not on the engine and cannot be pulled, its registry is not reachable (%w)%s", ref, err, p.hint(ref))
+		return fmt.Errorf("image %s is not on the engine and cannot be pulled: its registry is not reachable (%w)%s", ref, err, p.hint(ref))
 	}
 	return fmt.Errorf("pull image %s: %w%s", ref, err, p.hint(ref))
 }

@@ -18,25 +18,25 @@ import (
 )
 
 const (
-	// hubHost is where the engine pulls images of Docker Hub from.
+	// hubHost is the host from which the engine pulls images of Docker Hub.
 	hubHost = "registry-1.docker.io"
-	// noAuth is `{}` in base64: engines refuse a push without the header.
+	// noAuth is `{}` in base64: engines refuse a push without credentials.
 	noAuth = "e30="
-	// lookupTime bounds the lookup of a registry's name beside a pull. Engines try far
-	// longer, mostly in silence.
-	lookupTime = 4 * time.Second
+	// lookupTimeout bounds the lookup of a registry's name during a pull. Engines try much
+	// longer, mostly without output.
+	lookupTimeout = 4 * time.Second
 )
 
 // reference is the name of an image in its registry.
 type reference struct {
-	host     string // host[:port] that is contacted
+	host     string // host[:port] to contact
 	registry authn.Resource
 }
 
 func parse(ref string) (reference, error) {
 	parsed, err := name.ParseReference(ref)
 	if err != nil {
-		return reference{}, fmt.Errorf("%q is not the name of an image: it is [HOST/]NAME[:TAG], such as alpine:3.20", ref)
+		return reference{}, fmt.Errorf("%q is not a valid image name: use [HOST/]NAME[:TAG], such as alpine:3.20", ref)
 	}
 	r := reference{parsed.Context().RegistryStr(), parsed.Context().Registry}
 	if r.host == name.DefaultRegistry {
@@ -45,7 +45,7 @@ func parse(ref string) (reference, error) {
 	return r, nil
 }
 
-// auth returns the credentials as the engine takes them; "" if there are none.
+// auth returns the credentials encoded for the engine; "" if there are none.
 func (r reference) auth() string {
 	c, ok := r.credentials()
 	if !ok {
@@ -58,9 +58,9 @@ func (r reference) auth() string {
 	return text
 }
 
-// credentials returns what the user's Docker config (`docker login`, credential
-// helpers) has for the registry. As with docker itself, a config that cannot be read
-// is ignored: most images need no login.
+// credentials returns the credentials for the registry from the user's Docker config
+// (`docker login`, credential helpers). Like docker, it ignores a config that cannot be
+// read: most images need no login.
 func (r reference) credentials() (registry.AuthConfig, bool) {
 	found, err := authn.DefaultKeychain.Resolve(r.registry)
 	if err != nil || found == authn.Anonymous {
@@ -77,8 +77,8 @@ func (r reference) credentials() (registry.AuthConfig, bool) {
 	}, true
 }
 
-// Push tags a local image with its remote name and pushes it with the credentials of
-// the user's Docker config. Layers that are there are not sent again.
+// Push tags a local image with its remote name and pushes it with the credentials of the
+// user's Docker config. It does not send layers that the registry has.
 func Push(ctx context.Context, e Engine, local, remote string, progress backend.Progress) (err error) {
 	parsed, err := parse(remote)
 	if err != nil {
@@ -99,16 +99,16 @@ func Push(ctx context.Context, e Engine, local, remote string, progress backend.
 	}
 	defer body.Close()
 	if err := readMessages(body, newLayers(step, "Pushing", progress).add); err != nil {
-		return fmt.Errorf("push image %s: %w (credentials are those of `docker login %s`)", remote, err, parsed.host)
+		return fmt.Errorf("push image %s: %w (log in with `docker login %s`)", remote, err, parsed.host)
 	}
 	return nil
 }
 
 var errUnreachable = errors.New("offline")
 
-// watchRegistry cancels a pull that cannot succeed: the registry's name is not known
-// here and nothing has come from it. It looks only where the engine resolves names as
-// this machine does: not for an engine elsewhere, behind a proxy or with mirrors.
+// watchRegistry cancels a pull that cannot succeed: the name of the registry does not
+// resolve on this machine and the registry has not answered. It does nothing for an engine
+// that resolves names differently: a remote one, or one with a proxy or mirrors.
 func watchRegistry(ctx context.Context, e Engine, host string, answered <-chan struct{}, cancel context.CancelCauseFunc) {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -117,7 +117,7 @@ func watchRegistry(ctx context.Context, e Engine, host string, answered <-chan s
 	if net.ParseIP(name) != nil || name == "localhost" || !sameNetwork(ctx, e) {
 		return
 	}
-	ctx, stop := context.WithTimeout(ctx, lookupTime)
+	ctx, stop := context.WithTimeout(ctx, lookupTimeout)
 	defer stop()
 	if _, err := net.DefaultResolver.LookupHost(ctx, name); err == nil {
 		return
@@ -125,7 +125,7 @@ func watchRegistry(ctx context.Context, e Engine, host string, answered <-chan s
 	select {
 	case <-answered:
 	default:
-		cancel(fmt.Errorf("%w: %s has no address here", errUnreachable, name))
+		cancel(fmt.Errorf("%w: %s does not resolve on this machine", errUnreachable, name))
 	}
 }
 
@@ -139,7 +139,7 @@ func sameNetwork(ctx context.Context, e Engine) bool {
 		(info.RegistryConfig == nil || len(info.RegistryConfig.Mirrors) == 0)
 }
 
-// unreachable recognizes an engine without a network: the failure comes as text.
+// unreachable recognizes the error of an engine without a network, which is only text.
 func unreachable(err error) bool {
 	return slices.ContainsFunc([]string{
 		"no such host", "name resolution", "network is unreachable", "no route to host",

@@ -210,7 +210,7 @@ func TestSave(t *testing.T) {
 // TestSaveNothingToLose: a replica that has not started, or has ended, writes nothing more.
 func TestSaveNothingToLose(t *testing.T) {
 	t.Parallel()
-	for _, state := range []logcopy.State{logcopy.Waiting, logcopy.Never, logcopy.Ended} {
+	for _, state := range []logcopy.State{logcopy.Waiting, logcopy.NeverStarted, logcopy.Ended} {
 		c := newCluster()
 		r := run("a", 0)
 		r.State = state

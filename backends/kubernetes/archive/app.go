@@ -271,7 +271,7 @@ func (v *runView) current() (r Run, changed <-chan struct{}, ended bool) {
 func (v *runView) State() (logcopy.State, <-chan struct{}) {
 	r, changed, ended := v.current()
 	if ended && r.State == logcopy.Waiting {
-		return logcopy.Never, changed
+		return logcopy.NeverStarted, changed
 	}
 	return r.State, changed
 }

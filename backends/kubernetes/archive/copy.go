@@ -75,7 +75,7 @@ func (r *Run) compare(o *Run) int {
 type log struct {
 	*logcopy.Log
 	at position
-	of *logcopy.Line // while a run is copied
+	of *logcopy.LinePosition // while a run is copied
 }
 
 // openLog goes on with a log, or begins it. kept is the cursor that the history has,
@@ -167,7 +167,7 @@ func (l *log) begin(r *Run) error {
 	}
 	next.Base = l.size()
 	l.at = next
-	return l.Rest(true, true)
+	return l.Commit(true, true)
 }
 
 // copy copies run after run. Without follow it copies what is there now.
@@ -195,7 +195,7 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 		} else {
 			mode = podlog.Mode(false, of.app.patience)
 		}
-		l.of = logcopy.NewLine(l.at.Cursor, l.Sizes()[logstore.Stdout])
+		l.of = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
 		_, err := logcopy.Copy(ctx, &runView{of, r}, l, l.of, mode)
 		l.at.Cursor, l.of = l.of.Cursor, nil
 		if err != nil || !l.at.Cursor.Done {

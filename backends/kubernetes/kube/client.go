@@ -1,10 +1,10 @@
-// Package kube talks to a Kubernetes cluster: Find locates it by the user's kubeconfig,
+// Package kube talks to a Kubernetes cluster. Find locates it by the user's kubeconfig,
 // Access.Open returns a Client that reads and writes objects, a Mirror keeps a copy of
-// objects up to date by watches, and every failure is explained in one line (Explain).
+// objects up to date by watches, and Explain turns every failure into one line.
 //
-// Objects go as JSON through client-go's REST client. Its clientset would bring along
-// the types of all API groups: 7 ms at the start of every command, and 20 MB of program.
-// Its dynamic client would decode every object twice; see CONTRIBUTING.md for figures.
+// Objects are sent as JSON through client-go's REST client. Its clientset would link the
+// types of all API groups: 7 ms at the start of every command and 20 MB of binary. Its
+// dynamic client would decode every object twice; see CONTRIBUTING.md for measurements.
 package kube
 
 import (
@@ -29,15 +29,15 @@ import (
 )
 
 const (
-	// dialTime bounds the wait for a connection: a cluster behind a VPN that is off does
-	// not answer at all.
+	// dialTime bounds the wait for a connection: a cluster behind a VPN that is off never
+	// responds.
 	dialTime = 10 * time.Second
 	// callTime bounds one request that is not a stream.
 	callTime = 30 * time.Second
-	// The limits of kubectl; the server has its own, which are fairer.
+	// The limits of kubectl. The server limits requests, too, and more fairly.
 	queriesPerSecond = 50
 	burst            = 300
-	// pageSize is how many objects a list asks for at a time, as in kubectl.
+	// pageSize is the number of objects per request of a list, as in kubectl.
 	pageSize = 500
 )
 
@@ -55,16 +55,16 @@ type Client struct {
 	rest rest.Interface
 }
 
-// Open returns a client and contacts nothing yet. Errors: backend.ErrUnavailable.
+// Open returns a client, without contacting the server. Errors: backend.ErrUnavailable.
 func (a *Access) Open(c Config) (*Client, error) {
 	config := rest.CopyConfig(a.config)
 	config.UserAgent = c.UserAgent
 	config.QPS, config.Burst = queriesPerSecond, burst
-	config.Timeout = 0 // it would end streams too: calls have one of their own
+	config.Timeout = 0 // it would also end streams; call sets a timeout
 	config.Dial = (&net.Dialer{Timeout: dialTime, KeepAlive: callTime}).DialContext
 	config.WarningHandler = warnings(c.Warn)
 	config.GroupVersion = &schema.GroupVersion{}
-	// Only the type of errors is known.
+	// The scheme only needs the type of errors.
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
@@ -91,7 +91,7 @@ func (w warnings) HandleWarningHeader(code int, _, text string) {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// quiet keeps client-go's own log off the user's screen.
+// quiet discards client-go's log output.
 func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
 
 // call sends a request and decodes the response into out, which may be nil.
@@ -114,7 +114,7 @@ func (c *Client) Get(ctx context.Context, r Resource, namespace, name string, ou
 	return c.call(ctx, c.rest.Get().AbsPath(r.path(namespace, name)...), out)
 }
 
-// GetPath reads what is at a path of the server, such as /apis. Errors: those of Explain.
+// GetPath reads a path of the server, such as /apis. Errors: those of Explain.
 func (c *Client) GetPath(ctx context.Context, path string, out any) error {
 	return c.call(ctx, c.rest.Get().AbsPath(path), out)
 }
@@ -128,7 +128,7 @@ func (c *Client) send(ctx context.Context, q *rest.Request, in, out any) error {
 	return c.call(ctx, q.Body(body), out)
 }
 
-// Create creates an object; if dry, the server only checks it. out, if not nil, receives
+// Create creates an object; with dry, the server only checks it. out, if not nil, receives
 // the created object. Errors: those of Explain.
 func (c *Client) Create(ctx context.Context, r Resource, namespace string, in any, dry bool, out any) error {
 	q := c.rest.Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type", runtime.ContentTypeJSON)
@@ -138,8 +138,8 @@ func (c *Client) Create(ctx context.Context, r Resource, namespace string, in an
 	return c.send(ctx, q, in, out)
 }
 
-// Patch changes an object by a JSON merge patch (RFC 7386), which custom resources
-// take too; sub is a subresource such as "status", or "". Errors: those of Explain.
+// Patch changes an object by a JSON merge patch (RFC 7386), which custom resources also
+// support; sub is a subresource such as "status", or "". Errors: those of Explain.
 func (c *Client) Patch(ctx context.Context, r Resource, namespace, name, sub string, patch any) error {
 	path := r.path(namespace, name)
 	if sub != "" {
@@ -148,8 +148,8 @@ func (c *Client) Patch(ctx context.Context, r Resource, namespace, name, sub str
 	return c.send(ctx, c.rest.Patch(types.MergePatchType).AbsPath(path...), patch, nil)
 }
 
-// Delete deletes an object; the server deletes what it owns in the background. If uid is
-// not empty, only the object with that uid is deleted. Errors: those of Explain.
+// Delete deletes an object; in the background the server deletes the objects it owns. If uid
+// is not empty, Delete deletes only the object with that UID. Errors: those of Explain.
 func (c *Client) Delete(ctx context.Context, r Resource, namespace, name string, uid types.UID, grace *int64) error {
 	o := metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
@@ -161,8 +161,8 @@ func (c *Client) Delete(ctx context.Context, r Resource, namespace, name string,
 	return c.send(ctx, c.rest.Delete().AbsPath(r.path(namespace, name)...).SetHeader("Content-Type", runtime.ContentTypeJSON), o, nil)
 }
 
-// Stream opens an endless response, such as a pod's log, which lives as long as ctx. Any
-// number may be open: when a connection is full, another one is opened. Errors: those of Explain.
+// Stream opens an endless response, such as a pod's log, until ctx is done. Any number of
+// streams may be open: when a connection is full, the client opens another one. Errors: those of Explain.
 func (c *Client) Stream(ctx context.Context, r Resource, namespace, name, sub string, params map[string]string) (io.ReadCloser, error) {
 	q := c.rest.Get().AbsPath(append(r.path(namespace, name), sub)...).Throttle(flowcontrol.NewFakeAlwaysRateLimiter())
 	for k, v := range params {

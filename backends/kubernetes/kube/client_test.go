@@ -20,7 +20,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// server answers as an API server, and is reached by TLS as one.
+// server starts an API server with TLS and returns a client for it.
 func server(t *testing.T, answer http.HandlerFunc, warn func(string)) *Client {
 	t.Helper()
 	s := httptest.NewUnstartedServer(answer)
@@ -53,7 +53,7 @@ contexts: [{name: test, context: {cluster: c, user: me}}]
 	return c
 }
 
-// refusal is what a real API server (1.34) answered.
+// refusal responds like a real API server (1.34).
 func refusal(code int, reason, message, details string) http.HandlerFunc {
 	if details == "" {
 		details = "{}"
@@ -65,7 +65,7 @@ func refusal(code int, reason, message, details string) http.HandlerFunc {
 	}
 }
 
-// Each refusal is one line with what, where and what to do.
+// TestExplain: each error is one line with what, where and what to do.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -77,13 +77,13 @@ func TestExplain(t *testing.T) {
 			refusal(401, "Unauthorized", "Unauthorized", ""), backend.ErrUnavailable,
 			[]string{"context test", "credentials of user me", "expired", "log in again"},
 		},
-		"an object that etcd does not take": {
+		"an object too large for etcd": {
 			refusal(500, "", "etcdserver: request is too large", ""), ErrTooLarge,
-			[]string{"context test", "refuses it", "its store does not hold it"},
+			[]string{"context test", "refuses the object", "too large for its store"},
 		},
-		"one that is not even sent there": {
+		"an object too large to send to etcd": {
 			refusal(500, "", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2356549 vs. 2097152)", ""), ErrRefused,
-			[]string{"refuses it", "2356549"},
+			[]string{"refuses the object", "2356549"},
 		},
 		"rights": {
 			refusal(403, "Forbidden", `jobs.batch.volcano.sh is forbidden: User "jane" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "team"`, `{"group":"batch.volcano.sh","kind":"jobs"}`), ErrForbidden,
@@ -123,7 +123,7 @@ func TestExplain(t *testing.T) {
 		},
 		"webhook is away": {
 			refusal(500, "InternalError", `Internal error occurred: failed calling webhook "validatejob.volcano.sh": Post "https://x": EOF`, ""), backend.ErrUnavailable,
-			[]string{"a webhook of the cluster does not answer", "validatejob.volcano.sh"},
+			[]string{"a webhook of the cluster does not respond", "validatejob.volcano.sh"},
 		},
 		"too old": {
 			refusal(410, "Expired", "The resourceVersion for the provided watch is too old.", ""), nil,
@@ -131,7 +131,7 @@ func TestExplain(t *testing.T) {
 		},
 		"no status": {
 			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad gateway", http.StatusBadGateway) }, backend.ErrUnavailable,
-			[]string{"in trouble"},
+			[]string{"failed"},
 		},
 		"no JSON": {
 			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>login</html>") }, backend.ErrUnavailable,
@@ -142,9 +142,9 @@ func TestExplain(t *testing.T) {
 			t.Parallel()
 			c := server(t, tt.answer, nil)
 			err := c.Get(t.Context(), Pods, "n", "p", &corev1.Pod{})
-			clear(t, err, tt.class, tt.want...)
+			wantError(t, err, tt.class, tt.want...)
 			if name == "too old" && !apierrors.IsResourceExpired(err) {
-				t.Errorf("%v hides what the API said", err)
+				t.Errorf("got %v, want an error that wraps the API's", err)
 			}
 		})
 	}
@@ -155,21 +155,21 @@ func TestUnreachable(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // its client does not trust it
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // clients do not trust its certificate
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for name, tt := range map[string]struct{ url, want string }{
 		"refused":   {gone.URL, "nothing listens"},
-		"name":      {"https://nowhere.invalid:6443", "nowhere.invalid has no address"},
-		"authority": {secure.URL, "certificate of an authority"},
-		"no TLS":    {strings.Replace(plain.URL, "http:", "https:", 1), "does not speak TLS"},
+		"name":      {"https://nowhere.invalid:6443", "host name nowhere.invalid does not resolve"},
+		"authority": {secure.URL, "certificate of an unknown authority"},
+		"no TLS":    {strings.Replace(plain.URL, "http:", "https:", 1), "does not use TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := reach(t, tt.url, "", nil).Groups(t.Context())
-			clear(t, err, backend.ErrUnavailable, "context test", tt.url, tt.want)
+			wantError(t, err, backend.ErrUnavailable, "context test", tt.url, tt.want)
 		})
 	}
 	t.Run("late", func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestUnreachable(t *testing.T) {
 		c := server(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		clear(t, c.GetPath(ctx, "/apis", nil), backend.ErrUnavailable, "does not answer")
+		wantError(t, c.GetPath(ctx, "/apis", nil), backend.ErrUnavailable, "does not respond")
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		t.Parallel()
@@ -191,24 +191,24 @@ func TestUnreachable(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	var asked []string
+	var requests []string
 	c := server(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
-		asked = append(asked, r.URL.Path+" "+q.Get("labelSelector")+" "+q.Get("continue"))
+		requests = append(requests, r.URL.Path+" "+q.Get("labelSelector")+" "+q.Get("continue"))
 		next, name := "", "b"
 		if q.Get("continue") == "" {
 			next, name = "more", "a"
 		}
 		w.Header().Set("Warning", `299 - "old API"`)
 		fmt.Fprintf(w, `{"metadata":{"resourceVersion":"7","continue":%q},"items":[{"metadata":{"name":%q}}]}`, next, name)
-	}, func(line string) { asked = append(asked, "warning "+line) })
+	}, func(line string) { requests = append(requests, "warning "+line) })
 	items, version, err := list[corev1.Pod](t.Context(), c, Pods, "n", ListOptions{LabelSelector: "a=b"})
 	if err != nil || len(items) != 2 || items[1].Name != "b" || version != "7" {
 		t.Fatalf("got %+v of version %s, %v, want 2 of version 7", items, version, err)
 	}
 	want := "/api/v1/namespaces/n/pods a=b ;warning old API;/api/v1/namespaces/n/pods a=b more;warning old API"
-	if got := strings.Join(asked, ";"); got != want {
-		t.Errorf("%q, want %q", got, want)
+	if got := strings.Join(requests, ";"); got != want {
+		t.Errorf("got requests %q, want %q", got, want)
 	}
 }
 
@@ -230,18 +230,18 @@ func TestWatch(t *testing.T) {
 	defer w.Close()
 	for _, want := range []string{Added + "a", Bookmark} {
 		if e, err := w.Next(); err != nil || e.Type+e.Object.Name != want {
-			t.Fatalf("%v, %v, want %s", e, err, want)
+			t.Fatalf("got %v, %v, want %s", e, err, want)
 		}
 	}
 	if _, err := w.Next(); !apierrors.IsResourceExpired(err) {
-		t.Errorf("%v is not that the version is too old", err)
+		t.Errorf("got %v, want an expired version", err)
 	}
 	if _, err := w.Next(); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }
 
-// What goes out: a merge patch, and a deletion of that very object in the background.
+// TestWrites checks the requests of a dry run, a merge patch, and a deletion by UID.
 func TestWrites(t *testing.T) {
 	t.Parallel()
 	var got []string
@@ -256,13 +256,13 @@ func TestWrites(t *testing.T) {
 		fmt.Fprint(w, `{"metadata":{"uid":"u"}}`)
 	}, nil)
 	none := int64(0)
-	var made Object
+	var created Object
 	if err := errors.Join(
-		c.Create(t.Context(), JobSets, "n", map[string]any{"a": 1}, true, &made),
+		c.Create(t.Context(), JobSets, "n", map[string]any{"a": 1}, true, &created),
 		c.Patch(t.Context(), VolcanoJobs, "n", "j", "status", map[string]any{"b": nil}),
 		c.Delete(t.Context(), Jobs, "n", "j", "u1", &none),
-	); err != nil || made.UID != "u" {
-		t.Fatal(err, made)
+	); err != nil || created.UID != "u" {
+		t.Fatal(err, created)
 	}
 	want := []string{
 		"POST /apis/jobset.x-k8s.io/v1alpha2/namespaces/n/jobsets?dryRun=All&fieldValidation=Strict application/json {\"a\":1}\n",
@@ -271,7 +271,7 @@ func TestWrites(t *testing.T) {
 	}
 	for i := range want {
 		if i >= len(got) || got[i] != want[i] {
-			t.Errorf("%q, want %q", got, want[i])
+			t.Errorf("got requests %q, want %q", got, want[i])
 		}
 	}
 }
@@ -287,7 +287,7 @@ func TestOf(t *testing.T) {
 		{"x/v1", "Key"}:                           {"x", "v1", "keys"},
 	} {
 		if got := Of(in[0], in[1]); got != want {
-			t.Errorf("%v: %v, want %v", in, got, want)
+			t.Errorf("Of(%v) = %v, want %v", in, got, want)
 		}
 	}
 }

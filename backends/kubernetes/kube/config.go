@@ -19,7 +19,7 @@ import (
 	"torchx/runtime/userpath"
 )
 
-// Variables of the environment that locate the cluster, as for kubectl.
+// Environment variables that locate the cluster, as for kubectl.
 const (
 	kubeconfigVariable = "KUBECONFIG"
 	homeVariable       = "HOME"
@@ -29,48 +29,48 @@ const (
 
 // ClusterRef identifies a cluster and a user.
 type ClusterRef struct {
-	// Kubeconfig is a file, or several as in $KUBECONFIG; "" means $KUBECONFIG, else
+	// Kubeconfig is a file, or several as in $KUBECONFIG; "" selects $KUBECONFIG, else
 	// ~/.kube/config, else, inside a pod, the pod's cluster.
 	Kubeconfig string
-	Context    string // name of a context there; "" is the current one
+	Context    string // name of a context in it; "" is the current one
 }
 
-// Access is how a cluster is reached.
+// Access holds the address and the credentials of a cluster.
 type Access struct {
 	ClusterRef        // absolute files, the name of the context; empty inside a pod
-	Namespace  string // that of the context, "" if it names none
+	Namespace  string // of the context, "" if it names none
 	Server     string // URL
 	User       string // name in the kubeconfig; "" if none
 
 	config *rest.Config
 }
 
-// Find returns how to reach a cluster; it reads files and contacts nothing. environ is
-// "K=V"; nil is this process's own. Errors: backend.ErrUnavailable.
-func Find(p ClusterRef, environ []string) (*Access, error) {
+// Find returns the access to a cluster. It reads files and contacts no server. environ is
+// "K=V"; nil is the environment of this process. Errors: backend.ErrUnavailable.
+func Find(ref ClusterRef, environ []string) (*Access, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
-	a, err := find(p, environ)
+	a, err := find(ref, environ)
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
 	}
 	return a, nil
 }
 
-func find(p ClusterRef, environ []string) (*Access, error) {
-	files, from := p.files(environ)
+func find(ref ClusterRef, environ []string) (*Access, error) {
+	files, from := ref.files(environ)
 	raw, read, err := load(files, from)
 	if err != nil {
 		return nil, err
 	}
-	if len(raw.Contexts) == 0 && p.Context == "" {
-		if p.Kubeconfig == "" && getenv(environ, inPodVariable) != "" {
+	if len(raw.Contexts) == 0 && ref.Context == "" {
+		if ref.Kubeconfig == "" && getenv(environ, inPodVariable) != "" {
 			return inPod()
 		}
 		return nil, noContext(files, from, read)
 	}
-	name := cmp.Or(p.Context, raw.CurrentContext)
+	name := cmp.Or(ref.Context, raw.CurrentContext)
 	chosen, ok := raw.Contexts[name]
 	switch {
 	case name == "":
@@ -79,7 +79,7 @@ func find(p ClusterRef, environ []string) (*Access, error) {
 		return nil, fmt.Errorf("kubeconfig %s has no context %q: it has %s", strings.Join(files, ", "), name, names(raw))
 	}
 	if c := raw.Clusters[chosen.Cluster]; c == nil || c.Server == "" {
-		return nil, fmt.Errorf("context %s of kubeconfig %s is for the cluster %q, of which there is no server: see `kubectl config view`", name, strings.Join(files, ", "), chosen.Cluster)
+		return nil, fmt.Errorf("context %s of kubeconfig %s names the cluster %q, which has no server: see `kubectl config view`", name, strings.Join(files, ", "), chosen.Cluster)
 	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
@@ -91,9 +91,9 @@ func find(p ClusterRef, environ []string) (*Access, error) {
 	}, nil
 }
 
-// files returns the absolute paths of a place's files, and where they were configured.
-func (p ClusterRef) files(environ []string) (files []string, from string) {
-	text, from := p.Kubeconfig, "-cfg kubeconfig"
+// files returns the absolute paths of the kubeconfig files, and which setting names them.
+func (ref ClusterRef) files(environ []string) (files []string, from string) {
+	text, from := ref.Kubeconfig, "-cfg kubeconfig"
 	if text == "" {
 		text, from = getenv(environ, kubeconfigVariable), "$"+kubeconfigVariable
 	}
@@ -115,8 +115,8 @@ func (p ClusterRef) files(environ []string) (files []string, from string) {
 	return files, from
 }
 
-// load merges kubeconfig files as kubectl does: the first value wins, and of several
-// files some may be missing. read are the existing ones.
+// load merges kubeconfig files as kubectl does: the first value wins, and if several files
+// are named, some may be missing. read lists the existing ones.
 func load(files []string, from string) (merged *api.Config, read []string, err error) {
 	for _, f := range files {
 		_, err := os.Stat(f)
@@ -126,7 +126,7 @@ func load(files []string, from string) (merged *api.Config, read []string, err e
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, nil, fmt.Errorf("read kubeconfig: %w", err)
 		case from != "" && len(files) == 1:
-			return nil, nil, fmt.Errorf("there is no kubeconfig %s, which %s names", f, from)
+			return nil, nil, fmt.Errorf("kubeconfig %s not found (set by %s)", f, from)
 		}
 	}
 	rules := &clientcmd.ClientConfigLoadingRules{Precedence: read}
@@ -139,23 +139,23 @@ func load(files []string, from string) (merged *api.Config, read []string, err e
 
 // noContext is the error if no file has a context.
 func noContext(files []string, from string, read []string) error {
-	const fix = "copy one there, or name it by $KUBECONFIG or -cfg kubeconfig=FILE"
+	const fix = "copy one there, or set $KUBECONFIG or -cfg kubeconfig=FILE"
 	switch {
 	case len(read) > 0:
 		return fmt.Errorf("kubeconfig %s has no contexts: %s", strings.Join(read, ", "), fix)
 	case from != "":
-		return fmt.Errorf("there is no kubeconfig %s, which %s names: %s", strings.Join(files, ", "), from, fix)
+		return fmt.Errorf("kubeconfig %s not found (set by %s): %s", strings.Join(files, ", "), from, fix)
 	case len(files) == 0:
-		return errors.New("no kubeconfig: name it by $KUBECONFIG or -cfg kubeconfig=FILE")
+		return errors.New("no kubeconfig: set $KUBECONFIG or -cfg kubeconfig=FILE")
 	}
-	return fmt.Errorf("no kubeconfig, there is no %s: %s", files[0], fix)
+	return fmt.Errorf("no kubeconfig, %s not found: %s", files[0], fix)
 }
 
 // inPod returns access to the cluster of this process's pod, by its service account.
 func inPod() (*Access, error) {
 	config, err := rest.InClusterConfig()
 	if err != nil {
-		return nil, fmt.Errorf("the cluster that this pod runs on cannot be used: %w", oneLine(err))
+		return nil, fmt.Errorf("the cluster of this pod cannot be used: %w", oneLine(err))
 	}
 	a := &Access{Server: config.Host, User: "the service account of this pod", config: config}
 	if ns, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {

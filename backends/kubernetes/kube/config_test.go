@@ -42,7 +42,7 @@ func TestFind(t *testing.T) {
 	list := func(files ...string) string { return strings.Join(files, string(filepath.ListSeparator)) }
 	tests := []struct {
 		name    string
-		place   ClusterRef
+		ref     ClusterRef
 		environ []string
 		want    ClusterRef
 		server  string
@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a, err := Find(tt.place, append([]string{}, tt.environ...))
+			a, err := Find(tt.ref, append([]string{}, tt.environ...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestFindErrors(t *testing.T) {
 	empty := write(t, "empty", "")
 	dir := t.TempDir()
 	for name, tt := range map[string]struct {
-		place   ClusterRef
+		ref     ClusterRef
 		environ []string
 		want    []string
 	}{
@@ -92,21 +92,21 @@ func TestFindErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Find(tt.place, append([]string{}, tt.environ...))
-			clear(t, err, backend.ErrUnavailable, tt.want...)
+			_, err := Find(tt.ref, append([]string{}, tt.environ...))
+			wantError(t, err, backend.ErrUnavailable, tt.want...)
 		})
 	}
 }
 
-// clear checks that an error is of a class, one line, and has all words.
-func clear(t *testing.T, err, class error, words ...string) {
+// wantError checks that an error is of a class, is one line, and contains all words.
+func wantError(t *testing.T, err, class error, words ...string) {
 	t.Helper()
 	if err == nil || class != nil && !errors.Is(err, class) || strings.Contains(err.Error(), "\n") {
-		t.Fatalf("%v is not one line of %v", err, class)
+		t.Fatalf("got %v, want one line of class %v", err, class)
 	}
 	for _, w := range words {
 		if !strings.Contains(err.Error(), w) {
-			t.Errorf("%q lacks %q", err, w)
+			t.Errorf("got %q, want %q in it", err, w)
 		}
 	}
 }

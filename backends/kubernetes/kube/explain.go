@@ -21,32 +21,32 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Classes of errors beside those of package backend.
+// Classes of errors, in addition to those of package backend.
 var (
 	// ErrForbidden means that the user lacks a right.
 	ErrForbidden = errors.New("forbidden")
 	// ErrRefused means that the server or one of its webhooks does not accept the object.
 	ErrRefused = errors.New("refused")
-	// ErrTooLarge is an ErrRefused for an object that the cluster could not store.
+	// ErrTooLarge is an ErrRefused for an object that is too large to store.
 	ErrTooLarge = fmt.Errorf("%w: too large", ErrRefused)
 )
 
-// Explain turns a failure into one line: what, where, what to do. errors.Is finds
-// backend.ErrNotFound, ErrExists, ErrUnavailable (the server cannot be used or is away),
-// ErrForbidden or ErrRefused, and the error of the API. context.Canceled stays as it is.
+// Explain turns a failure into one line: what, where, what to do. The error wraps the API's
+// error and backend.ErrNotFound, ErrExists, ErrUnavailable (the server cannot be used or
+// reached), ErrForbidden or ErrRefused. Explain returns context.Canceled unchanged.
 func (c *Client) Explain(err error) error { return c.explain(err) }
 
 func (a *Access) explain(err error) error {
-	var done *Error
+	var explained *Error
 	switch {
-	case err == nil, errors.As(err, &done):
+	case err == nil, errors.As(err, &explained):
 		return err
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	}
 	e := &Error{cause: err}
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		e.text, e.class = a.answered(status.Status())
+		e.text, e.class = a.serverError(status.Status())
 	} else {
 		e.class, e.text = backend.ErrUnavailable, a.unreachable(err)
 	}
@@ -70,13 +70,13 @@ func (e *Error) Unwrap() []error {
 	return []error{e.class, e.cause}
 }
 
-// answered explains an error of the server.
-func (a *Access) answered(s metav1.Status) (text string, class error) {
+// serverError explains an error response.
+func (a *Access) serverError(s metav1.Status) (text string, class error) {
 	msg := clean(s.Message)
-	refuses := fmt.Sprintf("%s refuses it: %s", a, msg)
+	refused := fmt.Sprintf("%s refuses the object: %s", a, msg)
 	switch s.Reason {
 	case metav1.StatusReasonUnauthorized:
-		return fmt.Sprintf("%s: the server %s does not accept the credentials%s, they may have expired: log in again, then see `kubectl%s auth whoami`",
+		return fmt.Sprintf("%s: the server %s does not accept the credentials%s, which may have expired: log in again and try `kubectl%s auth whoami`",
 			a, a.Server, a.user(), a.Flag()), backend.ErrUnavailable
 	case metav1.StatusReasonForbidden:
 		return a.forbidden(s, msg)
@@ -85,21 +85,21 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 	case metav1.StatusReasonAlreadyExists:
 		return a.String() + ": " + msg, backend.ErrExists
 	case metav1.StatusReasonRequestEntityTooLarge:
-		return refuses, ErrTooLarge
+		return refused, ErrTooLarge
 	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest:
-		return refuses, ErrRefused
+		return refused, ErrRefused
 	case metav1.StatusReasonConflict, metav1.StatusReasonGone, metav1.StatusReasonExpired:
 		return a.String() + ": " + msg, nil
 	}
 	switch {
 	case strings.Contains(msg, "failed calling webhook"):
-		return fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg), backend.ErrUnavailable
-	case strings.Contains(msg, "denied the request"): // by a webhook with a code of its own
-		return refuses, ErrRefused
+		return fmt.Sprintf("%s: a webhook of the cluster does not respond, so the server accepts no objects: %s", a, msg), backend.ErrUnavailable
+	case strings.Contains(msg, "denied the request"): // by a webhook that sets its own status code
+		return refused, ErrRefused
 	case strings.Contains(msg, "request is too large"), strings.Contains(msg, "message larger than max"): // of etcd, and of its client
-		return fmt.Sprintf("%s refuses it, as its store does not hold it: %s", a, msg), ErrTooLarge
+		return fmt.Sprintf("%s refuses the object, it is too large for its store: %s", a, msg), ErrTooLarge
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusTooManyRequests:
-		return fmt.Sprintf("%s: the server %s is in trouble: %s", a, a.Server, msg), backend.ErrUnavailable
+		return fmt.Sprintf("%s: the server %s failed: %s", a, a.Server, msg), backend.ErrUnavailable
 	}
 	return a.String() + ": " + msg, nil
 }
@@ -107,15 +107,15 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 // rbac matches the message of the server's authorizer.
 const rbac = `[Uu]ser "([^"]*)" cannot (\S+) (?:resource "([^"]*)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?|path "([^"]*)")`
 
-// forbidden separates a right that the user lacks from a refusal by quotas, priority
-// classes and policies, which have the same reason.
+// forbidden tells a missing right from a refusal by quotas, priority classes or policies,
+// which have the same reason.
 func (a *Access) forbidden(s metav1.Status, msg string) (text string, class error) {
 	m := regexp.MustCompile(rbac).FindStringSubmatch(msg)
 	if m == nil {
 		if apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: s}, corev1.NamespaceTerminatingCause) {
 			msg = "the namespace is being deleted: " + msg
 		}
-		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
+		return fmt.Sprintf("%s refuses the object: %s", a, msg), ErrRefused
 	}
 	what := m[2] + " " + m[3]
 	if m[4] != "" {
@@ -127,7 +127,7 @@ func (a *Access) forbidden(s metav1.Status, msg string) (text string, class erro
 	if m[5] != "" {
 		what += " in namespace " + m[5]
 	}
-	return fmt.Sprintf("%s: %s may not %s: ask for a role that may", a, m[1], what), ErrForbidden
+	return fmt.Sprintf("%s: %s may not %s: ask for a role with this right", a, m[1], what), ErrForbidden
 }
 
 // missing explains that an object does not exist.
@@ -135,14 +135,14 @@ func (a *Access) missing(s metav1.Status, msg string) string {
 	d := s.Details
 	switch {
 	case d != nil && d.Kind == Namespaces.Name && d.Name != "":
-		return fmt.Sprintf("%s has no namespace %s: choose another by -cfg namespace=NAME, or `kubectl%s create namespace %s`", a, d.Name, a.Flag(), d.Name)
+		return fmt.Sprintf("%s has no namespace %s: choose another by -cfg namespace=NAME, or run `kubectl%s create namespace %s`", a, d.Name, a.Flag(), d.Name)
 	case d == nil || d.Name == "":
-		return fmt.Sprintf("%s: the server %s does not know this kind of object, what handles it is not installed: %s", a, a.Server, msg)
+		return fmt.Sprintf("%s: the server %s does not know this kind of object, its controller is not installed: %s", a, a.Server, msg)
 	}
 	return a.String() + ": " + msg
 }
 
-// unreachable explains why there was no response.
+// unreachable explains why the server did not respond.
 func (a *Access) unreachable(err error) string {
 	at := fmt.Sprintf("%s: the server %s", a, a.Server)
 	var (
@@ -155,29 +155,30 @@ func (a *Access) unreachable(err error) string {
 	)
 	switch text := clean(cause(err).Error()); {
 	case errors.As(err, &authority):
-		return at + " has a certificate of an authority that the kubeconfig does not name: get a new kubeconfig, or set its certificate-authority"
+		return at + " has a certificate of an unknown authority: get a new kubeconfig, or set its certificate-authority"
 	case errors.As(err, &host):
 		return at + " has a certificate for other names: " + text
 	case errors.As(err, &invalid):
 		return at + " has a certificate that is not valid (see its dates and this machine's clock): " + text
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch), strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		return at + " does not speak TLS: is the address right?"
+		return at + " does not use TLS: check its address"
 	case errors.As(err, &dns):
-		return fmt.Sprintf("%s cannot be found, %s has no address: is the name right, is a VPN needed?", at, dns.Name)
+		return fmt.Sprintf("%s cannot be found, host name %s does not resolve: check the name, and whether you need a VPN", at, dns.Name)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return at + " is not there, nothing listens at that address: is the cluster up, is the context right?"
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return at + " does not answer: is the cluster up, is a VPN needed?"
+		return at + " is not reachable, nothing listens at its address: check that the cluster runs and that the context is right"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(),
+		strings.Contains(text, "would exceed context deadline"): // of client-go's rate limiter
+		return at + " does not respond: check that the cluster runs, and whether you need a VPN"
 	case strings.Contains(text, "getting credentials"):
-		return fmt.Sprintf("%s: the credentials%s cannot be had: %s", a, a.user(), text)
+		return fmt.Sprintf("%s: the credentials%s cannot be obtained: %s", a, a.user(), text)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return at + " broke off the connection: " + text
+		return at + " closed the connection: " + text
 	default:
-		return at + " cannot be asked: " + text
+		return at + " cannot be reached: " + text
 	}
 }
 
-// cause drops method and URL, which say less than the context's name.
+// cause drops method and URL, which help less than the context's name.
 func cause(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -13,26 +13,26 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ListOptions select what is listed or watched.
+// ListOptions selects the objects of a list or watch.
 type ListOptions struct {
 	LabelSelector, FieldSelector string
 	// Limit is the number of objects per page, 0 the default. All pages are read.
 	Limit int64
-	// Whole asks for all objects at once, and Cached for the server's cache: that is cheap
-	// for it, and may be a moment old.
+	// Whole requests all objects in one page. Cached requests them from the server's cache,
+	// which is cheaper for the server but may lag behind.
 	Whole, Cached bool
 }
 
-// List returns the objects of a namespace ("": of all), page by page. Errors: those of Explain.
+// List returns the objects of a namespace, "" for all namespaces. Errors: those of Explain.
 func List[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) ([]T, error) {
 	items, _, err := list[T](ctx, c, r, namespace, o)
 	return items, err
 }
 
-// list is List with the resource version that the objects are from.
+// list is List, with the resource version of the list.
 func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) (items []T, version string, err error) {
 	for next := ""; ; {
-		q := o.on(c.rest.Get().AbsPath(r.path(namespace, "")...))
+		q := o.apply(c.rest.Get().AbsPath(r.path(namespace, "")...))
 		switch {
 		case o.Cached:
 			q = q.Param("resourceVersion", "0")
@@ -56,7 +56,7 @@ func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o
 	}
 }
 
-func (o ListOptions) on(q *rest.Request) *rest.Request {
+func (o ListOptions) apply(q *rest.Request) *rest.Request {
 	if o.LabelSelector != "" {
 		q = q.Param("labelSelector", o.LabelSelector)
 	}
@@ -66,8 +66,8 @@ func (o ListOptions) on(q *rest.Request) *rest.Request {
 	return q
 }
 
-// Types of events, as the server writes them. Of a bookmark's object only the resource
-// version is set.
+// Types of events, as the server writes them. The object of a bookmark has only a resource
+// version.
 const (
 	Added    = "ADDED"
 	Modified = "MODIFIED"
@@ -89,14 +89,14 @@ type Watcher[T any] struct {
 	c    *Client
 }
 
-// watchTime is how long the server lets a watch live, in seconds, instead of between half
-// an hour and an hour.
+// watchTime is the duration of a watch in seconds. By default the server chooses between 30
+// and 60 minutes.
 const watchTime = 600
 
 // Watch returns the changes after a resource version of a list, with bookmarks.
 // Errors: those of Explain; IsGone if that version is too old.
 func Watch[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions, after string) (*Watcher[T], error) {
-	q := o.on(c.rest.Get().AbsPath(r.path(namespace, "")...)).Param("watch", "true").
+	q := o.apply(c.rest.Get().AbsPath(r.path(namespace, "")...)).Param("watch", "true").
 		Param("allowWatchBookmarks", "true").Param("resourceVersion", after).
 		Param("timeoutSeconds", strconv.Itoa(watchTime))
 	body, err := q.Stream(quiet(ctx))
@@ -106,8 +106,8 @@ func Watch[T any](ctx context.Context, c *Client, r Resource, namespace string, 
 	return &Watcher[T]{body, json.NewDecoder(body), c}, nil
 }
 
-// Next waits for the next change. Errors: io.EOF at the end of the watch, after which a
-// new one continues from the last version; otherwise those of Explain.
+// Next waits for the next change. Errors: io.EOF at the end of the watch (a new watch can
+// continue from the last version), those of Explain.
 func (w *Watcher[T]) Next() (Event[T], error) {
 	var e struct {
 		Type   string          `json:"type"`

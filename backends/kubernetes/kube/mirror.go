@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	// firstPause and longestPause bound the wait before a request to a failed server is
-	// repeated: a user is waiting.
+	// firstPause and longestPause bound the pause before a failed request is repeated: a user
+	// is waiting.
 	firstPause   = 250 * time.Millisecond
 	longestPause = 5 * time.Second
-	// awayTime is how long a server may be away before the mirror gives up.
+	// awayTime is how long a server may be unreachable before the mirror gives up.
 	awayTime = 15 * time.Minute
-	// pollTime is the interval of lists where the user may not watch.
+	// pollTime is the interval between lists if the user may not watch.
 	pollTime = 2 * time.Second
-	// steadyTime is how long a watch must live to count as healthy.
+	// steadyTime is the duration from which a watch counts as healthy.
 	steadyTime = 10 * time.Second
 )
 
 // Mirror keeps a copy of objects up to date: it lists them once and then watches them. It
-// retries while the server is away, and lists again when the server has dropped the
+// retries while the server is unreachable, and lists again if the server no longer has the
 // changes since the last version.
 type Mirror[T any] struct {
 	client    *Client
@@ -42,7 +42,7 @@ type Mirror[T any] struct {
 
 	mu      sync.Mutex
 	items   map[types.UID]T
-	gone    map[types.UID]T
+	gone    map[types.UID]T // deleted since the first list
 	ready   bool
 	changed chan struct{}
 }
@@ -52,8 +52,8 @@ func NewMirror[T any](c *Client, r Resource, namespace string, o ListOptions) *M
 	return &Mirror[T]{client: c, resource: r, namespace: namespace, options: o, items: map[types.UID]T{}, gone: map[types.UID]T{}, changed: make(chan struct{})}
 }
 
-// Snapshot returns the existing objects by name, and the last known state of those that
-// were deleted while the mirror ran. It is not ready before the first list.
+// Snapshot returns the existing objects, sorted by name, and the last known state of objects
+// deleted while the mirror ran. It is not ready before the first list.
 func (m *Mirror[T]) Snapshot() (items, gone []T, ready bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,10 +75,10 @@ func metaOf[T any](object *T) metav1.Object {
 	return any(object).(metav1.ObjectMetaAccessor).GetObjectMeta()
 }
 
-// UID returns an object's uid.
+// UID returns an object's UID.
 func UID[T any](object *T) types.UID { return metaOf(object).GetUID() }
 
-// change changes the copy and closes the channel of Changed.
+// change runs do, which changes the copy, and closes the channel of Changed.
 func (m *Mirror[T]) change(do func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +91,7 @@ func (m *Mirror[T]) change(do func()) {
 // cannot go on. Errors: those of Explain.
 func (m *Mirror[T]) Run(ctx context.Context) error {
 	version, poll := "", false
-	var trouble time.Time
+	var failingSince time.Time
 	pause := firstPause
 	for {
 		began := time.Now()
@@ -103,7 +103,7 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 		case err != nil:
 		case poll:
 			version = ""
-			pause, trouble = firstPause, time.Time{}
+			pause, failingSince = firstPause, time.Time{}
 			if err := Sleep(ctx, pollTime); err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if err == nil || time.Since(began) > steadyTime {
-			pause, trouble = firstPause, time.Time{}
+			pause, failingSince = firstPause, time.Time{}
 		}
 		switch {
 		case err == nil:
@@ -126,10 +126,10 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 		case !errors.Is(err, backend.ErrUnavailable) && !errors.Is(err, io.ErrUnexpectedEOF):
 			return err
 		}
-		if err != nil && trouble.IsZero() {
-			trouble = time.Now()
+		if err != nil && failingSince.IsZero() {
+			failingSince = time.Now()
 		}
-		if !trouble.IsZero() && time.Since(trouble) > awayTime {
+		if !failingSince.IsZero() && time.Since(failingSince) > awayTime {
 			return err
 		}
 		if err := Sleep(ctx, pause/2+rand.N(pause)); err != nil {
@@ -139,23 +139,24 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 	}
 }
 
-// list replaces the copy. It reads the store: a server's cache may be older than the copy.
+// list replaces the copy. It does not read the server's cache, which may be older than the
+// copy.
 func (m *Mirror[T]) list(ctx context.Context) (version string, err error) {
 	items, version, err := list[T](ctx, m.client, m.resource, m.namespace, m.options)
 	if err != nil {
 		return "", err
 	}
 	m.change(func() {
-		before := m.items
+		old := m.items
 		m.items, m.ready = make(map[types.UID]T, len(items)), true
 		for i := range items {
 			uid := UID(&items[i])
-			if old, ok := before[uid]; ok {
-				keepDeletionTime(&old, &items[i])
+			if before, ok := old[uid]; ok {
+				keepDeletionTime(&before, &items[i])
 			}
 			m.items[uid] = items[i]
 		}
-		for uid, object := range before {
+		for uid, object := range old {
 			if _, ok := m.items[uid]; !ok {
 				m.gone[uid] = object
 			}
@@ -200,8 +201,8 @@ func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 	}
 }
 
-// keepDeletionTime keeps the time at which an object's deletion was requested: a node that
-// ends the grace period of a finished pod overwrites it.
+// keepDeletionTime keeps the time of the first deletion request: a node overwrites it when it
+// ends the grace period of a finished pod.
 func keepDeletionTime[T any](old, object *T) {
 	before, now := metaOf(old), metaOf(object)
 	if grace := before.GetDeletionGracePeriodSeconds(); grace != nil && *grace > 0 {

@@ -16,22 +16,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// cluster answers lists and watches of pods; tests say with what.
+// cluster is an API server that lists and watches the pods of a test.
 type cluster struct {
-	mu      sync.Mutex
-	version int
-	pods    map[string]string // object by name
-	watches []chan string     // open ones
-	asked   []string
-	away    bool
-	expired bool // the next watch is told that its version is gone
+	mu       sync.Mutex
+	version  int
+	pods     map[string]string // object by name
+	watches  []chan string     // open ones
+	requests []string
+	away     bool // it fails every request
+	expired  bool // the next watch fails, because its version has expired
 }
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	q := r.URL.Query()
 	watch := q.Get("watch") == "true"
-	c.asked = append(c.asked, map[bool]string{false: "list", true: "watch " + q.Get("resourceVersion")}[watch])
+	c.requests = append(c.requests, map[bool]string{false: "list", true: "watch " + q.Get("resourceVersion")}[watch])
 	switch {
 	case c.away:
 		c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// put changes a pod and tells the watches; watches do not see hidden changes.
+// put changes a pod. Watches are not notified of hidden changes.
 func (c *cluster) put(kind, name, extra string, hidden bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *cluster) put(kind, name, extra string, hidden bool) {
 	}
 }
 
-// cut ends all watches.
+// cut runs do and ends all watches.
 func (c *cluster) cut(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,10 +107,10 @@ func (c *cluster) cut(do func()) {
 func (c *cluster) log() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return strings.Join(c.asked, ", ")
+	return strings.Join(c.requests, ", ")
 }
 
-// mirror runs a mirror of the cluster's pods.
+// mirror starts a mirror of the cluster's pods.
 func mirror(t *testing.T, c *cluster) *Mirror[corev1.Pod] {
 	t.Helper()
 	server := httptest.NewServer(c)
@@ -144,14 +144,14 @@ func mirror(t *testing.T, c *cluster) *Mirror[corev1.Pod] {
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err == nil {
-			t.Error("the mirror stopped without an error")
+			t.Error("got no error at the end of Run, want one")
 		}
 		client.Close()
 	})
 	return m
 }
 
-// podNames are the pods of a mirror, those that are gone after a "-".
+// podNames returns the pods of a mirror; deleted pods begin with "-".
 func podNames(m *Mirror[corev1.Pod]) string {
 	items, gone, ready := m.Snapshot()
 	if !ready {
@@ -167,7 +167,8 @@ func podNames(m *Mirror[corev1.Pod]) string {
 	return strings.Join(text, " ")
 }
 
-func shows(t *testing.T, m *Mirror[corev1.Pod], c *cluster, want string) {
+// wantPods waits until the mirror has the pods that want lists.
+func wantPods(t *testing.T, m *Mirror[corev1.Pod], c *cluster, want string) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
 	for {
@@ -179,7 +180,7 @@ func shows(t *testing.T, m *Mirror[corev1.Pod], c *cluster, want string) {
 		select {
 		case <-changed:
 		case <-deadline:
-			t.Fatalf("the mirror shows %q, want %q (asked: %s)", got, want, c.log())
+			t.Fatalf("got pods %q, want %q (requests: %s)", got, want, c.log())
 		}
 	}
 }
@@ -195,53 +196,53 @@ func (c *cluster) watched(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("nobody watches (asked: %s)", c.log())
+			t.Fatalf("no client watches after 30 s (requests: %s)", c.log())
 		}
 	}
 }
 
-// TestMirror: changes are followed; after a cut the watch goes on where it was, also
-// at a bookmark; a version that is gone is listed again; a server that is away is waited for.
+// TestMirror: the mirror follows changes. After a cut it resumes the watch, also from a
+// bookmark. It lists again if its version has expired, and waits for an unreachable server.
 func TestMirror(t *testing.T) {
 	t.Parallel()
 	c := &cluster{version: 10, pods: map[string]string{}}
 	c.put(Added, "a", "", false)
 	m := mirror(t, c)
-	shows(t, m, c, "a")
+	wantPods(t, m, c, "a")
 	c.watched(t)
 	c.put(Added, "b", "", false)
 	c.put(Modified, "a", `,"labels":{"is":"!"}`, false)
-	shows(t, m, c, "a! b")
+	wantPods(t, m, c, "a! b")
 	c.put(Deleted, "b", "", false)
 	c.put(Bookmark, "none", "", false)
-	shows(t, m, c, "a! -b")
+	wantPods(t, m, c, "a! -b")
 	c.cut(func() {})
 	c.watched(t)
 	c.put(Added, "c", "", false)
-	shows(t, m, c, "a! c -b")
+	wantPods(t, m, c, "a! c -b")
 	if want := "list, watch 11, watch 15"; c.log() != want {
-		t.Errorf("asked: %s, want %s", c.log(), want)
+		t.Errorf("got requests %s, want %s", c.log(), want)
 	}
 	c.cut(func() { c.expired, c.pods = true, map[string]string{"a": c.pods["a"]} })
-	shows(t, m, c, "a! -b -c")
+	wantPods(t, m, c, "a! -b -c")
 	c.watched(t)
 	c.cut(func() { c.away = true })
 	c.put(Added, "d", "", true)
 	time.AfterFunc(2*time.Second, func() { c.cut(func() { c.away = false; c.expired = true }) })
-	shows(t, m, c, "a! d -b -c")
+	wantPods(t, m, c, "a! d -b -c")
 }
 
-// TestMirrorKeepsRequest: when a deletion was asked for is not lost when the node
-// ends the grace period.
-func TestMirrorKeepsRequest(t *testing.T) {
+// TestMirrorKeepsDeletionTime: the time of the first deletion request survives the end of
+// the grace period.
+func TestMirrorKeepsDeletionTime(t *testing.T) {
 	t.Parallel()
 	c := &cluster{version: 1, pods: map[string]string{}}
 	m := mirror(t, c)
-	shows(t, m, c, "")
+	wantPods(t, m, c, "")
 	c.watched(t)
 	c.put(Added, "a", `,"deletionTimestamp":"2026-11-21T12:00:30Z","deletionGracePeriodSeconds":30`, false)
 	c.put(Deleted, "a", `,"deletionTimestamp":"2026-11-21T12:00:09Z","deletionGracePeriodSeconds":0`, false)
-	shows(t, m, c, "-a")
+	wantPods(t, m, c, "-a")
 	_, gone, _ := m.Snapshot()
 	if p := gone[0]; *p.DeletionGracePeriodSeconds != 30 || p.DeletionTimestamp.Second() != 30 {
 		t.Errorf("deleted at %v with %d s, want *p.DeletionGracePeriodSeconds == 30 and p.DeletionTimestamp.Second() == 30", p.DeletionTimestamp, *p.DeletionGracePeriodSeconds)

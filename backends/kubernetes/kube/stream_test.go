@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// A server that takes few streams on one connection gets more connections: all logs
-// of a large app flow.
+// TestManyStreams: the client opens more connections if the server limits the streams of
+// one, so that all logs of a large app can be followed.
 func TestManyStreams(t *testing.T) {
 	t.Parallel()
-	// As many as API servers take, and as clients take for granted until a server has said
-	// what it takes: with fewer, streams that were begun before would be refused.
-	const most, streams = 100, 250
+	// The limit of API servers, which clients assume until the server sends its limit. With a
+	// lower limit the server would refuse streams that began before.
+	const maxStreams, streams = 100, 250
 	var mu sync.Mutex
 	connections := map[string]bool{}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +31,7 @@ func TestManyStreams(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	s.EnableHTTP2 = true
-	s.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: most}
+	s.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
@@ -53,7 +53,7 @@ func TestManyStreams(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(connections) < streams/most {
-		t.Errorf("%d connections have %d streams, the server takes %d on each", len(connections), streams, most)
+	if len(connections) < streams/maxStreams {
+		t.Errorf("got %d connections for %d streams, want at least %d", len(connections), streams, streams/maxStreams)
 	}
 }

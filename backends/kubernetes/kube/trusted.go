@@ -13,19 +13,19 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// maxKubeconfig bounds what is read of a file that may be none, in bytes.
+// maxKubeconfig bounds the bytes read of a file that may not be a kubeconfig.
 const maxKubeconfig = 4 << 20
 
-// TrustedFiles returns the kubeconfig files of p.Kubeconfig that decide which programs run,
-// each followed by the programs that it names by a relative path. It leaves out the files of
-// $KUBECONFIG and those below ~/.kube: they are the user's own.
-func (p ClusterRef) TrustedFiles(environ []string) iter.Seq[string] {
+// TrustedFiles returns the kubeconfig files of ref, which decide which programs run, each
+// followed by the programs that it names by a relative path. It leaves out the files of
+// $KUBECONFIG and below ~/.kube, which belong to the user.
+func (ref ClusterRef) TrustedFiles(environ []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, f := range p.foreignFiles(environ) {
+		for _, f := range ref.foreignFiles(environ) {
 			if !yield(f) {
-				return // others may have written it: it is not read before it is trusted
+				return // other users may have written it: do not read it before it is trusted
 			}
-			for _, program := range programsBeside(f) {
+			for _, program := range relativePrograms(f) {
 				if !yield(program) {
 					return
 				}
@@ -34,12 +34,12 @@ func (p ClusterRef) TrustedFiles(environ []string) iter.Seq[string] {
 	}
 }
 
-// foreignFiles returns the files of p.Kubeconfig that are not the user's own.
-func (p ClusterRef) foreignFiles(environ []string) []string {
-	if p.Kubeconfig == "" {
+// foreignFiles returns the files of ref.Kubeconfig that do not belong to the user.
+func (ref ClusterRef) foreignFiles(environ []string) []string {
+	if ref.Kubeconfig == "" {
 		return nil
 	}
-	files, _ := p.files(environ)
+	files, _ := ref.files(environ)
 	own, _ := ClusterRef{}.files(environ)
 	folder := filepath.Join(cmp.Or(getenv(environ, homeVariable), getenv(environ, profileVariable)), ".kube")
 	return slices.DeleteFunc(files, func(f string) bool {
@@ -47,9 +47,9 @@ func (p ClusterRef) foreignFiles(environ []string) []string {
 	})
 }
 
-// programsBeside returns the credential programs of a kubeconfig, and scripts among their
-// arguments, that are relative to its folder; none of a file that cannot be read.
-func programsBeside(file string) (programs []string) {
+// relativePrograms returns the credential programs of a kubeconfig, and scripts in their
+// arguments, whose paths are relative to its folder; none if the file cannot be read.
+func relativePrograms(file string) (programs []string) {
 	data, err := safefile.ReadInput(file, maxKubeconfig)
 	if err != nil {
 		return nil

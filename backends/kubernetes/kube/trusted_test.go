@@ -46,10 +46,10 @@ func TestTrustedFiles(t *testing.T) {
 		home + "/.kube/mine:" + in("not-yaml"): {in("not-yaml")},
 	} {
 		if got := slices.Collect(ClusterRef{Kubeconfig: text}.TrustedFiles(environ)); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 	if got := slices.Collect(ClusterRef{Kubeconfig: "/.kube/x"}.TrustedFiles(nil)); len(got) != 1 {
-		t.Errorf("without a home folder: %q", got)
+		t.Errorf("without a home folder: got %q, want one file", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Object is the part that all objects share: their type and metadata.
+// Object is the part common to all objects: type and metadata.
 type Object struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -18,11 +18,11 @@ type Object struct {
 // Type returns the object's apiVersion and kind.
 func (o *Object) Type() metav1.TypeMeta { return o.TypeMeta }
 
-// Meta returns the object's metadata, which may be changed.
+// Meta returns the object's metadata, which callers may change.
 func (o *Object) Meta() *metav1.ObjectMeta { return &o.ObjectMeta }
 
-// VolcanoJob is a batch.volcano.sh/v1alpha1 Job (volcano.sh/apis). The types are our
-// own: Volcano's bring along all of its client.
+// VolcanoJob is a batch.volcano.sh/v1alpha1 Job (volcano.sh/apis). It is defined here because
+// Volcano's types link all of its client.
 type VolcanoJob struct {
 	Object
 	Spec   VolcanoSpec   `json:"spec"`
@@ -59,7 +59,7 @@ type VolcanoTask struct {
 	Partition      json.RawMessage        `json:"partitionPolicy,omitempty"`
 }
 
-// VolcanoPolicy is the action on a VolcanoJob after an event of one of its pods.
+// VolcanoPolicy is the reaction of a VolcanoJob to an event of one of its pods.
 type VolcanoPolicy struct {
 	Action   string          `json:"action,omitempty"`
 	Event    string          `json:"event,omitempty"`
@@ -94,7 +94,7 @@ type VolcanoQueue struct {
 	} `json:"status"`
 }
 
-// IsClosed reports whether the queue takes no jobs.
+// IsClosed reports whether the queue accepts no jobs.
 func (q *VolcanoQueue) IsClosed() bool { return q.Status.State != "" && q.Status.State != "Open" }
 
 // PodGroup is a scheduling.volcano.sh/v1beta1 PodGroup.
@@ -115,8 +115,8 @@ type PodGroup struct {
 	} `json:"status"`
 }
 
-// JobSet is a jobset.x-k8s.io/v1alpha2 JobSet. The types are our own: JobSet's bring
-// along a controller's library.
+// JobSet is a jobset.x-k8s.io/v1alpha2 JobSet. It is defined here because JobSet's types link
+// a controller library.
 type JobSet struct {
 	Object
 	Spec   JobSetSpec `json:"spec"`
@@ -156,15 +156,15 @@ type ReplicatedJob struct {
 	DependsOn json.RawMessage         `json:"dependsOn,omitempty"`
 }
 
-// JobSetNetwork is the headless service that gives pods their names.
+// JobSetNetwork is the headless service that gives pods their host names.
 type JobSetNetwork struct {
 	EnableDNSHostnames       *bool  `json:"enableDNSHostnames,omitempty"`
 	Subdomain                string `json:"subdomain,omitempty"`
 	PublishNotReadyAddresses *bool  `json:"publishNotReadyAddresses,omitempty"`
 }
 
-// FailurePolicy is what a failed Job does to its JobSet: without a rule that matches,
-// all Jobs are created again, at most MaxRestarts times.
+// FailurePolicy is the reaction of a JobSet to a failed Job: unless a rule matches, all Jobs
+// are created again, at most MaxRestarts times.
 type FailurePolicy struct {
 	MaxRestarts     int32         `json:"maxRestarts,omitempty"`
 	Rules           []FailureRule `json:"rules,omitempty"`
@@ -179,9 +179,9 @@ type FailureRule struct {
 	TargetReplicatedJobs []string `json:"targetReplicatedJobs,omitempty"`
 }
 
-// Resource is a kind of objects as in the server's paths.
+// Resource is a kind of objects, as in request paths.
 type Resource struct {
-	Group, Version string // Group "" is the core one
+	Group, Version string // Group "" is the core group
 	Name           string // plural
 }
 
@@ -211,7 +211,7 @@ func (r Resource) String() string {
 	return r.Name + "." + r.Group
 }
 
-// path returns the path of objects; namespace "" is all, name "" the collection.
+// path returns the path of an object; namespace "" is all namespaces, name "" all objects.
 func (r Resource) path(namespace, name string) []string {
 	path := []string{"/apis", r.Group, r.Version}
 	if r.Group == "" {
@@ -227,8 +227,8 @@ func (r Resource) path(namespace, name string) []string {
 	return path
 }
 
-// Of finds the resource of a kind. Kinds that are not built in get the plural of
-// the language: the server answers 404 where that is wrong.
+// Of returns the resource of a kind. Its name is the English plural of the kind; if that is
+// wrong, the server responds with 404.
 func Of(apiVersion, kind string) Resource {
 	group, version, ok := strings.Cut(apiVersion, "/")
 	if !ok {

@@ -16,7 +16,7 @@ const (
 	Role      = "torchx.pytorch.org/role-name"  // pods only
 	Replica   = "torchx.pytorch.org/replica-id" // from 0, decimal; not on a template of several replicas
 
-	Name      = "app.kubernetes.io/name"       // the app's
+	Name      = "app.kubernetes.io/name"       // of the app
 	ManagedBy = "app.kubernetes.io/managed-by" // Manager
 	Instance  = "app.kubernetes.io/instance"   // name of the app within its namespace
 
@@ -27,11 +27,11 @@ const (
 	Kueue = "kueue.x-k8s.io/queue-name"
 )
 
-// Annotations of ours on the main object of an app.
+// Annotations that torchx sets on the main object of an app.
 const (
 	// Cancelled holds the time at which the app was cancelled, RFC 3339.
 	Cancelled = "torchx.pytorch.org/cancelled"
-	// App holds what was submitted: JSON, or gzip of it in base64.
+	// App holds the submission (manifest.Record): JSON, or its gzip in base64.
 	App = "torchx.pytorch.org/app"
 	// Submission is the same random text on all objects of one submission.
 	Submission = "torchx.pytorch.org/submission"
@@ -86,12 +86,12 @@ func Value(s string) string {
 	return Shorten(clean, maxValue, s)
 }
 
-// Shorten cuts s to most bytes if it is longer; its end is then a hash of whole.
-func Shorten(s string, most int, whole string) string {
-	if len(s) <= most {
+// Shorten returns s if it has at most limit bytes, else its beginning and a hash of whole.
+func Shorten(s string, limit int, whole string) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.TrimRight(s[:max(0, most-HashLength-1)], "-") + "-" + Hash(whole)
+	return strings.TrimRight(s[:max(0, limit-HashLength-1)], "-") + "-" + Hash(whole)
 }
 
 // Hash returns HashLength hexadecimal digits of the SHA-256 of s.

@@ -15,9 +15,8 @@ import (
 	"torchx/test/clustertest"
 )
 
-// TestAccepted: a real API server, with the webhooks of Volcano and JobSet, takes
-// all objects of the plans that TestRecordings compares, in every form, and the pods
-// that they are to make.
+// TestAccepted: a real API server with the webhooks of Volcano and JobSet accepts the objects
+// of the plans that TestRecordings compares, in every form, and their pods.
 func TestAccepted(t *testing.T) {
 	t.Parallel()
 	cluster := clustertest.Need(t)
@@ -66,7 +65,7 @@ func (r *recording) accepted(t *testing.T, cluster *clustertest.Cluster, namespa
 			pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: p.ObjectMeta, Spec: p.Spec}
 			pod.GenerateName, pod.Namespace = "p-", namespace
 			if pod.Spec.Priority != nil {
-				continue // taken as a part of a job; that pods may not have it is for the user to find out
+				continue // valid in a job, but the server refuses it in a pod
 			}
 			t.Logf("pods %d of %s", i, o.Meta().Name)
 			dryCreate(t, cluster, pod)
@@ -74,7 +73,7 @@ func (r *recording) accepted(t *testing.T, cluster *clustertest.Cluster, namespa
 	}
 }
 
-// dryCreate has the server check an object as if it were to be made.
+// dryCreate has the server check the creation of an object.
 func dryCreate(t *testing.T, cluster *clustertest.Cluster, object any) {
 	t.Helper()
 	var o unstructured.Unstructured

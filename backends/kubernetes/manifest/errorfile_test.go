@@ -9,9 +9,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestReportErrors: in every form a program finds its error file where the kubelet
-// looks, unless the user chose another one or torchrun would fail at it.
-func TestReportErrors(t *testing.T) {
+// TestErrorFiles: in every form the error file of a program is the file that the kubelet
+// reads, unless the user chose another one or the program is torchrun.
+func TestErrorFiles(t *testing.T) {
 	t.Parallel()
 	own := spec.NewRole("own", "i")
 	own.Entrypoint, own.Env = "x", spec.Map[string]{{Key: spec.ErrorFileVariable, Value: "/nfs/e.json"}}
@@ -45,10 +45,10 @@ func TestReportErrors(t *testing.T) {
 					}
 				}
 				if want[role] != "" && (len(files) != 1 || files[0] != want[role]) || want[role] == "" && files != nil {
-					t.Errorf("%s: role %s has error files %q, want %q", gang, role, files, want[role])
+					t.Errorf("%s: got error files %[3]q of role %[2]s, want %[4]q", gang, role, files, want[role])
 				}
 				if logs := c.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError; logs != (role == "elastic") {
-					t.Errorf("%s: role %s has policy %q", gang, role, c.TerminationMessagePolicy)
+					t.Errorf("%s: got termination message policy %q of role %s, want the logs only for elastic", gang, c.TerminationMessagePolicy, role)
 				}
 			}
 		}

@@ -9,15 +9,15 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Form is the kind of object that runs an app's replicas.
+// Form is the kind of main object that runs an app's replicas.
 type Form string
 
-// The forms. FormAuto takes one that the cluster has.
+// The forms. FormAuto selects one that the cluster can run.
 const (
 	FormAuto    Form = "auto"
-	FormVolcano Form = "volcano" // a Volcano Job: one task for each replica, of many for each role; all start or none
-	FormJobSet  Form = "jobset"  // a JobSet: one replicated job for each role
-	FormJob     Form = "job"     // one Indexed Job for each role and a headless service
+	FormVolcano Form = "volcano" // a Volcano Job, gang-scheduled: one task per replica, or per role if there are many replicas
+	FormJobSet  Form = "jobset"  // a JobSet: one replicated job per role
+	FormJob     Form = "job"     // one Indexed Job per role, and a headless service
 )
 
 // Forms lists the forms that a plan can have, the most capable first.
@@ -26,16 +26,16 @@ var Forms = []Form{FormVolcano, FormJobSet, FormJob}
 // controllers names what each form needs on the cluster.
 var controllers = map[Form]string{FormVolcano: "Volcano", FormJobSet: "JobSet", FormJob: "Job"}
 
-// choose returns the form for gang=auto: the first installed one that retries as all
-// roles ask, else the first. If installed is nil, the cluster is not known yet, and the
-// form is volcano, as in TorchX.
+// choose returns the form for gang=auto: the first installed one that supports the retry
+// policies of all roles, else the first. If installed is nil, the cluster is not known yet,
+// and the form is volcano, as in TorchX.
 func choose(app *spec.App, o Options, installed []Form) Form {
 	if o.gang != FormAuto {
 		return o.gang
 	}
 	available := slices.DeleteFunc(slices.Clone(Forms), func(f Form) bool {
 		isKnown := f == FormJob || installed == nil || slices.Contains(installed, f)
-		return !isKnown || f == FormVolcano && o.kueueQueue != "" // Kueue has no Volcano jobs
+		return !isKnown || f == FormVolcano && o.kueueQueue != "" // Kueue does not manage Volcano jobs
 	})
 	for _, f := range available {
 		if installed == nil || len(unretried(app, f)) == 0 {
@@ -45,29 +45,29 @@ func choose(app *spec.App, o Options, installed []Form) Form {
 	return available[0]
 }
 
-// policies lists the retry policies that each form implements.
+// policies lists the retry policies that each form supports.
 var policies = map[Form][]spec.RetryPolicy{
 	FormVolcano: {spec.RetryApplication},
 	FormJobSet:  {spec.RetryApplication, spec.RetryReplica},
 	FormJob:     {spec.RetryReplica},
 }
 
-// retryPolicy returns the policy by which a form retries a role, "" if it does not.
-// Where the role is the whole app, or the replica the whole role, policies are equal.
+// retryPolicy returns the policy by which a form retries a role, "" if it cannot. Policies
+// are equivalent if the app has only that role, or the role only one replica.
 func retryPolicy(app *spec.App, role *spec.Role, f Form) spec.RetryPolicy {
 	if role.MaxRetries == 0 {
 		return ""
 	}
-	equal := []spec.RetryPolicy{role.RetryPolicy}
+	equivalent := []spec.RetryPolicy{role.RetryPolicy}
 	switch isApp, isReplica := len(app.Roles) == 1, role.NumReplicas == 1; {
 	case isApp && isReplica:
-		equal = append(equal, spec.RetryPolicies...)
+		equivalent = append(equivalent, spec.RetryPolicies...)
 	case isApp && role.RetryPolicy != spec.RetryReplica:
-		equal = append(equal, spec.RetryApplication)
+		equivalent = append(equivalent, spec.RetryApplication)
 	case isReplica && role.RetryPolicy != spec.RetryApplication:
-		equal = append(equal, spec.RetryReplica)
+		equivalent = append(equivalent, spec.RetryReplica)
 	}
-	for _, policy := range equal {
+	for _, policy := range equivalent {
 		if slices.Contains(policies[f], policy) {
 			return policy
 		}
@@ -75,7 +75,7 @@ func retryPolicy(app *spec.App, role *spec.Role, f Form) spec.RetryPolicy {
 	return ""
 }
 
-// unretried returns the roles whose retry policy the form does not implement.
+// unretried returns the roles whose retry policy the form does not support.
 func unretried(app *spec.App, f Form) (roles []*spec.Role) {
 	for i := range app.Roles {
 		if r := &app.Roles[i]; r.MaxRetries > 0 && retryPolicy(app, r, f) == "" {
@@ -85,17 +85,17 @@ func unretried(app *spec.App, f Form) (roles []*spec.Role) {
 	return roles
 }
 
-// appRetries returns how often the whole app may start again: the minimum over the
-// roles that ask for it, as in TorchX.
+// appRetries returns how often the whole app may restart: the minimum over the roles that
+// request it, as in TorchX.
 func appRetries(app *spec.App, f Form) int {
-	least := 0
+	retries := 0
 	for i := range app.Roles {
 		r := &app.Roles[i]
-		if retryPolicy(app, r, f) == spec.RetryApplication && (least == 0 || r.MaxRetries < least) {
-			least = r.MaxRetries
+		if retryPolicy(app, r, f) == spec.RetryApplication && (retries == 0 || r.MaxRetries < retries) {
+			retries = r.MaxRetries
 		}
 	}
-	return least
+	return retries
 }
 
 // requiredReplicas returns how many replicas of a role must succeed.
@@ -118,21 +118,21 @@ func formWarnings(app *spec.App, f Form, o Options) (lines []string) {
 		for _, r := range roles {
 			names = append(names, fmt.Sprintf("role %s (%s)", r.Name, r.RetryPolicy))
 		}
-		advice := "no gang form can"
+		advice := "no other gang can retry them"
 		if i := slices.IndexFunc(Forms, func(f Form) bool { return len(unretried(app, f)) == 0 }); i >= 0 {
-			advice = "-cfg gang=" + string(Forms[i]) + " can"
+			advice = "use -cfg gang=" + string(Forms[i])
 		}
-		lines = append(lines, fmt.Sprintf("gang=%s cannot retry as these ask and will not: %s; %s", f, strings.Join(names, ", "), advice))
+		lines = append(lines, fmt.Sprintf("gang=%s does not support these retry policies and ignores them: %s: %s", f, strings.Join(names, ", "), advice))
 	}
 	if f == FormJob && (len(app.Roles) > 1 || app.Roles[0].NumReplicas > 1) {
-		text := "gang=job does not start all replicas or none: some may wait for room while others run"
+		text := "gang=job does not start all replicas together: some may wait for resources while others run"
 		if len(app.Roles) > 1 && o.failFast {
 			text += ", and a failed role does not stop the others"
 		}
 		lines = append(lines, text)
 	}
 	if f == FormJobSet && len(app.Roles) > 1 && !o.failFast {
-		lines = append(lines, "fail_fast=false lets the replicas of the same role go on; a failed role stops the others with gang=jobset")
+		lines = append(lines, "with gang=jobset, fail_fast=false keeps the replicas of the same role running, but a failed role stops the others")
 	}
 	return lines
 }
@@ -156,18 +156,18 @@ func appWarnings(app *spec.App) (lines []string) {
 		lines = append(lines, "the kubernetes backend ignores: "+strings.Join(ignored, ", "))
 	}
 	if privileged {
-		lines = append(lines, "a device mount makes its container privileged; where the cluster has a device plugin, ask for the device in Resource(devices=...) instead")
+		lines = append(lines, "a device mount makes its container privileged: if the cluster has a device plugin, use Resource(devices=...) instead")
 	}
 	return lines
 }
 
-// checkSidecars refuses an app that would never end: no form stops one role when the
-// others have succeeded.
+// checkSidecars refuses an app with a sidecar, which would never end: no form stops one role
+// after the others have succeeded.
 func checkSidecars(app *spec.App) error {
 	for i := range app.Roles {
 		if order, err := app.Roles[i].Order(); err == nil && order.Sidecar {
 			return fmt.Errorf("role %s is a sidecar, which the kubernetes backend cannot stop when the other roles have succeeded: "+
-				"run it as an app of its own, or on local or docker", app.Roles[i].Name)
+				"run it as a separate app, or use the backend local or docker", app.Roles[i].Name)
 		}
 	}
 	return nil

@@ -9,22 +9,22 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Policies of Volcano after a pod has failed: start the whole job again, as TorchX
-// does, or stop it for good.
+// Volcano's policies for a failed pod: restart the whole job, as TorchX does, or stop it
+// for good.
 var (
 	restartPolicies   = []kube.VolcanoPolicy{{Event: "PodEvicted", Action: "RestartJob"}, {Event: "PodFailed", Action: "RestartJob"}}
 	terminatePolicies = []kube.VolcanoPolicy{{Event: "PodFailed", Action: "TerminateJob"}}
 )
 
-// volcano returns one Volcano Job with a task for each unit.
+// volcano returns a Volcano Job with one task per unit.
 func (b *builder) volcano(units []unit) []Object {
 	o, app := b.options, b.in.App
 	job := &VolcanoJob{Object: b.head(TypeVolcano, b.names.app)}
 	job.Spec = kube.VolcanoSpec{
 		SchedulerName: "volcano", Queue: o.Queue, PriorityClassName: o.priorityClass, TTLSeconds: o.ttl,
-		// svc gives pods names, before they are ready too: rank 0 is not ready before others have come.
+		// svc gives pods their host names, also before they are ready: rank 0 is not ready until others join.
 		Plugins: map[string][]string{"svc": {"--publish-not-ready-addresses"}, "env": {}},
-		// Volcano counts attempts, and takes 0 for its default of 3.
+		// Volcano counts attempts, and treats 0 as its default of 3.
 		MaxRetry: int32(appRetries(app, FormVolcano)) + 1,
 		Tasks:    make([]kube.VolcanoTask, 0, len(units)), // each holds a whole pod
 	}
@@ -36,7 +36,7 @@ func (b *builder) volcano(units []unit) []Object {
 		role := &app.Roles[u.role]
 		task := kube.VolcanoTask{Replicas: int32(u.count), Name: u.name, Template: *u.Template}
 		if role.MinReplicas != nil {
-			// Of the units of one replica the first ones must run.
+			// A unit of one replica must run if it is among the first minReplicas.
 			task.MinAvailable = new(int32(min(u.count, max(0, *role.MinReplicas-u.replica))))
 		}
 		if role.MaxRetries > 0 {
@@ -46,14 +46,14 @@ func (b *builder) volcano(units []unit) []Object {
 		case retryPolicy(app, role, FormVolcano) == spec.RetryApplication:
 			task.Policies = restartPolicies
 		case o.failFast && !stopAll && requiredReplicas(role) == role.NumReplicas:
-			task.Policies = terminatePolicies // of the other roles some replicas may fail
+			task.Policies = terminatePolicies // in other roles some replicas may fail
 		}
 		job.Spec.Tasks = append(job.Spec.Tasks, task)
 	}
 	return []Object{job}
 }
 
-// jobSet returns one JobSet with a replicated job for each unit.
+// jobSet returns a JobSet with one replicated job per unit.
 func (b *builder) jobSet(units []unit) []Object {
 	app := b.in.App
 	set := &JobSet{Object: b.head(typeJobSet, b.names.app)}
@@ -80,7 +80,7 @@ func (b *builder) jobSet(units []unit) []Object {
 	return []Object{set}
 }
 
-// jobs returns one Indexed Job for each unit, and the service that gives pods their names.
+// jobs returns one Indexed Job per unit, and the service that gives pods their host names.
 func (b *builder) jobs(units []unit) (objects []Object) {
 	for _, u := range units {
 		job := &Job{Object: b.head(typeJob, b.names.app+"-"+u.name), Spec: b.jobSpec(u)}
@@ -89,11 +89,11 @@ func (b *builder) jobs(units []unit) (objects []Object) {
 	}
 	return append(objects, &Service{Object: b.head(typeService, b.names.app), Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Selector: label.Match(b.names.app),
-		PublishNotReadyAddresses: true, // rank 0 is not ready before others have come
+		PublishNotReadyAddresses: true, // rank 0 is not ready until others join
 	}})
 }
 
-// jobSpec returns an Indexed Job that runs all replicas of a unit at once.
+// jobSpec returns an Indexed Job that runs all replicas of a unit in parallel.
 func (b *builder) jobSpec(u unit) batchv1.JobSpec {
 	app := b.in.App
 	role := &app.Roles[u.role]

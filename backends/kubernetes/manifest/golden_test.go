@@ -27,13 +27,13 @@ type recording struct {
 	} `json:"request"`
 }
 
-// TestRecordings: for the apps of TorchX's dry runs, the job that we would submit
-// is the one of TorchX, with the differences that expected makes.
+// TestRecordings: for the apps of TorchX's dry runs, torchx plans the same job as TorchX, with
+// the differences that expected makes.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/dryrun/*.kubernetes.json")
 	if err != nil || len(files) != 33 {
-		t.Fatalf("%d recordings, want 33 (%v)", len(files), err)
+		t.Fatalf("got %d recordings, want 33 (%v)", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestRecordings(t *testing.T) {
 			}
 			var r recording
 			decode(t, data, &r)
-			if r.Request != nil { // else TorchX refused the command line
+			if r.Request != nil { // nil: TorchX refused the command line
 				r.check(t)
 			}
 		})
@@ -59,9 +59,9 @@ func (r *recording) check(t *testing.T) {
 	in := backend.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"}
 	plan, err := Planner{Version: "0.8.0dev0"}.Plan(t.Context(), in)
 	if r.Name == "custom_overlay_ops" {
-		// Its overlay takes away a volume that is still mounted: no cluster would run it.
-		if err == nil || !strings.Contains(err.Error(), `container w-0 mounts volume "dshm" at /dev/shm, which the pod does not have`) {
-			t.Errorf("error %v, want err != nil and Contains(err.Error(), `container w-0 mounts volume \"dshm\" at /dev/shm, which the pod does not have`)", err)
+		// Its overlay removes a volume that is still mounted; clusters refuse that.
+		if want := `container w-0 mounts volume "dshm" at /dev/shm, but the pod has no such volume`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %q in it", err, want)
 		}
 		return
 	}
@@ -78,14 +78,14 @@ func (r *recording) check(t *testing.T) {
 	compare(t, "", tidy(t, "", got), tidy(t, "", want))
 }
 
-// expected is the job of TorchX with the differences that we mean to have.
+// expected returns the job of TorchX with the intended differences.
 func (r *recording) expected(t *testing.T) map[string]any {
 	job := r.Request.Resource
 	meta, js := job["metadata"].(map[string]any), job["spec"].(map[string]any)
 	name := meta["name"].(string)
 	ours := name
 	if name[0] >= '0' && name[0] <= '9' {
-		ours = "app-" + name // [BUG] Volcano could not make the job's service: its name must begin with a letter
+		ours = "app-" + name // [BUG] Volcano cannot create the job's service: its name must begin with a letter
 	}
 	namespace, _ := r.Cfg["namespace"].(string)
 	tasks := js["tasks"].([]any)
@@ -98,16 +98,16 @@ func (r *recording) expected(t *testing.T) map[string]any {
 		}
 	}
 	meta["namespace"], meta["labels"] = namespace, labels // beyond the recordings
-	least, wholly := 0.0, true
+	retries, needsAll := 0.0, true
 	for i := range r.App.Roles {
 		role := &r.App.Roles[i]
-		if role.MaxRetries > 0 && role.RetryPolicy == spec.RetryApplication && (least == 0 || float64(role.MaxRetries) < least) {
-			least = float64(role.MaxRetries)
+		if role.MaxRetries > 0 && role.RetryPolicy == spec.RetryApplication && (retries == 0 || float64(role.MaxRetries) < retries) {
+			retries = float64(role.MaxRetries)
 		}
-		wholly = wholly && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas)
+		needsAll = needsAll && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas)
 	}
-	js["maxRetry"] = least + 1 // [BUG] Volcano counts attempts; roles that are not retried do not count
-	if wholly {
+	js["maxRetry"] = retries + 1 // [BUG] Volcano counts attempts; roles without retries are ignored
+	if needsAll {
 		js["policies"] = []any{map[string]any{"event": "PodFailed", "action": "TerminateJob"}} // fail_fast
 	}
 	for _, v := range tasks {
@@ -116,30 +116,30 @@ func (r *recording) expected(t *testing.T) map[string]any {
 			task["maxRetry"] = n + 1 // [BUG] as above
 		}
 		role := r.role(task["name"].(string))
-		if !wholly && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas) && (role.MaxRetries == 0 || role.RetryPolicy != spec.RetryApplication) {
+		if !needsAll && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas) && (role.MaxRetries == 0 || role.RetryPolicy != spec.RetryApplication) {
 			task["policies"] = []any{map[string]any{"event": "PodFailed", "action": "TerminateJob"}} // fail_fast
 		}
 		if r.Name == "custom_overlay_dict" {
-			r.applyOverlay(task) // [BUG] fact 128: it was ignored without a word
+			r.applyOverlay(task) // [BUG] fact 128: it was silently ignored
 		}
 		labels := task["template"].(map[string]any)["metadata"].(map[string]any)["labels"].(map[string]any)
 		for _, in := range []map[string]any{labels, meta["labels"].(map[string]any)} {
 			for k, v := range in {
-				in[k] = strings.Trim(v.(string), ".") // [BUG] fact 121: such labels are refused
+				in[k] = strings.Trim(v.(string), ".") // [BUG] fact 121: the server refuses such labels
 			}
 		}
 	}
 	var out map[string]any
 	text := string(asJSON(t, job))
 	text = strings.ReplaceAll(text, `"`+name+`"`, `"`+ours+`"`)
-	// [BUG] fact 61: the namespace was not in it, so it was no handle.
+	// [BUG] fact 61: without the namespace it was not a handle.
 	text = strings.ReplaceAll(text, "kubernetes://torchx/"+name, "kubernetes://torchx/"+namespace+":"+ours)
 	text = strings.ReplaceAll(text, "--rdzv_id "+name, "--rdzv_id "+ours)
 	decode(t, []byte(text), &out)
 	return out
 }
 
-// role is the one of a task.
+// role returns the role of a task.
 func (r *recording) role(task string) *spec.Role {
 	for i := range r.App.Roles {
 		if strings.HasPrefix(task, strings.TrimLeft(spec.Normalize(r.App.Roles[i].Name), "-")+"-") {
@@ -160,8 +160,8 @@ func (r *recording) applyOverlay(task map[string]any) {
 	meta["annotations"].(map[string]any)["a"] = overMeta["annotations"].(map[string]any)["a"]
 }
 
-// tidy leaves out what says nothing to the API (null, {}, [], false), and writes
-// quantities in one way.
+// tidy removes values without meaning to the API (null, {}, [], false), and normalizes
+// quantities.
 func tidy(t *testing.T, at string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -204,7 +204,7 @@ func empty(v any) bool {
 	return false
 }
 
-// compare names every place where the two differ.
+// compare reports every path at which the two differ.
 func compare(t *testing.T, at string, got, want any) {
 	t.Helper()
 	g, isMap := got.(map[string]any)
@@ -215,7 +215,7 @@ func compare(t *testing.T, at string, got, want any) {
 		}
 		for k := range g {
 			if _, ok := w[k]; !ok {
-				t.Errorf("%s.%s is %v, want none", at, k, g[k])
+				t.Errorf("got %[3]v at %[1]s.%[2]s, want none", at, k, g[k])
 			}
 		}
 		return
@@ -229,7 +229,7 @@ func compare(t *testing.T, at string, got, want any) {
 		return
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s is %v, want %v", at, got, want)
+		t.Errorf("got %v at %s, want %v", got, at, want)
 	}
 }
 

@@ -13,21 +13,21 @@ import (
 	"torchx/runtime/spec"
 )
 
-// localImage is the prefix of an image id that only the local engine knows.
+// localImage is the prefix of an image ID, which only the local engine knows.
 const localImage = "sha256:"
 
-// PushedImage is where a local image goes: repository and tag.
+// PushedImage is the destination of a local image: repository and tag.
 type PushedImage [2]string
 
-// String returns the reference that containers have.
+// String returns the image reference of containers.
 func (p PushedImage) String() string { return p[0] + ":" + p[1] }
 
 // images holds the images that the roles' containers run.
 type images struct {
-	of   []string               // by the role's index
-	push map[string]PushedImage // by the local image
+	of   []string               // by role index
+	push map[string]PushedImage // by local image
 
-	// What local images are built from, by name.
+	// Sources of local images, by image name.
 	trees map[string]*workspace.Tree
 	bases map[string]string
 }
@@ -36,7 +36,7 @@ type images struct {
 // engine are pushed to image_repo. The workspaces of the plan's app get absolute paths.
 func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o Options) (images, error) {
 	im := images{push: map[string]PushedImage{}}
-	takeWorkspace(plan, in, o)
+	addWorkspace(plan, in, o)
 	for i := range plan.App.Roles {
 		role := &plan.App.Roles[i]
 		local := ""
@@ -52,7 +52,7 @@ func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o
 		image := role.Image
 		if local != "" {
 			if o.imageRepo == "" {
-				return im, fmt.Errorf("image %s of role %s is a local one, which no node can pull: set -cfg image_repo=REPOSITORY", role.Image, role.Name)
+				return im, fmt.Errorf("image %s of role %s is local and cannot be pulled by nodes: set -cfg image_repo=REPOSITORY", role.Image, role.Name)
 			}
 			_, tag, _ := strings.Cut(local, ":")
 			im.push[local] = PushedImage{o.imageRepo, tag}
@@ -63,9 +63,9 @@ func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o
 	return im, nil
 }
 
-// takeWorkspace gives the first role the workspace of the command, or notes once that
-// none is taken without image_repo.
-func takeWorkspace(plan *backend.Plan, in backend.PlanInput, o Options) {
+// addWorkspace gives the first role the workspace of the command. Without image_repo it
+// only adds a note that the workspace is ignored.
+func addWorkspace(plan *backend.Plan, in backend.PlanInput, o Options) {
 	first := &plan.App.Roles[0]
 	if o.imageRepo != "" {
 		switch {
@@ -76,7 +76,7 @@ func takeWorkspace(plan *backend.Plan, in backend.PlanInput, o Options) {
 		}
 		return
 	}
-	const text = "no workspace is taken: nodes pull images from a repository, so set -cfg image_repo=REPOSITORY"
+	const text = "the workspace is ignored: nodes can only pull images from a repository (set -cfg image_repo=REPOSITORY)"
 	isChosen := in.Workspace != "" && in.WorkspaceWhy == ""
 	if isChosen || slices.ContainsFunc(plan.App.Roles, func(r spec.Role) bool { return hasWorkspace(&r) }) {
 		plan.Warnings = append(plan.Warnings, text)
@@ -89,8 +89,8 @@ func hasWorkspace(role *spec.Role) bool {
 	return role.Workspace != nil && len(role.Workspace.Projects) > 0
 }
 
-// nameWorkspace returns the name of the image that a role's folders make; it reads all of
-// them.
+// nameWorkspace returns the name of the image that is built from a role's folders. It reads
+// all their files.
 func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *spec.Role, cwd string) (string, error) {
 	projects, err := workspace.Projects(role, cwd)
 	if err != nil {
@@ -114,8 +114,7 @@ func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *s
 	return name, nil
 }
 
-// Pushes returns the images to push, with the folders of those that are built from a
-// workspace.
+// Pushes returns the images to push, with the folders of those built from a workspace.
 func (r *Request) Pushes(ctx context.Context, p *backend.Plan) (pushes []workspace.Push, err error) {
 	trees, bases := r.trees, r.bases
 	if trees == nil { // the plan was read from a file
@@ -132,7 +131,7 @@ func (r *Request) Pushes(ctx context.Context, p *backend.Plan) (pushes []workspa
 	for local, remote := range r.ImagesToPush {
 		push := workspace.Push{Local: local, Remote: remote.String(), Tree: trees[local], Base: bases[local]}
 		if push.Tree == nil && !strings.HasPrefix(local, localImage) {
-			return nil, fmt.Errorf("no workspace of the app makes the image %s: its files have changed since the app was planned; plan it again", local)
+			return nil, fmt.Errorf("image %s cannot be built: files of the workspace have changed since the app was planned (plan it again)", local)
 		}
 		pushes = append(pushes, push)
 	}

@@ -19,8 +19,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Load rebuilds a plan from its JSON form. The plan's id comes from its objects, not
-// from the input; see adopt. Errors: ErrInvalidPlan, ErrInvalidOption.
+// Load rebuilds a plan from its JSON form. The plan's ID comes from its objects, not from
+// the input; see adopt. Errors: ErrInvalidPlan, ErrInvalidOption.
 func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	o, err := ReadOptions(in.Cfg)
 	if err != nil {
@@ -31,7 +31,7 @@ func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
 	if req.Form() == "" {
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "request.objects: the first must be a Job of Volcano, a JobSet or a Job: it is the app")
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "request.objects[0] must be a Volcano Job, a JobSet or a Job, which runs the app")
 	}
 	id := req.adopt()
 	if strings.HasSuffix(id, ":") {
@@ -64,7 +64,7 @@ func (r *Request) check(app *spec.App) error {
 		}
 		key := fmt.Sprint(o.Type(), meta.Name)
 		if taken[key] {
-			return fmt.Errorf("%s: there is a %s %s already", at, o.Type().Kind, meta.Name)
+			return fmt.Errorf("%s: duplicate %s %s", at, o.Type().Kind, meta.Name)
 		}
 		taken[key] = true
 		for n, t := range PodSets(o) {
@@ -77,7 +77,7 @@ func (r *Request) check(app *spec.App) error {
 	}
 	for i, n := range found {
 		if role := &app.Roles[i]; n != role.NumReplicas {
-			return fmt.Errorf("request.objects has %d replicas of role %s, the app %d", n, role.Name, role.NumReplicas)
+			return fmt.Errorf("request.objects has %d replicas of role %s, but the app has %d", n, role.Name, role.NumReplicas)
 		}
 	}
 	return nil
@@ -103,12 +103,12 @@ func checkPod(t *Template) error {
 		return errors.New("the pod has no containers")
 	}
 	if s.RestartPolicy == corev1.RestartPolicyAlways {
-		return errors.New("restartPolicy Always would run the program for ever: use Never or OnFailure")
+		return errors.New("restartPolicy Always would restart the program forever: use Never or OnFailure")
 	}
 	volumes := map[string]bool{}
 	for _, v := range s.Volumes {
 		if v.Name == "" || volumes[v.Name] {
-			return fmt.Errorf("volume %q has no name, or that of another one", v.Name)
+			return fmt.Errorf("volume name %q is empty or used twice", v.Name)
 		}
 		volumes[v.Name] = true
 	}
@@ -124,7 +124,7 @@ func checkPod(t *Template) error {
 func checkContainer(c *corev1.Container, volumes, names map[string]bool) error {
 	switch {
 	case c.Name == "" || names[c.Name]:
-		return fmt.Errorf("container %q has no name, or that of another one", c.Name)
+		return fmt.Errorf("container name %q is empty or used twice", c.Name)
 	case c.Image == "":
 		return fmt.Errorf("container %s has no image", c.Name)
 	}
@@ -132,10 +132,10 @@ func checkContainer(c *corev1.Container, volumes, names map[string]bool) error {
 	paths := map[string]bool{}
 	for _, m := range c.VolumeMounts {
 		if !volumes[m.Name] {
-			return fmt.Errorf("container %s mounts volume %q at %s, which the pod does not have", c.Name, m.Name, m.MountPath)
+			return fmt.Errorf("container %s mounts volume %q at %s, but the pod has no such volume", c.Name, m.Name, m.MountPath)
 		}
 		if m.MountPath == "" || paths[m.MountPath] {
-			return fmt.Errorf("container %s mounts two volumes, or one nowhere, at %q", c.Name, m.MountPath)
+			return fmt.Errorf("container %s has a mount path %q that is empty or used twice", c.Name, m.MountPath)
 		}
 		paths[m.MountPath] = true
 	}
@@ -145,10 +145,10 @@ func checkContainer(c *corev1.Container, volumes, names map[string]bool) error {
 	return nil
 }
 
-// adopt returns the id of the app that a request is for: namespace and name of its main
-// object, or with gang=job the main object's instance label, as that object's name also
-// has the role. Names derived from the app's earlier name are changed too, so that a copy
-// of an app does not pass for the original. Names that the user chose stay.
+// adopt returns the app ID of a request: namespace and name of its main object, or with
+// gang=job that object's instance label, since its name also contains the role. It changes
+// names derived from the app's earlier name, so that a copy of an app does not pass for the
+// original, and keeps names that the user chose.
 func (r *Request) adopt() (id string) {
 	main := r.Objects[0].Meta()
 	name := main.Name
@@ -181,7 +181,7 @@ func (r *Request) adopt() (id string) {
 	return id
 }
 
-// adopt changes what pods derive from the app's name.
+// adopt changes the fields of pods that are derived from the app's name.
 func (p PodSet) adopt(old, name, id string) {
 	metav1.SetMetaDataLabel(&p.ObjectMeta, label.Instance, name)
 	rename(&p.Spec.Subdomain, old, name)

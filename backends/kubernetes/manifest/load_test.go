@@ -21,14 +21,14 @@ func twoRoles(t *testing.T, cfg string) backend.PlanInput {
 	}), role("other", nil))
 }
 
-// TestLoadSame: an unedited plan is read as it was written.
+// TestLoadSame: an unedited plan is read unchanged.
 func TestLoadSame(t *testing.T) {
 	t.Parallel()
 	for _, f := range Forms {
 		in := twoRoles(t, "namespace=ns,gang="+string(f))
 		p, req := plan(t, in)
 		text := asJSON(t, req)
-		in.ID = "" // `torchx submit` does not know it
+		in.ID = "" // unknown to `torchx submit`
 		loaded, err := Planner{}.Load(t.Context(), in, text)
 		if err != nil {
 			t.Fatal(f, err)
@@ -42,7 +42,7 @@ func TestLoadSame(t *testing.T) {
 	}
 }
 
-// TestLoadCopy: a copy under another name is an app of its own in all its parts.
+// TestLoadCopy: a copy under another name is a separate app in all its parts.
 func TestLoadCopy(t *testing.T) {
 	t.Parallel()
 	for _, f := range Forms {
@@ -86,19 +86,19 @@ func TestLoadRefuses(t *testing.T) {
 	_, req := plan(t, in)
 	text := string(asJSON(t, req))
 	for _, test := range []struct{ from, to, want string }{
-		{text, `{}`, "the first must be a Job of Volcano, a JobSet or a Job"},
-		{text, `{"objects":[7]}`, "objects[0]: it is no object"},
+		{text, `{}`, "request.objects[0] must be a Volcano Job, a JobSet or a Job"},
+		{text, `{"objects":[7]}`, "objects[0]: not an object"},
 		{text, `{"objects":[{"kind":"Job"}]}`, "apiVersion or kind is missing"},
 		{`"images_to_push"`, `"images"`, `unknown field "images"`},
 		{`"completions"`, `"completion"`, `unknown field "completion"`},
-		{`"completions":2`, `"completions":3`, "3 replicas of role w, the app 2"},
-		{`"completions":2`, `"completions":"2"`, "does not take a JSON string"},
+		{`"completions":2`, `"completions":3`, "3 replicas of role w, but the app has 2"},
+		{`"completions":2`, `"completions":"2"`, "cannot be a JSON string"},
 		{`role-index":"1"`, `role-index":"7"`, "want the index of one of the app's 2 roles"},
 		{`role-name":"other"`, `role-name":"w"`, `role 1 is "other"`},
 		{`"image":"bb:1"`, `"image":""`, "has no image"},
 		{`"volumes":[`, `"volumes":[],"x":[`, "unknown field"},
 		{`"name":"mount-0","persistentVolumeClaim"`, `"name":"mount-1","persistentVolumeClaim"`, `mounts volume "mount-0"`},
-		{`"name":"a-x1-other"`, `"name":"a-x1-w"`, "there is a Job a-x1-w already"},
+		{`"name":"a-x1-other"`, `"name":"a-x1-w"`, "duplicate Job a-x1-w"},
 		{`"name":"a-x1-other"`, `"name":"A_"`, `metadata.name "A_"`},
 		{`"name":"a-x1-other","namespace":"default"`, `"name":"a-x1-other","namespace":"x"`, "in the namespace of the first"},
 	} {

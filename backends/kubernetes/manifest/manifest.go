@@ -1,14 +1,13 @@
-// Package manifest turns an app into the objects that a Kubernetes cluster is asked to
-// create. It contacts nothing: apart from its input it reads only the files of workspaces
-// and overlays.
+// Package manifest turns an app into the Kubernetes objects to create. It contacts no
+// cluster: besides its input it reads only the files of workspaces and overlays.
 //
 //	spec.App, -cfg ─► Planner.Plan ─► builder ─► Request{Objects} ─► JSON, or the cluster
 //	                                  one pod template (unit) per replica or role,
 //	                                  wrapped in a VolcanoJob, a JobSet or Jobs (Form)
 //	plan as JSON ───► Planner.Load ─► Request
 //
-// The other direction is Rebuild, which reads an app back from pod templates, and
-// Record, which an annotation of the main object holds.
+// In the other direction, Record is the app in an annotation of the main object, and Rebuild
+// reads an app back from its pod templates.
 package manifest
 
 import (
@@ -26,14 +25,14 @@ type Planner struct {
 	Version string // of this program, for the label of objects
 }
 
-// Plan returns the objects of an app as the plan's request. The plan's id is
-// namespace:name. With gang=auto the plan is one for Volcano until Request.Settle.
+// Plan returns a plan whose request has the objects of an app. The plan's ID is
+// namespace:name. With gang=auto it is a plan for Volcano until Request.ResolveForm.
 func (p Planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	return p.PlanFor(ctx, in, nil)
 }
 
-// PlanFor is Plan for a cluster that has the installed forms, of which gang=auto takes
-// one. The plan's id does not depend on the form.
+// PlanFor is Plan for a cluster with the installed forms; gang=auto selects one of them. The
+// plan's ID does not depend on the form.
 func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []Form) (*backend.Plan, error) {
 	o, err := ReadOptions(in.Cfg)
 	if err == nil {
@@ -53,7 +52,7 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	}
 	plan.Warnings = append(plan.Warnings, appWarnings(in.App)...)
 	if forForm := formWarnings(in.App, b.form, o); o.gang == FormAuto && installed == nil {
-		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, fmt.Sprintf("gang=auto: planned for %s; a run uses what the cluster has", b.form))
 		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, forForm...)
 	} else {
 		plan.Warnings = append(plan.Warnings, forForm...)
@@ -69,7 +68,7 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	return plan, nil
 }
 
-// builder makes the objects of one plan.
+// builder builds the objects of one plan.
 type builder struct {
 	version  string
 	in       backend.PlanInput
@@ -77,8 +76,8 @@ type builder struct {
 	form     Form
 	names    names
 	images   images
-	overlays map[string]overlayFile // by the name they were read by
-	// fromFiles is how many bytes of overlays come from files, for each pod template anew.
+	overlays map[string]overlayFile // by path or URI, as written
+	// fromFiles is the total size of overlay files in bytes, counted once per pod template.
 	fromFiles int
 	first     string // name of the unit of replica 0 of the first role
 }
@@ -99,17 +98,17 @@ func (b *builder) build() ([]Object, error) {
 	}
 }
 
-// unit is one pod template: of one replica, or of all replicas of a role.
+// unit is a pod template for one replica, or for all replicas of a role.
 type unit struct {
 	role    int // index
-	replica int // of a template of one replica
+	replica int // if count is 1
 	count   int // replicas that share the template
 	name    string
 	*Template
 }
 
-// shared reports whether replicas learn their number from the index that a controller
-// gives their pod.
+// shared reports whether several replicas share the template. They get their number from
+// the index that the controller gives their pod.
 func (u unit) shared() bool { return u.count > 1 }
 
 // units splits the app into pod templates.
@@ -132,8 +131,8 @@ func (b *builder) units() (all []unit, err error) {
 	return all, nil
 }
 
-// roleUnits returns one unit for the role, or one for each replica: for a small Volcano
-// Job, and where replicas differ in more than arguments and variables.
+// roleUnits returns one unit for the role, or one per replica in a small Volcano Job and if
+// replicas differ in more than arguments and variables.
 func (b *builder) roleUnits(i int) []unit {
 	role := &b.in.App.Roles[i]
 	isSmall := b.form == FormVolcano && b.replicas() < manyReplicas
@@ -147,12 +146,12 @@ func (b *builder) roleUnits(i int) []unit {
 	return units
 }
 
-// manyReplicas is from how many replicas of an app on a Volcano Job describes roles
-// instead of replicas. Below, each replica is a task, as in TorchX. A task takes 2.7 KB, of
-// which etcd holds 1.5 MB, and Volcano gives every pod two variables for each task.
+// manyReplicas is the number of an app's replicas from which a Volcano Job has one task per
+// role. A smaller app has one task per replica, as in TorchX. A task takes 2.7 KB of the
+// 1.5 MB that etcd stores, and Volcano gives every pod two variables per task.
 const manyReplicas = 100
 
-// replicas returns how many replicas the app has.
+// replicas returns the number of the app's replicas.
 func (b *builder) replicas() (n int) {
 	for i := range b.in.App.Roles {
 		n += b.in.App.Roles[i].NumReplicas

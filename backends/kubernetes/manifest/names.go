@@ -13,10 +13,10 @@ import (
 const Name = "kubernetes"
 
 const (
-	maxName = 63 // bytes of a DNS label (RFC 1123), which host names of pods are
-	// suffix is what JobSet appends to a job's name for its pods.
+	maxName = 63 // bytes of a DNS label (RFC 1123), such as the host name of a pod
+	// suffix is the length of the text that JobSet appends to a job's name for its pods.
 	suffix = len("-0-0-xxxxx")
-	// keepApp is how many bytes of a long app name stay before role names are cut.
+	// keepApp is the number of bytes to which app names are cut before role names are cut.
 	keepApp = 30
 )
 
@@ -24,12 +24,12 @@ const (
 // gang=auto can choose one after the handle is known.
 type names struct {
 	app   string
-	roles []string // part of the names, by the role's index
+	roles []string // part of the names, by role index
 }
 
-// newNames returns names that are valid in every form: a service's name, which JobSet's
-// is too, must begin with a letter (RFC 1035), and a pod's host name has at most 63
-// bytes. Longer names are cut and get a hash of the whole.
+// newNames returns names that are valid in every form. The name of a service, which a JobSet
+// shares, must begin with a letter (RFC 1035), and a pod's host name has at most 63 bytes.
+// Longer names are cut and end in a hash of the whole name.
 func newNames(id string, app *spec.App) names {
 	n := names{app: strings.TrimRight(spec.Normalize(id), "-")}
 	if n.app == "" || n.app[0] >= '0' && n.app[0] <= '9' {
@@ -73,7 +73,7 @@ func Handle(id string) string {
 
 // portName returns a valid port name (RFC 6335: 15 bytes) that is not taken yet.
 func portName(name string, taken map[string]bool) string {
-	const most = 15
+	const limit = 15
 	valid := strings.Trim(spec.Normalize(name), "-")
 	for strings.Contains(valid, "--") {
 		valid = strings.ReplaceAll(valid, "--", "-")
@@ -81,8 +81,8 @@ func portName(name string, taken map[string]bool) string {
 	if valid == "" || !strings.ContainsFunc(valid, func(c rune) bool { return c >= 'a' && c <= 'z' }) {
 		valid = strings.Trim("port-"+valid, "-")
 	}
-	if len(valid) > most || taken[valid] {
-		valid = strings.TrimRight(valid[:min(len(valid), most-label.HashLength-1)], "-") + "-" + label.Hash(name)
+	if len(valid) > limit || taken[valid] {
+		valid = strings.TrimRight(valid[:min(len(valid), limit-label.HashLength-1)], "-") + "-" + label.Hash(name)
 	}
 	taken[valid] = true
 	return valid
@@ -111,12 +111,12 @@ func (b *builder) podLabels(u unit) map[string]string {
 	return labels
 }
 
-// index stands for the replica's number in texts of a template that several replicas
-// share. NUL cannot occur in an argument or variable.
+// index is the placeholder for the replica's number in a shared template. NUL cannot occur
+// in an argument or variable.
 const index = "\x00"
 
-// indexVariable holds the replica's number in a shared template; it is defined before
-// all others.
+// indexVariable holds the replica's number in a shared template. It is defined before all
+// other variables.
 const indexVariable = "TORCHX_REPLICA_ID"
 
 // literal escapes text so that the kubelet passes it on unchanged. The kubelet turns $$

@@ -18,15 +18,15 @@ import (
 )
 
 // Object is one object of a plan: a *VolcanoJob, *JobSet, *Job, *Service, or a *Foreign
-// that a user put there.
+// that the user added.
 type Object interface {
 	// Type returns the object's apiVersion and kind.
 	Type() metav1.TypeMeta
-	// Meta returns its metadata, which may be changed.
+	// Meta returns the object's metadata, which callers may change.
 	Meta() *metav1.ObjectMeta
 }
 
-// Typed is an object without its status, which a plan does not have.
+// Typed is an object of a plan: it has no status.
 type Typed[Spec any] struct {
 	kube.Object
 	Spec Spec `json:"spec"`
@@ -51,13 +51,14 @@ var (
 	typeService = metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}
 )
 
-// Foreign is an object of any other type: all but its metadata stays as written.
+// Foreign is an object of any other type. Its fields, except the metadata, are kept as
+// written.
 type Foreign struct {
 	kube.Object
 	fields map[string]json.RawMessage
 }
 
-// MarshalJSON writes the fields that were read, with the current metadata.
+// MarshalJSON returns the fields that were read, with the current metadata.
 func (f *Foreign) MarshalJSON() ([]byte, error) {
 	meta, err := json.Marshal(f.ObjectMeta)
 	if err != nil {
@@ -91,7 +92,7 @@ func (b *builder) head(kind metav1.TypeMeta, name string) kube.Object {
 // readObject decodes an object by its apiVersion and kind.
 func readObject(data []byte) (Object, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		return nil, errors.New("it is no object")
+		return nil, errors.New("not an object")
 	}
 	h := kube.Object{}
 	if err := json.Unmarshal(data, &h); err != nil {
@@ -118,7 +119,7 @@ func readObject(data []byte) (Object, error) {
 // Template is a pod template.
 type Template = corev1.PodTemplateSpec
 
-// PodSet is a pod template and the number of replicas that are made from it.
+// PodSet is a pod template and the number of its replicas.
 type PodSet struct {
 	Name string // of the task or job
 	*Template
@@ -170,14 +171,14 @@ func decodeStrict(data []byte, into any) error {
 	return decodeError(d.Decode(into))
 }
 
-// decodeError rewrites an error of encoding/json in the terms of JSON instead of Go.
+// decodeError rewrites an error of encoding/json in terms of JSON instead of Go.
 func decodeError(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s does not take a JSON %s", kind.Field, kind.Value)
+		return fmt.Errorf("%s cannot be a JSON %s", kind.Field, kind.Value)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }

@@ -11,11 +11,11 @@ import (
 	"torchx/runtime/backend"
 )
 
-// DefaultNamespace is the namespace of apps whose options name none.
+// DefaultNamespace is the default of the option namespace.
 const DefaultNamespace = "default"
 
-// Defaults of TorchX. The reserves stay out of the requests, so that a replica as large
-// as a node fits on one.
+// Defaults of TorchX. The reserves are subtracted from requests, so that a replica as large
+// as a node fits on it.
 const (
 	defaultQueue        = "default"
 	defaultReservedCPU  = 100  // thousandths of a CPU
@@ -25,7 +25,7 @@ const (
 
 var pullPolicies = []string{string(corev1.PullAlways), string(corev1.PullIfNotPresent), string(corev1.PullNever)}
 
-// Options lists the -cfg keys; the first ten are those of TorchX, where queue has no
+// Options lists the -cfg keys. The first ten are those of TorchX, in which queue has no
 // default.
 func (p Planner) Options() []backend.Option {
 	return []backend.Option{
@@ -33,26 +33,26 @@ func (p Planner) Options() []backend.Option {
 		{Key: "namespace", Type: backend.TypeStr, Default: DefaultNamespace, Help: "namespace to run in"},
 		{Key: "service_account", Type: backend.TypeStr, Help: "service account of the pods"},
 		{Key: "priority_class", Type: backend.TypeStr, Help: "priority class of the job (volcano) or of its pods (jobset, job)"},
-		{Key: "validate_spec", Type: backend.TypeBool, Default: defaultValidateSpec, Help: "have the cluster check the job before anything is made"},
-		{Key: "reserved_millicpu", Type: backend.TypeInt, Default: defaultReservedCPU, Help: "thousandths of a CPU that each request leaves to the node; the limit stays"},
-		{Key: "reserved_memmb", Type: backend.TypeInt, Default: defaultReservedMem, Help: "MB of memory that each request leaves to the node; the limit stays"},
-		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, as the cluster knows it; without it no workspace is taken"},
-		{Key: "efa_device_count", Type: backend.TypeInt, Help: "EFA devices of each replica: 0 removes those of the resource, N sets them"},
-		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds and pushes"},
-		{Key: "gang", Type: backend.TypeStr, Default: string(FormAuto), Choices: []string{string(FormAuto), string(FormVolcano), string(FormJobSet), string(FormJob)}, Help: "what runs the replicas: volcano, jobset, job (needs nothing installed, no all-or-nothing start); auto takes what the cluster has"},
-		{Key: "context", Type: backend.TypeStr, Help: "context of the kubeconfig; the current one if not given"},
-		{Key: "kubeconfig", Type: backend.TypeStr, Help: "kubeconfig file; $KUBECONFIG or ~/.kube/config if not given"},
+		{Key: "validate_spec", Type: backend.TypeBool, Default: defaultValidateSpec, Help: "check the job on the cluster before anything is created"},
+		{Key: "reserved_millicpu", Type: backend.TypeInt, Default: defaultReservedCPU, Help: "thousandths of a CPU to subtract from each replica's request; the limit is unchanged"},
+		{Key: "reserved_memmb", Type: backend.TypeInt, Default: defaultReservedMem, Help: "MB of memory to subtract from each replica's request; the limit is unchanged"},
+		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, by the name that nodes pull it; required for a workspace"},
+		{Key: "efa_device_count", Type: backend.TypeInt, Help: "EFA devices per replica, overrides the resource's; 0 removes them"},
+		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "hide the output of image builds and pushes"},
+		{Key: "gang", Type: backend.TypeStr, Default: string(FormAuto), Choices: []string{string(FormAuto), string(FormVolcano), string(FormJobSet), string(FormJob)}, Help: "what runs the replicas: volcano (all start together), jobset, or job (needs nothing installed); auto uses what the cluster has"},
+		{Key: "context", Type: backend.TypeStr, Help: "kubeconfig context; defaults to the current one"},
+		{Key: "kubeconfig", Type: backend.TypeStr, Help: "kubeconfig file; defaults to $KUBECONFIG or ~/.kube/config"},
 		{Key: "node_selector", Type: backend.TypeMap, Help: "labels that a node must have: K:V,K2:V2"},
 		{Key: "tolerations", Type: backend.TypeList, Help: "taints to tolerate, as in kubectl taint: 'key=value:NoSchedule;key:NoExecute;key'"},
 		{Key: "image_pull_secrets", Type: backend.TypeList, Help: "secrets to pull images with: a;b"},
-		{Key: "image_pull_policy", Type: backend.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; the cluster's own rule if not given"},
-		{Key: "host_network", Type: backend.TypeBool, Default: false, Help: "run pods in the network of their node"},
-		{Key: "ttl_seconds", Protects: true, Type: backend.TypeInt, Help: "seconds after the end at which the cluster deletes the job; never if not given"},
+		{Key: "image_pull_policy", Type: backend.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; defaults to the cluster's rule"},
+		{Key: "host_network", Type: backend.TypeBool, Default: false, Help: "run pods in their node's network"},
+		{Key: "ttl_seconds", Protects: true, Type: backend.TypeInt, Help: "seconds after its end until the cluster deletes the job; by default it is kept"},
 		{Key: "labels", Type: backend.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
 		{Key: "annotations", Type: backend.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
-		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to wait in; with gang=jobset or job"},
-		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good"},
-		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the end of the app in TORCHX_HOME, by a process of its own that follows it also after this one has ended"},
+		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to submit to; not with gang=volcano"},
+		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the other replicas when one has failed for good"},
+		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the result in TORCHX_HOME: a background process follows the app to its end"},
 	}
 }
 
@@ -133,7 +133,7 @@ func set[T any](to *T, value any) {
 	}
 }
 
-// check refuses values that the cluster would refuse later with a longer message.
+// check refuses values that the cluster would refuse later, with a longer message.
 func (o *Options) check() error {
 	bad := func(key string, value any, why string) error {
 		return backend.Errorf(backend.ErrInvalidOption, "%s=%v: %s", key, value, why)
@@ -147,7 +147,7 @@ func (o *Options) check() error {
 		}
 	}
 	if o.gang == FormVolcano && o.kueueQueue != "" {
-		return bad("kueue_queue", o.kueueQueue, "Kueue does not know Volcano jobs: use gang=jobset or gang=job")
+		return bad("kueue_queue", o.kueueQueue, "Kueue does not manage Volcano jobs: use gang=jobset or gang=job")
 	}
 	for key, labels := range map[string]map[string]string{"labels": o.labels, "node_selector": o.nodeSelector} {
 		for k, v := range labels {
@@ -164,8 +164,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// parseToleration reads key[=value][:effect], the syntax of kubectl taint. Without a
-// value or an effect, every one is tolerated.
+// parseToleration reads key[=value][:effect], the syntax of kubectl taint. Without a value
+// (or effect) it tolerates every value (or effect).
 func parseToleration(text string) (corev1.Toleration, error) {
 	rest, effect, _ := strings.Cut(strings.TrimSpace(text), ":")
 	key, val, hasValue := strings.Cut(rest, "=")

@@ -22,7 +22,7 @@ const (
 	overlayKey = "kubernetes"
 	// overlayPod is the kind of object that overlays can change.
 	overlayPod = "V1Pod"
-	// tupleTag marks a list in a file that replaces another list, as in TorchX.
+	// tupleTag marks a list in a file that replaces the list of the pod, as in TorchX.
 	tupleTag = "!!python/tuple"
 )
 
@@ -59,8 +59,8 @@ func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Templa
 	return t, nil
 }
 
-// podOverlay returns the overlay of pods in a value of metadata: overlays by kind, or that of the pod
-// itself. file reads those that are in files.
+// podOverlay returns the pod overlay in a value of metadata, which holds overlays by kind or
+// the pod overlay itself. file reads an overlay from a file.
 func podOverlay(value any, file func(path string) (map[string]any, error)) (map[string]any, error) {
 	kinds, _ := value.(map[string]any)
 	if _, pod := kinds[overlayPod]; !pod && kinds[overlay.Marker] != true {
@@ -68,13 +68,13 @@ func podOverlay(value any, file func(path string) (map[string]any, error)) (map[
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		if kind != overlay.Marker && kind != overlayPod {
-			return nil, fmt.Errorf("there is no %s to change, only a %s", kind, overlayPod)
+			return nil, fmt.Errorf("overlays cannot change a %s, only a %s", kind, overlayPod)
 		}
 	}
 	return composed(kinds[overlayPod], file)
 }
 
-// composed returns the overlay that is a dict, in a file, or a list of those.
+// composed returns the overlay in a dict, in a file, or in a list of these.
 func composed(value any, file func(path string) (map[string]any, error)) (map[string]any, error) {
 	switch v := value.(type) {
 	case nil:
@@ -99,8 +99,8 @@ func composed(value any, file func(path string) (map[string]any, error)) (map[st
 	return nil, errors.New("metadata must hold a dict, or the path of a file")
 }
 
-// overlayFile reads a file, once for all replicas. What all uses of files add to the plan is
-// limited, as the replicas are.
+// overlayFile reads a file once for all replicas. The total size that files add to the plan
+// is limited.
 func (b *builder) overlayFile(uri string) (map[string]any, error) {
 	file, ok := b.overlays[uri]
 	if !ok {
@@ -120,13 +120,13 @@ func (b *builder) overlayFile(uri string) (map[string]any, error) {
 	return file.pod, nil
 }
 
-// overlayFile is an overlay that was read from a file of size bytes.
+// overlayFile is an overlay from a file of size bytes.
 type overlayFile struct {
 	pod  map[string]any
 	size int
 }
 
-// parsedFile reads the overlay in a file.
+// parsedFile reads and parses the overlay in a file.
 func (b *builder) parsedFile(uri string) (overlayFile, error) {
 	value, path, size, err := readOverlay(uri, b.in.Cwd)
 	if err != nil {
@@ -136,7 +136,7 @@ func (b *builder) parsedFile(uri string) (overlayFile, error) {
 		return overlayFile{}, fmt.Errorf("%s must hold a mapping with spec or metadata", path)
 	}
 	pod, err := podOverlay(value, func(string) (map[string]any, error) {
-		return nil, errors.New("a file cannot name another")
+		return nil, errors.New("an overlay file cannot refer to another file")
 	})
 	if err != nil {
 		return overlayFile{}, fmt.Errorf("%s: %w", path, err)
@@ -150,18 +150,18 @@ func checkFields(pod map[string]any) error {
 		switch key {
 		case "spec", "metadata", "apiVersion", "kind":
 		default:
-			return fmt.Errorf("%q is no part of a pod: write {\"spec\": {...}, \"metadata\": {...}}", key)
+			return fmt.Errorf("%q is not a field of a pod: write {\"spec\": {...}, \"metadata\": {...}}", key)
 		}
 	}
 	return nil
 }
 
-// maxOverlay bounds a file of an overlay in bytes: the cluster stores no larger object, and YAML
-// takes a hundred times as much memory.
+// maxOverlay bounds the bytes of an overlay file: the cluster does not store larger objects,
+// and YAML takes a hundred times as much memory.
 const maxOverlay = storeLimit
 
-// readOverlay reads a file of YAML or JSON, named by its path or a file:// URI, and returns its
-// size in bytes. A relative path starts at cwd.
+// readOverlay reads a YAML or JSON file at a path or file:// URI, relative to cwd, and returns
+// its size in bytes.
 func readOverlay(uri, cwd string) (value any, path string, size int, err error) {
 	path, _ = strings.CutPrefix(uri, "file://")
 	if strings.Contains(path, "://") {
@@ -184,7 +184,7 @@ func readOverlay(uri, cwd string) (value any, path string, size int, err error) 
 	return value, path, len(data), nil
 }
 
-// fromYAML converts a document to the values that Starlark would have made.
+// fromYAML converts a document to the values that Starlark would produce.
 func fromYAML(n *yaml.Node) (any, error) {
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -200,7 +200,7 @@ func fromYAML(n *yaml.Node) (any, error) {
 			}
 			key := n.Content[i].Value
 			m[key] = v
-			delete(m, overlay.Replaced(key)) // the map forgets which came later
+			delete(m, overlay.Replaced(key)) // the later key wins; a map does not keep the order
 		}
 		return m, nil
 	case yaml.SequenceNode:
@@ -228,11 +228,11 @@ func oneLine(err error) error {
 	return errors.New(strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 }
 
-// apply changes a pod template. Kubernetes must know all fields of the result.
+// apply changes a pod template. It refuses fields that Kubernetes does not have.
 func apply(t *Template, change map[string]any) (*Template, error) {
 	given := *t
 	keepContainers := !touchesContainers(change)
-	if keepContainers { // nearly all of a pod is its containers, and there may be thousands of pods
+	if keepContainers { // containers are most of a pod's size, and an app may have thousands of pods
 		given.Spec.InitContainers, given.Spec.Containers = nil, nil
 	}
 	data, err := json.Marshal(&given)
@@ -263,8 +263,8 @@ func apply(t *Template, change map[string]any) (*Template, error) {
 	return out, nil
 }
 
-// touchesContainers reports whether an overlay changes containers of any kind; its keys
-// may be operations on the field.
+// touchesContainers reports whether an overlay changes containers of any kind. A key may be
+// an operation on the field.
 func touchesContainers(change map[string]any) bool {
 	fields, ok := change["spec"].(map[string]any)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// marked is what specs.overlay makes.
+// marked returns the value of specs.overlay.
 func marked(pod map[string]any) map[string]any {
 	return map[string]any{overlayKey: map[string]any{overlay.Marker: true, "V1Pod": pod}}
 }
@@ -34,7 +34,7 @@ func TestOverlays(t *testing.T) {
 	_, req := plan(t, in)
 	w, v := pods(req)[0], pods(req)[1]
 	if w.Spec.NodeSelector["all"] != "yes" || v.Spec.NodeSelector["all"] != "yes" {
-		t.Errorf("the app's overlay reaches %v and %v", w.Spec.NodeSelector, v.Spec.NodeSelector)
+		t.Errorf("got node selectors %v and %v, want all=yes of the app's overlay in both", w.Spec.NodeSelector, v.Spec.NodeSelector)
 	}
 	if c := w.Spec.Containers[0]; c.WorkingDir != "/x" || c.Image != "bb:1" || len(w.Spec.Containers) != 1 || ptr.Deref(w.Spec.Priority, 0) != 7 {
 		t.Errorf(`pod %s, want c.WorkingDir == "/x" and c.Image == "bb:1" and len(w.Spec.Containers) == 1 and ptr.Deref(w.Spec.Priority, 0) == 7`, asJSON(t, w))
@@ -47,14 +47,14 @@ func TestOverlays(t *testing.T) {
 		r.Metadata = map[string]any{overlayKey: "file://" + file}
 		r.Mounts = nil
 	}))
-	// The file's tuple takes the place of the volumes, of which one is mounted.
+	// The file's tuple replaces the volumes, one of which is mounted.
 	if _, err := (Planner{}).Plan(t.Context(), in); err == nil || !strings.Contains(err.Error(), `mounts volume "dshm"`) {
 		t.Errorf("error %v, want err != nil and Contains(err.Error(), `mounts volume \"dshm\"`)", err)
 	}
 }
 
-// TestDifferentReplicas: what a template of several replicas cannot say makes
-// each replica a template of its own.
+// TestDifferentReplicas: each replica gets its own template if a shared one cannot express
+// their differences.
 func TestDifferentReplicas(t *testing.T) {
 	t.Parallel()
 	r := role("w", func(r *spec.Role) {
@@ -71,7 +71,7 @@ func TestDifferentReplicas(t *testing.T) {
 		t.Errorf(`pod %s, want p.Spec.NodeName == "n1" and p.Spec.Containers[0].Command[1] == "1" and p.Labels[label.Replica] == "1"`, asJSON(t, p))
 	}
 	if host := env(p)[spec.Rank0HostVariable]; host != "a-x1-w-0-0.a-x1" {
-		t.Errorf("rank 0 is %s", host)
+		t.Errorf("got rank 0 on host %s, want a-x1-w-0-0.a-x1", host)
 	}
 }
 
@@ -85,26 +85,26 @@ func TestBadOverlays(t *testing.T) {
 	}
 	pod := func(s map[string]any) any { return marked(map[string]any{"spec": s})[overlayKey] }
 	for want, value := range map[string]any{
-		"metadata must hold a dict":           7,
-		"none.yaml: no such file":             "none.yaml",
-		"or begin with file://":               "s3://b/x.yaml",
-		"a file cannot name another":          "loop.yaml",
-		"there is no V1Service to change":     map[string]any{overlayPod: map[string]any{}, "V1Service": map[string]any{}},
-		`"volumes" is no part of a pod`:       []any{"empty.yaml", map[string]any{"volumes": []any{}}},
-		"no such file":                        "file://none.yaml",
-		"must hold a mapping":                 "file://list.yaml",
-		"bad.yaml: line 1":                    "file://bad.yaml",
-		"aliases are not supported":           "file://alias.yaml",
-		`"containers" is no part of a pod`:    map[string]any{"containers": []any{}},
-		"there is no V1Job to change":         map[string]any{overlay.Marker: true, "V1Job": map[string]any{}},
-		`unknown field "nodeSelectr"`:         pod(map[string]any{"nodeSelectr": map[string]any{}}),
-		"spec.priority does not take a JSON":  pod(map[string]any{"priority": "high"}),
-		`mounts volume "dshm" at /dev/shm`:    pod(map[string]any{overlay.Put("volumes"): []any{}}),
-		"the pod has no containers":           pod(map[string]any{overlay.Del("containers"): nil}),
-		"container side has no image":         pod(map[string]any{"containers": []any{map[string]any{"name": "side"}}}),
-		"restartPolicy Always":                pod(map[string]any{"restartPolicy": "Always"}),
-		`volume "dshm" has no name`:           pod(map[string]any{"volumes": []any{map[string]any{"name": "dshm"}}}),
-		"cannot merge a list into the string": pod(map[string]any{"restartPolicy": []any{}}),
+		"metadata must hold a dict":            7,
+		"none.yaml: no such file":              "none.yaml",
+		"or begin with file://":                "s3://b/x.yaml",
+		"cannot refer to another file":         "loop.yaml",
+		"overlays cannot change a V1Service":   map[string]any{overlayPod: map[string]any{}, "V1Service": map[string]any{}},
+		`"volumes" is not a field of a pod`:    []any{"empty.yaml", map[string]any{"volumes": []any{}}},
+		"no such file":                         "file://none.yaml",
+		"must hold a mapping":                  "file://list.yaml",
+		"bad.yaml: line 1":                     "file://bad.yaml",
+		"aliases are not supported":            "file://alias.yaml",
+		`"containers" is not a field of a pod`: map[string]any{"containers": []any{}},
+		"overlays cannot change a V1Job":       map[string]any{overlay.Marker: true, "V1Job": map[string]any{}},
+		`unknown field "nodeSelectr"`:          pod(map[string]any{"nodeSelectr": map[string]any{}}),
+		"spec.priority cannot be a JSON":       pod(map[string]any{"priority": "high"}),
+		`mounts volume "dshm" at /dev/shm`:     pod(map[string]any{overlay.Put("volumes"): []any{}}),
+		"the pod has no containers":            pod(map[string]any{overlay.Del("containers"): nil}),
+		"container side has no image":          pod(map[string]any{"containers": []any{map[string]any{"name": "side"}}}),
+		"restartPolicy Always":                 pod(map[string]any{"restartPolicy": "Always"}),
+		`volume name "dshm" is empty or used`:  pod(map[string]any{"volumes": []any{map[string]any{"name": "dshm"}}}),
+		"cannot merge a list into the string":  pod(map[string]any{"restartPolicy": []any{}}),
 	} {
 		in := input(t, "", role("w", func(r *spec.Role) { r.Metadata = map[string]any{overlayKey: value} }))
 		in.Cwd = dir
@@ -115,7 +115,7 @@ func TestBadOverlays(t *testing.T) {
 	}
 }
 
-// TestOverlayFile: a tuple in a file replaces a list, any other list is appended to.
+// TestOverlayFile: a tuple in a file replaces a list, another list is appended.
 func TestOverlayFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -124,7 +124,7 @@ func TestOverlayFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := input(t, "tolerations=a;b,image_pull_secrets=s", role("w", nil))
-	in.App.Metadata = map[string]any{overlayKey: "file://o.yaml"} // as `--metadata kubernetes=file://o.yaml` has it
+	in.App.Metadata = map[string]any{overlayKey: "file://o.yaml"} // as of `--metadata kubernetes=file://o.yaml`
 	in.Cwd = dir
 	_, req := plan(t, in)
 	s := pods(req)[0].Spec
@@ -133,7 +133,7 @@ func TestOverlayFile(t *testing.T) {
 	}
 }
 
-// TestOverlayForms: overlays by kind need no mark, a file no file://, and each is the same in a file.
+// TestOverlayForms: overlays by kind need no marker and a path no file://, also within a file.
 func TestOverlayForms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

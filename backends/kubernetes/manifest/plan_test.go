@@ -19,7 +19,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// role is one that says little.
+// role returns a role with few fields set.
 func role(name string, change func(*spec.Role)) spec.Role {
 	r := spec.NewRole(name, "bb:1")
 	r.Entrypoint = "true"
@@ -55,7 +55,7 @@ func plan(t testing.TB, in backend.PlanInput) (*backend.Plan, *Request) {
 	return p, p.Request.(*Request)
 }
 
-// pods are the templates of all objects.
+// pods returns the pod templates of all objects.
 func pods(r *Request) (all []*Template) {
 	for _, o := range r.Objects {
 		for _, t := range PodSets(o) {
@@ -76,7 +76,7 @@ func env(t *Template) map[string]string {
 	return all
 }
 
-// TestForms: what every form says of the same app.
+// TestForms plans the same app in every form.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	roles := func() []spec.Role {
@@ -89,7 +89,7 @@ func TestForms(t *testing.T) {
 	for f, want := range map[Form]struct {
 		objects string
 		id      string // of args[2] in the first template
-		host    string // rank 0 as ps knows it
+		host    string // of rank 0, for role ps
 	}{
 		FormVolcano: {"Job a-x1", "$$(x) 0 " + spec.Rank0HostVariable, ""},
 		FormJobSet:  {"JobSet a-x1", "$$(x) $(TORCHX_REPLICA_ID) " + spec.Rank0HostVariable, "a-x1-w-0-0.a-x1"},
@@ -104,7 +104,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 		if got := strings.Join(objects, ","); got != want.objects || p.ID != "ns:a-x1" {
-			t.Errorf("%s: objects %s of %s, want %s", f, got, p.ID, want.objects)
+			t.Errorf("%s: got objects %s of app %s, want %s", f, got, p.ID, want.objects)
 		}
 		all := pods(req)
 		command := all[0].Spec.Containers[0].Command
@@ -113,16 +113,16 @@ func TestForms(t *testing.T) {
 		}
 		first, last := env(all[0]), env(all[len(all)-1])
 		if last[spec.Rank0HostVariable] != want.host {
-			t.Errorf("%s: rank 0 is %q", f, last[spec.Rank0HostVariable])
+			t.Errorf("%s: got rank 0 on host %q, want %q", f, last[spec.Rank0HostVariable], want.host)
 		}
 		for _, e := range []map[string]string{first, last} {
 			if e[spec.JobIDVariable] != "kubernetes://torchx/ns:a-x1" {
-				t.Errorf("%s: %s is no handle", f, e[spec.JobIDVariable])
+				t.Errorf("%s: got job ID %s, want a handle", f, e[spec.JobIDVariable])
 			}
 		}
 		if f != FormVolcano {
 			if got := all[0].Spec.Containers[0].Env[0].Name; got != indexVariable {
-				t.Errorf("%s: %s comes before the index", f, got)
+				t.Errorf("%s: got first variable %s, want %s", f, got, indexVariable)
 			}
 			if command[3] != "$$$(TORCHX_REPLICA_ID)" || first["ID"] != "n$(TORCHX_REPLICA_ID)" || first[spec.Rank0HostVariable] != want.host {
 				t.Errorf(`%s: command %q, env %v, want command[3] == "$$$(TORCHX_REPLICA_ID)" and first["ID"] == "n$(TORCHX_REPLICA_ID)" and first[spec.Rank0HostVariable] == want.host`, f, command, first)
@@ -134,18 +134,18 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestKubeletReads: what literal writes is what a program gets.
-func TestKubeletReads(t *testing.T) {
+// TestLiteral: the kubelet turns the result of literal back into the text.
+func TestLiteral(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "a", "$", "$$", "$$$", "$HOME", "$(A)", "$$(A)", "$$$(A)", "$(", "a$", "$(A)$(B)", "$" + index, "$$" + index, index + "$", index} {
 		want := strings.ReplaceAll(text, index, "7")
 		if got := kubelet(literal(text), map[string]string{"A": "wrong", "B": "wrong", indexVariable: "7"}); got != want {
-			t.Errorf("%q: %q reads %q, want %q", text, literal(text), got, want)
+			t.Errorf("literal(%q) = %q: the kubelet expands it to %q, want %q", text, literal(text), got, want)
 		}
 	}
 }
 
-// kubelet expands as k8s.io/kubernetes/third_party/forked/golang/expansion does.
+// kubelet expands text as k8s.io/kubernetes/third_party/forked/golang/expansion does.
 func kubelet(text string, vars map[string]string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -207,13 +207,13 @@ func TestNames(t *testing.T) {
 				}
 			}
 			if seen[n.roles[i]] {
-				t.Errorf("%q: two roles are called %s", test.id, n.roles[i])
+				t.Errorf("%q: got name %s for two roles", test.id, n.roles[i])
 			}
 			seen[n.roles[i]] = true
 		}
 	}
 	if a, b := newNames(long+"1", &spec.App{}), newNames(long+"2", &spec.App{}); a.app == b.app {
-		t.Errorf("two apps are called %s", a.app)
+		t.Errorf("got name %s for two apps", a.app)
 	}
 	taken := map[string]bool{}
 	for _, name := range []string{"http", "HTTP", "8080", "a--b", long, long + "2", "_"} {
@@ -253,10 +253,10 @@ func TestRetries(t *testing.T) {
 		roles []spec.Role
 		want  string // in the warnings
 	}{
-		{"gang=volcano", roles, "gang=volcano cannot retry as these ask and will not: role b (REPLICA); -cfg gang=jobset can"},
-		{"gang=job", roles, "role a (APPLICATION); -cfg gang=jobset can"},
+		{"gang=volcano", roles, "gang=volcano does not support these retry policies and ignores them: role b (REPLICA): use -cfg gang=jobset"},
+		{"gang=job", roles, "role a (APPLICATION): use -cfg gang=jobset"},
 		{"gang=jobset", roles, ""},
-		{"gang=volcano", []spec.Role{role("a", retry(spec.RetryRole, 1, 2)), role("b", nil)}, "role a (ROLE); no gang form can"},
+		{"gang=volcano", []spec.Role{role("a", retry(spec.RetryRole, 1, 2)), role("b", nil)}, "role a (ROLE): no other gang can retry them"},
 		{"gang=volcano", []spec.Role{role("a", retry(spec.RetryRole, 1, 2))}, ""},
 		{"gang=job", []spec.Role{role("a", retry(spec.RetryApplication, 1, 1))}, ""},
 		{"gang=job", []spec.Role{role("a", retry(spec.RetryRole, 1, 1)), role("b", nil)}, ""},
@@ -270,12 +270,12 @@ func TestRetries(t *testing.T) {
 	app := &spec.App{Roles: roles}
 	for want, installed := range map[Form][]Form{FormVolcano: nil, FormJobSet: {FormVolcano, FormJobSet}, FormJob: {}} {
 		if got := choose(app, o, installed); got != want {
-			t.Errorf("of %v auto takes %s, want %s", installed, got, want)
+			t.Errorf("got %s for gang=auto with %v installed, want %s", got, installed, want)
 		}
 	}
 	o.kueueQueue = "q"
 	if got := choose(app, o, nil); got != FormJobSet {
-		t.Errorf("for Kueue auto takes %s", got)
+		t.Errorf("got %s for gang=auto with Kueue, want %s", got, FormJobSet)
 	}
 }
 
@@ -322,11 +322,11 @@ func TestOptionsInPlan(t *testing.T) {
 		"service":     req.Objects[1].(*Service).Spec.ClusterIP == "None",
 	} {
 		if !ok {
-			t.Errorf("%s is wrong: %s", what, asJSON(t, req))
+			t.Errorf("got a request without the %s of the options: %s", what, asJSON(t, req))
 		}
 	}
 	text := strings.Join(p.Warnings, "\n")
-	for _, want := range []string{"ignores: capability strange, ready", "privileged", "gang=job does not start all replicas or none"} {
+	for _, want := range []string{"ignores: capability strange, ready", "privileged", "gang=job does not start all replicas together"} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("warnings %q, want %q once", text, want)
 		}
@@ -380,12 +380,12 @@ func TestImages(t *testing.T) {
 	in = input(t, "", role("w", nil))
 	in.Workspace, in.WorkspaceWhy = dir, "because"
 	p, req = plan(t, in)
-	if text := strings.Join(p.Notes, "\n"); strings.Count(text, "no workspace is taken") != 1 || len(req.ImagesToPush) != 0 || p.App.Roles[0].Workspace != nil {
-		t.Errorf(`notes %q, push %v, want Count(text, "no workspace is taken") == 1 and len(req.ImagesToPush) == 0 and p.App.Roles[0].Workspace == nil`, p.Notes, req.ImagesToPush)
+	if text := strings.Join(p.Notes, "\n"); strings.Count(text, "the workspace is ignored") != 1 || len(req.ImagesToPush) != 0 || p.App.Roles[0].Workspace != nil {
+		t.Errorf(`notes %q, push %v, want Count(text, "the workspace is ignored") == 1 and len(req.ImagesToPush) == 0 and p.App.Roles[0].Workspace == nil`, p.Notes, req.ImagesToPush)
 	}
 }
 
-// BenchmarkPlan is the plan of 1,000 replicas, in overlay/job with a Job for each.
+// BenchmarkPlan plans 1,000 replicas, in overlay/job with a Job for each.
 func BenchmarkPlan(b *testing.B) {
 	for _, name := range []string{"volcano", "jobset", "job", "overlay/volcano", "overlay/job"} {
 		b.Run(name, func(b *testing.B) {
@@ -404,7 +404,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// An app with a sidecar would never end on a cluster.
+// TestSidecarIsRefused: an app with a sidecar would never end on a cluster.
 func TestSidecarIsRefused(t *testing.T) {
 	t.Parallel()
 	store := role("store", func(r *spec.Role) {

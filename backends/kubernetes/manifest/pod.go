@@ -15,8 +15,8 @@ import (
 // imageVariable holds the container's image, as in TorchX.
 const imageVariable = "TORCHX_IMAGE"
 
-// fieldPath begins the value of a variable that the kubelet sets to a field of the pod,
-// such as [FIELD_PATH]status.podIP, as in TorchX.
+// fieldPath is the prefix of a variable's value that refers to a field of the pod, such as
+// [FIELD_PATH]status.podIP, as in TorchX.
 const fieldPath = "[FIELD_PATH]"
 
 // template returns the pod template of a unit.
@@ -38,7 +38,7 @@ func (b *builder) template(u unit) (*Template, error) {
 		return nil, err
 	}
 	t := &Template{
-		// A proxy beside the program would keep the pod running after the program's end.
+		// A proxy container would keep the pod running after the program has ended.
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"sidecar.istio.io/inject": "false"}},
 		Spec:       b.podSpec(&role),
 	}
@@ -63,7 +63,7 @@ func (b *builder) podSpec(role *spec.Role) corev1.PodSpec {
 		NodeSelector: o.selector(role.Resource), Tolerations: o.tolerations, HostNetwork: o.hostNetwork,
 	}
 	if o.hostNetwork {
-		pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet // else names of other pods are not found
+		pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet // otherwise names of other pods are not resolved
 	}
 	for _, name := range o.pullSecrets {
 		pod.ImagePullSecrets = append(pod.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
@@ -72,12 +72,12 @@ func (b *builder) podSpec(role *spec.Role) corev1.PodSpec {
 		pod.PriorityClassName = o.priorityClass
 	}
 	if b.form == FormJob {
-		pod.Subdomain = b.names.app // with the service this gives pods their names
+		pod.Subdomain = b.names.app // with the service, this gives pods their host names
 	}
 	return pod
 }
 
-// containerName returns role and replica, as in TorchX, or the role if replicas share the template.
+// containerName returns role and replica, as in TorchX, or only the role in a shared template.
 func (b *builder) containerName(u unit) string {
 	if u.shared() {
 		return b.names.roles[u.role]
@@ -114,7 +114,7 @@ func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.En
 	return list
 }
 
-// indexAnnotation returns the annotation with a pod's index that the form's controller sets.
+// indexAnnotation returns the annotation in which the form's controller stores a pod's index.
 func indexAnnotation(f Form) string {
 	if f == FormVolcano {
 		return label.VolcanoIndex
@@ -126,9 +126,9 @@ func fromField(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }
 
-// rank0Env returns the name of the variable that holds rank 0's host. Volcano sets one
-// for each task, which is a host if the task has one replica; on rank 0 itself it is ours,
-// as in TorchX.
+// rank0Env returns the name of the variable that holds rank 0's host. For a task of one
+// replica Volcano sets a variable to its host; on rank 0 itself it is torchx's variable, as in
+// TorchX.
 func (b *builder) rank0Env(u unit) string {
 	if b.form != FormVolcano || isRank0(u) || b.first == b.names.roles[0] {
 		return spec.Rank0HostVariable
@@ -137,7 +137,7 @@ func (b *builder) rank0Env(u unit) string {
 	return "VC_" + strings.ToUpper(task) + "_HOSTS"
 }
 
-// isRank0 reports whether the unit is replica 0 of the first role and nothing else.
+// isRank0 reports whether the unit is only replica 0 of the first role.
 func isRank0(u unit) bool { return u.role == 0 && u.replica == 0 && !u.shared() }
 
 // rank0Host returns rank 0's host name for the unit's replicas, "" if Volcano sets it.

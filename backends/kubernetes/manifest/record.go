@@ -23,17 +23,17 @@ import (
 )
 
 const (
-	// maxAnnotations is how many bytes all annotations of an object may have
+	// maxAnnotations is the limit for the bytes of all annotations of an object
 	// (k8s.io/apimachinery/pkg/api/validation, TotalAnnotationSizeLimitB).
 	maxAnnotations = 256 << 10
-	// plainRecord is how many bytes of a record stay uncompressed.
+	// plainRecord is the size up to which a record is not compressed.
 	plainRecord = 4 << 10
-	// maxRecord bounds the bytes that a record unpacks to: any user may write one.
+	// maxRecord bounds the uncompressed bytes of a record: any user may write one.
 	maxRecord = 64 << 20
 )
 
-// Record is the value of the annotation label.App. It has variables as the pods have
-// them, which the same users may read, and leaves out the path of the kubeconfig.
+// Record is the value of the annotation label.App. Its environment variables can be read by
+// the users who can read those of the pods. It leaves out the path of the kubeconfig.
 type Record struct {
 	App       *spec.App      `json:"app"`
 	Cfg       backend.Config `json:"cfg,omitempty"`
@@ -41,8 +41,8 @@ type Record struct {
 	Args      []string       `json:"args,omitempty"`
 }
 
-// AddRecord annotates the main object with what is submitted. An app that is too large
-// for an annotation gets none, with a warning.
+// AddRecord annotates the main object with the submission. If the app is too large for an
+// annotation, it reports a warning instead.
 func (r *Request) AddRecord(p *backend.Plan) error {
 	cfg := maps.Clone(p.Cfg)
 	dropTarget(cfg)
@@ -56,9 +56,9 @@ func (r *Request) AddRecord(p *backend.Plan) error {
 	for k, v := range meta.Annotations {
 		used += len(k) + len(v)
 	}
-	const others = 1 << 10 // ours, and those that controllers add
-	if used+others > maxAnnotations {
-		p.Progress.Tell(backend.Step{Warning: "the app is too large to be kept with its job: only the history of this machine can describe all of it"})
+	const reserve = 1 << 10 // for annotations of torchx and of controllers
+	if used+reserve > maxAnnotations {
+		p.Progress.Tell(backend.Step{Warning: "the app is too large to be stored with its job: only this machine can describe all of it"})
 		return nil
 	}
 	metav1.SetMetaDataAnnotation(meta, label.App, text)
@@ -110,8 +110,8 @@ func DecodeRecord(text string) (*Record, error) {
 	return r, r.App.CheckLimits()
 }
 
-// Rebuild returns an app as its pod templates describe it: roles by their labels, or
-// each template a role if it has none.
+// Rebuild returns the app that pod templates describe. Roles come from labels; a template
+// without them is a role.
 func Rebuild(name string, pods []PodSet) *spec.App {
 	app := &spec.App{Name: name, Roles: []spec.Role{}, Metadata: map[string]any{}}
 	position, index := map[string]int{}, map[string]int{}

@@ -17,12 +17,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Request is what the cluster is asked to create.
+// Request holds the objects to create on the cluster.
 type Request struct {
 	Objects      []Object               `json:"objects"` // the main one first
 	ImagesToPush map[string]PushedImage `json:"images_to_push"`
 
-	// What the request was made by, and what images are built from; nil if it was read.
+	// The builder of the request, and the sources of images; nil if the request was read.
 	builder *builder
 	trees   map[string]*workspace.Tree
 	bases   map[string]string
@@ -60,7 +60,7 @@ func (r *Request) Manifests() []any {
 	return all
 }
 
-// Form returns the form of the main object, "" if that cannot run an app.
+// Form returns the form of the main object, "" if it cannot run an app.
 func (r *Request) Form() Form {
 	if len(r.Objects) > 0 {
 		switch r.Objects[0].(type) {
@@ -83,9 +83,9 @@ func (r *Request) PodSets() (all []PodSet) {
 	return all
 }
 
-// CreationOrder returns the objects with the owner of the others first: the main one,
-// but with gang=job the service. A Job that its ttl_seconds delete must not take along
-// the Jobs of other roles.
+// CreationOrder returns the objects, first the owner of the others: the main object, but with
+// gang=job the service, so that a Job that ttl_seconds deletes does not delete the Jobs of
+// other roles.
 func (r *Request) CreationOrder() []Object {
 	isService := func(o Object) bool { _, ok := o.(*Service); return ok }
 	if i := slices.IndexFunc(r.Objects, isService); r.Form() == FormJob && i > 0 {
@@ -94,9 +94,9 @@ func (r *Request) CreationOrder() []Object {
 	return r.Objects
 }
 
-// Settle builds the request again for one of the installed forms if the plan left the
-// choice open. Errors: ErrUnavailable if the cluster does not have the plan's form.
-func (r *Request) Settle(p *backend.Plan, installed []Form) error {
+// ResolveForm rebuilds the request for one of the installed forms if the plan has gang=auto.
+// Errors: ErrUnavailable if the cluster cannot run the plan's form.
+func (r *Request) ResolveForm(p *backend.Plan, installed []Form) error {
 	if r.builder != nil && r.builder.options.gang == FormAuto {
 		b := *r.builder
 		if b.form = choose(b.in.App, b.options, installed); b.form != r.Form() {
@@ -119,7 +119,7 @@ func (r *Request) Settle(p *backend.Plan, installed []Form) error {
 		names = append(names, string(i))
 	}
 	slices.Sort(names)
-	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
+	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or use -cfg gang=auto (installed: %s)",
 		controllers[f], f, strings.Join(names, ", "))
 }
 
@@ -128,7 +128,7 @@ func (r *Request) CheckImages() error {
 	for _, t := range r.PodSets() {
 		for _, c := range t.Spec.Containers {
 			if c.Image == spec.None || c.Image == spec.Missing {
-				return fmt.Errorf("container %s has no image, which every pod needs: set Role(image=...) or --image", c.Name)
+				return fmt.Errorf("container %s has no image: set Role(image=...) or --image", c.Name)
 			}
 		}
 	}
@@ -138,15 +138,15 @@ func (r *Request) CheckImages() error {
 const (
 	// storeLimit is the default limit of etcd for one request (--max-request-bytes).
 	storeLimit = 3 << 19
-	// taskGrowth is how many bytes the cluster adds to a Volcano Job for each task:
-	// defaults, and its part of the status (1.10: about 120 and 60 bytes).
+	// taskGrowth is the number of bytes that the cluster adds to a Volcano Job per task:
+	// defaults and status (1.10: about 120 and 60 bytes).
 	taskGrowth = 192
 	// maxVariable is Linux's limit for NAME=VALUE in bytes (MAX_ARG_STRLEN).
 	maxVariable = 128 << 10
 )
 
-// CheckSize refuses a Volcano Job that the cluster's store could not hold together with
-// its status, or whose programs could not start, which would show last or never.
+// CheckSize refuses a Volcano Job that would be too large for etcd together with its status,
+// or whose programs could not start; both would show late or never.
 func (r *Request) CheckSize() error {
 	job, ok := r.Objects[0].(*VolcanoJob)
 	if !ok {
@@ -155,7 +155,7 @@ func (r *Request) CheckSize() error {
 	for i := range job.Spec.Tasks {
 		t := &job.Spec.Tasks[i]
 		if hostsBytes(job.Name, t) > maxVariable {
-			return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "Volcano gives every pod a variable with the names of all %d pods of task %s, which is longer than the %d KiB that Linux takes",
+			return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "Volcano gives every pod a variable with the names of all %d pods of task %s, longer than the %d KiB that Linux allows",
 				t.Replicas, t.Name, maxVariable>>10))
 		}
 	}
@@ -167,7 +167,7 @@ func (r *Request) CheckSize() error {
 	if size <= storeLimit {
 		return nil
 	}
-	return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "a Volcano Job of %d tasks takes %.1f MB of the cluster's store, which has room for objects of %.1f MB",
+	return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "a Volcano Job of %d tasks takes %.1f MB, but the cluster stores objects of at most %.1f MB",
 		len(job.Spec.Tasks), float64(size)/1e6, storeLimit/1e6))
 }
 
@@ -186,7 +186,7 @@ func (r *Request) ExplainTooLarge(err error) error {
 	return fmt.Errorf("%w: use -cfg gang=jobset or gang=job, which have no such limit", err)
 }
 
-// Demand returns what all replicas together take of a quota, by the names that quotas
+// Demand returns the share of all replicas together in a quota, by the names that quotas
 // use (k8s.io/kubernetes/pkg/quota/v1/evaluator/core).
 func (r *Request) Demand() corev1.ResourceList {
 	sum := corev1.ResourceList{}
@@ -217,12 +217,12 @@ func (r *Request) Demand() corev1.ResourceList {
 	return sum
 }
 
-// torchrun lists words of commands that start torchelastic's own launcher.
+// torchrun lists words of commands that start torchelastic's launcher.
 var torchrun = []string{"torchrun", "torch.distributed.run", "torch.distributed.launch"}
 
-// AddErrorFiles makes programs write their error file where the kubelet reads the
-// termination message, the only file that outlives a pod. It is not part of the plan,
-// and a file that the user chose stays.
+// AddErrorFiles makes programs write their error file to the path from which the kubelet
+// reads the termination message, the only file that outlives a pod. It is not part of the
+// plan, and does not override a path that the user chose.
 func (r *Request) AddErrorFiles() {
 	for _, t := range r.PodSets() {
 		if len(t.Spec.Containers) > 0 {

@@ -18,8 +18,8 @@ const (
 	capabilityInstanceType = "node.kubernetes.io/instance-type"
 )
 
-// resources returns a replica's limits, and its requests without what nodes reserve.
-// A resource that is not set, or zero, has neither.
+// resources returns a replica's limits, and its requests minus the reserve of nodes. A
+// resource that is unset or zero has neither.
 func (o Options) resources(r spec.Resource) corev1.ResourceRequirements {
 	limits, requests := corev1.ResourceList{}, corev1.ResourceList{}
 	if milli := int64(r.CPU * 1000); r.CPU > 0 {
@@ -63,8 +63,8 @@ func (o Options) selector(r spec.Resource) map[string]string {
 	return selector
 }
 
-// shmVolume is mounted at /dev/shm, through which data loaders of PyTorch pass batches:
-// the container runtime's own has 64 MB.
+// shmVolume is mounted at /dev/shm, through which PyTorch's data loaders pass batches: the
+// container runtime's default has only 64 MB.
 const shmVolume = "dshm"
 
 // addMounts adds volumes to the pod and their mounts to the container.
@@ -81,7 +81,7 @@ func addMounts(pod *corev1.PodSpec, c *corev1.Container, mounts []spec.Mount) {
 		case spec.MountDevice:
 			v.HostPath = &corev1.HostPathVolumeSource{Path: m.Src}
 			readOnly = !strings.ContainsAny(m.Permissions, "wm")
-			c.SecurityContext.Privileged = new(true) // else the device's cgroup does not let the container open it
+			c.SecurityContext.Privileged = new(true) // otherwise the device cgroup denies access
 		default:
 			v.HostPath = &corev1.HostPathVolumeSource{Path: m.Src}
 		}
@@ -94,7 +94,7 @@ func addMounts(pod *corev1.PodSpec, c *corev1.Container, mounts []spec.Mount) {
 func checkMounts(role *spec.Role) error {
 	for _, m := range role.Mounts {
 		if m.Type != spec.MountVolume && !strings.HasPrefix(m.Src, "/") {
-			return fmt.Errorf("mount %s of role %s: it is a path of the node, so it must be absolute", m.Src, role.Name)
+			return fmt.Errorf("mount %s of role %s: the path on the node must be absolute", m.Src, role.Name)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestCheckSize: what the cluster's store cannot hold is refused before it is sent.
+// TestCheckSize: an object that is too large for etcd is refused before it is sent.
 func TestCheckSize(t *testing.T) {
 	t.Parallel()
 	job := &VolcanoJob{}
@@ -29,12 +29,13 @@ func TestCheckSize(t *testing.T) {
 		case fits && err != nil:
 			t.Errorf("%d replicas: %v", replicas, err)
 		case !fits && (!errors.Is(err, kube.ErrTooLarge) || !strings.Contains(err.Error(), "gang=jobset")):
-			t.Errorf("%d replicas: error %v", replicas, err)
+			t.Errorf("%d replicas: got error %v, want ErrTooLarge with gang=jobset in it", replicas, err)
 		}
 	}
 }
 
-// TestManyReplicas: a large Volcano Job describes roles, a small one replicas as TorchX does.
+// TestManyReplicas: a large Volcano Job has a task per role, a small one a task per replica,
+// as in TorchX.
 func TestManyReplicas(t *testing.T) {
 	t.Parallel()
 	many := func(n int) spec.Role {
@@ -59,14 +60,14 @@ func TestManyReplicas(t *testing.T) {
 		}
 		first := env(&w.Template)
 		if got, want := first[indexVariable], "field metadata.annotations['volcano.sh/task-index']"; got != want {
-			t.Errorf("the index is %q, want %q", got, want)
+			t.Errorf("got index %q, want %q", got, want)
 		}
 		if got, want := w.Template.Spec.Containers[0].Command[1:], []string{"$(TORCHX_REPLICA_ID)", spec.Rank0HostVariable}; !slices.Equal(got, want) {
 			t.Errorf("got arguments %q, want %q", got, want)
 		}
 		for _, task := range tasks {
 			if got := env(&task.Template)[spec.Rank0HostVariable]; got != "a-x1-w-0.a-x1" {
-				t.Errorf("rank 0's host is %q for %s, want a-x1-w-0.a-x1", got, task.Name)
+				t.Errorf("got rank 0 on host %q for %s, want a-x1-w-0.a-x1", got, task.Name)
 			}
 		}
 		if err := req.CheckSize(); err != nil {
@@ -80,6 +81,6 @@ func TestManyReplicas(t *testing.T) {
 	differ := many(2000)
 	differ.Metadata = map[string]any{"kubernetes": map[string]any{"spec": map[string]any{"nodeName": "n${replica_id}"}}}
 	if _, req := plan(t, input(t, "gang=volcano", differ)); len(pods(req)) != 2000 {
-		t.Errorf("got %d tasks for replicas with overlays of their own, want 2000", len(pods(req)))
+		t.Errorf("got %d tasks for replicas with different overlays, want 2000", len(pods(req)))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// vector is a call of a function of TorchX and what it gave.
+// vector is a call of a function of TorchX and its result.
 type vector struct {
 	In  []json.RawMessage `json:"in"`
 	Out json.RawMessage   `json:"out"`
@@ -45,8 +45,8 @@ func TestResourceVectors(t *testing.T) {
 	}
 }
 
-// TestLabelVectors: labels are those of TorchX, but for values that Kubernetes
-// refuses ([BUG] fact 121) and those that it cut.
+// TestLabelVectors: labels are those of TorchX, except values that Kubernetes refuses ([BUG]
+// fact 121) and values that TorchX cut.
 func TestLabelVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range vectors(t, "k8s_pod_labels") {

@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// assessment is an app with all its replicas and their attempts.
+// assessment is an observation with the app's replicas and their attempts.
 type assessment struct {
 	seen *Observation
 	*workload
@@ -19,7 +19,7 @@ type assessment struct {
 // replica is one replica and the pods that ran it.
 type replica struct {
 	key      spec.Replica
-	unit     *unit // nil: the controller has no template for it
+	unit     *unit // nil if the controller has no template for it
 	index    int
 	attempts []attempt // oldest first
 	final    spec.ReplicaStatus
@@ -45,8 +45,8 @@ func (a *attempt) isAlive() bool {
 	return a != nil && !a.gone && !a.status.State.Terminal() && a.pod.Status.Reason != "NodeLost"
 }
 
-// wasDeleted reports whether the attempt ended because its pod was deleted, by the controller or
-// another client.
+// wasDeleted reports whether the attempt ended because its pod was deleted, by the controller
+// or another client.
 func (a *attempt) wasDeleted() bool {
 	if a == nil || disruption(a.pod) != "" {
 		return false
@@ -104,7 +104,7 @@ func (b *assessment) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gon
 	}
 }
 
-// provisional returns a replica's status as far as it does not depend on the app's end.
+// provisional returns a replica's status before the result of the app is known.
 func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 	a := r.last()
 	if a == nil {
@@ -121,7 +121,7 @@ func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 	case a.gone && !s.State.Terminal():
 		s.State, s.Msg = spec.Pending, "its pod was deleted"
 	case a.wasDeleted():
-		// The reason, and whether a retry follows, is known when the controller has reacted.
+		// The reason, and whether a retry follows, are known only when the controller has reacted.
 		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
 	}
 	return s
@@ -140,7 +140,7 @@ func (b *assessment) isAlive() bool {
 }
 
 // ended reports whether the app has ended, and whether by a cancellation.
-func (b *assessment) ended() (over, cancelled bool) {
+func (b *assessment) ended() (ended, cancelled bool) {
 	stopped := b.cancelled && b.suspended && b.idle
 	if !b.phase.ended() && !stopped || b.isAlive() {
 		return false, false
@@ -161,11 +161,11 @@ func (b *assessment) failedBeforeCancel() bool {
 
 // completeReplicas completes the status of replicas of an app that has ended.
 func (b *assessment) completeReplicas() {
-	over, cancelled := b.ended()
-	if !over {
+	ended, cancelled := b.ended()
+	if !ended {
 		return
 	}
-	fault := slices.ContainsFunc(b.replicas, func(r *replica) bool {
+	anyFailed := slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		a := r.last()
 		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() || a == nil && r.countedState() == spec.Failed
 	})
@@ -177,7 +177,7 @@ func (b *assessment) completeReplicas() {
 		default:
 			r.final = a.status
 			r.final.State, r.final.Msg = spec.Failed, "its pod was deleted"
-			if cancelled || fault || b.phase == succeeded {
+			if cancelled || anyFailed || b.phase == succeeded {
 				r.final.State, r.final.Msg = spec.Cancelled, ""
 			}
 		}
@@ -187,7 +187,8 @@ func (b *assessment) completeReplicas() {
 	}
 }
 
-// countedState returns a replica's state by its controller's counts, else Unknown.
+// countedState returns a replica's state by its controller's counts, Unknown if they do not
+// determine it.
 func (r *replica) countedState() spec.State {
 	if r.unit == nil {
 		return spec.Unknown
@@ -195,13 +196,13 @@ func (r *replica) countedState() spec.State {
 	return r.unit.outcome(r.index)
 }
 
-// completeMissing sets the status of a replica whose pods are deleted by the controller's counts.
+// completeMissing sets the status of a replica without pods, from the controller's counts.
 func (b *assessment) completeMissing(r *replica, cancelled bool) {
 	switch state := r.countedState(); {
 	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.needsAll():
 		r.final.State, r.final.ExitCode = spec.Succeeded, new(0)
 	case state == spec.Failed && !cancelled:
-		r.final.State, r.final.Msg = spec.Failed, "its pod is gone, how it ended is not known"
+		r.final.State, r.final.Msg = spec.Failed, "its pod was deleted, so its exit code is unknown"
 	case b.phase == succeeded:
 		r.final.State = spec.Unknown
 	default:

@@ -9,7 +9,7 @@ import (
 	"torchx/backends/kubernetes/label"
 )
 
-// BenchmarkStatus1000: an app of 1,000 replicas.
+// BenchmarkStatus1000 measures the status of an app with 1,000 replicas.
 func BenchmarkStatus1000(b *testing.B) {
 	data, err := os.ReadFile("testdata/job_running.json")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestEdges: recordings with one thing changed, for what cannot be had on a test
-// cluster at will.
+// TestEdges: recordings with one change, for cases that a test cluster cannot produce
+// reliably.
 func TestEdges(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -29,9 +29,9 @@ func TestEdges(t *testing.T) {
 		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
 		{"pods are gone, the controller counted", "volcano_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
 		{"pods of a failed job are gone", "volcano_failfast", noPods, "FAILED (alone FAILED) 1\n" +
-			"replica b/0 failed first: its pod is gone, how it ended is not known\nfirst b/0\na/0.0 CANCELLED\na/1.0 CANCELLED\nb/0.0 FAILED: its pod is gone, how it ended is not known\n"},
+			"replica b/0 failed first: its pod was deleted, so its exit code is unknown\nfirst b/0\na/0.0 CANCELLED\na/1.0 CANCELLED\nb/0.0 FAILED: its pod was deleted, so its exit code is unknown\n"},
 		{"pods of an Indexed Job are gone", "job_elastic", noPods, "SUCCEEDED (alone SUCCEEDED) 0\n" +
-			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: its pod is gone, how it ended is not known\nr/2.0 SUCCEEDED 0\n"},
+			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: its pod was deleted, so its exit code is unknown\nr/2.0 SUCCEEDED 0\n"},
 		{"pods of a JobSet are gone", "jobset_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
 		{"evicted by its node", "job_exit3", func(s *Observation) {
 			p := &s.Pods[0].Status
@@ -53,7 +53,7 @@ func TestEdges(t *testing.T) {
 			for i := range s.Events {
 				s.Events[i].Message = "Error creating: admission webhook \"p.example.com\" denied the request: no"
 			}
-		}, "PENDING (alone PENDING)\nits pods cannot be made: admission webhook \"p.example.com\" denied the request: no\nevents are needed\nr/0.0 PENDING\n"},
+		}, "PENDING (alone PENDING)\nits pods cannot be created: admission webhook \"p.example.com\" denied the request: no\nevents are needed\nr/0.0 PENDING\n"},
 		{"Kueue has not admitted it", "jobset_suspended", func(s *Observation) {
 			s.JobSet.Labels[label.Kueue] = "team"
 		}, "PENDING (alone PENDING)\nwaits for Kueue to admit it from queue team\nr/0.0 PENDING\nr/1.0 PENDING\n"},
@@ -63,51 +63,51 @@ func TestEdges(t *testing.T) {
 		{"it was cancelled before it failed", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Annotations = map[string]string{label.Cancelled: "2020-01-01T00:00:00Z"}
 		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
-		{"a pod that somebody deletes is not over", "job_running", func(s *Observation) {
+		{"a pod that is being deleted still runs", "job_running", func(s *Observation) {
 			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = now(30), seconds(30)
 		}, "RUNNING (alone RUNNING)\nreplica r/0 is being stopped\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
-		{"a Job was not made", "job_running", another("later"), "RUNNING (alone RUNNING)\n" +
-			"the Job of role later is not on the cluster: the submission was cut short, or somebody deleted it\nevents are needed\nr/0.0 RUNNING\nr/1.0 RUNNING\nlater/0.0 PENDING\n"},
-		{"a Job was not made, the others succeeded", "job_ok", another("later"), "FAILED (alone FAILED) 1\n" +
-			"the Job of role later is not on the cluster: the submission was cut short, or somebody deleted it\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nlater/0.0 CANCELLED\n"},
-		{"a Job may be gone by its ttl_seconds", "job_ok", func(s *Observation) {
-			another("sooner")(s)
+		{"a Job is missing", "job_running", addRole("later"), "RUNNING (alone RUNNING)\n" +
+			"the Job of role later is missing: the submission was interrupted, or another client deleted it\nevents are needed\nr/0.0 RUNNING\nr/1.0 RUNNING\nlater/0.0 PENDING\n"},
+		{"a Job is missing, the others succeeded", "job_ok", addRole("later"), "FAILED (alone FAILED) 1\n" +
+			"the Job of role later is missing: the submission was interrupted, or another client deleted it\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nlater/0.0 CANCELLED\n"},
+		{"a Job may be deleted by its ttl_seconds", "job_ok", func(s *Observation) {
+			addRole("sooner")(s)
 			s.Jobs[0].Spec.TTLSecondsAfterFinished = new(int32)
 		}, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nsooner/0.0 SUCCEEDED 0\n"},
 		{"its node does not answer", "job_running", func(s *Observation) {
 			s.Pods[1].DeletionTimestamp, s.Pods[1].DeletionGracePeriodSeconds = now(30), seconds(30)
 			s.Pods[1].Status.Conditions = append(s.Pods[1].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})
 		}, "RUNNING (alone RUNNING)\nreplica r/1: its node is lost: Taint manager: deleting due to NoExecute taint\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
-		{"its container is started again in its pod", "job_running", func(s *Observation) {
+		{"its container restarts in its pod", "job_running", func(s *Observation) {
 			c := &s.Pods[0].Status.ContainerStatuses[0]
 			c.RestartCount, c.State = 2, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 20s"}}
 			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: s.Pods[0].CreationTimestamp}
-		}, "RUNNING (alone RUNNING)\nreplica r/0 waits to be started again: back-off 20s\n2 restarts\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
-		{"a pod was deleted, and the app failed of that", "job_evicted", func(s *Observation) {
+		}, "RUNNING (alone RUNNING)\nreplica r/0 waits for its restart: back-off 20s\n2 restarts\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"a pod was deleted, so the app failed", "job_evicted", func(s *Observation) {
 			running := podOf(t, "job_running")
 			running.DeletionTimestamp, running.DeletionGracePeriodSeconds = now(0), seconds(0)
 			running.Labels[label.JobName] = s.Jobs[0].Name
 			s.Gone = append(s.Gone, running)
 		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: its pod was deleted\nfirst r/0\nr/0.0 FAILED: its pod was deleted\nr/1.0 CANCELLED\n"},
-		{"no more than a name is known", "volcano_running", func(s *Observation) {
+		{"only the name is known", "volcano_running", func(s *Observation) {
 			s.App = nil
 			for i := range s.Volcano.Spec.Tasks {
 				s.Volcano.Spec.Tasks[i].Template.Labels = nil
 			}
 		}, "RUNNING (alone RUNNING)\nr-0/0.0 RUNNING\nr-1/0.0 RUNNING\n"},
-		{"a phase of a later Volcano", "volcano_running", func(s *Observation) { s.Volcano.Status.State.Phase = "Dancing" }, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"an unknown phase of Volcano", "volcano_running", func(s *Observation) { s.Volcano.Status.State.Phase = "Dancing" }, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
 		{"too large for any node", "volcano_toolarge", func(s *Observation) {
 			node := s.Nodes[0]
 			for range 99 {
 				s.Nodes = append(s.Nodes, node)
 			}
-		}, "PENDING (alone PENDING)\nwaits: a replica of role r needs cpu 63, the largest node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
+		}, "PENDING (alone PENDING)\nwaits: a replica of role r needs cpu 63, but the largest node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
 		{"parts of a CPU", "volcano_toolarge", func(s *Observation) {
 			s.PodGroups[0].Spec.MinResources[corev1.ResourceCPU] = resource.MustParse("7600m")
-		}, "PENDING (alone PENDING)\nwaits: all replicas together need cpu 7.6, the only node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
+		}, "PENDING (alone PENDING)\nwaits: all replicas together need cpu 7.6, but the only node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
 		{
-			"room may come", "volcano_toolarge", func(s *Observation) { s.Nodes = nil },
-			"PENDING (alone PENDING)\nwaits in queue default for room for all replicas together (cpu 126)\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n",
+			"too large for the free resources", "volcano_toolarge", func(s *Observation) { s.Nodes = nil },
+			"PENDING (alone PENDING)\nwaits in queue default until all replicas fit together (cpu 126)\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n",
 		},
 	}
 	for _, test := range tests {
@@ -115,14 +115,14 @@ func TestEdges(t *testing.T) {
 			t.Parallel()
 			s := recorded(t, test.from)
 			test.change(s)
-			if got := say(s); got != test.want {
+			if got := describe(s); got != test.want {
 				t.Errorf("got\n%swant\n%s", got, test.want)
 			}
 		})
 	}
 }
 
-// podOf is the first pod of a recording.
+// podOf returns the first pod of a recording.
 func podOf(t *testing.T, name string) corev1.Pod {
 	t.Helper()
 	return recorded(t, name).Pods[0]
@@ -136,7 +136,7 @@ func now(grace int) *metav1.Time {
 
 func seconds(n int64) *int64 { return &n }
 
-// TestStopped: a pod that was deleted while it ran did not fail by itself.
+// TestStopped tells pods that were stopped by their deletion from pods that failed before.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	requested := time.Date(2026, 11, 21, 12, 0, 10, 0, time.UTC)
@@ -148,10 +148,10 @@ func TestStopped(t *testing.T) {
 		want   bool
 	}{
 		{"long before", -5, 30, false, false},
-		{"by a signal long before, gone at once", -5, 0, true, false},
+		{"by a signal long before, without a grace period", -5, 0, true, false},
 		{"in the same second, by itself", 0, 30, false, false},
 		{"in the same second, by a signal", 0, 0, true, true},
-		{"by a signal, with clocks apart", -2, 30, true, true},
+		{"by a signal, with a clock difference", -2, 30, true, true},
 		{"after it", 3, 30, false, true},
 	} {
 		pod := &corev1.Pod{}
@@ -160,12 +160,12 @@ func TestStopped(t *testing.T) {
 		end := metav1.Time{Time: requested.Add(time.Duration(test.ended) * time.Second)}
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: end}}}}
 		if got := wasStopped(pod, test.signal); got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 	}
 }
 
-// TestErrorFile: what a program reports of itself, whole, cut by the kubelet, or in torchrun's log.
+// TestErrorFile: a program's error file, whole, cut by the kubelet, or in torchrun's log.
 func TestErrorFile(t *testing.T) {
 	t.Parallel()
 	stack := "Traceback (most recent call last):\n" + strings.Repeat("  File \"train.py\", line 7, in é\n", 200) + "ValueError: boom \"x\"\n"
@@ -209,22 +209,22 @@ func TestErrorFile(t *testing.T) {
 	}
 	for _, text := range []string{"", "killed", "{not json", rootCauseHead, strings.Repeat("x", maxMessage), `"` + strings.Repeat("x", maxMessage)} {
 		if got := errorFile(text); got != nil {
-			t.Errorf("%.20q is an error file: %s", text, got)
+			t.Errorf("%.20q: got error file %s, want none", text, got)
 		}
 	}
 }
 
-// TestSignals: exit codes as a shell counts them.
+// TestSignals: signals by the exit codes that shells give them.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]string{0: "", 1: "", 128: "", 137: "SIGKILL", 143: "SIGTERM", 139: "SIGSEGV", 159: "SIGSYS", 162: "SIG34", 192: "SIG64", 193: "", 255: ""} {
 		if got := signalName(code); got != want {
-			t.Errorf("code %d is %q, want %q", code, got, want)
+			t.Errorf("signalName(%d) = %q, want %q", code, got, want)
 		}
 	}
 }
 
-// TestIndexes: what a Job says of its indexes, and how many it has.
+// TestIndexes parses the lists of indexes of a Job's status.
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": "", "0": "0", "1,3-5": "1345", "7-": "", "a,2": "2", "0-9999999999": "0123456789"} {
@@ -235,35 +235,35 @@ func TestIndexes(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%q has %q, want %q", text, got, want)
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
 
-// TestLocator: which replica and attempt a pod is.
+// TestLocator finds the replica and attempt of pods.
 func TestLocator(t *testing.T) {
 	t.Parallel()
 	for name, attempts := range map[string]int{"job_retried": 2, "jobset_retried": 2, "volcano_retried": 2, "jobset_elastic": 0} {
 		s := recorded(t, name)
 		locate := s.Locator()
-		most := 0
+		latest := 0
 		for i := range s.Pods {
 			r, attempt, ok := locate(&s.Pods[i])
 			if !ok || r.Role != "r" {
-				t.Errorf("%s: pod %s is %+v, %v", name, s.Pods[i].Name, r, ok)
+				t.Errorf("%s: got %+v, %v for pod %s, want role r", name, r, ok, s.Pods[i].Name)
 			}
-			most = max(most, attempt)
+			latest = max(latest, attempt)
 		}
-		if most != attempts {
-			t.Errorf("%s: the last attempt is %d, want %d", name, most, attempts)
+		if latest != attempts {
+			t.Errorf("%s: got latest attempt %d, want %d", name, latest, attempts)
 		}
 		if _, _, ok := locate(&corev1.Pod{}); ok {
-			t.Errorf("%s: a pod of nobody is a replica", name)
+			t.Errorf("%s: got a replica for a pod without labels, want none", name)
 		}
 	}
 }
 
-// TestRolesFromApp: names and needs of roles are those that were submitted.
+// TestRolesFromApp: names and required replicas of roles are those of the submitted app.
 func TestRolesFromApp(t *testing.T) {
 	t.Parallel()
 	role := spec.NewRole("Röle", "i")
@@ -278,7 +278,7 @@ func TestRolesFromApp(t *testing.T) {
 	}
 }
 
-// another adds a role to the app that was submitted.
-func another(role string) func(s *Observation) {
+// addRole adds a role to the app that was submitted.
+func addRole(role string) func(s *Observation) {
 	return func(s *Observation) { s.App.Roles = append(s.App.Roles, spec.NewRole(role, "image")) }
 }

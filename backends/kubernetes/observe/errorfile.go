@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// maxMessage is what the kubelet keeps of a termination message, in bytes: its end.
+// maxMessage is the number of bytes that the kubelet keeps of a termination message: its end.
 const maxMessage = 4096
 
-// errorFile is the error file that a replica left in its termination message as
-// JSON; nil if that is something else.
+// errorFile returns the error file in a termination message as JSON, nil if it has none.
 func errorFile(message string) json.RawMessage {
 	text := strings.TrimSpace(message)
 	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
 	if len(message) >= maxMessage {
-		return mend(text)
+		return repairCut(text)
 	}
 	return rootCause(text)
 }
@@ -35,9 +34,9 @@ type report struct {
 	} `json:"message"`
 }
 
-// mend rebuilds an error file of torchelastic whose beginning is lost: what is left
-// begins within the call stack, the last line of which is the error.
-func mend(tail string) json.RawMessage {
+// repairCut rebuilds an error file of torchelastic whose beginning is lost: tail begins
+// within the call stack, whose last line is the error.
+func repairCut(tail string) json.RawMessage {
 	for skip := range min(len(tail), 8) { // the cut may be within an escape or a character
 		var r report
 		if json.Unmarshal([]byte(`{"message":{"message":"","extraInfo":{"py_callstack":"`+tail[skip:]), &r) != nil {
@@ -52,7 +51,7 @@ func mend(tail string) json.RawMessage {
 	return nil
 }
 
-// What torchrun writes at the end of its log when a worker failed
+// Marks in the text that torchrun logs when a worker has failed
 // (torch.distributed.elastic.multiprocessing.errors, ChildFailedError).
 const (
 	rootCauseHead = "Root Cause (first observed failure):"
@@ -60,7 +59,7 @@ const (
 	rootCauseTime = "2006-01-02_15:04:05"
 )
 
-// rootCause makes an error file of torchrun's last words; nil if they are others'.
+// rootCause returns an error file from torchrun's log, nil if it has no root cause.
 func rootCause(log string) json.RawMessage {
 	_, text, found := strings.Cut(log, rootCauseHead)
 	if !found {
@@ -77,7 +76,7 @@ func rootCause(log string) json.RawMessage {
 				info.Timestamp = fmt.Sprint(t.Unix())
 			}
 		case "exitcode":
-			_, _ = fmt.Sscan(value, &r.Message.ErrorCode) // 0 where it is none
+			_, _ = fmt.Sscan(value, &r.Message.ErrorCode) // 0 if it is not a number
 		case "traceback":
 			_, stack, _ := strings.Cut(text, line)
 			info.Callstack = strings.TrimSpace(value + stack)

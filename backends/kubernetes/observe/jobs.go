@@ -16,7 +16,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Labels that JobSet gives to pods.
+// Labels that JobSet adds to pods.
 const (
 	jobSetJob   = "jobset.sigs.k8s.io/replicatedjob-name"
 	jobSetIndex = "jobset.sigs.k8s.io/job-index"
@@ -83,7 +83,7 @@ func (v *workload) jobSetEnd(set *kube.JobSet) {
 	}
 }
 
-// pods returns how many pods a Job runs to the end, and how many of them must succeed.
+// pods returns the number of pods that a Job runs to the end, and how many must succeed.
 func pods(s *batchv1.JobSpec) (count, required int) {
 	count = int(ptr.Deref(s.Completions, ptr.Deref(s.Parallelism, 1)))
 	return count, max(0, count-int(ptr.Deref(s.MaxFailedIndexes, 0)))
@@ -103,7 +103,7 @@ func (s *Observation) jobs() *workload {
 	v.locate = func(pod *corev1.Pod) (string, int) { return pod.Labels[label.JobName], index(pod) }
 	v.attempt = func(_ *unit, pod *corev1.Pod) int { return failures(pod) }
 	h := s.newRoleSet()
-	ended, lost, suspended := 0, false, 0
+	ended, anyFailed, suspended := 0, false, 0
 	for i := range s.Jobs {
 		job := &s.Jobs[i]
 		v.readMeta(&job.ObjectMeta)
@@ -132,7 +132,7 @@ func (s *Observation) jobs() *workload {
 			ended++
 			v.endedAt = later(v.endedAt, timeOf(c.LastTransitionTime))
 			if c.Type == batchv1.JobFailed {
-				lost, v.reason = true, firstText(v.reason, c.Message, c.Reason)
+				anyFailed, v.reason = true, firstText(v.reason, c.Message, c.Reason)
 			}
 		case ptr.Deref(job.Spec.Suspend, false):
 			suspended++
@@ -143,7 +143,7 @@ func (s *Observation) jobs() *workload {
 	v.suspended = suspended > 0 && suspended+ended == len(s.Jobs)
 	if ended == len(s.Jobs) {
 		v.phase = succeeded
-		if lost || v.incomplete != "" {
+		if anyFailed || v.incomplete != "" {
 			v.phase, v.reason = failed, firstText(v.reason, v.incomplete)
 		}
 	} else {
@@ -155,19 +155,19 @@ func (s *Observation) jobs() *workload {
 	return v
 }
 
-// incomplete describes a role that has no Job: its creation was interrupted, or it was
-// deleted. With ttl_seconds a Job that has ended may be deleted, so nothing is known.
+// incomplete describes a role without its Job, whose creation was interrupted or which was
+// deleted; "" if all Jobs exist, or may have been deleted by their ttl_seconds.
 func (s *Observation) incomplete(v *workload) string {
 	if s.App == nil || slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil }) {
 		return ""
 	}
-	there := map[int]int{}
+	found := map[int]int{} // replicas by role
 	for _, u := range v.units {
-		there[u.role] += u.count
+		found[u.role] += u.count
 	}
 	for i := range s.App.Roles {
-		if r := &s.App.Roles[i]; there[i] < r.NumReplicas {
-			return fmt.Sprintf("the Job of role %s is not on the cluster: the submission was cut short, or somebody deleted it", r.Name)
+		if r := &s.App.Roles[i]; found[i] < r.NumReplicas {
+			return fmt.Sprintf("the Job of role %s is missing: the submission was interrupted, or another client deleted it", r.Name)
 		}
 	}
 	return ""
@@ -189,7 +189,7 @@ func condition(job *batchv1.Job, types ...batchv1.JobConditionType) *batchv1.Job
 	return nil
 }
 
-// spans are ranges of indexes, which a Job writes as "1,3-5".
+// spans are ranges of indexes, in a Job's status "1,3-5".
 type spans [][2]int
 
 func indexes(text string) (all spans) {

@@ -1,7 +1,7 @@
-// Package observe derives the status of an app from what the cluster's API returned: the
+// Package observe derives the status of an app from responses of the cluster's API: the
 // objects that run the app (read into a workload), its pods (read into replicas with
 // attempts), and the events, nodes and pod groups that explain why pods wait. It sends no
-// requests and has no clock, so recorded responses test it.
+// requests and has no clock, so it can be tested with recorded responses.
 package observe
 
 import (
@@ -14,8 +14,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Observation is what the API returned of one app. One of Volcano, JobSet and Jobs is set, by the
-// app's form.
+// Observation holds the objects of one app that the API returned. One of Volcano, JobSet and
+// Jobs is set, by the app's form.
 type Observation struct {
 	App *spec.App `json:"app,omitempty"` // as submitted; nil if unknown
 
@@ -23,12 +23,12 @@ type Observation struct {
 	JobSet  *kube.JobSet     `json:"jobset,omitempty"`
 	Jobs    []batchv1.Job    `json:"jobs,omitempty"`
 
-	// Pods are those of the app, of all attempts that the cluster still has.
+	// Pods are the app's pods, of all attempts that the cluster still has.
 	Pods []corev1.Pod `json:"pods,omitempty"`
 	// Gone are pods that a watch saw deleted, in their last known state.
 	Gone []corev1.Pod `json:"gone,omitempty"`
 
-	// These explain why an app waits; each may be missing.
+	// The following explain why an app waits; each may be missing.
 	PodGroups []kube.PodGroup `json:"podGroups,omitempty"`
 	Events    []corev1.Event  `json:"events,omitempty"` // warnings of the namespace
 	Nodes     []corev1.Node   `json:"nodes,omitempty"`
@@ -37,8 +37,8 @@ type Observation struct {
 // Status returns the app's status without its handle.
 func (s *Observation) Status() *spec.Status { return s.assess().status() }
 
-// State returns the app's state by its main objects alone, for lists, which must not read
-// every app's pods. It may differ from that of Status, which follows the pods.
+// State returns the app's state from its main objects alone, for lists, which must not read
+// the pods of every app. It may differ from Status, which follows the pods.
 func (s *Observation) State() spec.State {
 	v := s.workload()
 	if v.phase.ended() || v.cancelled && v.suspended {
@@ -59,15 +59,15 @@ func (s *Observation) Unclear() bool {
 	return s.assess().needsEvents()
 }
 
-// WaitsForRoom reports whether Volcano keeps the whole app waiting until all of it fits:
-// then its pod group and the nodes explain more.
-func (s *Observation) WaitsForRoom() bool {
+// WaitsForResources reports whether Volcano holds the whole app back until all of it fits.
+// Its pod group and the nodes then explain more.
+func (s *Observation) WaitsForResources() bool {
 	return s.Volcano != nil && s.Unclear() &&
-		!slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return podWaitReason(&p, nil) != noRoom })
+		!slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return podWaitReason(&p, nil) != gangTooLarge })
 }
 
-// Locator returns a function that returns the replica and the attempt of a pod; ok is
-// false for pods that are not of the app.
+// Locator returns a function that finds the replica and the attempt of a pod; ok is false
+// for pods of other apps.
 func (s *Observation) Locator() func(pod *corev1.Pod) (r spec.Replica, attempt int, ok bool) {
 	v := s.workload()
 	return func(pod *corev1.Pod) (spec.Replica, int, bool) {

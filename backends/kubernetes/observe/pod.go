@@ -24,7 +24,7 @@ const (
 	reasonUnknownExit = "ContainerStatusUnknown"
 )
 
-// podStatus returns the status of a replica by its pod alone.
+// podStatus returns the status of a replica from its pod alone.
 func podStatus(pod *corev1.Pod) spec.ReplicaStatus {
 	s := spec.ReplicaStatus{State: podState(pod.Status.Phase), Hostname: hostname(pod)}
 	c := decisiveContainer(pod)
@@ -70,8 +70,8 @@ func hostname(pod *corev1.Pod) string {
 	return strings.NewReplacer(".", "-", ":", "-").Replace(pod.Status.PodIP) + "." + pod.Namespace + ".pod.cluster.local"
 }
 
-// decisiveContainer returns the container whose end decides the pod's: the first one, which runs the
-// role, or if only the pod failed, the container that failed first.
+// decisiveContainer returns the container that decides the pod's result: the first one, which
+// runs the role, or if it did not fail but the pod did, the container that failed first.
 func decisiveContainer(pod *corev1.Pod) *corev1.ContainerStatus {
 	var first, bad *corev1.ContainerStatus
 	for c := range containers(pod) {
@@ -108,7 +108,7 @@ func started(c *corev1.ContainerStatus) *time.Time {
 		return timeOf(c.State.Terminated.StartedAt)
 	case c.State.Running != nil:
 		return timeOf(c.State.Running.StartedAt)
-	case c.LastTerminationState.Terminated != nil: // it is started again
+	case c.LastTerminationState.Terminated != nil: // it waits for its restart
 		return timeOf(c.LastTerminationState.Terminated.StartedAt)
 	}
 	return nil
@@ -130,13 +130,13 @@ func finished(pod *corev1.Pod) (at *time.Time) {
 	return at
 }
 
-// setEnd sets how a container ended.
+// setEnd sets the result of a terminated container.
 func setEnd(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
 	t := c.State.Terminated
 	code := int(t.ExitCode)
 	switch t.Reason {
-	case reasonUnknownExit: // its code is not real
-		s.Msg = firstText(t.Message, "its node does not know how it ended")
+	case reasonUnknownExit: // its exit code is made up
+		s.Msg = firstText(t.Message, "its node does not report its exit code")
 		return
 	case reasonStartError, reasonCannotRun:
 		code, s.Msg = startFailure(t.Message)
@@ -169,7 +169,7 @@ func startFailure(message string) (code int, why string) {
 	return spec.ExitNotExecutable, text
 }
 
-// outOfMemory returns a message; a child that is killed may not fail its parent.
+// outOfMemory returns a message. With code 0 a child was killed, and its parent succeeded.
 func outOfMemory(pod *corev1.Pod, c *corev1.ContainerStatus, code int) string {
 	text := "out of memory (OOMKilled)"
 	if code == 0 {
@@ -184,26 +184,26 @@ func outOfMemory(pod *corev1.Pod, c *corev1.ContainerStatus, code int) string {
 	return text
 }
 
-// disruption describes what was done to a pod from outside, "" for nothing.
+// disruption describes how a pod was disrupted from outside, "" if it was not.
 func disruption(pod *corev1.Pod) string {
 	message := plain(pod.Status.Message)
-	says := func(what string) string {
+	withMessage := func(text string) string {
 		if message == "" {
-			return what
+			return text
 		}
-		return what + ": " + message
+		return text + ": " + message
 	}
 	switch pod.Status.Reason {
 	case "Evicted":
-		return says("evicted by its node")
+		return withMessage("evicted by its node")
 	case "NodeLost":
-		return says("its node is lost")
+		return withMessage("its node is lost")
 	case "Preempting", "Preempted":
-		return says("preempted")
+		return withMessage("preempted")
 	case "Terminated", "Shutdown", "NodeShutdown":
-		return says("its node was shut down")
+		return withMessage("its node was shut down")
 	case "DeadlineExceeded":
-		return says("it ran longer than its deadline")
+		return withMessage("it ran longer than its deadline")
 	}
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
@@ -218,7 +218,7 @@ func disruption(pod *corev1.Pod) string {
 		case "EvictionByEvictionAPI":
 			return firstText("evicted: "+c.Message, "evicted")
 		case corev1.PodReasonTerminationByKubelet:
-			return firstText("ended by its node: "+c.Message, "ended by its node")
+			return firstText("stopped by its node: "+c.Message, "stopped by its node")
 		}
 		return firstText(c.Message, c.Reason)
 	}
@@ -226,7 +226,7 @@ func disruption(pod *corev1.Pod) string {
 }
 
 // wasStopped reports whether a pod ended because of its deletion. The times are whole seconds
-// of two clocks: in doubt, an end by a signal counts as stopped, any other does not.
+// of two clocks: in doubt, an end by a signal counts as stopped, another end does not.
 func wasStopped(pod *corev1.Pod, signal bool) bool {
 	if pod.DeletionTimestamp == nil {
 		return false

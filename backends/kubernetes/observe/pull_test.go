@@ -7,18 +7,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestPullCauses: image and cause in one line that fits, whatever a kubelet says.
+// TestPullCauses: the reason names image and cause in one short line.
 func TestPullCauses(t *testing.T) {
 	t.Parallel()
 	const pull = `Back-off pulling image "r.example/a/b:1": ErrImagePull: failed to pull and unpack image "r.example/a/b:1": failed to resolve reference "r.example/a/b:1": `
 	for _, test := range []struct{ reason, message, want string }{
-		{"ImagePullBackOff", pull + `failed to do request: Head "https://r.example/v2/a/b/manifests/1": dial tcp: lookup r.example on 10.0.0.1:53: no such host`, "its registry's name has no address"},
-		{"ErrImagePull", pull + `failed to do request: Head "https://r.example/v2/a/b/manifests/1": dial tcp 10.0.0.1:443: connect: connection refused`, "its registry is not there"},
-		{"ErrImagePull", pull + `r.example/a/b:1: not found`, "its registry does not have it"},
+		{"ImagePullBackOff", pull + `failed to do request: Head "https://r.example/v2/a/b/manifests/1": dial tcp: lookup r.example on 10.0.0.1:53: no such host`, "host name of its registry does not exist"},
+		{"ErrImagePull", pull + `failed to do request: Head "https://r.example/v2/a/b/manifests/1": dial tcp 10.0.0.1:443: connect: connection refused`, "its registry refuses connections"},
+		{"ErrImagePull", pull + `r.example/a/b:1: not found`, "not found in its registry"},
 		{"ErrImagePull", pull + `pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed`, "image_pull_secrets"},
 		{"ErrImagePull", pull + `failed to authorize: failed to fetch oauth token: unexpected status: 401 Unauthorized`, "image_pull_secrets"},
 		{"ErrImageNeverPull", `Container image "r.example/a/b:1" is not present with pull policy of Never`, "not on the node"},
-		{"InvalidImageName", `Failed to apply default image tag "A": couldn't parse image name "A": invalid reference format: repository name (library/A) must be lowercase`, "no valid name"},
+		{"InvalidImageName", `Failed to apply default image tag "A": couldn't parse image name "A": invalid reference format: repository name (library/A) must be lowercase`, "its name is not valid"},
 		{"ImagePullBackOff", "", "pulled: ImagePullBackOff"},
 		{"ErrImagePull", pull + strings.Repeat("something new ", 30), "something new"},
 	} {

@@ -12,11 +12,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-var update = flag.Bool("update", false, "write what is said of the recordings")
+var update = flag.Bool("update", false, "write the status texts of the recordings")
 
-// TestRecorded: what is said of apps as a real cluster (Kubernetes 1.34, Volcano
-// 1.10, JobSet 0.10) showed them. FORM_CASE.json is what was recorded, FORM_CASE.txt
-// what is to be said of it.
+// TestRecorded: the status of apps recorded on a real cluster (Kubernetes 1.34, Volcano 1.10,
+// JobSet 0.10). FORM_CASE.json is the recording, FORM_CASE.txt the expected status.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*_*.json")
@@ -28,7 +27,7 @@ func TestRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := filepath.Join("testdata", name+".txt")
-			got := say(recorded(t, name))
+			got := describe(recorded(t, name))
 			if *update {
 				if err := os.WriteFile(want, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
@@ -58,8 +57,8 @@ func recorded(t *testing.T, name string) *Observation {
 	return s
 }
 
-// say writes down all that is said of an app but for times, which it checks.
-func say(seen *Observation) string {
+// describe returns the status of an app as text, without times, which it checks.
+func describe(seen *Observation) string {
 	var b strings.Builder
 	s := seen.Status()
 	fmt.Fprintf(&b, "%v (alone %v)%s\n", s.State, seen.State(), code(s.ExitCode))
@@ -83,11 +82,11 @@ func say(seen *Observation) string {
 	}
 	for _, r := range s.Roles {
 		for i := range r.Replicas {
-			line("%s", sayReplica(&r.Replicas[i]))
+			line("%s", describeReplica(&r.Replicas[i]))
 		}
 	}
 	for i := range s.Past {
-		line("before: %s", sayReplica(&s.Past[i]))
+		line("before: %s", describeReplica(&s.Past[i]))
 	}
 	for _, r := range s.Restarts {
 		line("%s", r)
@@ -98,7 +97,7 @@ func say(seen *Observation) string {
 	return b.String()
 }
 
-func sayReplica(r *spec.ReplicaStatus) string {
+func describeReplica(r *spec.ReplicaStatus) string {
 	text := fmt.Sprintf("%s/%d.%d %v%s", r.Role, r.ID, r.Attempt, r.State, code(r.ExitCode))
 	if r.Signal != "" {
 		text += " " + r.Signal

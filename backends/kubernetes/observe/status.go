@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// maxPast bounds the attempts in a status, as for apps of agents.
+// maxPast bounds the past attempts in a status, as in package agent.
 const maxPast = 1000
 
 // status returns the app's status.
@@ -34,7 +34,7 @@ func (b *assessment) status() *spec.Status {
 	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
 	s.Restarts = b.restartsAfter(s.Past)
 	s.StructuredErrorMsg = b.firstErrorFile()
-	if over, cancelled := b.ended(); over {
+	if ended, cancelled := b.ended(); ended {
 		b.conclude(s, cancelled)
 	} else {
 		b.progress(s)
@@ -42,7 +42,7 @@ func (b *assessment) status() *spec.Status {
 	return s
 }
 
-// ownRestarts returns how often a replica was restarted alone: by its controller, or in its
+// ownRestarts returns how often a replica restarted alone: by its controller, or within its
 // pod by an overlay's restartPolicy OnFailure.
 func (b *assessment) ownRestarts(r *replica) (n int) {
 	a := r.last()
@@ -58,7 +58,7 @@ func (b *assessment) ownRestarts(r *replica) (n int) {
 	return n
 }
 
-// past returns the attempts before the last. Volcano replaces a deleted pod within the
+// past returns the attempts before the last. It skips pods that Volcano replaced within the
 // same attempt.
 func (r *replica) past() (all []spec.ReplicaStatus) {
 	for i := range max(0, len(r.attempts)-1) {
@@ -67,7 +67,7 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 			continue
 		}
 		if a.wasDeleted() || !a.status.State.Terminal() {
-			a.status.State = spec.Cancelled // for a restart
+			a.status.State = spec.Cancelled // stopped for a restart
 		}
 		all = append(all, a.status)
 	}
@@ -83,12 +83,12 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	if cancelled {
 		s.FinishedAt = later(s.FinishedAt, b.cancelAt)
 	}
-	first, lost := b.firstFailure(), b.tooManyFailed()
+	first, tooMany := b.firstFailure(), b.tooManyFailed()
 	code := 0
 	switch {
 	case cancelled:
 		s.State, s.Msg, code = spec.Cancelled, "cancelled", spec.ExitCancelled
-	case lost || b.phase != succeeded && !b.enoughSucceeded():
+	case tooMany || b.phase != succeeded && !b.enoughSucceeded():
 		s.State, code = spec.Failed, codeUnknown
 		s.Msg = b.failure(first)
 		if first != nil {
@@ -103,18 +103,19 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	s.ExitCode = &code
 }
 
-// tooManyFailed reports whether more replicas of a role failed than it can do without.
+// tooManyFailed reports whether more replicas of a role failed than it can lose.
 func (b *assessment) tooManyFailed() bool {
 	return b.anyRole(func(r *role, failed, _ int) bool { return failed > r.count-r.required })
 }
 
-// enoughSucceeded reports whether the required replicas of each role succeeded, whatever the
-// controller makes of the others.
+// enoughSucceeded reports whether the required replicas of each role succeeded, regardless of
+// the controller's result.
 func (b *assessment) enoughSucceeded() bool {
 	return !b.anyRole(func(r *role, _, succeeded int) bool { return succeeded < r.required })
 }
 
-// anyRole reports whether is holds for a role and its numbers of failed and succeeded replicas.
+// anyRole reports whether is returns true for a role, with its numbers of failed and
+// succeeded replicas.
 func (b *assessment) anyRole(is func(r *role, failed, succeeded int) bool) bool {
 	for i := range b.roles {
 		count := map[spec.State]int{}
@@ -131,7 +132,7 @@ func (b *assessment) anyRole(is func(r *role, failed, succeeded int) bool) bool 
 }
 
 // firstFailure returns the replica that failed first, nil if none did. The cluster's times
-// are whole seconds: at the same time, an exit comes before a signal.
+// are whole seconds; within one second, an exit sorts before a signal.
 func (b *assessment) firstFailure() (first *replica) {
 	for _, r := range b.replicas {
 		if r.final.State != spec.Failed {
@@ -144,7 +145,7 @@ func (b *assessment) firstFailure() (first *replica) {
 	return first
 }
 
-// compareTimes compares times; nil is after all others.
+// compareTimes compares times; nil sorts last.
 func compareTimes(a, b *time.Time) int {
 	switch {
 	case a == b:
@@ -157,13 +158,13 @@ func compareTimes(a, b *time.Time) int {
 	return a.Compare(*b)
 }
 
-// failure describes the first failure as agents do.
+// failure describes the first failure, in the words of package agent.
 func (b *assessment) failure(first *replica) string {
 	if first == nil {
 		if b.reason != "" && len(b.seen.Pods)+len(b.seen.Gone) == 0 {
-			return b.reason + "; its pods, which would say how, are gone"
+			return b.reason + "; its pods are deleted, so the exit code is unknown"
 		}
-		return firstText(b.reason, "the cluster says that it failed, and has nothing left that says how")
+		return firstText(b.reason, "the cluster reports a failure without a cause")
 	}
 	f := &first.final
 	name := fmt.Sprintf("replica %s/%d", f.Role, f.ID)
@@ -227,7 +228,7 @@ func (b *assessment) progress(s *spec.Status) {
 	s.Msg = cmp.Or(s.Msg, b.trouble(), b.stopping())
 }
 
-// stopping describes which pods are being stopped and why, which takes their grace period.
+// stopping describes the pods that are in their grace period, and why.
 func (b *assessment) stopping() string {
 	stopping := slices.DeleteFunc(slices.Clone(b.replicas), func(r *replica) bool {
 		a := r.last()
@@ -248,7 +249,7 @@ func (b *assessment) stopping() string {
 	return text
 }
 
-// trouble describes what is wrong with a replica that still runs.
+// trouble describes a problem of a replica that still runs.
 func (b *assessment) trouble() string {
 	for _, r := range b.replicas {
 		a := r.last()
@@ -259,7 +260,7 @@ func (b *assessment) trouble() string {
 			return fmt.Sprintf("replica %s/%d: %s", r.key.Role, r.key.ID, text)
 		}
 		if c := decisiveContainer(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {
-			return fmt.Sprintf("replica %s/%d waits to be started again: %s", r.key.Role, r.key.ID, firstText(c.State.Waiting.Message, c.State.Waiting.Reason))
+			return fmt.Sprintf("replica %s/%d waits for its restart: %s", r.key.Role, r.key.ID, firstText(c.State.Waiting.Message, c.State.Waiting.Reason))
 		}
 	}
 	return ""

@@ -10,27 +10,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// maxText bounds what is shown of a cluster's message, in bytes: some hold whole objects.
+// maxText bounds the bytes shown of a cluster's message: some contain whole objects.
 const maxText = 400
 
-// plain makes one line of what the cluster says.
+// plain returns a message of the cluster as one line.
 func plain(text string) string {
 	return cutText(strings.Join(strings.Fields(text), " "), maxText)
 }
 
-// cutText cuts what is longer than most bytes between two characters.
-func cutText(text string, most int) string {
-	if len(text) <= most {
+// cutText cuts text to at most limit bytes, between two characters.
+func cutText(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	cut := most
+	cut := limit
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
 	return text[:cut] + "…"
 }
 
-// firstText is the first text that says something.
+// firstText returns the first text that is not empty.
 func firstText(texts ...string) string {
 	for _, t := range texts {
 		if t = plain(t); t != "" {
@@ -40,7 +40,7 @@ func firstText(texts ...string) string {
 	return ""
 }
 
-// apiMessage is the message in an API error that Volcano printed as a Go value.
+// apiMessage returns the message in an API error that Volcano printed as a Go value.
 func apiMessage(text string) string {
 	const begin, end = `Message:"`, `", Reason:`
 	_, rest, ok := strings.Cut(text, begin)
@@ -54,8 +54,8 @@ func apiMessage(text string) string {
 	return strings.ReplaceAll(message, `\"`, `"`)
 }
 
-// signals are those of Linux on x86 and ARM by their number (signal(7)): nodes run
-// it, whatever runs torchx.
+// signals lists the signals of Linux on x86 and ARM by number (signal(7)): nodes run Linux,
+// also if torchx runs elsewhere.
 var signals = [...]string{
 	"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1",
 	"SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP",
@@ -65,7 +65,7 @@ var signals = [...]string{
 // lastSignal is SIGRTMAX.
 const lastSignal = 64
 
-// signalName is the signal that an exit code stands for, "" for a plain one.
+// signalName returns the signal of an exit code, "" if it is not one of a signal.
 func signalName(code int) string {
 	n := code - spec.ExitSignal
 	switch {
@@ -77,34 +77,33 @@ func signalName(code int) string {
 	return "SIG" + strconv.Itoa(n)
 }
 
-// maxPull bounds what is shown of a cause that is not known, in bytes.
+// maxPull bounds the bytes shown of an unknown cause.
 const maxPull = 100
 
-// pullCauses are what kubelet, containerd and registries say, and what that means.
-// The first that fits counts.
-var pullCauses = []struct{ said, means string }{
-	{"no such host", "its registry's name has no address"},
-	{"server misbehaving", "its registry's name cannot be looked up"},
-	{"connection refused", "its registry is not there"},
-	{"i/o timeout", "its registry does not answer"},
-	{"deadline exceeded", "its registry does not answer"},
-	{"network is unreachable", "its registry cannot be reached"},
-	{"x509: ", "its registry has a certificate that the node does not trust"},
-	{"server gave HTTP response to HTTPS client", "its registry does not speak TLS"},
-	{"pull access denied", "it does not exist, or its registry wants credentials (-cfg image_pull_secrets)"},
-	{"nauthorized", "its registry wants other credentials (-cfg image_pull_secrets)"},
-	{"403 Forbidden", "its registry wants other credentials (-cfg image_pull_secrets)"},
-	{"insufficient_scope", "its registry wants other credentials (-cfg image_pull_secrets)"},
-	{"Too Many Requests", "its registry limits how often one may pull"},
-	{"no match for platform", "there is none for the node's kind of CPU"},
+// pullCauses explains texts of kubelet, containerd and registries. The first match counts.
+var pullCauses = []struct{ text, meaning string }{
+	{"no such host", "the host name of its registry does not exist"},
+	{"server misbehaving", "the host name of its registry cannot be resolved"},
+	{"connection refused", "its registry refuses connections"},
+	{"i/o timeout", "its registry does not respond"},
+	{"deadline exceeded", "its registry does not respond"},
+	{"network is unreachable", "its registry is not reachable"},
+	{"x509: ", "the node does not trust the certificate of its registry"},
+	{"server gave HTTP response to HTTPS client", "its registry does not use TLS"},
+	{"pull access denied", "it does not exist, or its registry requires credentials (-cfg image_pull_secrets)"},
+	{"nauthorized", "its registry denies access (-cfg image_pull_secrets)"},
+	{"403 Forbidden", "its registry denies access (-cfg image_pull_secrets)"},
+	{"insufficient_scope", "its registry denies access (-cfg image_pull_secrets)"},
+	{"Too Many Requests", "its registry limits the rate of pulls"},
+	{"no match for platform", "it is not available for the node's CPU architecture"},
 	{"no space left", "the node's disk is full"},
-	{"invalid reference format", "that is no valid name"},
+	{"invalid reference format", "its name is not valid"},
 	{"pull policy of Never", "it is not on the node, and image_pull_policy is Never"},
-	{": not found", "its registry does not have it"},
+	{": not found", "not found in its registry"},
 }
 
-// imageReason says which image a container waits for and why, shortly: the texts of
-// kubelets hold the URL of the request, and the image three times.
+// imageReason describes in short which image a container waits for and why: the kubelet's
+// text contains the URL of the request, and the image three times.
 func imageReason(c *corev1.ContainerStatus) string {
 	w := c.State.Waiting
 	return "image " + c.Image + " cannot be pulled: " + pullCause(w.Message, w.Reason, c.Image)
@@ -113,8 +112,8 @@ func imageReason(c *corev1.ContainerStatus) string {
 func pullCause(message, reason, image string) string {
 	message = strings.Join(strings.Fields(message), " ")
 	for _, c := range pullCauses {
-		if strings.Contains(message, c.said) {
-			return c.means
+		if strings.Contains(message, c.text) {
+			return c.meaning
 		}
 	}
 	quoted := `"` + image + `": `

@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// volcanoPhases are those of a Volcano Job (batch/v1alpha1), as TorchX reads them.
+// volcanoPhases maps the phases of a Volcano Job (batch/v1alpha1), as TorchX reads them.
 var volcanoPhases = map[string]phase{
 	"": waiting, "Pending": waiting, "Running": active,
 	"Restarting": ending, "Aborting": ending, "Completing": ending, "Terminating": ending,
@@ -22,16 +22,16 @@ func (s *Observation) volcano() *workload {
 	job := s.Volcano
 	p, known := volcanoPhases[job.Status.State.Phase]
 	if !known {
-		p = active // of a later Volcano: the pods decide
+		p = active // of a newer Volcano; the pods decide
 	}
 	v := &workload{locate: volcanoUnit, attempt: volcanoAttempt}
 	v.phase = p
 	v.readMeta(&job.ObjectMeta)
 	h := s.newRoleSet()
-	again := restarts(job.Spec.Policies)
+	canRestart := restarts(job.Spec.Policies)
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
-		again = again || restarts(task.Policies)
+		canRestart = canRestart || restarts(task.Policies)
 		u := h.add(task.Name, &task.Template, int(task.Replicas), int(ptr.Deref(task.MinAvailable, task.Replicas)))
 		count := job.Status.TaskStatusCount[task.Name].Phase
 		u.outcome = func(int) spec.State { return countedState(count, u.count) }
@@ -39,9 +39,9 @@ func (s *Observation) volcano() *workload {
 	v.units, v.roles = h.units, h.finish()
 	v.restarts = int(job.Status.RetryCount)
 	v.maxRestarts = int(max(0, job.Spec.MaxRetry-1))
-	v.retries = again && job.Status.RetryCount < job.Spec.MaxRetry-1
-	if again && p == failed && job.Status.RetryCount >= job.Spec.MaxRetry && v.restarts > 0 {
-		v.restarts-- // the last one was counted and refused
+	v.retries = canRestart && job.Status.RetryCount < job.Spec.MaxRetry-1
+	if canRestart && p == failed && job.Status.RetryCount >= job.Spec.MaxRetry && v.restarts > 0 {
+		v.restarts-- // Volcano counts a restart that it then refuses
 	}
 	v.idle = p.ended() && job.Status.Running+job.Status.Pending+job.Status.Terminating == 0
 	if p.ended() {

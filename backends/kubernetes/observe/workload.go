@@ -13,12 +13,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// phase is the state of an app by its controller.
+// phase is an app's state as its controller reports it.
 type phase int
 
 const (
-	waiting phase = iota // for room, for a queue, or to be started again
-	active               // it has what it needs to run
+	waiting phase = iota // for resources, in a queue, or for a restart
+	active               // it has the resources to run
 	ending               // its pods are being stopped, finally or for a restart
 	succeeded
 	failed
@@ -31,35 +31,35 @@ func (p phase) state() spec.State {
 	return [...]spec.State{spec.Pending, spec.Running, spec.Running, spec.Succeeded, spec.Failed, spec.Cancelled}[p]
 }
 
-// workload is what a controller says of an app, in the same terms for every form.
+// workload is an app as its controller reports it, in the same terms for every form.
 type workload struct {
 	name    string // of the main object
 	roles   []role
-	units   map[string]*unit                    // by the name that pods have of it
-	locate  func(pod *corev1.Pod) (string, int) // name of the unit and index in it, -1 if it has none
+	units   map[string]*unit                    // by the name that pods refer to
+	locate  func(pod *corev1.Pod) (string, int) // name of the unit and index in it, -1 if the pod has none
 	attempt func(u *unit, pod *corev1.Pod) int  // from 0
 	lifecycle
 	lifetime
 }
 
-// lifecycle is how far a controller is with an app.
+// lifecycle is the progress of an app by its controller.
 type lifecycle struct {
 	phase     phase
-	suspended bool // it waits until a client resumes it, or was stopped by that
-	idle      bool // none of its pods runs, as far as the controller knows
+	suspended bool // until a client resumes it, or stopped by a cancellation
+	idle      bool // the controller counts no running pods
 	restarts  int  // of the whole app
-	// maxRestarts bounds restarts; 0: not known.
+	// maxRestarts bounds restarts; 0 if unknown.
 	maxRestarts int
-	retries     bool   // a failure now starts the whole app again
+	retries     bool   // a failure now restarts the whole app
 	reason      string // the controller's message on a failure
-	failing     string // the controller's message on a failure whose pods are still being stopped
+	failing     string // the same, while pods are still being stopped
 	// incomplete describes a missing part of the app, "" if there is none.
 	incomplete string
 }
 
-// lifetime is what the metadata of the main objects says of an app.
+// lifetime holds the metadata of an app's main objects.
 type lifetime struct {
-	queue     string // Kueue's, "" if none
+	queue     string // of Kueue, "" if none
 	cancelled bool   // by the annotation
 	deleting  bool   // its deletion was requested
 	created   *time.Time
@@ -77,10 +77,11 @@ type role struct {
 // unit is one pod template of a controller.
 type unit struct {
 	role    int
-	base    int // replica of its first pod
+	base    int // replica number of its first pod
 	count   int
-	retries int // how often the controller starts each of its pods again
-	// outcome is what the controller has counted of a pod that may be gone; Unknown if nothing.
+	retries int // restarts of each pod by the controller
+	// outcome returns the state of a pod by the controller's counts, also after the pod is
+	// deleted; Unknown if they do not determine it.
 	outcome func(index int) spec.State
 	pod     *corev1.PodSpec
 	failing bool // its pods are being stopped and not replaced
@@ -127,8 +128,8 @@ func (s *Observation) newRoleSet() *roleSet {
 	return h
 }
 
-// add adds a template of count pods, of which required must succeed; name is what pods
-// call it. A template without torchx's labels is a role of its own.
+// add adds a template for count pods; required of them must succeed. name is the name that
+// pods refer to. A template without torchx's labels becomes a separate role.
 func (h *roleSet) add(name string, t *corev1.PodTemplateSpec, count, required int) *unit {
 	text := cmp.Or(t.Labels[label.Role], name)
 	index, ok := h.byName[text]
@@ -140,7 +141,7 @@ func (h *roleSet) add(name string, t *corev1.PodTemplateSpec, count, required in
 		h.byName[text] = index
 		h.roles = append(h.roles, role{name: text})
 	}
-	count = min(count, spec.MaxReplicas) // a foreign object may have any number
+	count = min(count, spec.MaxReplicas) // objects of other clients may have any number
 	u := &unit{role: index, base: h.roles[index].count, count: count, pod: &t.Spec}
 	if n, err := strconv.Atoi(t.Labels[label.Replica]); err == nil && n >= 0 && count == 1 {
 		u.base = n
@@ -177,7 +178,7 @@ func (v *workload) readMeta(meta *metav1.ObjectMeta) {
 	}
 }
 
-// number reads a whole number that a controller wrote, -1 if there is none.
+// number parses a non-negative number of a controller, -1 if it is not one.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
@@ -186,8 +187,8 @@ func number(text string) int {
 	return n
 }
 
-// timeOf converts a time of the API; nil for none and for the epoch, which the kubelet
-// writes for containers that did not start.
+// timeOf converts a time of the API. It returns nil for the zero time and for the epoch,
+// which the kubelet writes for containers that did not start.
 func timeOf(t metav1.Time) *time.Time {
 	if t.IsZero() || t.Unix() <= 0 {
 		return nil

@@ -14,37 +14,37 @@ import (
 	"torchx/runtime/logstore"
 )
 
-// record is a line of a container's log file as runtimes write it (the logging
-// format of CRI): a part of a line has no newline.
+// record is a record of a container's log file in the logging format of CRI. A partial line
+// has no newline.
 type record struct {
 	time time.Time
 	text string
 }
 
-// fake is a container whose log is sent in the way of the kubelet (ReadLogs in
-// k8s.io/cri-client), over a network that cuts streams where rand says so.
+// fake is a container whose log is sent as by the kubelet (ReadLogs in k8s.io/cri-client),
+// over a network that cuts streams at random.
 type fake struct {
 	mu      sync.Mutex
 	rand    *rand.Rand
 	records []record
-	first   int // of the file: what is before was rotated away
+	first   int // of the file; earlier records were rotated away
 	state   logcopy.State
 	changed chan struct{}
 	opened  int
-	ended   int // how often it was opened with Ended
-	looks   int // at its state
-	cut     int // one in so many streams is not cut; 0: none is cut
-	body    string
-	eof     bool // streams end where the file does
+	ended   int    // number of calls of Open with Ended
+	polled  int    // number of calls of State
+	cut     int    // the higher, the fewer streams are cut; 0: none is cut
+	body    string // sent instead of the log, "" for the log
+	eof     bool   // streams end at the end of the file
 }
 
-// await waits until something is so.
-func (f *fake) await(is func() bool) {
+// await waits until ok returns true.
+func (f *fake) await(ok func() bool) {
 	for {
 		f.mu.Lock()
-		ok := is()
+		done := ok()
 		f.mu.Unlock()
-		if ok {
+		if done {
 			return
 		}
 		time.Sleep(100 * time.Microsecond)
@@ -68,7 +68,7 @@ func (f *fake) write(r ...record) { f.update(func() { f.records = append(f.recor
 func (f *fake) State() (logcopy.State, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.looks++
+	f.polled++
 	return f.state, f.changed
 }
 
@@ -78,7 +78,7 @@ func (f *fake) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, err
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened++
-	if o.Ended {
+	if o.AfterEOF {
 		f.ended++
 	}
 	switch f.state {
@@ -93,7 +93,7 @@ func (f *fake) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, err
 		case 0:
 			return nil, errNetwork
 		case 1:
-			s.left, s.end = f.rand.IntN(300), io.EOF // of a proxy, say
+			s.left, s.end = f.rand.IntN(300), io.EOF // e.g. by a proxy
 		case 2:
 			s.left, s.end = f.rand.IntN(300), io.EOF
 			s.body = "failed to watch file \"/var/log\": too many open files"
@@ -101,7 +101,7 @@ func (f *fake) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, err
 			s.left, s.end = f.rand.IntN(3000), errNetwork
 		}
 		if !o.Follow && errors.Is(s.end, io.EOF) && s.body == "" {
-			s.end = errNetwork // a length, or its chunks, tell that it was cut
+			s.end = errNetwork // length or chunks show that it was cut
 		}
 	}
 	if f.body != "" {
@@ -110,7 +110,7 @@ func (f *fake) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, err
 	return NewStream(s, !o.Since.IsZero()), nil
 }
 
-// stream is one answer.
+// stream is one response.
 type stream struct {
 	fake    *fake
 	ctx     context.Context
@@ -118,15 +118,15 @@ type stream struct {
 	at      int
 	newLine bool
 	out     []byte
-	left    int // bytes until it is cut; < 0: it is not
+	left    int // bytes until it is cut; < 0: never
 	end     error
-	body    string // is sent where it is cut
+	body    string // sent where it is cut
 	sent    bool
 }
 
 func (s *stream) Read(p []byte) (int, error) {
 	for {
-		changed, over := s.fill()
+		changed, ended := s.fill()
 		if s.left == 0 {
 			if s.body != "" && !s.sent && errors.Is(s.end, io.EOF) {
 				s.sent = true
@@ -143,11 +143,11 @@ func (s *stream) Read(p []byte) (int, error) {
 			copy(p, s.out[:n])
 			s.out = s.out[n:]
 			if s.left == 0 && s.body != "" && p[n-1] != '\n' {
-				s.end = errNetwork // the kubelet fails between records only
+				s.end = errNetwork // the kubelet fails only between records
 			}
 			return n, nil
 		}
-		if over {
+		if ended {
 			return 0, io.EOF
 		}
 		select {
@@ -158,8 +158,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 }
 
-// fill renders what the file has.
-func (s *stream) fill() (changed <-chan struct{}, over bool) {
+// fill adds the new records of the file to out.
+func (s *stream) fill() (changed <-chan struct{}, ended bool) {
 	f := s.fake
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,22 +179,22 @@ func (s *stream) fill() (changed <-chan struct{}, over bool) {
 
 func (s *stream) Close() error { return nil }
 
-// kept is a sink that can be cut as a file is by a kill.
-type kept struct {
+// sink is a log copy that can be truncated like a file after a kill.
+type sink struct {
 	data  bytes.Buffer
 	at    map[int64]time.Time // by offset
 	gaps  []string
-	pos   *logcopy.Line
+	pos   *logcopy.LinePosition
 	saved logcopy.LineCursor
 }
 
-func (k *kept) Size() int64 { return int64(k.data.Len()) }
+func (k *sink) Size() int64 { return int64(k.data.Len()) }
 
-func (k *kept) Sizes() [2]int64 { return [2]int64{k.Size()} }
+func (k *sink) Sizes() [2]int64 { return [2]int64{k.Size()} }
 
-func (k *kept) Last() time.Time { return time.Time{} }
+func (k *sink) Last() time.Time { return time.Time{} }
 
-func (k *kept) Write(_ logstore.Stream, t time.Time, p []byte) error {
+func (k *sink) Write(_ logstore.Stream, t time.Time, p []byte) error {
 	if k.at == nil {
 		k.at = map[int64]time.Time{}
 	}
@@ -203,7 +203,7 @@ func (k *kept) Write(_ logstore.Stream, t time.Time, p []byte) error {
 	return nil
 }
 
-func (k *kept) Gap(text string) error {
+func (k *sink) Gap(text string) error {
 	k.gaps = append(k.gaps, text)
 	if n := k.data.Len(); n > 0 && k.data.Bytes()[n-1] != '\n' {
 		k.data.WriteByte('\n')
@@ -211,27 +211,27 @@ func (k *kept) Gap(text string) error {
 	return nil
 }
 
-func (k *kept) Rest(bool, bool) error {
+func (k *sink) Commit(bool, bool) error {
 	c := k.pos.Cursor
 	if c.Offset > k.Size() {
-		return fmt.Errorf("cursor %+v is behind the end %d", c, k.Size())
+		return fmt.Errorf("cursor %+v is after the end %d", c, k.Size())
 	}
 	k.saved = c
 	return nil
 }
 
-// quick is the mode of pods with less patience.
+// quick is Mode with short times.
 func quick(follow bool) logcopy.Mode {
 	m := Mode(follow, 0)
 	m.Timing = logcopy.Timing{
-		Pause: 10 * time.Microsecond, MaxPause: time.Millisecond, Steady: time.Hour, Search: 5 * time.Millisecond,
-		Quiet: 20 * time.Millisecond, MaxQuiet: 100 * time.Millisecond, Ended: 10 * time.Millisecond,
+		Backoff: 10 * time.Microsecond, MaxBackoff: time.Millisecond, ResetAfter: time.Hour, SearchTimeout: 5 * time.Millisecond,
+		IdleTimeout: 20 * time.Millisecond, MaxIdleTimeout: 100 * time.Millisecond, EndTimeout: 10 * time.Millisecond,
 	}
 	return m
 }
 
-// copyTo goes on with the copy that k has.
-func copyTo(ctx context.Context, f *fake, k *kept, m logcopy.Mode) (bool, error) {
-	k.pos = logcopy.NewLine(k.saved, k.Size())
+// copyTo continues the copy in k.
+func copyTo(ctx context.Context, f *fake, k *sink, m logcopy.Mode) (bool, error) {
+	k.pos = logcopy.NewLinePosition(k.saved, k.Size())
 	return logcopy.Copy(ctx, f, k, k.pos, m)
 }

@@ -1,6 +1,6 @@
-// Package podlog reads the log of one container as a Kubernetes API server sends it:
-// lines with a time before each, of which some are the kubelet's own errors. Package
-// logcopy copies such logs.
+// Package podlog reads the log of one container as a Kubernetes API server sends it: lines
+// that begin with a time, and errors of the kubelet among them. Package logcopy copies such
+// logs.
 package podlog
 
 import (
@@ -11,22 +11,22 @@ import (
 	"torchx/backends/logcopy"
 )
 
-// GapDeleted is shown where the end of a log was lost with its pod.
+// GapDeleted is the notice at the end of a log that was cut off by the deletion of its pod.
 const GapDeleted = "gap: the pod was deleted before its log was read to the end"
 
-// Mode returns how logs of pods are copied. patience is how long trouble may last
-// before it is an error; 0: for ever.
+// Mode returns the mode in which logs of pods are copied. Copying fails after a problem has
+// lasted for patience; 0: never.
 func Mode(follow bool, patience time.Duration) logcopy.Mode {
 	return logcopy.Mode{
-		Follow: follow, Patience: patience, GapGone: GapDeleted, TrustEnd: true,
+		Follow: follow, GiveUpAfter: patience, GapGone: GapDeleted, TrustEOF: true,
 		Timing: logcopy.Timing{
-			Pause: 50 * time.Millisecond, MaxPause: 5 * time.Second, Steady: 10 * time.Second,
-			Search: time.Second, Quiet: time.Minute, MaxQuiet: 10 * time.Minute, Ended: 3 * time.Second,
+			Backoff: 50 * time.Millisecond, MaxBackoff: 5 * time.Second, ResetAfter: 10 * time.Second,
+			SearchTimeout: time.Second, IdleTimeout: time.Minute, MaxIdleTimeout: 10 * time.Minute, EndTimeout: 3 * time.Second,
 		},
 	}
 }
 
-// LastTime returns the time of the last line of an answer; zero if it has none.
+// LastTime returns the time of the last line of a response, zero if it has no lines.
 func LastTime(in logcopy.Stream) (last time.Time, err error) {
 	for {
 		p, err := in.Next()

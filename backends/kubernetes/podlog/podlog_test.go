@@ -14,9 +14,9 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 2*3600))
 
-// lines makes records whose times are apart by up to step, of all kinds: long lines
-// in parts, carriage returns, invalid UTF-8, empty and equal ones, those that look
-// as if they had a time, and pairs out of order.
+// lines returns records of all kinds, up to step apart: long lines in parts, carriage
+// returns, invalid UTF-8, empty and equal lines, lines that begin with a time, and pairs out
+// of order.
 func lines(r *rand.Rand, from time.Time, n int, step time.Duration) []record {
 	var all []record
 	t := from
@@ -55,7 +55,7 @@ func text(records []record) string {
 	return b.String()
 }
 
-// check compares without printing megabytes.
+// check compares two texts and prints only their first difference.
 func check(t *testing.T, got, want string) {
 	t.Helper()
 	if got == want {
@@ -66,10 +66,10 @@ func check(t *testing.T, got, want string) {
 		i++
 	}
 	from := max(0, i-60)
-	t.Fatalf("%d bytes, want %d; from byte %d on:\n%.200q\nwant\n%.200q", len(got), len(want), from, got[from:], want[from:])
+	t.Fatalf("got %d bytes, want %d; from byte %d on:\n%.200q\nwant\n%.200q", len(got), len(want), from, got[from:], want[from:])
 }
 
-func copyLog(ctx context.Context, t *testing.T, f *fake, k *kept, follow bool) bool {
+func copyLog(ctx context.Context, t *testing.T, f *fake, k *sink, follow bool) bool {
 	t.Helper()
 	done, err := copyTo(ctx, f, k, quick(follow))
 	if err != nil && ctx.Err() == nil {
@@ -78,7 +78,7 @@ func copyLog(ctx context.Context, t *testing.T, f *fake, k *kept, follow bool) b
 	return done
 }
 
-// Each line comes once, wherever streams are cut and readers killed.
+// TestEveryLineOnce: each line is copied once, wherever streams are cut and readers killed.
 func TestEveryLineOnce(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -92,7 +92,7 @@ func TestEveryLineOnce(t *testing.T) {
 			if seed%3 == 0 {
 				all = append(all, record{all[len(all)-1].time.Add(step), "no newline at the end"})
 			}
-			k := &kept{}
+			k := &sink{}
 			go func() {
 				for at := 0; at < len(all); {
 					n := min(len(all)-at, 1+r.IntN(20))
@@ -110,7 +110,7 @@ func TestEveryLineOnce(t *testing.T) {
 				}
 				done = copyLog(ctx, t, f, k, true)
 				cancel()
-				if !done && kills.IntN(2) == 0 { // what came after the cursor is torn somewhere
+				if !done && kills.IntN(2) == 0 { // the kill truncates the data after the cursor
 					k.data.Truncate(int(k.saved.Offset + kills.Int64N(k.Size()-k.saved.Offset+1)))
 				}
 			}
@@ -122,12 +122,12 @@ func TestEveryLineOnce(t *testing.T) {
 	}
 }
 
-func TestTimesAreThoseOfTheLines(t *testing.T) {
+func TestTimesOfLines(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.write(record{epoch, "a\n"}, record{epoch.Add(time.Nanosecond), "b\n"})
 	f.update(func() { f.state = logcopy.Ended })
-	k := &kept{}
+	k := &sink{}
 	copyLog(t.Context(), t, f, k, true)
 	if !k.at[0].Equal(epoch) || !k.at[2].Equal(epoch.Add(1)) {
 		t.Errorf("got times %v, want those of the lines", k.at)
@@ -137,14 +137,14 @@ func TestTimesAreThoseOfTheLines(t *testing.T) {
 	}
 }
 
-// Without Follow what is there is read, and each time only what is new.
+// TestOnce: without Follow, each copy appends the new complete lines.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
-	k := &kept{}
+	k := &sink{}
 	f.write(record{epoch, "a\n"}, record{epoch, "b"})
 	if copyLog(t.Context(), t, f, k, false) {
-		t.Error("the log of a running container is said to be complete")
+		t.Error("got a complete log of a running container, want an incomplete one")
 	}
 	check(t, k.data.String(), "a\n")
 	f.write(record{epoch.Add(1), "c\n"})
@@ -153,7 +153,7 @@ func TestOnce(t *testing.T) {
 	f.write(record{epoch.Add(2), "d"})
 	f.update(func() { f.state = logcopy.Ended })
 	if !copyLog(t.Context(), t, f, k, false) {
-		t.Error("the log of a container that has ended is not complete")
+		t.Error("got an incomplete log of an ended container, want a complete one")
 	}
 	check(t, k.data.String(), "a\nbc\nd")
 }
@@ -165,16 +165,16 @@ func TestRotation(t *testing.T) {
 		want  string
 		gaps  int
 	}{
-		"the last line is there": {1, "1\n2\n3\n4\n", 0},
-		"it is gone":             {2, "1\n2\n3\n4\n", 1},
-		"with lines behind it":   {3, "1\n2\n4\n", 1},
+		"the last line is kept": {1, "1\n2\n3\n4\n", 0},
+		"it is lost":            {2, "1\n2\n3\n4\n", 1},
+		"with lines after it":   {3, "1\n2\n4\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(1)
 			all := []record{{epoch, "1\n"}, {epoch.Add(10), "2\n"}, {epoch.Add(20), "3\n"}, {epoch.Add(30), "4\n"}}
 			f.write(all[:2]...)
-			k := &kept{}
+			k := &sink{}
 			copyLog(t.Context(), t, f, k, false)
 			f.write(all[2:]...)
 			f.update(func() { f.first = c.first })
@@ -191,12 +191,12 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// A gap is told once, also when nothing came since.
+// TestGapOnce: a gap is reported once, also without new lines since.
 func TestGapOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.write(record{epoch, "1\n"})
-	k := &kept{}
+	k := &sink{}
 	copyLog(t.Context(), t, f, k, false)
 	f.update(func() { f.first = 1 })
 	for range 3 {
@@ -211,12 +211,12 @@ func TestGapOnce(t *testing.T) {
 	}
 }
 
-// While it is followed, a log that was rotated away goes on at once.
+// TestRotationFollowed: a followed log continues immediately after a rotation.
 func TestRotationFollowed(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.write(record{epoch, "1\n"})
-	k := &kept{}
+	k := &sink{}
 	copyLog(t.Context(), t, f, k, false)
 	f.write(record{epoch.Add(time.Millisecond), "2\n"})
 	f.update(func() { f.first = 1 })
@@ -233,14 +233,14 @@ func TestPodDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.write(record{epoch, "1\n"})
-	k := &kept{}
+	k := &sink{}
 	copyLog(t.Context(), t, f, k, false)
 	f.update(func() { f.state = logcopy.Gone })
 	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 1 || k.gaps[0] != GapDeleted {
 		t.Errorf("got gaps %q, want one", k.gaps)
 	}
 
-	f, k = newFake(1), &kept{} // followed to its own end
+	f, k = newFake(1), &sink{} // followed to its end
 	f.write(record{epoch, "1\n"}, record{epoch, "2"})
 	go func() {
 		f.await(func() bool { return f.opened > 0 })
@@ -252,8 +252,8 @@ func TestPodDeleted(t *testing.T) {
 	check(t, k.data.String(), "1\n2")
 }
 
-// A node removes the log of a pod that was stopped before the server knows its end:
-// answers are empty for a while, or say so.
+// TestLogRemovedFirst: a node removes the log of a stopped pod before the server knows that
+// the pod has ended. Responses are empty for a while, or contain an error.
 func TestLogRemovedFirst(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -268,17 +268,17 @@ func TestLogRemovedFirst(t *testing.T) {
 	} {
 		t.Run(c.body, func(t *testing.T) {
 			t.Parallel()
-			f, k := newFake(1), &kept{}
+			f, k := newFake(1), &sink{}
 			f.write(record{epoch, "1\n"}, record{epoch, "2"})
 			f.eof = true
 			go func() {
-				f.await(func() bool { return f.opened > 1 }) // the first one was read
+				f.await(func() bool { return f.opened > 1 }) // the log was read once
 				f.update(func() { f.first, f.body = len(f.records), c.body })
 				f.await(func() bool { return f.opened > 5 })
 				f.update(func() { f.state = c.last })
 			}()
 			patient := quick(true)
-			patient.Timing.Search, patient.Timing.Quiet = time.Minute, time.Minute
+			patient.Timing.SearchTimeout, patient.Timing.IdleTimeout = time.Minute, time.Minute
 			done, err := copyTo(t.Context(), f, k, patient)
 			if !done || err != nil || len(k.gaps) != c.gaps {
 				t.Errorf("got %v, %v, gaps %q, want done and %d gaps", done, err, k.gaps, c.gaps)
@@ -290,16 +290,16 @@ func TestLogRemovedFirst(t *testing.T) {
 	}
 }
 
-// The kubelet's words are not the container's.
-func TestErrorInPlaceOfTheLog(t *testing.T) {
+// TestErrorInsteadOfLog: errors of the kubelet are not lines of the log.
+func TestErrorInsteadOfLog(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.body = "unable to retrieve container logs for containerd://4711"
-	k := &kept{}
+	k := &sink{}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		f.await(func() bool { return f.opened > 2 }) // or the test times out
+		f.await(func() bool { return f.opened > 2 })
 		cancel()
 	}()
 	if copyLog(ctx, t, f, k, true); k.Size() > 0 {
@@ -311,16 +311,16 @@ func TestErrorInPlaceOfTheLog(t *testing.T) {
 	}
 }
 
-func TestWaitsForTheStart(t *testing.T) {
+func TestWaitsForStart(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.state = logcopy.Waiting
-	k := &kept{}
+	k := &sink{}
 	if copyLog(t.Context(), t, f, k, false) || f.opened > 0 {
-		t.Error("a log of a container that has not started")
+		t.Error("got a log of a container that has not started, want none")
 	}
 	go func() {
-		f.await(func() bool { return f.looks > 1 })
+		f.await(func() bool { return f.polled > 1 })
 		f.write(record{epoch, "1\n"})
 		f.update(func() { f.state = logcopy.Ended })
 	}()
@@ -328,41 +328,41 @@ func TestWaitsForTheStart(t *testing.T) {
 	check(t, k.data.String(), "1\n")
 }
 
-// A stream that hangs is replaced by another one.
+// TestSilentStream: a stream that hangs is replaced by a new one.
 func TestSilentStream(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.write(record{epoch, "1\n"})
-	k := &kept{}
+	k := &sink{}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	copyLog(ctx, t, f, k, true)
 	if f.opened < 3 || f.opened > 12 {
-		t.Errorf("opened %d times", f.opened)
+		t.Errorf("got %d streams, want 3 to 12", f.opened)
 	}
 	check(t, k.data.String(), "1\n")
 }
 
-func TestTroubleThatLasts(t *testing.T) {
+func TestLastingProblem(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.body = "no"
-	k := &kept{}
+	k := &sink{}
 	m := quick(false)
-	m.Patience = 10 * time.Millisecond
+	m.GiveUpAfter = 10 * time.Millisecond
 	done, err := copyTo(t.Context(), f, k, m)
 	var reply *logcopy.ReplyError
 	if done || !errors.As(err, &reply) {
-		t.Errorf("got %v, %v, want false and what the node says", done, err)
+		t.Errorf("got %v, %v, want false and the error of the node", done, err)
 	}
 }
 
-// Whoever sends the log is told that the stream before came to its own end, which most
-// often is that of the container, and not that it was cut.
-func TestTellsOfAnEnd(t *testing.T) {
+// TestOpenAfterEnd: Open gets Ended if the last stream ended by itself, which usually means
+// that the container has ended, but not if it was cut.
+func TestOpenAfterEnd(t *testing.T) {
 	t.Parallel()
 	for _, eof := range []bool{true, false} {
-		f, k := newFake(1), &kept{}
+		f, k := newFake(1), &sink{}
 		f.eof = eof
 		f.write(record{epoch, "line\n"})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -371,11 +371,11 @@ func TestTellsOfAnEnd(t *testing.T) {
 			defer close(copied)
 			copyLog(ctx, t, f, k, true)
 		}()
-		f.await(func() bool { return f.opened > 2 }) // a stream that says nothing is opened again, too
+		f.await(func() bool { return f.opened > 2 }) // silent streams are opened again, too
 		cancel()
 		<-copied
 		if (f.ended > 0) != eof {
-			t.Errorf("streams that end by themselves %v: %d of %d were opened as if the container had ended", eof, f.ended, f.opened)
+			t.Errorf("streams that end by themselves %v: got %d of %d calls of Open with Ended", eof, f.ended, f.opened)
 		}
 	}
 }

@@ -12,39 +12,39 @@ import (
 )
 
 const (
-	// bufferSize is the most of a line that is handed out at once. Runtimes cut lines
-	// at 16 KiB, and the kubelet joins them again.
+	// bufferSize is the maximum size of a piece of a line. Runtimes split lines at 16 KiB,
+	// and the kubelet joins the parts.
 	bufferSize = 32 << 10
-	// maxStamp is the length of the longest time before a line, such as
+	// maxStamp is the maximum length of the time at the beginning of a line, such as
 	// 2006-01-02T15:04:05.000000000+07:00.
 	maxStamp = 35
-	// maxReply is how much of an error in place of the log is kept.
+	// maxReply bounds the bytes kept of an error that is sent instead of the log.
 	maxReply = 1 << 10
 )
 
-// Stream cuts an answer of the server into lines. It implements logcopy.Stream.
+// Stream splits a response of the server into lines. It implements logcopy.Stream.
 type Stream struct {
 	io.Closer
 
 	r      *bufio.Reader
-	resume bool      // the answer may begin within a line
-	begun  bool      // a line with a time has come
+	resume bool      // the response may begin within a line
+	begun  bool      // a line with a time was read
 	middle bool      // the last piece was not the last of its line
 	time   time.Time // of that line
-	end    error     // what follows the last piece
+	end    error     // the error after the last piece
 }
 
-// NewStream reads an answer. resume: it was asked for from a time on, so it may begin
-// within a line.
+// NewStream returns a Stream for a response. If resume is true, the request had a start time,
+// and the response may begin within a line.
 func NewStream(body io.ReadCloser, resume bool) *Stream {
 	return &Stream{Closer: body, r: bufio.NewReaderSize(body, bufferSize), resume: resume}
 }
 
-// Waits implements logcopy.Stream.
-func (s *Stream) Waits() bool { return s.r.Buffered() == 0 }
+// MayBlock implements logcopy.Stream.
+func (s *Stream) MayBlock() bool { return s.r.Buffered() == 0 }
 
 // Next implements logcopy.Stream.
-func (s *Stream) Next() (logcopy.Piece, error) {
+func (s *Stream) Next() (logcopy.Entry, error) {
 	for s.end == nil {
 		data, err := s.r.ReadSlice('\n')
 		full := errors.Is(err, bufio.ErrBufferFull)
@@ -53,17 +53,17 @@ func (s *Stream) Next() (logcopy.Piece, error) {
 		}
 		if s.middle {
 			s.middle = full
-			return logcopy.Piece{Time: s.time, Data: data, Last: !full}, nil
+			return logcopy.Entry{Time: s.time, Data: data, Last: !full}, nil
 		}
 		t, size := stamp(data)
 		switch {
 		case size > 0:
 			s.time, s.middle, s.begun = t, full, true
-			return logcopy.Piece{Time: t, Data: data[size:], First: true, Last: !full}, nil
+			return logcopy.Entry{Time: t, Data: data[size:], First: true, Last: !full}, nil
 		case s.begun || !s.resume:
-			return logcopy.Piece{}, s.reply(data)
+			return logcopy.Entry{}, s.reply(data)
 		}
-		// The rest of a line that began before the second that was asked for.
+		// Skip the end of a line that began before the requested second.
 		for full {
 			if _, err = s.r.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
 				break
@@ -71,22 +71,22 @@ func (s *Stream) Next() (logcopy.Piece, error) {
 		}
 		s.begun = true
 	}
-	return logcopy.Piece{}, s.end
+	return logcopy.Entry{}, s.end
 }
 
-// last returns what stands without a newline at the end of the answer.
-func (s *Stream) last(data []byte, err error) (logcopy.Piece, error) {
+// last returns the text without a newline at the end of the response.
+func (s *Stream) last(data []byte, err error) (logcopy.Entry, error) {
 	if !errors.Is(err, io.EOF) || len(data) == 0 {
-		return logcopy.Piece{}, err
+		return logcopy.Entry{}, err
 	}
-	p := logcopy.Piece{Time: s.time, Data: data, Open: true}
+	p := logcopy.Entry{Time: s.time, Data: data, Open: true}
 	if !s.middle {
 		t, size := stamp(data)
 		switch size {
 		case 0:
-			return logcopy.Piece{}, s.reply(data)
+			return logcopy.Entry{}, s.reply(data)
 		case len(data):
-			return logcopy.Piece{}, err
+			return logcopy.Entry{}, err
 		}
 		p.Time, p.Data, p.First = t, data[size:], true
 	}
@@ -94,19 +94,20 @@ func (s *Stream) last(data []byte, err error) (logcopy.Piece, error) {
 	return p, nil
 }
 
-// reply reads what the kubelet says in the place of the log, or in its middle: the
-// answer had begun, so it could only append the text. A log is removed when its pod was
-// stopped before the server knows its end (ReadLogs in k8s.io/cri-client).
+// reply reads an error message that the kubelet sent instead of the log, or within it: after
+// the response has begun, the kubelet can only append text. A node removes the log of a
+// stopped pod before the server knows that the pod has ended (ReadLogs in
+// k8s.io/cri-client).
 func (s *Stream) reply(data []byte) error {
 	text := bytes.Clone(data[:min(len(data), maxReply)])
 	more := make([]byte, maxReply-len(text))
-	n, _ := io.ReadFull(s.r, more) // it is all there, or only a part is shown
-	words := strings.Join(strings.Fields(string(append(text, more[:n]...))), " ")
-	return &logcopy.ReplyError{Text: words, Removed: strings.HasPrefix(words, "unable to retrieve container logs")}
+	n, _ := io.ReadFull(s.r, more) // on an error, a part of the message is enough
+	message := strings.Join(strings.Fields(string(append(text, more[:n]...))), " ")
+	return &logcopy.ReplyError{Text: message, Removed: strings.HasPrefix(message, "unable to retrieve container logs")}
 }
 
-// stamp reads the time before a line, and returns its length with the space behind
-// it; 0 if there is none.
+// stamp parses the time at the beginning of a line, and returns its length including the
+// space; 0 if the line has no time.
 func stamp(data []byte) (time.Time, int) {
 	i := bytes.IndexByte(data[:min(len(data), maxStamp+1)], ' ')
 	if i < 0 {

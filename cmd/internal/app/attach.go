@@ -20,16 +20,21 @@ type attachOptions struct {
 func NewAttach(f *program.Factory) *cli.Command {
 	o := attachOptions{}
 	return &cli.Command{
-		Name:      "attach",
-		Usage:     "show the output of a running app until it ends",
-		UsageText: "HANDLE[/ROLE[/ID,...]] [--all]\ntorchx attach -\ntorchx attach --all echo-f3k1\ntorchx attach --tty -",
-		Description: "Stay with an app as `torchx run` does: print what its replicas write from now on, each line with its role and " +
-			"replica, say how the app ended and exit with its exit code. " + program.HandleHelp + " On a terminal Ctrl-C asks whether to " +
-			"cancel the app or to detach from it; a second Ctrl-C, or one where there is no terminal, detaches and the app goes on. " +
-			"With --tty, sit down again at the terminal of an app that `torchx run --tty` started.",
+		Name:  "attach",
+		Usage: "follow a running app",
+		UsageText: "HANDLE[/ROLE[/ID,...]] [--all]\n" +
+			"torchx attach -\n" +
+			"torchx attach --all echo\n" +
+			"torchx attach --tty -",
+		Description: "Follow an app as `torchx run` does: print new output of its replicas, each line with its role and replica, then how " +
+			"the app ended, and exit with its exit code. " +
+			program.HandleHelp +
+			" On a terminal Ctrl-C asks whether to cancel the app or to detach; a second Ctrl-C detaches. Without a terminal " +
+			"Ctrl-C detaches. The app goes on after a detach. With --tty, connect your terminal again to an app that `torchx run " +
+			"--tty` started.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "the output from the start of the app on", Destination: &o.all},
-			follow.TtyFlag(&o.tty, "sit at the terminal of an app that was started with --tty"),
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "print the output from the start of the app", Destination: &o.all},
+			follow.TtyFlag(&o.tty, "connect the terminal to an app that was started with --tty"),
 			follow.DetachKeysFlag(&o.tty),
 		},
 		Action: func(c *cli.Context) error {

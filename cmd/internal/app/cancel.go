@@ -18,15 +18,18 @@ type cancelOptions struct{ wait, force bool }
 func NewCancel(f *program.Factory) *cli.Command {
 	o := cancelOptions{}
 	return &cli.Command{
-		Name:      "cancel",
-		Aliases:   []string{"stop"},
-		Usage:     "end an app",
-		UsageText: "HANDLE [--wait] [--force]\ntorchx cancel -",
-		Description: "Ask an app to end: its replicas get SIGTERM and, after the grace period, SIGKILL. " +
-			"Of an app that has ended it does nothing. " + program.HandleHelp,
+		Name:    "cancel",
+		Aliases: []string{"stop"},
+		Usage:   "end a running app",
+		UsageText: "HANDLE [--wait] [-f]\n" +
+			"torchx run -d utils.sh sleep 60\n" +
+			"torchx cancel --wait -",
+		Description: "Ask an app to end: its replicas get SIGTERM and, after the grace period, SIGKILL. An app that has ended is left as it " +
+			"is. " +
+			program.HandleHelp,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "wait", Usage: "return after the end, not after the request", Destination: &o.wait},
-			&cli.BoolFlag{Name: "force", Usage: "kill at once", Destination: &o.force},
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the app has ended", Destination: &o.wait},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "send SIGKILL immediately", Destination: &o.force},
 		},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return cancel(ctx, f, r, ref, o) }),
 	}

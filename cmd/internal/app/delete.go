@@ -14,15 +14,19 @@ import (
 func NewDelete(f *program.Factory) *cli.Command {
 	o := runner.DeleteOptions{}
 	return &cli.Command{
-		Name:      "delete",
-		Aliases:   []string{"rm"},
-		Usage:     "remove apps, their logs and their history",
-		UsageText: "HANDLE... [--keep-logs] [-f]\ntorchx delete echo-f3k1 echo-b2x9\ntorchx delete -f -",
-		Description: "Remove everything of apps that have ended. An app that has not ended is left alone, unless --force cancels it first. " +
-			"Logs in a log_dir of your own are kept. " + program.HandleHelp,
+		Name:    "delete",
+		Aliases: []string{"rm"},
+		Usage:   "remove apps and logs",
+		UsageText: "HANDLE... [--keep-logs] [-f]\n" +
+			"torchx delete echo\n" +
+			"torchx run -d utils.sh sleep 60\n" +
+			"torchx delete -f -",
+		Description: "Remove apps that have ended: their records, files and logs. An app that has not ended is an error, unless --force " +
+			"cancels it first. Logs in your own log_dir are kept. " +
+			program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files", Destination: &o.KeepLogs},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "cancel apps that have not ended, then delete them", Destination: &o.Force},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "cancel apps that have not ended, then remove them", Destination: &o.Force},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {

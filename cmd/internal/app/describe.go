@@ -21,10 +21,10 @@ func NewDescribe(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "describe",
 		Usage:     "show what was submitted",
-		UsageText: "HANDLE [--full] [--json]\ntorchx describe -\ntorchx describe --full echo-f3k1",
+		UsageText: "HANDLE [--full] [--json]\ntorchx describe -\ntorchx describe --full echo",
 		Description: "Show the component with its arguments, the options that differ from the default, and the roles of an app. Long arguments " +
 			"are shortened; --full shows everything that was submitted. " + program.SecretsHelp +
-			" With it the app of --json can be run again. " + program.HandleHelp,
+			" With --show-secrets the app of --json can be run again. " + program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "full", Usage: "show all arguments, variables and options", Destination: &o.full},
 			program.JSONFlag(&o.json),

@@ -19,11 +19,14 @@ import (
 func NewEvents(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Name:      "events",
-		Usage:     "show what happened to an app, and when",
-		UsageText: "HANDLE [--json]\ntorchx events -",
-		Description: "Show what the history recorded of an app, oldest first: when it was submitted, and each change of state " +
-			"of the app and of its replicas, and each restart. " + program.HandleHelp,
+		Name:  "events",
+		Usage: "show an app's history",
+		UsageText: "HANDLE [--json]\n" +
+			"torchx events -\n" +
+			"torchx events --json echo",
+		Description: "Show the recorded events of an app, oldest first: its submission, each change of state of the app and of its " +
+			"replicas, and each restart. " +
+			program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
 			return events(ctx, f, r, ref, asJSON)

@@ -30,16 +30,19 @@ func NewList(f *program.Factory) *cli.Command {
 	o := listOptions{}
 	states := cli.StringSlice{}
 	return &cli.Command{
-		Name:      "list",
-		Aliases:   []string{"ps"},
-		Usage:     "list apps, newest first",
-		UsageText: "[-b BACKEND] [--all] [--limit N] [--state S] [--since TIME] [--json]\ntorchx list --state failed --since 2d",
-		Description: "List the apps that were submitted from this TORCHX_HOME, newest first and 50 at most. " +
-			"With -b the backend itself is asked too, so that apps which others submitted show up.",
+		Name:    "list",
+		Aliases: []string{"ps", "ls"},
+		Usage:   "list apps, newest first",
+		UsageText: "[-b BACKEND] [--all] [--limit N] [--state S] [--since TIME] [--json]\n" +
+			"torchx list\n" +
+			"torchx list --state failed --since 2d\n" +
+			"torchx list -b local --all --json",
+		Description: "List the apps that were submitted from this TORCHX_HOME, newest first, at most 50. With -b the backend itself is " +
+			"asked, too, which adds apps that others submitted.",
 		Flags: []cli.Flag{
-			program.BackendFlag(&o.backend, "only apps of `BACKEND`, also those it knows by itself (default: scheduler of [cli:list])"),
+			program.BackendFlag(&o.backend, "only apps of `BACKEND`, including apps that others submitted (default: scheduler of [cli:list])"),
 			program.CfgFlag(&o.cfg),
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all apps, however many", Destination: &o.all},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all apps, without a limit", Destination: &o.all},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
 			&cli.StringSliceFlag{Name: "state", Usage: "only apps in state `S` (repeatable, or S,S2)", Destination: &states},
 			&cli.StringFlag{Name: "since", Usage: "only apps submitted at `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},

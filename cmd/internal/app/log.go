@@ -39,26 +39,31 @@ func NewLog(f *program.Factory) *cli.Command {
 	o := logOptions{}
 	var last, attempt string
 	return &cli.Command{
-		Name:      "log",
-		Aliases:   []string{"logs"},
-		Usage:     "print the output of an app's replicas",
-		UsageText: "HANDLE[/ROLE[/ID,...]] [options]\ntorchx log -t -\ntorchx log echo-f3k1/trainer/0,1 --since 10m --regex 'loss|error'\ntorchx log - -n 20",
-		Description: "Print what replicas wrote, in the order it was written, each line with its role and replica; " +
-			"without them when one replica is named. With --new print only what came since the last look with it, for each replica; " +
-			"stdout, stderr and combined are looked at apart. " + program.HandleHelp,
+		Name:    "log",
+		Aliases: []string{"logs"},
+		Usage:   "print an app's output",
+		UsageText: "HANDLE[/ROLE[/ID,...]] [options]\n" +
+			"torchx log -\n" +
+			"torchx log -f -\n" +
+			"torchx log -n 20 echo\n" +
+			"torchx log echo/echo/0 --since 10m --regex 'hello|error'",
+		Description: "Print the output of replicas in the order in which it was written, each line with its role and replica. If one " +
+			"replica is named, lines have no prefix. --new prints only lines added since the previous `log --new`, for each " +
+			"replica; stdout, stderr and combined are tracked separately. " +
+			program.HandleHelp,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "tail", Aliases: []string{"t", "f", "follow"}, Usage: "go on until the app has ended", Destination: &o.follow},
+			&cli.BoolFlag{Name: "tail", Aliases: []string{"t", "f", "follow"}, Usage: "follow the output until the app ends", Destination: &o.follow},
 			&cli.StringFlag{Name: "n", Aliases: []string{"lines"}, Usage: "only the last `N` lines of each replica", Destination: &last},
-			&cli.BoolFlag{Name: "new", Usage: "only what came since the last look with --new", Destination: &o.new},
-			&cli.BoolFlag{Name: "failed", Usage: "only replicas that failed, the first to fail first", Destination: &o.failed},
-			&cli.StringFlag{Name: "regex", Usage: "only lines in which `RE` (RE2) matches", Destination: &o.regex},
-			&cli.StringFlag{Name: "streams", Aliases: []string{"stream"}, Usage: "one `OF` combined (default), stdout, stderr", Destination: &o.stream},
-			&cli.StringFlag{Name: "since", Usage: "only lines of `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
-			&cli.StringFlag{Name: "until", Usage: "only lines before `TIME`; with -t the end", Destination: &o.until},
-			&cli.StringFlag{Name: "line", Usage: "from line `N[:M]` on, up to M, of each stream; the first is 1", Destination: &o.line},
-			&cli.StringFlag{Name: "attempt", Usage: "attempt `K` of each replica, from 0 (default: the last)", Destination: &attempt},
-			&cli.BoolFlag{Name: "timestamps", Usage: "the time before each line", Destination: &o.style.timestamps},
-			&cli.BoolFlag{Name: "json", Usage: "an object a line: time, role, replica, attempt, stream, line", Destination: &o.style.json},
+			&cli.BoolFlag{Name: "new", Usage: "only lines added since the previous log --new", Destination: &o.new},
+			&cli.BoolFlag{Name: "failed", Usage: "only replicas that failed, in the order in which they failed", Destination: &o.failed},
+			&cli.StringFlag{Name: "regex", Usage: "only lines that match `RE` (RE2 syntax)", Destination: &o.regex},
+			&cli.StringFlag{Name: "streams", Aliases: []string{"stream"}, Usage: "`STREAM` to print: combined (default), stdout or stderr", Destination: &o.stream},
+			&cli.StringFlag{Name: "since", Usage: "only lines written at `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
+			&cli.StringFlag{Name: "until", Usage: "only lines written before `TIME`; with -t stop there", Destination: &o.until},
+			&cli.StringFlag{Name: "line", Usage: "only lines `N[:M]` of each stream, counted from 1; M is included", Destination: &o.line},
+			&cli.StringFlag{Name: "attempt", Usage: "`K`-th attempt of each replica, counted from 0 (default: the last)", Destination: &attempt},
+			&cli.BoolFlag{Name: "timestamps", Usage: "print the time before each line", Destination: &o.style.timestamps},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line: time, role, replica, attempt, stream, line", Destination: &o.style.json},
 		},
 		Action: func(c *cli.Context) error {
 			target, err := program.OneArgument(c, "HANDLE")

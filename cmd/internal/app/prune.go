@@ -35,22 +35,24 @@ func NewPrune(f *program.Factory) *cli.Command {
 	states, keep := cli.StringSlice{}, ""
 	return &cli.Command{
 		Name:  "prune",
-		Usage: "remove finished apps by age, number or size",
+		Usage: "remove old apps",
 		UsageText: "[--older-than AGE] [--keep N] [--max-size SIZE] [--state S] [--dry-run] [-f]\n" +
-			"torchx prune --older-than 30d\ntorchx prune --keep 100 --dry-run\ntorchx prune --max-size 20G --state succeeded -f",
-		Description: "Remove apps that have ended, with their logs; a live app is never touched, nor are logs in a log_dir of your own. " +
-			"With several conditions an app goes only if each of them lets it go. At least one is needed, or --all: an app that " +
-			"is gone does not come back. On a terminal you are asked first; elsewhere --force is needed. " +
-			"What is gone and since when is remembered for the last 10,000 apps: `log`, `status` and the others say so.",
+			"torchx prune --keep 100 --dry-run\n" +
+			"torchx prune --older-than 30d -f\n" +
+			"torchx prune --max-size 20G --state succeeded -f",
+		Description: "Remove apps that have ended, with their logs. Apps that have not ended and logs in your own log_dir are kept. An app " +
+			"is removed only if it meets all conditions. At least one condition or --all is needed, because a removal cannot be " +
+			"undone. On a terminal prune asks first; elsewhere --force is needed. The IDs of the last 10,000 removed apps are " +
+			"kept, so that `log`, `status` and others can say when an app was removed.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "older-than", Usage: "only apps that ended before `AGE` ago (12h, 30d, 2w), or before a date", Destination: &o.olderThan},
-			&cli.StringFlag{Name: "keep", Usage: "all but the newest `N`", Destination: &keep},
-			&cli.StringFlag{Name: "max-size", Usage: "only the oldest, until the apps of this home take at most `SIZE` (500M, 20G)", Destination: &o.maxSize},
+			&cli.StringFlag{Name: "older-than", Usage: "only apps that ended more than `AGE` ago (12h, 30d, 2w), or before a date", Destination: &o.olderThan},
+			&cli.StringFlag{Name: "keep", Usage: "all except the newest `N`", Destination: &keep},
+			&cli.StringFlag{Name: "max-size", Usage: "the oldest, until all apps together take at most `SIZE` (500M, 20G)", Destination: &o.maxSize},
 			&cli.StringSliceFlag{Name: "state", Usage: "only apps in state `S`: succeeded, failed, cancelled (repeatable, or S,S2)", Destination: &states},
 			program.BackendFlag(&o.backend, "only apps of `BACKEND`"),
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "every app that has ended", Destination: &o.all},
-			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files, in TORCHX_HOME/logs; torchx log still prints them", Destination: &o.keepLogs},
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n", "dryrun"}, Usage: "only print what would go, and how much it takes", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all apps that have ended", Destination: &o.all},
+			&cli.BoolFlag{Name: "keep-logs", Usage: "move the log files to TORCHX_HOME/logs, where torchx log finds them", Destination: &o.keepLogs},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n", "dryrun"}, Usage: "only print what would be removed, and its size", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f", "yes", "y"}, Usage: "do not ask", Destination: &o.force},
 			program.JSONFlag(&o.json),
 		},

@@ -34,8 +34,8 @@ func NewStatus(f *program.Factory) *cli.Command {
 	o := statusOptions{}
 	return &cli.Command{
 		Name:      "status",
-		Usage:     "show the state of an app and its replicas",
-		UsageText: "HANDLE [--roles A,B] [--format FORMAT]\ntorchx status -\ntorchx status local://torchx/echo-f3k1 --json",
+		Usage:     "show an app's state",
+		UsageText: "HANDLE [--roles A,B] [--format FORMAT]\ntorchx status -\ntorchx status --format torchx echo",
 		Description: "Show the state of an app and why, when it was submitted, started and ended, and its replicas. Of many replicas " +
 			"those that differ come first and equal ones share a line. " + program.HandleHelp,
 		Flags: []cli.Flag{

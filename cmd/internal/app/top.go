@@ -28,17 +28,20 @@ type topOptions struct {
 func NewTop(f *program.Factory) *cli.Command {
 	o := topOptions{}
 	return &cli.Command{
-		Name:      "top",
-		Usage:     "watch running apps: CPU, memory, last lines",
-		UsageText: "[--sort ORDER] [--once] [--json]\ntorchx top\ntorchx top --once --sort memory",
-		Description: "Show running apps with their replicas, and those that ended within the last minute: state, CPU (100 % is one " +
-			"processor), resident memory of all processes, time, attempt and the last line of output. It is drawn anew each second " +
-			"until q or Ctrl-C; the keys s, c, m, e and n choose the order, the arrows scroll. Where there is no terminal the table is printed once. " +
-			"CPU and memory are those of this machine's processes; CPU is the average of the last second, with --once that of the whole attempt.",
+		Name:  "top",
+		Usage: "watch running apps",
+		UsageText: "[--sort ORDER] [--once] [--json]\n" +
+			"torchx top\n" +
+			"torchx top --once --sort memory",
+		Description: "Show running apps and their replicas, and apps that ended within the last minute: state, CPU (100 % is one " +
+			"processor), resident memory of all processes, elapsed time, attempt and the last line of output. The screen is " +
+			"refreshed every second until q or Ctrl-C; the keys s, c, m, e and n choose the order, the arrow keys scroll. Without " +
+			"a terminal the table is printed once. CPU and memory cover processes on this machine; CPU is the average of the last " +
+			"second, with --once of the whole attempt.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(TopOrders, ", ") + " (default: submitted, newest first)", Destination: &o.order},
 			&cli.BoolFlag{Name: "once", Usage: "print the table once", Destination: &o.once},
-			&cli.BoolFlag{Name: "json", Usage: "print it once as JSON", Destination: &o.json},
+			&cli.BoolFlag{Name: "json", Usage: "print the table once, as JSON", Destination: &o.json},
 		},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {

@@ -23,13 +23,13 @@ var shells = []string{"bash", "zsh", "fish"}
 func NewCompletion(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "completion",
-		Usage: "print a script that completes command lines in a shell",
+		Usage: "set up shell completion",
 		UsageText: strings.Join(shells, "|") + "\n" +
 			"source <(torchx completion bash)\n" +
 			"torchx completion zsh > \"${fpath[1]}/_torchx\"\n" +
 			"torchx completion fish > ~/.config/fish/completions/torchx.fish",
-		Description: "Print what a shell reads, once or from its start-up file, to complete commands, options, apps, " +
-			"components and their arguments with the Tab key.",
+		Description: "Print a script for bash, zsh or fish that completes commands, options, apps, components and their arguments with the " +
+			"Tab key. Load it once or from the start-up file of your shell.",
 		Action: func(c *cli.Context) error {
 			shell, err := program.OneArgument(c, strings.Join(shells, ", ")+" (the shell)")
 			if err != nil {

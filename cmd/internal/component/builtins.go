@@ -14,10 +14,12 @@ import (
 func NewBuiltins(f *program.Factory) *cli.Command {
 	var name string
 	return &cli.Command{
-		Name:        "builtins",
-		Usage:       "list the built-in components or print the source of one",
-		UsageText:   "[--print NAME]\ntorchx builtins\ntorchx builtins --print dist.ddp",
-		Description: "List the components that come with torchx, or print the source of one to start your own from.",
+		Name:  "builtins",
+		Usage: "list built-in components",
+		UsageText: "[--print NAME]\n" +
+			"torchx builtins\n" +
+			"torchx builtins --print dist.ddp",
+		Description: "List the components that come with torchx, or print the source of one as a starting point for your own.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "print", Usage: "print the source of the component `NAME`", Destination: &name},
 		},

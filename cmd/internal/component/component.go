@@ -12,14 +12,14 @@ import (
 func NewComponent(f *program.Factory) *cli.Command {
 	return f.Group(&cli.Command{
 		Name:  "component",
-		Usage: "list, write, test, format, lint and document components",
+		Usage: "develop components",
 		UsageText: "COMMAND ...\n" +
-			"torchx component new train\n" +
+			"torchx component new eval\n" +
 			"torchx component test\n" +
 			"torchx component fmt --check components\n" +
 			"torchx component lint components/train.star",
-		Description: "Tools for the files that components are written in. Those that take paths take files and folders, with all " +
-			"below them; without any they take the working folder.",
+		Description: "Create, test, format, lint and document component files. A PATH is a file or a folder, which includes its subfolders; " +
+			"without a PATH the working folder is used.",
 		Subcommands: []*cli.Command{
 			newList(f), newShow(f), newResources(f), newNew(f), newDoc(f),
 			newTest(f), newFmt(f), newLint(f),

@@ -35,13 +35,13 @@ func newDoc(f *program.Factory) *cli.Command {
 			"torchx component doc -o docs/components components\n" +
 			"torchx component doc -o docs/components --check components\n" +
 			"torchx component doc --html @torchx > builtin.html",
-		Description: "Make pages of what the docstrings of components say. With -o DIR there is FILE.md for each file, README.md that leads to them, and " +
-			"index.html, one page with all of it that needs nothing from elsewhere. Without it Markdown goes to stdout. PATH is a file or a folder; " +
-			"@LIBRARY is a library of the project, @torchx the built-in one; without any the project's components are taken. " +
-			"Files that were not made by this command are kept.",
+		Description: "Generate pages from the docstrings of components. With -o DIR it writes FILE.md for each file, README.md as their " +
+			"index, and index.html, one self-contained page with everything. Without -o it prints Markdown to stdout. PATH is a " +
+			"file or a folder; @LIBRARY is a library of the project, @torchx the built-in one. Without arguments it documents the " +
+			"project's components. Files that this command did not write are never overwritten.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `DIR`", Destination: &o.dir},
-			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 1 if a file in DIR is not up to date", Destination: &o.check},
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit with 1 if a file in DIR is out of date", Destination: &o.check},
 			&cli.BoolFlag{Name: "html", Usage: "print the HTML page instead of Markdown", Destination: &o.html},
 			&cli.StringFlag{Name: "title", Usage: "`TITLE` of the HTML page", Value: "Components", Destination: &o.title},
 		},

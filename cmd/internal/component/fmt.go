@@ -19,16 +19,16 @@ func newFmt(f *program.Factory) *cli.Command {
 	o := fmtOptions{}
 	return &cli.Command{
 		Name:  "fmt",
-		Usage: "lay component files out in their one form",
+		Usage: "format component files",
 		UsageText: "[--check] [-d] [PATH...]\n" +
 			"torchx component fmt\n" +
 			"torchx component fmt --check components\n" +
-			"torchx component fmt -d train.star",
-		Description: "Rewrite .star files in the form that buildifier gives them, and print the names of those that changed. " +
-			"A file that cannot be parsed stays as it is, and the exit code is 1.",
+			"torchx component fmt -d components/train.star",
+		Description: "Format .star files as buildifier does, and print the names of those that changed. A file that cannot be parsed is not " +
+			"changed, and the exit code is 1.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 1 if a file would change", Destination: &o.check},
-			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "write nothing: print what would change", Destination: &o.diff},
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit with 1 if a file would change", Destination: &o.check},
+			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "write nothing; print what would change", Destination: &o.diff},
 		},
 		Action: func(c *cli.Context) error { return runFmt(f, c.Args().Slice(), o) },
 	}

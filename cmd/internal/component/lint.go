@@ -26,12 +26,13 @@ func newLint(f *program.Factory) *cli.Command {
 			"torchx component lint\n" +
 			"torchx component lint --fix components/train.star\n" +
 			"torchx component lint --rules",
-		Description: "Print what is wrong or doubtful in .star files, as FILE:LINE:COLUMN: RULE: MESSAGE, and exit with 1 if there is " +
-			"anything. Nothing is run. A comment `# lint: disable=RULE` (or buildifier's) turns a rule off for the statement that it stands above or behind.",
+		Description: "Print mistakes and doubtful code in .star files as FILE:LINE:COLUMN: RULE: MESSAGE, and exit with 1 if there are any. " +
+			"No file is evaluated. A comment `# lint: disable=RULE` (or buildifier's) turns a rule off for the statement below it " +
+			"or on its line.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fix", Usage: "make the fixes that there are, and report the rest", Destination: &o.fix},
+			&cli.BoolFlag{Name: "fix", Usage: "apply the fixes that rules offer, and report the rest", Destination: &o.fix},
 			&cli.BoolFlag{Name: "rules", Usage: "list the rules", Destination: &o.rules},
-			&cli.BoolFlag{Name: "json", Usage: "print JSON: an array of findings with their places and fixes", Destination: &o.json},
+			&cli.BoolFlag{Name: "json", Usage: "print a JSON array of findings with their positions and fixes", Destination: &o.json},
 		},
 		Action: func(c *cli.Context) error {
 			if o.rules && o.json {

@@ -13,11 +13,13 @@ import (
 func newList(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Name:      "list",
-		Usage:     "list the components that can be run here",
-		UsageText: "[--json]\ntorchx component list",
-		Description: "List the components of the project (components/*.star of its root), of its libraries and the built-in ones, with the first " +
-			"line of their docstrings. A component of the project hides a built-in one of the same name. Nothing is run.",
+		Name:  "list",
+		Usage: "list the components that you can run here",
+		UsageText: "[--json]\n" +
+			"torchx component list",
+		Description: "List the components of the project (components/*.star below its root), of its libraries and the built-in ones, with " +
+			"the first line of their docstrings. A component of the project hides a built-in one of the same name. No file is " +
+			"evaluated.",
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {

@@ -19,14 +19,15 @@ const sourcesFolder = "sources"
 // NewLSP returns the command `lsp`.
 func NewLSP(f *program.Factory) *cli.Command {
 	return &cli.Command{
-		Name:      "lsp",
-		Usage:     "be the language server of an editor",
-		UsageText: "[--stdio]",
-		Description: "Speak the Language Server Protocol on stdin and stdout: diagnostics, completion, hover, signatures, " +
-			"definitions, formatting and quick fixes for component files. An editor starts it; `torchx help editors` says how to set yours up. " +
-			"Nothing is evaluated, and nothing else is written to stdout.",
+		Name:  "lsp",
+		Usage: "run the language server",
+		UsageText: "[--stdio]\n" +
+			"torchx lsp --stdio",
+		Description: "Speak the Language Server Protocol on stdin and stdout: diagnostics, completion, hover, signatures, definitions, " +
+			"formatting and quick fixes for component files. Your editor starts it: see `torchx help editors`. No file is " +
+			"evaluated, and stdout carries only the protocol.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "stdio", Usage: "accepted, since editors give it; there is no other way"},
+			&cli.BoolFlag{Name: "stdio", Usage: "accepted because editors pass it; stdin and stdout are always used"},
 			&cli.StringFlag{Name: "clientProcessId", Usage: "accepted; the client says `PID` in the protocol, too", Hidden: true},
 		},
 		Action: func(c *cli.Context) error {

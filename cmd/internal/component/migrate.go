@@ -28,18 +28,18 @@ func NewMigrate(f *program.Factory) *cli.Command {
 	o := migrateOptions{}
 	return &cli.Command{
 		Name:  "migrate",
-		Usage: "port a TorchX component file from Python to Starlark",
+		Usage: "port a Python component",
 		UsageText: "[-o FILE] [--partial] [--force] [--json] FILE.py\n" +
 			"torchx migrate comp.py\n" +
 			"torchx migrate -o components/comp.star comp.py",
-		Description: "Print the Starlark file that gives the same apps as the TorchX components in FILE.py, formatted. python3 reads the file; " +
-			"nothing of it is executed. Nothing is guessed: a component that could not be ported is listed with the line and the reason, with which it also " +
-			"fails when it is run, and the exit code is 1. The others are ported all the same. " +
-			"The README lists what can be ported.",
+		Description: "Print a Starlark file whose components give the same apps as the TorchX components in FILE.py. python3 parses the " +
+			"file; none of its code is executed. Nothing is guessed: a component that cannot be ported is listed with its line and " +
+			"the reason, fails with that reason when it is run, and makes the exit code 1. The other components are ported. See " +
+			"`torchx help moving-from-torchx`.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of stdout", Destination: &o.output},
-			&cli.BoolFlag{Name: "partial", Usage: "write the file although no component could be ported", Destination: &o.partial},
-			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there", Destination: &o.force},
+			&cli.BoolFlag{Name: "partial", Usage: "write the file even if no component can be ported", Destination: &o.partial},
+			&cli.BoolFlag{Name: "force", Usage: "overwrite an existing file", Destination: &o.force},
 			&cli.BoolFlag{Name: "json", Usage: "print {text, components, problems, notes} as JSON", Destination: &o.json},
 		},
 		Action: func(c *cli.Context) error {

@@ -19,13 +19,14 @@ import (
 func newNew(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "new",
-		Usage: "write a component to start from, with its test",
+		Usage: "create a component with its test",
 		UsageText: "NAME|PATH\n" +
-			"torchx component new train\n" +
-			"torchx component new train.large\n" +
+			"torchx component new eval\n" +
+			"torchx component new sweep.large\n" +
 			"torchx component new jobs/sweep.star:lr",
-		Description: "Write a documented component and a test of it. NAME is MODULE or MODULE.FUNCTION, and goes into components/MODULE.star of " +
-			"the project's root; the dots of a MODULE are folders. PATH is a file, FILE.star or FILE.star:FUNCTION. Files that are there are kept.",
+		Description: "Write a documented component and a test for it. NAME is MODULE or MODULE.FUNCTION and goes into " +
+			"components/MODULE.star below the project's root; dots in MODULE are folders. PATH is FILE.star or FILE.star:FUNCTION. " +
+			"Existing files are never overwritten.",
 		Action: func(c *cli.Context) error {
 			name, err := program.OneArgument(c, "NAME")
 			if err != nil {

@@ -17,10 +17,10 @@ func newResources(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:      "resources",
-		Usage:     "list the named resources that components can ask for",
+		Usage:     "list the named resources that components can request",
 		UsageText: "[--json]\ntorchx component resources",
-		Description: "List the names that arguments such as `-h NAME`, specs.resource(h = …) and specs.named_resources take: first those of the " +
-			"project, from sections [resource:NAME] of .torchxconfig with cpu, memMB and, if there are any, gpu, capabilities, devices and tags " +
+		Description: "List the names that `-h NAME`, specs.resource(h = …) and specs.named_resources accept: first those of the project, " +
+			"from sections [resource:NAME] of .torchxconfig with cpu, memMB and optionally gpu, capabilities, devices and tags " +
 			"(K=V,…); then the built-in ones that they do not hide.",
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {

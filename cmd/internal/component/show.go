@@ -19,10 +19,10 @@ func newShow(f *program.Factory) *cli.Command {
 		Usage: "show a component: signature, arguments, documentation, source",
 		UsageText: "[--json] COMPONENT\n" +
 			"torchx component show dist.ddp\n" +
-			"torchx component show train.star:main\n" +
-			"torchx component show @lib//train.star:main",
-		Description: "Show where a component is defined, how it is called, what its arguments are and mean, and its source.",
-		Flags:       []cli.Flag{program.JSONFlag(&asJSON)},
+			"torchx component show components/train.star:train",
+		Description: "Show where a component is defined, its signature, its arguments with their documentation, and its source. A component " +
+			"of a library is @LIBRARY//FILE.star:FUNCTION.",
+		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			name, err := program.OneArgument(c, "COMPONENT")
 			if err != nil {

@@ -27,24 +27,25 @@ func newTest(f *program.Factory) *cli.Command {
 		Usage: "run the tests of components",
 		UsageText: "[-run RE] [-v] [-json] [-update] [-cover] [PATH...]\n" +
 			"torchx component test\n" +
-			"torchx component test -v -run 'test_shape/2x' components\n" +
+			"torchx component test -v -run test_resources/named components\n" +
 			"torchx component test -update components/train_test.star\n" +
 			"torchx component test -cover -coverprofile cover.out",
-		Description: "Run the functions test_NAME(t) of *_test.star files and print what `go test` would. Each file is evaluated once, then its " +
-			"tests run side by side. t has eq, ne, true, false, contains, lacks, matches, fails, error, fatal, log, skip, run (a subtest), " +
-			"app (a component with arguments as they are typed), plan (what a backend would get; none is needed), golden (compare with " +
-			"testdata/NAME.json) and setenv. A test that loops for ever, takes all memory or crashes fails alone. The exit code is 1 if a test failed.",
+		Description: "Run the functions test_NAME(t) of *_test.star files and print what `go test` prints. Each file is evaluated once, " +
+			"then its tests run in parallel. t has eq, ne, true, false, contains, lacks, matches, fails, error, fatal, log, skip, " +
+			"run (a subtest), app (a component with command-line arguments), plan (what a backend would get, without one), golden " +
+			"(compare with testdata/NAME.json) and setenv. An endless loop, too much memory or a crash fails only that test. The " +
+			"exit code is 1 if a test failed.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "run", Usage: "only tests that match `RE`; with slashes, subtests too", Destination: &o.Run},
-			&cli.StringFlag{Name: "skip", Usage: "not those that match `RE`", Destination: &o.Skip},
-			&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "print all tests and what they log", Destination: &o.verbose},
+			&cli.StringFlag{Name: "run", Usage: "only tests that match `RE`; a slash separates subtests", Destination: &o.Run},
+			&cli.StringFlag{Name: "skip", Usage: "no tests that match `RE`", Destination: &o.Skip},
+			&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "print all tests and their log", Destination: &o.verbose},
 			&cli.BoolFlag{Name: "json", Usage: "print events as `go test -json` does, one a line", Destination: &o.json},
 			&cli.BoolFlag{Name: "update", Usage: "write the golden files instead of comparing with them", Destination: &o.Update},
-			&cli.BoolFlag{Name: "cover", Usage: "say which statements of components ran", Destination: &o.Cover},
+			&cli.BoolFlag{Name: "cover", Usage: "print the coverage of components", Destination: &o.Cover},
 			&cli.StringFlag{Name: "coverprofile", Usage: "write the coverage to `FILE`, for `go tool cover -html=FILE`", Destination: &o.profile},
-			&cli.BoolFlag{Name: "failfast", Usage: "start no more tests after a failure", Destination: &o.FailFast},
-			&cli.IntFlag{Name: "parallel", Aliases: []string{"p"}, Usage: "run `N` tests at once (default: one for each processor)", Destination: &o.Parallel},
-			&cli.DurationFlag{Name: "timeout", Usage: "the most that one test may take, such as 10s", Value: interp.DefaultTimeout, Destination: &o.Timeout},
+			&cli.BoolFlag{Name: "failfast", Usage: "start no further tests after a failure", Destination: &o.FailFast},
+			&cli.IntFlag{Name: "parallel", Aliases: []string{"p"}, Usage: "run `N` tests in parallel (default: one for each processor)", Destination: &o.Parallel},
+			&cli.DurationFlag{Name: "timeout", Usage: "the longest that one test may take, such as 10s", Value: interp.DefaultTimeout, Destination: &o.Timeout},
 		},
 		Action: func(c *cli.Context) error {
 			if c.IsSet("parallel") && o.Parallel < 1 {

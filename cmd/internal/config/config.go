@@ -23,11 +23,12 @@ type configOptions struct {
 func NewConfig(f *program.Factory) *cli.Command {
 	return f.Group(&cli.Command{
 		Name:  "config",
-		Usage: "explain which values count, trust files that a project names",
+		Usage: "explain settings",
 		UsageText: "COMMAND ...\n" +
 			"torchx config explain dist.ddp\n" +
 			"torchx config trust kubeconfig.yaml",
-		Description: "Explain where settings come from, and consent to files that a project's .torchxconfig names and that can run programs here.",
+		Description: "Explain where settings come from, and trust files that a project's .torchxconfig names and that can run programs on " +
+			"this machine.",
 		Subcommands: []*cli.Command{newExplain(f), newTrust(f)},
 	})
 }
@@ -42,12 +43,13 @@ func newExplain(f *program.Factory) *cli.Command {
 			"torchx config explain\n" +
 			"torchx config explain -b local -cfg grace_period=3\n" +
 			"torchx config explain dist.ddp",
-		Description: "List the settings of the program, the options of a backend and, with COMPONENT, the defaults of its " +
-			"arguments: each with its value and where that comes from, be it -cfg, a line of a .torchxconfig, a variable of the environment or " +
-			"the program. Values that do not count are shown below the one that hides them. Keys that mean nothing are named, and a value " +
-			"that cannot be used is an error. " + program.SecretsHelp,
+		Description: "List the settings of torchx, the options of a backend and, with COMPONENT, the defaults of its arguments, each with " +
+			"its value and its source: -cfg, a line of a .torchxconfig, an environment variable or the built-in default. " +
+			"Overridden values are listed below the value that overrides them. Unknown keys are reported, and an invalid value is " +
+			"an error. " +
+			program.SecretsHelp,
 		Flags: []cli.Flag{
-			program.BackendFlag(&o.backend, "explain the options of `BACKEND` (default: the one that run would take)"),
+			program.BackendFlag(&o.backend, "explain the options of `BACKEND` (default: the backend that run uses)"),
 			program.CfgFlag(&o.cfg), program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {

@@ -28,16 +28,18 @@ type configureOptions struct {
 func NewConfigure(f *program.Factory) *cli.Command {
 	o := configureOptions{}
 	return &cli.Command{
-		Name:      "configure",
-		Usage:     "write a .torchxconfig to start from",
-		UsageText: "[-s BACKENDS] [-a] [--print] [--force]\ntorchx configure --print -a",
-		Description: "Write .torchxconfig into the working folder, with a section for each backend: the required " +
-			"options as placeholders to fill in and, with -a, the others with their defaults. A file that is there is kept unless --force is given.",
+		Name:  "configure",
+		Usage: "write a .torchxconfig",
+		UsageText: "[-s BACKENDS] [-a] [--print] [--force]\n" +
+			"torchx configure --print -a\n" +
+			"torchx configure -s local,docker",
+		Description: "Write .torchxconfig into the working folder, with a section for each backend: required options as placeholders to " +
+			"fill in and, with -a, the other options with their defaults. An existing file is kept unless --force is given.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "backend", Aliases: []string{"b", "s", "schedulers", "scheduler"}, Usage: "only the backends `A,B`", Destination: &o.backends},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "optional options too", Destination: &o.all},
-			&cli.BoolFlag{Name: "print", Usage: "print to stdout instead", Destination: &o.print},
-			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there", Destination: &o.force},
+			&cli.StringFlag{Name: "backend", Aliases: []string{"b", "s", "schedulers", "scheduler"}, Usage: "only backends `A,B`", Destination: &o.backends},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include optional options", Destination: &o.all},
+			&cli.BoolFlag{Name: "print", Usage: "print to stdout and write nothing", Destination: &o.print},
+			&cli.BoolFlag{Name: "force", Usage: "overwrite an existing file", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
@@ -81,9 +83,6 @@ func configSections(f *program.Factory, o configureOptions) ([]config.Section, e
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			continue
-		}
-		if _, err := reg.Canonical(name); err != nil {
-			return nil, errors.New(program.UnknownBackend(reg, name))
 		}
 		b, err := reg.Get(name)
 		if err != nil {

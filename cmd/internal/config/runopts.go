@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,10 +13,12 @@ import (
 // NewRunopts returns the command `runopts`.
 func NewRunopts(f *program.Factory) *cli.Command {
 	return &cli.Command{
-		Name:        "runopts",
-		Usage:       "explain the -cfg options of the backends",
-		UsageText:   "[BACKEND]\ntorchx runopts local",
-		Description: "Explain the options that -cfg and .torchxconfig can set: of one backend, or of all.",
+		Name:  "runopts",
+		Usage: "explain backend options",
+		UsageText: "[BACKEND]\n" +
+			"torchx runopts\n" +
+			"torchx runopts local",
+		Description: "Explain the options that -cfg and .torchxconfig can set, of one backend or of all.",
 		Action: func(c *cli.Context) error {
 			if err := program.AtMost(c, 1); err != nil {
 				return err
@@ -36,7 +37,7 @@ func runopts(f *program.Factory, name string) error {
 	if name != "" {
 		alias, err := reg.Canonical(name)
 		if err != nil {
-			return fmt.Errorf("%s", program.UnknownBackend(reg, name))
+			return err
 		}
 		names = []string{alias.Backend}
 	}

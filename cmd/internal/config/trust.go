@@ -24,11 +24,12 @@ func newTrust(f *program.Factory) *cli.Command {
 			"torchx config trust kubeconfig.yaml\n" +
 			"torchx config trust --revoke kubeconfig.yaml\n" +
 			"torchx config trust",
-		Description: "Consent to files that the .torchxconfig of a folder names and that can run programs on this machine, such as a kubeconfig with " +
-			"a credential program: read them first. Consent holds for the content of a file: a change needs it again. " +
-			"Files that you name yourself, by -cfg, the environment or ~/.torchxconfig, need none. Without FILE it lists what you trust.",
+		Description: "Trust files that the .torchxconfig of a folder names and that can run programs on this machine, such as a kubeconfig " +
+			"with a credential program. Read them first. Trust holds for the content of a file: a changed file must be trusted " +
+			"again. Files that you name yourself, with -cfg, in the environment or in ~/.torchxconfig, need no trust. Without " +
+			"FILE, list the trusted files.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "revoke", Usage: "trust the files no longer", Destination: &revoke},
+			&cli.BoolFlag{Name: "revoke", Usage: "no longer trust the files", Destination: &revoke},
 			program.JSONFlag(&asJSON),
 		},
 		Action: func(c *cli.Context) error {

@@ -38,25 +38,26 @@ func NewDiff(f *program.Factory) *cli.Command {
 	env := cli.StringSlice{}
 	return &cli.Command{
 		Name:  "diff",
-		Usage: "compare two components, argument sets, backends, or an app with its source",
+		Usage: "compare apps or plans",
 		UsageText: "[options] A [B]\n" +
-			"torchx diff train.star:small train.star:large\n" +
-			"torchx diff 'train.star:main --lr 0.1' 'train.star:main --lr 0.2'\n" +
-			"torchx diff 'train.star:main --lr 0.1' -- '--lr 0.2'\n" +
-			"torchx diff -b local,docker 'utils.echo --msg hi'\n" +
-			"torchx diff sweep-c7rn\n" +
-			"torchx diff - -- '--steps 20'",
-		Description: "Show how two apps, their options and their plans differ. A and B are components, in quotes with their arguments if there " +
-			"are any, or the handles of past apps. B may be arguments only: A's component with those changed. A past app alone is compared with what its " +
-			"component gives today, as `torchx rerun` would run it; a component alone with itself on two backends, -b X,Y. " +
-			"With A and B, -b X,Y plans A for X and B for Y. Both get the same app id, nothing is submitted and no backend is contacted. " +
-			"The exit code is 0 if there is no difference, 1 if there is one, 2 if nothing could be compared. " + program.SecretsHelp,
+			"torchx diff -\n" +
+			"torchx diff - -- '--msg bye'\n" +
+			"torchx diff 'utils.echo --msg hi' 'utils.echo --msg bye'\n" +
+			"torchx diff 'train.train --script train.py' -- '--cpu 2'\n" +
+			"torchx diff -b local,docker 'utils.echo --msg hi'",
+		Description: "Show how two apps, their options and their plans differ. A and B are components, quoted with their arguments, or " +
+			"handles of past apps. B may be arguments only: A's component with these arguments changed. A past app alone is " +
+			"compared with what its component gives now, as `torchx rerun` would run it; a component alone is compared on two " +
+			"backends, -b X,Y. With A and B, -b X,Y plans A for X and B for Y. Both plans get the same app ID, nothing is " +
+			"submitted and no backend is contacted. The exit code is 0 without differences, 1 with differences, 2 if the " +
+			"comparison failed. " +
+			program.SecretsHelp,
 		Flags: []cli.Flag{
-			program.BackendFlag(&o.plan.Backend, "plan for `BACKEND`, or for two: X,Y"),
+			program.BackendFlag(&o.plan.Backend, "plan for `BACKEND`, or for two, X,Y"),
 			program.CfgFlag(&o.plan.Cfg),
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: &env},
 			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.plan.Workspace},
-			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around a difference", Value: 3, Destination: &o.context},
+			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around each difference", Value: 3, Destination: &o.context},
 			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg or request", Destination: &o.only},
 			program.JSONFlag(&o.json),
 		},

@@ -59,10 +59,11 @@ func NewDoctor(f *program.Factory) *cli.Command {
 	o := doctorOptions{}
 	return &cli.Command{
 		Name:      "doctor",
-		Usage:     "look for what keeps apps from running, with the fix",
+		Usage:     "check the installation",
 		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
-		Description: "Examine the home of torchx (TORCHX_HOME) and every backend: really lock a file, start an agent, read the whole history. " +
-			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that is not there is a warning.",
+		Description: "Check TORCHX_HOME and every backend: lock a file, start an agent, read the whole history. Each line is ok, a warning " +
+			"or a failure, with what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that " +
+			"is not available is a warning.",
 		Flags: []cli.Flag{program.BackendFlag(&o.backend, "only the home and `BACKEND`"), program.JSONFlag(&o.json)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {

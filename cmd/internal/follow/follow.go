@@ -26,11 +26,11 @@ type Options struct {
 // Flags returns the flags that set o.
 func Flags(o *Options) []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "wait", Usage: "return after the end of the app (local and docker do anyway)", Destination: &o.Wait},
-		&cli.BoolFlag{Name: "log", Usage: "show the output of the replicas, and wait (local and docker do anyway)", Destination: &o.Log},
-		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return once all replicas have started, but for roles that wait for others", Destination: &o.Detach},
-		&cli.BoolFlag{Name: "queue", Usage: "start when the app's CPUs, memory and GPUs fit beside the apps that run here (with -d: return once it is queued)", Destination: &o.queue},
-		TtyFlag(&o.Tty, "run the only replica on a terminal, and sit at it: a shell, a REPL, pdb"),
+		&cli.BoolFlag{Name: "wait", Usage: "wait until the app ends (local and docker do anyway)", Destination: &o.Wait},
+		&cli.BoolFlag{Name: "log", Usage: "print the output of replicas and wait (local and docker do anyway)", Destination: &o.Log},
+		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return when all replicas have started, except roles that wait for others", Destination: &o.Detach},
+		&cli.BoolFlag{Name: "queue", Usage: "wait until the app's CPUs, memory and GPUs are free on this machine (with -d: return when the app is queued)", Destination: &o.queue},
+		TtyFlag(&o.Tty, "connect the terminal to the only replica: a shell, a REPL, pdb"),
 		DetachKeysFlag(&o.Tty),
 	}
 }

@@ -31,7 +31,7 @@ func TtyFlag(o *TtyOptions, usage string) cli.Flag {
 func DetachKeysFlag(o *TtyOptions) cli.Flag {
 	return &cli.StringFlag{
 		Name: "detach-keys", Destination: &o.keys,
-		Usage: "with --tty: the `KEYS` that leave the app, as docker writes them (default: " + tty.DefaultDetachKeys + ")",
+		Usage: "with --tty: `KEYS` that detach, in docker's notation (default: " + tty.DefaultDetachKeys + ")",
 	}
 }
 

@@ -2,10 +2,11 @@ package grammar
 
 import "fmt"
 
-// UsageError is a command line that cannot be understood.
+// UsageError reports a command line that cannot be understood.
 type UsageError struct {
-	Command string // "" for the program itself
-	Text    string
+	Command   string // "" for the program itself
+	Text      string
+	HasRemedy bool // Text names what to type instead
 }
 
 func (e *UsageError) Error() string {
@@ -16,5 +17,5 @@ func (e *UsageError) Error() string {
 }
 
 func usagef(command, format string, args ...any) error {
-	return &UsageError{command, fmt.Sprintf(format, args...)}
+	return &UsageError{Command: command, Text: fmt.Sprintf(format, args...)}
 }

@@ -16,32 +16,33 @@ import (
 func NewLib(f *program.Factory) *cli.Command {
 	return f.Group(&cli.Command{
 		Name:  "lib",
-		Usage: "add, fetch, lock and check component libraries of the project",
+		Usage: "manage shared libraries",
 		UsageText: "COMMAND ...\n" +
-			"torchx lib add acme https://github.com/acme/components.git v1.2.0\n" +
-			"torchx lib update acme@v1.3.0\n" +
-			"torchx run @acme//train.star:ddp --help",
+			"torchx lib add shared ../shared\n" +
+			"torchx lib list\n" +
+			"torchx run @shared//greet.star:hello\n" +
+			"torchx lib remove shared",
 		Description: libHelp,
 		Subcommands: []*cli.Command{
 			libAddCommand(f), libRemoveCommand(f),
-			libAllCommand(f, "sync", "fetch what is locked, lock what is new", "Make the libraries be here as "+library.LockFile+" has them: fetch those that are not, "+
-				"and lock those that are listed and not locked yet. A commit that is locked stays.", libSync),
+			libAllCommand(f, "sync", "fetch locked libraries, lock new ones", "Fetch the libraries that are missing on this machine, as "+library.LockFile+" records them, "+
+				"and lock libraries that are listed but not locked. Locked commits do not change.", libSync),
 			libUpdateCommand(f),
-			libAllCommand(f, "vendor", "keep the files in the project", "Put the files of all libraries into "+library.VendorDir+", which is then read instead of the cache: "+
-				"neither that nor the network is needed any more. Commands that change the lock keep the folder in step.", libVendor),
+			libAllCommand(f, "vendor", "copy the files into the project", "Copy the files of all libraries into "+library.VendorDir+", which is then read instead of the cache, "+
+				"so that neither the cache nor the network is needed. Commands that change the lock update the folder.", libVendor),
 			libAllCommand(f, "verify", "compare all files with the lock", "Compare every file of every library with its SHA-256 in "+library.LockFile+
-				", and exit with 1 if one differs or is not there.", libVerify),
+				", and exit with 1 if a file differs or is missing.", libVerify),
 			libListCommand(f),
 		},
 	})
 }
 
-const libHelp = "Libraries are folders of .star files that projects share, loaded as load(\"@NAME//x.star\", ...).\n" +
-	library.ProjectFile + " at the project's root lists them, a line each:\n" +
-	"`lib NAME URL REVISION [path=FOLDER]`: a git repository (https, ssh, file), or a folder of it;\n" +
-	"`lib NAME FOLDER`: a folder of this machine; `replace NAME FOLDER`: read that instead, as it is, while you work on both.\n" +
-	library.LockFile + " holds the commit and the SHA-256 of every file: nothing else is loaded. Commit both files.\n" +
-	"`run` never fetches. With --offline nothing does, but from file:// URLs."
+const libHelp = "Manage libraries: folders of .star files that projects share, loaded as load(\"@NAME//x.star\", ...).\n" +
+	library.ProjectFile + " at the project's root lists them, one a line:\n" +
+	"`lib NAME URL REVISION [path=FOLDER]`: a git repository (https, ssh, file) or a folder of it;\n" +
+	"`lib NAME FOLDER`: a folder on this machine; `replace NAME FOLDER`: a folder to read instead, while you work on both.\n" +
+	library.LockFile + " records the commit and the SHA-256 of every file; nothing else is loaded. Commit both files.\n" +
+	"`run` never fetches. With --offline only file:// URLs are fetched."
 
 // action is what one of the commands does with its arguments.
 type action func(ctx context.Context, f *program.Factory, m *library.Manager, args []string) error
@@ -59,17 +60,19 @@ func libAddCommand(f *program.Factory) *cli.Command {
 	o := libAddOptions{}
 	return &cli.Command{
 		Name:  "add",
-		Usage: "list, fetch and lock a library",
+		Usage: "add, fetch and lock a library",
 		UsageText: "[--path FOLDER] [--replace] NAME URL|FOLDER [REVISION]\n" +
 			"torchx lib add acme https://github.com/acme/components.git v1.2.0\n" +
 			"torchx lib add --path torchx/lib tools ssh://git@example.com/infra.git main\n" +
-			"torchx lib add shared ../shared/components\n" +
-			"torchx lib add --replace acme ../acme",
-		Description: "Write a line for a library into " + library.ProjectFile + ", fetch it and lock its files. REVISION is a tag, a branch or a commit; " +
-			"without it the newest release is taken. A FOLDER of this machine is read where it is.",
+			"torchx lib add shared ../shared\n" +
+			"torchx lib add --replace shared ../shared-fork",
+		Description: "Add a library to " +
+			library.ProjectFile +
+			", fetch it and lock its files. REVISION is a tag, a branch or a commit; it defaults to the newest release. A local " +
+			"FOLDER is read in place.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "path", Usage: "the library is this `FOLDER` of the repository", Destination: &o.path},
-			&cli.BoolFlag{Name: "replace", Usage: "read FOLDER, as it is, in the place of a library that is listed", Destination: &o.replace},
+			&cli.StringFlag{Name: "path", Usage: "the library is `FOLDER` of the repository", Destination: &o.path},
+			&cli.BoolFlag{Name: "replace", Usage: "read FOLDER, without a lock, instead of a listed library", Destination: &o.replace},
 		},
 		Action: func(c *cli.Context) error {
 			return lib(f, c, func(ctx context.Context, f *program.Factory, m *library.Manager, args []string) error {
@@ -82,12 +85,17 @@ func libAddCommand(f *program.Factory) *cli.Command {
 func libRemoveCommand(f *program.Factory) *cli.Command {
 	var replace bool
 	return &cli.Command{
-		Name:        "remove",
-		Usage:       "take libraries out",
-		UsageText:   "[--replace] NAME ...\ntorchx lib remove acme tools\ntorchx lib remove --replace acme",
-		Description: "Take libraries out of " + library.ProjectFile + ", of the lock and of " + library.VendorDir + ".",
+		Name:  "remove",
+		Usage: "remove libraries",
+		UsageText: "[--replace] NAME ...\n" +
+			"torchx lib remove shared",
+		Description: "Remove libraries from " +
+			library.ProjectFile +
+			", from the lock and from " +
+			library.VendorDir +
+			".",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "replace", Usage: "take only the folder away that is read in their place", Destination: &replace},
+			&cli.BoolFlag{Name: "replace", Usage: "remove only the folders that replace the libraries", Destination: &replace},
 		},
 		Action: func(c *cli.Context) error {
 			if replace {
@@ -100,11 +108,15 @@ func libRemoveCommand(f *program.Factory) *cli.Command {
 
 func libUpdateCommand(f *program.Factory) *cli.Command {
 	return &cli.Command{
-		Name:      "update",
-		Usage:     "lock what revisions mean now, or other ones",
-		UsageText: "[NAME[@REVISION] ...]\ntorchx lib update\ntorchx lib update acme@v1.3.0",
-		Description: "Look up what the revision of each library, or of those that are named, means now, fetch that and lock it. " +
-			"@REVISION changes the line in " + library.ProjectFile + ", too.",
+		Name:  "update",
+		Usage: "lock the current commits of revisions, or other revisions",
+		UsageText: "[NAME[@REVISION] ...]\n" +
+			"torchx lib update\n" +
+			"torchx lib update acme@v1.3.0",
+		Description: "Resolve the revision of each library, or of those that are named, fetch the result and lock it. @REVISION changes the " +
+			"line in " +
+			library.ProjectFile +
+			".",
 		Action: func(c *cli.Context) error {
 			return lib(f, c, libUpdate)
 		},
@@ -127,8 +139,8 @@ func libAllCommand(f *program.Factory, name, usage, description string, run acti
 func libListCommand(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Name: "list", Usage: "show how it stands with each", UsageText: "[--json]\ntorchx lib list",
-		Description: "List the libraries of the project: what is locked of each, whether its files are here, and where they come from.",
+		Name: "list", Usage: "list the libraries and their state", UsageText: "[--json]\ntorchx lib list",
+		Description: "List the libraries of the project: the locked commit, whether the files are on this machine, and their source.",
 		Flags:       []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {

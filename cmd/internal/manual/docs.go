@@ -22,15 +22,17 @@ type docsOptions struct {
 func NewDocs(f *program.Factory) *cli.Command {
 	var o docsOptions
 	return &cli.Command{
-		Name:      "docs",
-		Usage:     "write the documentation as an HTML page or as man pages",
-		UsageText: "-o DIR [--man]\ntorchx docs -o site\ntorchx docs --man -o ~/.local/share/man/man1",
-		Description: "Write index.html into DIR: all pages of the documentation, with search, in one file that needs no network; " +
-			"and into DIR/schema the JSON Schemas of what commands print with --json. " +
-			"With --man write a man page for the program and for each command. Files of the same names are overwritten.",
+		Name:  "docs",
+		Usage: "export the manual",
+		UsageText: "-o DIR [--man]\n" +
+			"torchx docs -o site\n" +
+			"torchx docs --man -o ~/.local/share/man/man1",
+		Description: "Write the manual into DIR as index.html: all pages, with search, in one file that needs no network; and into DIR/schema the " +
+			"JSON Schemas of what commands print with --json. With --man, write " +
+			"a man page for torchx and for each command instead. Existing files with these names are overwritten.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write into `DIR`", Destination: &o.dir},
-			&cli.BoolFlag{Name: "man", Usage: "write man pages", Destination: &o.man},
+			&cli.BoolFlag{Name: "man", Usage: "write man pages instead of HTML", Destination: &o.man},
 		},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {

@@ -1,5 +1,5 @@
-// Package manual implements `torchx help`, which prints a page of the embedded documentation,
-// and `torchx docs`, which writes all of it as one HTML page or as man pages.
+// Package manual implements `torchx help`, which prints a page of the embedded manual, and
+// `torchx docs`, which exports the manual as one HTML file or as man pages.
 //
 //	docs.Topics ─► help TOPIC ─► $PAGER
 //	docs.Site ───► docs ─► index.html
@@ -23,13 +23,21 @@ import (
 	"torchx/runtime/suggest"
 )
 
+// topicsName is the topic that lists all topics.
+const topicsName = "topics"
+
 // NewHelp returns the command `help`.
 func NewHelp(f *program.Factory) *cli.Command {
 	return &cli.Command{
-		Name:        "help",
-		Usage:       "explain a command or a topic",
-		UsageText:   "[TOPIC|COMMAND]\ntorchx help\ntorchx help logs\ntorchx help run",
-		Description: "Print a page of the documentation, or the help of a command. Without an argument, list all topics. On a terminal the page is shown by $PAGER.",
+		Name:  "help",
+		Usage: "read the manual",
+		UsageText: "[TOPIC|COMMAND]\n" +
+			"torchx help\n" +
+			"torchx help topics\n" +
+			"torchx help logs\n" +
+			"torchx help component test",
+		Description: "Print a page of the manual or the help of a command, on a terminal through $PAGER. Without an argument, print an " +
+			"overview of the commands; `torchx help topics` lists the pages.",
 		Action: func(c *cli.Context) error {
 			return runHelp(c.Context, f, c.App, strings.Join(c.Args().Slice(), " "))
 		},
@@ -41,8 +49,12 @@ func runHelp(ctx context.Context, f *program.Factory, app *cli.App, name string)
 	if err != nil {
 		return err
 	}
-	if name == "" {
-		return f.Print(topicList(all, ui.TerminalWidth(f.Out)))
+	width := ui.TerminalWidth(f.Out)
+	switch name {
+	case "":
+		return f.Print(program.Overview(app, width))
+	case topicsName:
+		return f.Print(topicList(all, width))
 	}
 	for _, t := range all {
 		if t.Name == name {
@@ -50,13 +62,14 @@ func runHelp(ctx context.Context, f *program.Factory, app *cli.App, name string)
 		}
 	}
 	if c := program.FindCommand(app.Commands, name); c != nil {
-		return f.Print(program.CommandHelp(c, name, ui.TerminalWidth(f.Out)))
+		return f.Print(program.CommandHelp(c, name, width))
 	}
-	return fmt.Errorf("%q is neither a topic nor a command%s: `torchx help` lists the topics", name, suggest.Hint(name, names(app, all)))
+	return fmt.Errorf("unknown topic or command %q: `torchx help topics` lists the topics%s", name, suggest.Hint(name, names(app, all)))
 }
 
-// names returns what can be asked for.
-func names(app *cli.App, all []docs.Topic) (list []string) {
+// names returns the topics and commands that have help.
+func names(app *cli.App, all []docs.Topic) []string {
+	list := []string{topicsName}
 	for _, t := range all {
 		list = append(list, t.Name)
 	}
@@ -68,7 +81,7 @@ func names(app *cli.App, all []docs.Topic) (list []string) {
 
 func topicList(all []docs.Topic, width int) string {
 	var b strings.Builder
-	b.WriteString("usage: torchx help [TOPIC|COMMAND]\n")
+	b.WriteString("usage: torchx help TOPIC\n")
 	group := ""
 	for _, t := range all {
 		if t.Group != group {
@@ -77,7 +90,7 @@ func topicList(all []docs.Topic, width int) string {
 		}
 		program.HelpEntry(&b, t.Name, t.Title, width)
 	}
-	b.WriteString("\n`torchx docs -o DIR` writes all of it as an HTML page.\n")
+	b.WriteString("\n`torchx docs -o DIR` writes all pages as one HTML file.\n")
 	return b.String()
 }
 
@@ -86,8 +99,8 @@ var (
 	markdownLink    = `!?\[([^\]]*)\]\([^)]*\)`
 )
 
-// terminalText is Markdown as people read it in a terminal: without comments and fences,
-// links as their text, headings in bold.
+// terminalText renders Markdown for a terminal: without comments and fences, links as their
+// text, headings in bold.
 func terminalText(markdown string, style ui.Style) string {
 	var b strings.Builder
 	text := regexp.MustCompile(markdownComment).ReplaceAllString(markdown, "")
@@ -113,7 +126,7 @@ func terminalText(markdown string, style ui.Style) string {
 	return b.String()
 }
 
-// show prints a text, on a terminal by $PAGER.
+// show prints a text, on a terminal through $PAGER.
 func show(ctx context.Context, f *program.Factory, text string) error {
 	pager := strings.Fields(f.Env.Get("PAGER"))
 	if len(pager) == 0 {

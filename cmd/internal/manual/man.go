@@ -14,13 +14,13 @@ import (
 // maxText is the width of a line of text in bytes; escapes make it longer.
 const maxText = 70
 
-// manPages returns a man page of the program and of each command, in man(7), by file name.
+// manPages returns man(7) pages of the program and of each command, by file name.
 func manPages(app *cli.App) map[string]string {
 	files := map[string]string{}
 	main := newManPage("torchx", app.Usage)
 	main.section("SYNOPSIS")
 	main.line(".B torchx")
-	main.text("[options] COMMAND ...")
+	main.text("COMMAND [options]")
 	main.section("COMMANDS")
 	visit(app.Commands, "", func(name string, c *cli.Command) {
 		main.entry(name, c.Usage)
@@ -28,12 +28,12 @@ func manPages(app *cli.App) map[string]string {
 	})
 	main.options(app.Flags)
 	main.section("SEE ALSO")
-	main.text("torchx help lists the topics of the documentation.")
+	main.text("torchx help topics lists the pages of the manual.")
 	files["torchx.1"] = main.String()
 	return files
 }
 
-// visit calls with every visible command and its full name.
+// visit calls call for every visible command with its full name.
 func visit(commands []*cli.Command, group string, call func(name string, c *cli.Command)) {
 	for _, c := range commands {
 		if !c.Hidden {
@@ -67,7 +67,7 @@ func commandPage(name string, c *cli.Command) string {
 	return p.String()
 }
 
-// manPage is a page in the making.
+// manPage builds a man page.
 type manPage struct{ strings.Builder }
 
 func newManPage(name, usage string) *manPage {
@@ -82,7 +82,7 @@ func (p *manPage) line(text string) { p.WriteString(text + "\n") }
 
 func (p *manPage) section(title string) { p.line(".SH " + title) }
 
-// text writes a paragraph in short lines that are no requests.
+// text writes a paragraph in short lines and escapes lines that would be requests.
 func (p *manPage) text(paragraph string) {
 	for _, line := range ui.WrapText(paragraph, maxText) {
 		line = roff(line)

@@ -2,15 +2,13 @@ package program
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
-	"torchx/runtime/suggest"
 )
 
 // JSONFlag returns the flag --json.
@@ -80,21 +78,10 @@ func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
 	}
 	alias, err := reg.Canonical(name)
 	if errors.Is(err, backend.ErrNotFound) {
-		return alias, Usagef(command, "%s", UnknownBackend(reg, name))
+		return alias, &grammar.UsageError{Command: command, Text: err.Error(), HasRemedy: true}
 	}
 	return alias, err
 }
 
-// UnknownBackend says which backends there are and which was probably meant.
-func UnknownBackend(reg *backend.Registry, name string) string {
-	known := reg.Names()
-	among := append([]string{}, known...)
-	for _, n := range known {
-		among = append(among, reg.AliasesOf(n)...)
-	}
-	return fmt.Sprintf("unknown backend %s: known ones are %s.%s",
-		ui.QuoteWord(name), strings.Join(known, ", "), suggest.Hint(name, among))
-}
-
 // HandleHelp explains what stands for an app on the command line.
-const HandleHelp = "HANDLE is what `torchx run` printed (backend://session/app_id), any unique beginning of an app id, or - for the app that was submitted last."
+const HandleHelp = "HANDLE is what `torchx run` printed (backend://session/app_id), any unique prefix of an app ID, or - for the most recent app."

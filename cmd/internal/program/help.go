@@ -11,23 +11,24 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// helpColumn is where explanations begin in help.
+// helpColumn is the column where explanations begin in help.
 const helpColumn = 26
 
-// HelpText is what --help prints, of one command or of the program.
+// HelpText returns what --help prints, of one command or of the program.
 func HelpText(app *cli.App, command string, width int) string {
 	if c := FindCommand(app.Commands, command); c != nil {
 		return CommandHelp(c, command, width)
 	}
-	return programHelp(app, width)
+	return Overview(app, width)
 }
 
-// FindCommand returns the command of that name, with its group's: "component test".
+// FindCommand returns the command with a full name, such as "component test"; nil if no
+// command has it.
 func FindCommand(commands []*cli.Command, name string) *cli.Command {
 	first, rest, inGroup := strings.Cut(name, " ")
 	for _, c := range commands {
 		switch {
-		case c.Name != first:
+		case !c.HasName(first):
 		case inGroup:
 			return FindCommand(c.Subcommands, rest)
 		default:
@@ -37,30 +38,8 @@ func FindCommand(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-// programHelp is `torchx --help`.
-func programHelp(app *cli.App, width int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "usage: %s [options] COMMAND ...\n\n%s\n\ncommands:\n", app.Name, app.Usage)
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			HelpEntry(&b, strings.Join(c.Names(), ", "), c.Usage, width)
-		}
-	}
-	b.WriteString("\noptions:\n")
-	helpFlags(&b, app.Flags, width)
-	HelpEntry(&b, "-h, --help", "print this help and exit", width)
-	b.WriteString("\nexamples:\n" + Indent(programExamples) + "\n`torchx COMMAND --help` tells more about a command.\n")
-	return b.String()
-}
-
-const programExamples = `torchx run utils.echo --msg hello
-torchx run components/dist.star:ddp --nnodes 2
-torchx list
-torchx log -t -
-`
-
-// CommandHelp is `torchx COMMAND --help`; name has that of the command's group, too. A command's Description is its
-// explanation; its UsageText holds the line of usage and then examples.
+// CommandHelp returns what `torchx NAME --help` prints; name includes the command's group.
+// UsageText holds the line of usage and then the examples.
 func CommandHelp(c *cli.Command, name string, width int) string {
 	usage, examples, _ := strings.Cut(c.UsageText, "\n")
 	var b strings.Builder
@@ -86,8 +65,8 @@ func CommandHelp(c *cli.Command, name string, width int) string {
 	return b.String()
 }
 
-// usageLines is a line of usage, broken between its [parts] and words where the
-// screen is too narrow, and continued below where it began.
+// usageLines returns a line of usage, broken between words and [parts] where the screen is
+// too narrow. Continuations are indented to the first argument.
 func usageLines(begin, usage string, width int) string {
 	var parts []string
 	for _, word := range strings.Fields(usage) {
@@ -110,7 +89,7 @@ func usageLines(begin, usage string, width int) string {
 	return b.String()
 }
 
-// Indent moves text two columns to the right.
+// Indent indents text by two columns.
 func Indent(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
@@ -131,7 +110,7 @@ func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
 }
 
 // FlagText returns the names of a flag with the placeholder of its value, and its
-// explanation. ok is false for a hidden flag.
+// explanation; ok is false for a hidden flag.
 func FlagText(f cli.Flag) (label, usage string, ok bool) {
 	d, ok := f.(cli.DocGenerationFlag)
 	if v, hides := f.(cli.VisibleFlag); !ok || hides && !v.IsVisible() {
@@ -150,10 +129,10 @@ func FlagText(f cli.Flag) (label, usage string, ok bool) {
 	return label, usage, true
 }
 
-// dashCount puts short names first.
+// dashCount returns the number of leading dashes, which sorts short names first.
 func dashCount(name string) int { return len(name) - len(strings.TrimLeft(name, "-")) }
 
-// UnquoteUsage takes the `PLACEHOLDER` out of a flag's explanation.
+// UnquoteUsage splits a flag's explanation into its `PLACEHOLDER` and the text without backquotes.
 func UnquoteUsage(usage string) (placeholder, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -163,7 +142,7 @@ func UnquoteUsage(usage string) (placeholder, text string) {
 	return placeholder, before + placeholder + after
 }
 
-// HelpEntry prints a label and, beside or below it, its explanation.
+// HelpEntry writes a label and its explanation, on the next line if the label is long.
 func HelpEntry(b *strings.Builder, label, text string, width int) {
 	lines := ui.WrapText(text, width-helpColumn)
 	first := "  " + label
@@ -177,7 +156,7 @@ func HelpEntry(b *strings.Builder, label, text string, width int) {
 	}
 }
 
-// Group completes a command that has sub-commands: alone it prints its help.
+// Group makes a command with subcommands print its help if none is given.
 func (f *Factory) Group(c *cli.Command) *cli.Command {
 	c.Action = func(*cli.Context) error { return f.Print(CommandHelp(c, c.Name, ui.TerminalWidth(f.Out))) }
 	return c

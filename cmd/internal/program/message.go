@@ -71,7 +71,10 @@ func (f *Factory) Explain(err error) {
 	var args *component.UsageError
 	switch {
 	case errors.As(err, &usage):
-		text = strings.TrimSuffix(text, ".") + helpHint(usage.Command)
+		text = strings.TrimSuffix(text, ".")
+		if !usage.HasRemedy {
+			text += helpHint(usage.Command)
+		}
 	case errors.As(err, &args):
 		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(f.flagsOf("run"), args.Text), helpHint("run "+args.Component))
 	default:

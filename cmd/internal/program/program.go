@@ -5,11 +5,13 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -82,14 +84,32 @@ func (f *Factory) main(ctx context.Context, args []string) error {
 		}
 	}
 	app := f.CommandLine()
-	line, err := GrammarOf(app).Normalize(args)
+	g := GrammarOf(app)
+	line, err := g.Normalize(args)
 	if err != nil {
-		return err
+		return cmp.Or(f.checkEarlyBackend(g, line.Early), err)
 	}
 	if line.Help {
 		return f.Print(HelpText(app, line.Verb, ui.TerminalWidth(f.Out)))
 	}
 	return app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
+}
+
+// checkEarlyBackend returns an error if flags without a command name a backend that does
+// not exist.
+func (f *Factory) checkEarlyBackend(g *grammar.Grammar, early []string) error {
+	for i, arg := range early {
+		spelling, name, hasValue := strings.Cut(arg, "=")
+		if flag := g.Find(g.Verbs["run"], spelling); flag == nil || flag.Name != "backend" {
+			continue
+		}
+		if !hasValue && i+1 < len(early) {
+			name = early[i+1]
+		}
+		_, err := f.Canonical("", name)
+		return err
+	}
+	return nil
 }
 
 // GrammarOf is the shape of the command line; behind a component, or an app to
@@ -102,7 +122,7 @@ func GrammarOf(app *cli.App) *grammar.Grammar {
 func (f *Factory) CommandLine() *cli.App {
 	app := &cli.App{
 		Name:                      "torchx",
-		Usage:                     "run apps described in Starlark on this machine, Docker or Kubernetes",
+		Usage:                     "run apps on this machine, on Docker and on Kubernetes",
 		HideHelp:                  true,
 		HideHelpCommand:           true,
 		HideVersion:               true,
@@ -126,10 +146,10 @@ func (f *Factory) CommandLine() *cli.App {
 
 func (f *Factory) globalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "log_level", Usage: "least `LEVEL` of messages: debug, info, warning or error (default: $LOGLEVEL, else info)"},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colours, as with NO_COLOR set"},
-		&cli.BoolFlag{Name: "offline", Usage: "never use the network (the local backend does not anyway)"},
-		&cli.BoolFlag{Name: "show-secrets", Usage: "show values that look like secrets (names like *_TOKEN; more: secrets in [torchx] of .torchxconfig, $TORCHX_SECRETS)"},
+		&cli.StringFlag{Name: "log_level", Usage: "lowest `LEVEL` of messages to print: debug, info, warning or error (default: $LOGLEVEL, else info)"},
+		&cli.BoolFlag{Name: "no-color", Usage: "print no color, as with NO_COLOR set"},
+		&cli.BoolFlag{Name: "offline", Usage: "never use the network (the local backend does not use it)"},
+		&cli.BoolFlag{Name: "show-secrets", Usage: "show values that look like secrets, such as those of *_TOKEN (add patterns in $TORCHX_SECRETS or as secrets in [torchx] of .torchxconfig)"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version and exit"},
 	}
 }
@@ -143,13 +163,15 @@ func (f *Factory) applyGlobalFlags(c *cli.Context) error {
 	return f.setLevel(c.String("log_level"), c.IsSet("log_level"))
 }
 
-// noCommand is what happens without a command.
+// noCommand prints the version, or without --version the overview. It fails as TorchX does,
+// so that a script whose command is empty does not go on.
 func (f *Factory) noCommand(c *cli.Context) error {
 	if c.Bool("version") {
 		return f.Printf("%s\n", versionLine())
 	}
-	_ = f.Print(programHelp(c.App, ui.TerminalWidth(f.Out))) // the error below is what counts
-	f.SayError("no command is given: choose one of the above")
+	if err := f.Print(Overview(c.App, ui.TerminalWidth(f.Out))); err != nil {
+		return err
+	}
 	return QuietError(ExitError)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // SecretsHelp says in the help of a command what is hidden.
-const SecretsHelp = "Values that look like secrets are shown as " + secrets.Hidden + " unless --show-secrets is given."
+const SecretsHelp = "Values that look like secrets are shown as " + secrets.Hidden + ", unless --show-secrets is given."
 
 // SecretRules are those of the program, of $TORCHX_SECRETS and of [torchx]
 // secrets. They are never nil: a configuration that cannot be read must not

@@ -23,10 +23,12 @@ type versionInfo struct {
 func (f *Factory) NewVersion() *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Name:        "version",
-		Usage:       "print the version",
-		UsageText:   "[--json]",
-		Description: "Print the version of this program, what it was built from and for.",
+		Name:  "version",
+		Usage: "print the version",
+		UsageText: "[--json]\n" +
+			"torchx version\n" +
+			"torchx version --json",
+		Description: "Print the version of torchx, the revision that it was built from, and its platform.",
 		Flags:       []cli.Flag{JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := NoArguments(c); err != nil {

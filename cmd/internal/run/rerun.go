@@ -20,17 +20,19 @@ func NewRerun(f *program.Factory) *cli.Command {
 	env := cli.StringSlice{}
 	return &cli.Command{
 		Name:  "rerun",
-		Usage: "run a past app again, with the same or changed arguments",
+		Usage: "run a past app again",
 		UsageText: "[options] HANDLE [component arguments]\n" +
 			"torchx rerun -\n" +
-			"torchx rerun -d sweep-c7rn --steps 20\n" +
-			"torchx rerun -cfg fail_fast=false --env LR=0.2 -\n" +
-			"torchx rerun --dryrun -",
-		Description: "Evaluate the component of an app again, in the folder it was run in, with the arguments, variables and options it had, " +
-			"and run the result as a new app. What is given here replaces what was given then: an argument that of the same name, " +
-			"values behind `--` all of them. It warns when component files, environment variables that the component read or named resources have changed since. " +
-			"An app that was submitted from a file is itself run again. One that had a terminal gets one, unless --tty=false is given. " + program.HandleHelp,
-		Flags: append(runFlags(&o, &env, "where to run: `BACKEND` (default: where it ran)"),
+			"torchx rerun - --msg bye\n" +
+			"torchx rerun -d --env LR=0.2 -\n" +
+			"torchx rerun --dryrun -cfg fail_fast=false -",
+		Description: "Evaluate the component of an app again, in the folder where it was run, with the same arguments, variables and " +
+			"options, and run the result as a new app. What you give here overrides what was given then: an argument by name, " +
+			"arguments after `--` all together. rerun warns if component files, environment variables that the component read, or " +
+			"named resources have changed. An app that was submitted from a file is submitted again. An app that had a terminal " +
+			"gets one, unless --tty=false is given. " +
+			program.HandleHelp,
+		Flags: append(runFlags(&o, &env, "run on `BACKEND` (default: that of the past app)"),
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},
 		),
 		Action: func(c *cli.Context) error {

@@ -38,18 +38,20 @@ func NewRun(f *program.Factory) *cli.Command {
 		Usage: "run a component",
 		UsageText: "[options] COMPONENT [component arguments]\n" +
 			"torchx run utils.echo --msg hello\n" +
-			"torchx run components/dist.star:ddp --nnodes 2 --script train.py\n" +
+			"torchx run -d utils.sh sleep 60\n" +
+			"torchx run --env LR=0.1 utils.sh -c 'echo $LR'\n" +
+			"torchx run train.train --script train.py\n" +
 			"torchx run --tty utils.sh -c 'exec python3'\n" +
-			"torchx run -d --env LR=0.1 my.star:train --epochs 3\n" +
-			"torchx run --dryrun -b local utils.sh -c 'echo $HOME'",
-		Description: "Run a component: built in (`torchx builtins`) or FILE.star:FUNCTION. What stands behind it is its own: " +
-			"`torchx run COMPONENT --help` explains its arguments. The handle of the app goes to stdout; the output of replicas, on stderr, " +
-			"is followed to the end unless -d is given. Ctrl-C cancels the app, twice kills it. The exit code is the app's own. " +
-			"With --tty you sit at the terminal of the only replica: every key goes to it, ctrl-p ctrl-q leaves it running." +
-			" What --dryrun prints for people has no secrets; with --json it is the request itself, and has them.",
-		Flags: append(runFlags(&o, &env, "where to run: `BACKEND` (default: the first of torchx runopts)"),
+			"torchx run --dryrun -b kubernetes utils.echo --msg hello",
+		Description: "Run a component: a built-in one (`torchx builtins`), MODULE.FUNCTION of the folder components, or FILE.star:FUNCTION. " +
+			"The words after it are its arguments: `torchx run COMPONENT --help` explains them. The handle of the app goes to " +
+			"stdout, the output of its replicas to stderr. run follows the output until the app ends (on Kubernetes only with " +
+			"--wait or --log), unless -d is given, and exits with the app's exit code. Ctrl-C cancels the app, a second Ctrl-C " +
+			"kills it. With --tty your terminal is connected to the only replica; ctrl-p ctrl-q detaches and leaves it running. " +
+			"--dryrun hides secrets. --dryrun --json does not, because its output can be submitted.",
+		Flags: append(runFlags(&o, &env, "run on `BACKEND` (default: the first of torchx runopts)"),
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},
-			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted; logs are always kept and shown", Destination: &tee},
+			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted for TorchX; logs are always kept and shown", Destination: &tee},
 		),
 		Action: func(c *cli.Context) (err error) {
 			o.Env, o.HasWorkspace = env.Value(), c.IsSet("workspace")
@@ -81,12 +83,12 @@ func runFlags(o *options, env *cli.StringSlice, where string) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),
-		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print what would be submitted, and do nothing", Destination: &o.dryrun},
-		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: JSON, as torchx submit reads it", Destination: &o.json},
-		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
-		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that does not say which resources it needs", Destination: &o.Strict},
-		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to put into the image of the first role, or several: {FOLDER: PLACE, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
-		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the run this one belongs to", Destination: &o.ParentRunID},
+		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print what would be submitted, and submit nothing", Destination: &o.dryrun},
+		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: print JSON for torchx submit", Destination: &o.json},
+		&cli.StringSliceFlag{Name: "env", Aliases: []string{"e"}, Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
+		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that requests no resources", Destination: &o.Strict},
+		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to add to the image of the first role, or several: {FOLDER: TARGET, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
+		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the parent run", Destination: &o.ParentRunID},
 	}, follow.Flags(&o.follow)...)
 }
 

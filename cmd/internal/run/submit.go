@@ -20,13 +20,15 @@ func NewSubmit(f *program.Factory) *cli.Command {
 	var following follow.Options
 	var backend string
 	return &cli.Command{
-		Name:      "submit",
-		Usage:     "submit what a dry run printed",
-		UsageText: "FILE|- [-d] [--wait] [--log] [--queue]\ntorchx run --dryrun --json utils.echo > plan.json\ntorchx submit plan.json",
-		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or - for stdin. " +
-			"It stays with the app as run does. An app id that is taken is an error.",
+		Name:  "submit",
+		Usage: "submit a saved plan",
+		UsageText: "FILE|- [-d] [--wait] [--log] [--queue]\n" +
+			"torchx run --dryrun --json utils.echo > plan.json\n" +
+			"torchx submit plan.json",
+		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or from stdin (-). submit follows " +
+			"the app as run does. An app ID that exists already is an error.",
 		Flags: append([]cli.Flag{
-			program.BackendFlag(&backend, "the `BACKEND` that it was planned for, where the plan does not tell"),
+			program.BackendFlag(&backend, "`BACKEND` of the plan, if the plan does not name it"),
 		}, follow.Flags(&following)...),
 		Action: func(c *cli.Context) error {
 			file, err := program.OneArgument(c, "FILE")

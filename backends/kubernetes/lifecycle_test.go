@@ -39,12 +39,12 @@ func TestCancel(t *testing.T) {
 			if err != nil || status.State != spec.Cancelled {
 				t.Fatalf("got %+v, %v, want no error and status.State == spec.Cancelled", status, err)
 			}
-			marks := map[string]bool{}
+			times := map[string]bool{}
 			for name, o := range s.objects() {
 				if o.GetKind() != "Service" {
-					marks[o.GetAnnotations()[label.Cancelled]] = true
+					times[o.GetAnnotations()[label.Cancelled]] = true
 					if o.GetAnnotations()[label.Cancelled] == "" {
-						t.Errorf("%s is not marked", name)
+						t.Errorf("%s has no annotation %s", name, label.Cancelled)
 					}
 				}
 			}
@@ -52,8 +52,8 @@ func TestCancel(t *testing.T) {
 				t.Error(err)
 			}
 			for _, o := range s.objects() {
-				if at := o.GetAnnotations()[label.Cancelled]; o.GetKind() != "Service" && !marks[at] {
-					t.Errorf("marked again at %s, before %v", at, marks)
+				if at := o.GetAnnotations()[label.Cancelled]; o.GetKind() != "Service" && !times[at] {
+					t.Errorf("got a new time of cancellation %s, want one of %v", at, times)
 				}
 			}
 			if got, err := s.Submission(t.Context(), p.ID); err != nil || got.Partial {
@@ -67,7 +67,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestUnknown: an app that is not there.
+// TestUnknown: calls for an app that does not exist.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -89,9 +89,9 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestOfTorchX: a job that TorchX itself submitted (the request is a recorded one) is
-// listed, described from its templates, cancelled and deleted.
-func TestOfTorchX(t *testing.T) {
+// TestTorchXJob: a job that TorchX submitted (a recorded request) is listed, described from
+// its templates, cancelled and deleted.
+func TestTorchXJob(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	data, err := os.ReadFile("manifest/testdata/dryrun/custom_multirole.kubernetes.json")
@@ -107,7 +107,7 @@ func TestOfTorchX(t *testing.T) {
 	decode(t, data, &r)
 	body := r.Request.Resource
 	body["spec"].(map[string]any)["queue"] = "default"
-	text, _ := json.Marshal(body) // YAML, too
+	text, _ := json.Marshal(body) // JSON is YAML
 	s.Create(t, s.namespace, string(text))
 	name := body["metadata"].(map[string]any)["name"].(string)
 	id := manifest.AppID(s.namespace, name)
@@ -123,7 +123,7 @@ func TestOfTorchX(t *testing.T) {
 		was, is := &r.App.Roles[i], &got.App.Roles[i]
 		if is.Name != was.Name || is.NumReplicas != was.NumReplicas || is.Image != was.Image ||
 			is.Entrypoint != was.Entrypoint || len(is.Args) != len(was.Args) || is.Resource.CPU != was.Resource.CPU {
-			t.Errorf("%+v, was %+v", is, was)
+			t.Errorf("got %+v, want %+v", is, was)
 		}
 	}
 	if err := errors.Join(s.Cancel(t.Context(), id, backend.CancelOptions{Force: true}), s.Delete(t.Context(), id, backend.DeleteOptions{})); err != nil {
@@ -131,8 +131,8 @@ func TestOfTorchX(t *testing.T) {
 	}
 }
 
-// TestRebuild: what is rebuilt of an app without its annotation is the app, but for
-// what only torchx knows.
+// TestRebuild: an app without its annotation is rebuilt, except for the fields that only
+// torchx knows.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -166,14 +166,14 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// TestRights: who may use one namespace only can use that one.
+// TestRights: rights in one namespace are enough to use it.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	b := s.as(s.User(t, s.namespace, `{apiGroups: [batch, batch.volcano.sh, jobset.x-k8s.io], resources: [jobs, jobsets], verbs: [get, list, create, delete, patch]},
 {apiGroups: [""], resources: [pods, services], verbs: [get, list, watch, delete]},
 {apiGroups: [bus.volcano.sh], resources: [commands], verbs: [create]}`))
-	b.config.Settings = nil // every namespace
+	b.config.Settings = nil // list every namespace
 	p := s.plan("pair-1", map[string]any{"gang": "volcano", "reserved_millicpu": 1000})
 	if err := b.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
@@ -191,9 +191,9 @@ func TestRights(t *testing.T) {
 	s.wantNothing("refused")
 }
 
-// TestPlace: an app is found again from another current context, and when its
+// TestMovedKubeconfig: an app is found again from another current context, and after its
 // kubeconfig has moved.
-func TestPlace(t *testing.T) {
+func TestMovedKubeconfig(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	given := s.plan("pair-1", map[string]any{"gang": "jobset", "reserved_millicpu": 1000})

@@ -13,7 +13,8 @@ import (
 	"torchx/backends/kubernetes/kube"
 )
 
-// podGroupReason describes what a gang waits for. Volcano creates its pods when there is room for all.
+// podGroupReason describes what a gang without pods waits for. Volcano creates the pods when
+// all of them fit.
 func (b *assessment) podGroupReason(g *kube.PodGroup) string {
 	if g.Status.Phase != "" && g.Status.Phase != "Pending" {
 		return ""
@@ -26,10 +27,10 @@ func (b *assessment) podGroupReason(g *kube.PodGroup) string {
 			return fmt.Sprintf("waits in queue %s: %s", g.Spec.Queue, text)
 		}
 	}
-	return fmt.Sprintf("waits in queue %s for room for all replicas together%s", g.Spec.Queue, listed(g.Spec.MinResources))
+	return fmt.Sprintf("waits in queue %s until all replicas fit together%s", g.Spec.Queue, listed(g.Spec.MinResources))
 }
 
-// gangReason describes what a gang waits for whose pods exist, but do not run.
+// gangReason describes what a gang with pods waits for.
 func (b *assessment) gangReason() string {
 	var need corev1.ResourceList
 	if len(b.seen.PodGroups) > 0 {
@@ -38,7 +39,7 @@ func (b *assessment) gangReason() string {
 	if text := b.tooLarge(need); text != "" {
 		return "waits: " + text
 	}
-	return "waits: " + noRoom + listed(need)
+	return "waits: " + gangTooLarge + listed(need)
 }
 
 // tooLarge compares the gang's demand with all nodes, and its largest pod with the largest
@@ -57,7 +58,7 @@ func (b *assessment) tooLarge(gang corev1.ResourceList) string {
 		usable++
 		addTo(all, n.Status.Allocatable)
 		for name, q := range n.Status.Allocatable {
-			if most := largest[name]; q.Cmp(most) > 0 {
+			if q.Cmp(largest[name]) > 0 {
 				largest[name] = q
 			}
 		}
@@ -68,7 +69,7 @@ func (b *assessment) tooLarge(gang corev1.ResourceList) string {
 	}
 	if name, ok := exceeds(gang, all); ok {
 		need, have := gang[name], all[name]
-		return fmt.Sprintf("all replicas together need %s %s, %s %s", name, Amount(name, need), nodes, Amount(name, have))
+		return fmt.Sprintf("all replicas together need %s %s, but %s %s", name, Amount(name, need), nodes, Amount(name, have))
 	}
 	for i := range b.roles {
 		for _, u := range b.units {
@@ -78,25 +79,25 @@ func (b *assessment) tooLarge(gang corev1.ResourceList) string {
 			requests := podRequests(u.pod)
 			if name, ok := exceeds(requests, largest); ok {
 				need, have := requests[name], largest[name]
-				return fmt.Sprintf("a replica of role %s needs %s %s, the largest node has %s", b.roles[i].name, name, Amount(name, need), Amount(name, have))
+				return fmt.Sprintf("a replica of role %s needs %s %s, but the largest node has %s", b.roles[i].name, name, Amount(name, need), Amount(name, have))
 			}
 		}
 	}
 	return ""
 }
 
-// exceeds returns a resource of which less exists than is needed.
+// exceeds returns a resource that is needed in a larger amount than exists.
 func exceeds(need, have corev1.ResourceList) (corev1.ResourceName, bool) {
 	for _, name := range slices.Sorted(maps.Keys(need)) {
-		q, there := need[name], have[name]
-		if nodeResource(name) && q.Cmp(there) > 0 {
+		q, existing := need[name], have[name]
+		if nodeResource(name) && q.Cmp(existing) > 0 {
 			return name, true
 		}
 	}
 	return "", false
 }
 
-// nodeResource reports whether nodes have a resource; Volcano adds others for quotas.
+// nodeResource reports whether a resource is one of nodes. Volcano adds others for quotas.
 func nodeResource(name corev1.ResourceName) bool {
 	text := string(name)
 	return !strings.HasPrefix(text, "requests.") && !strings.HasPrefix(text, "limits.") && !strings.HasPrefix(text, "count/") && name != corev1.ResourcePods
@@ -128,7 +129,8 @@ func Amount(name corev1.ResourceName, q resource.Quantity) string {
 	return q.String()
 }
 
-// podRequests sums the requests of a pod's containers; a limit without a request is one.
+// podRequests sums the requests of a pod's containers. A limit without a request counts as
+// one.
 func podRequests(pod *corev1.PodSpec) corev1.ResourceList {
 	sum := corev1.ResourceList{}
 	for i := range pod.Containers {

@@ -12,14 +12,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// waitReason describes what the pending replicas wait for, "" if they are just being started. Of
-// several reasons it is the most frequent one.
+// waitReason describes what pending replicas wait for, "" if they are just starting. Of
+// several reasons it returns the most frequent one.
 func (b *assessment) waitReason() string {
 	if b.suspended {
 		return b.suspendReason()
 	}
 	count := map[string]int{}
-	who := map[string]spec.Replica{}
+	first := map[string]spec.Replica{} // by reason
 	missing := 0
 	for _, r := range b.replicas {
 		if r.final.State != spec.Pending {
@@ -35,28 +35,28 @@ func (b *assessment) waitReason() string {
 			continue
 		}
 		if count[text]++; count[text] == 1 {
-			who[text] = r.key
+			first[text] = r.key
 		}
 	}
 	if text := b.noPodsReason(); missing > 0 && text != "" {
 		return text
 	}
-	most := ""
+	most := ""                     // the most frequent reason
 	for _, r := range b.replicas { // in order: the text must not change between calls
-		for text, key := range who {
-			if key == r.key && text != noRoom && count[text] > count[most] {
+		for text, key := range first {
+			if key == r.key && text != gangTooLarge && count[text] > count[most] {
 				most = text
 			}
 		}
 	}
-	if most == "" && count[noRoom] > 0 {
+	if most == "" && count[gangTooLarge] > 0 {
 		return b.gangReason()
 	}
 	switch {
 	case most == "":
 		return ""
 	case count[most] == 1:
-		return fmt.Sprintf("replica %s/%d waits: %s", who[most].Role, who[most].ID, most)
+		return fmt.Sprintf("replica %s/%d waits: %s", first[most].Role, first[most].ID, most)
 	case count[most] == len(b.replicas):
 		return "waits: " + most
 	}
@@ -68,10 +68,10 @@ func (b *assessment) suspendReason() string {
 	if b.queue != "" {
 		return fmt.Sprintf("waits for Kueue to admit it from queue %s", b.queue)
 	}
-	return "is suspended: somebody must let it run"
+	return "is suspended by another client: set its spec.suspend to false to resume it"
 }
 
-// needsEvents reports whether why would return more with events.
+// needsEvents reports whether events could improve waitReason.
 func (b *assessment) needsEvents() bool {
 	return slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		if r.final.State != spec.Pending {
@@ -82,20 +82,20 @@ func (b *assessment) needsEvents() bool {
 			return true
 		}
 		text := podWaitReason(a.pod, nil)
-		return text == "" || text == noRoom
+		return text == "" || text == gangTooLarge
 	})
 }
 
-// imageReasons are the reasons of containers that wait for their image.
+// imageReasons lists the reasons of containers that wait for their image.
 var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
 
-// starting are the reasons of containers that are just being started.
+// starting lists the reasons of containers that are starting normally.
 var starting = []string{"ContainerCreating", "PodInitializing", ""}
 
-// The message of Volcano for pods whose gang does not fit as a whole, and ours.
+// Volcano's message for pods whose gang does not fit as a whole, and the text for users.
 const (
 	gangNotReady = "pod group is not ready"
-	noRoom       = "there is no room for all replicas together"
+	gangTooLarge = "the free resources are not enough for all replicas together"
 )
 
 // podWaitReason describes what a pod waits for, "" if nothing is known.
@@ -116,20 +116,20 @@ func podWaitReason(pod *corev1.Pod, events []corev1.Event) string {
 			continue
 		}
 		if c.Reason == corev1.PodReasonSchedulingGated {
-			return "waits for what has gated its scheduling: " + gates(pod)
+			return "held by scheduling gates: " + gates(pod)
 		}
 		text := unschedulable(c.Message)
 		switch {
 		case strings.Contains(text, gangNotReady):
-			return noRoom
+			return gangTooLarge
 		case text != "":
-			return "no node takes it: " + text
+			return "no node can run it: " + text
 		}
 	}
 	return eventText(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
 }
 
-// unschedulable drops the scheduler's remarks on preemption, node by node.
+// unschedulable removes the scheduler's remarks on preemption, node by node.
 func unschedulable(message string) string {
 	message = plain(message)
 	head, rest, ok := strings.Cut(message, "nodes are available: ")
@@ -154,7 +154,7 @@ func (b *assessment) noPodsReason() string {
 		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
 	})
 	if text != "" {
-		return "its pods cannot be made: " + text
+		return "its pods cannot be created: " + text
 	}
 	for i := range b.seen.PodGroups {
 		if text := b.podGroupReason(&b.seen.PodGroups[i]); text != "" {
@@ -171,7 +171,7 @@ func (b *assessment) isAbout(e *corev1.Event) bool {
 	}
 	name := e.InvolvedObject.Name
 	if b.created != nil && eventTime(e).Before(*b.created) {
-		return false // of an earlier one with its name
+		return false // of an earlier object with its name
 	}
 	if name == b.name || strings.HasPrefix(name, b.name+"-") {
 		return true

@@ -1,0 +1,122 @@
+package grammar
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"torchx/cmd/internal/ui"
+)
+
+// synonym is a flag of another tool that is read as a flag of this program, in commands
+// that have that flag.
+type synonym struct {
+	verb  string // the command, "" for all
+	words string // spellings, separated by spaces
+	value string // the value that the flag must have, "" for a switch
+	flag  string // what is read in its place
+}
+
+// synonyms are few: a guess must be safe.
+var synonyms = []synonym{
+	{words: "-V", flag: "--version"},
+	{words: "-help -? --usage", flag: "--help"},
+	{words: "-o --output --format", value: "json", flag: "--json"},
+	{words: "-ojson", flag: "--json"},
+	{verb: "run", words: "-i -t -it -ti --interactive", flag: "--tty"},
+	{verb: "run", words: "--background --bg", flag: "--detach"},
+}
+
+// synonym returns the flag to read for arg and the arguments behind it. It returns no flag
+// if the line has that flag already.
+func (p *parser) synonym(arg string, rest []string) (flag, after []string, ok bool) {
+	spelling, value, hasValue := strings.Cut(arg, "=")
+	for _, s := range synonyms {
+		if s.verb != "" && s.verb != p.name() || !slices.Contains(strings.Fields(s.words), spelling) {
+			continue
+		}
+		f := p.grammar.Find(p.verb, s.flag)
+		switch {
+		case f == nil && s.flag != "--help":
+			continue
+		case s.value == "" && !hasValue, s.value != "" && hasValue && value == s.value:
+			after = rest
+		case s.value != "" && !hasValue && len(rest) > 0 && rest[0] == s.value:
+			after = rest[1:]
+		default:
+			continue
+		}
+		if f != nil && p.seen[f.Name] != "" {
+			return nil, after, true
+		}
+		return []string{s.flag}, after, true
+	}
+	return nil, nil, false
+}
+
+// advice returns an error that names what to type instead of word, an unknown command or
+// flag; nil if habits do not have it. Advice for one command precedes advice for all.
+func (p *parser) advice(what, word string) error {
+	var found *habit
+	for i := range habits {
+		h := &habits[i]
+		isFor := slices.Contains(strings.Split(h.verb, "|"), p.name())
+		if (isFor || h.verb == "") && slices.Contains(strings.Fields(h.words), word) && (found == nil || isFor && found.verb == "") {
+			found = h
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return &UsageError{Command: p.name(), Text: what + " " + ui.QuoteWord(word) + ": " + found.answer(p.name()), HasRemedy: true}
+}
+
+// answer returns the advice for a word that was typed for a command.
+func (h *habit) answer(verb string) string {
+	if verb == "" {
+		return strings.ReplaceAll(h.advice, " {verb}", "")
+	}
+	return strings.ReplaceAll(h.advice, "{verb}", verb)
+}
+
+// countedFlag is the switch that other tools follow by a number of lines.
+const countedFlag = "--tail"
+
+// counted reads `--tail 5` of docker and kubectl as -n 5, and all or -1 as no flag: then
+// it returns nil. Otherwise f is the switch itself.
+func (p *parser) counted(f *Flag, value string, hasValue bool, rest []string) (*Flag, string, bool, []string) {
+	lines, last, after := p.table()["n"], value, rest
+	if !hasValue && len(rest) > 0 {
+		last, after = rest[0], rest[1:]
+	}
+	_, err := strconv.ParseUint(last, 10, 63)
+	switch {
+	case lines == nil || !lines.TakesValue:
+	case err == nil:
+		return lines, last, true, after
+	case last == "all" || last == "-1":
+		return nil, "", false, after
+	}
+	return f, value, hasValue, rest
+}
+
+// Answers returns each command line that habits answer, and its answer. Flags of all
+// commands are those of wait, which has no flags.
+func Answers() iter.Seq2[[]string, string] {
+	return func(yield func([]string, string) bool) {
+		for i := range habits {
+			h := &habits[i]
+			for _, verb := range strings.Split(h.verb, "|") {
+				for _, word := range strings.Fields(h.words) {
+					if verb == "" && IsFlag(word) {
+						verb = "wait"
+					}
+					if !yield(append(strings.Fields(verb), word), h.answer(verb)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// notRun are examples of help that are not run, with the reason.
+var notRun = map[string]string{
+	"torchx run --tty utils.sh -c 'exec python3'":                                 "needs a terminal",
+	"torchx attach --tty -":                                                       "needs a terminal",
+	"torchx lib add acme https://github.com/acme/components.git v1.2.0":           "needs a network",
+	"torchx lib add --path torchx/lib tools ssh://git@example.com/infra.git main": "needs a network",
+	"torchx lib update acme@v1.3.0":                                               "needs a network",
+	"torchx lsp --stdio":                                                          "needs an editor",
+	`torchx completion zsh > "${fpath[1]}/_torchx"`:                               "needs zsh",
+}
+
+// exampleProject are the files around the examples: a project as `torchx component new
+// train` starts it, beside a library.
+var exampleProject = map[string]string{
+	"project/train.py":                   "import sys; print('training', sys.argv[1:])\n",
+	"project/kubeconfig.yaml":            "apiVersion: v1\nkind: Config\n",
+	"project/comp.py":                    "import torchx.specs as specs\n\n\ndef f(msg: str = \"hi\") -> specs.AppDef:\n    \"\"\"Prints.\"\"\"\n    return specs.AppDef(name=\"f\", roles=[specs.Role(name=\"f\", image=\"i\", entrypoint=\"echo\", args=[msg])])\n",
+	"shared/greet.star":                  "def hello():\n    \"\"\"Greets.\"\"\"\n    return specs.AppDef(name = \"hello\", roles = [specs.Role(name = \"r\", image = \"\", entrypoint = \"echo\", args = [\"hello\"])])\n",
+	"shared-fork/greet.star":             "def hello():\n    pass\n",
+	"you/.config/fish/completions/.keep": "",
+}
+
+// TestHelpExamples runs the examples of each command's help as they are typed, after
+//
+//	torchx component new train
+//	torchx run utils.echo --msg hello
+//	torchx lib add shared ../shared      (lib COMMAND)
+//
+// diff exits with 1 where it finds a difference.
+func TestHelpExamples(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	eachCommand(commandLine().Commands, "", func(name string, c *cli.Command) {
+		_, text, _ := strings.Cut(c.UsageText, "\n")
+		examples := strings.Split(text, "\n")
+		for _, e := range examples {
+			seen[e] = true
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runExamples(t, name, examples)
+		})
+	})
+	for e := range notRun {
+		if !seen[e] {
+			t.Errorf("no help has the example %s, which is not run", e)
+		}
+	}
+}
+
+func runExamples(t *testing.T, name string, examples []string) {
+	t.Helper()
+	dir := tempDir(t)
+	for file, text := range exampleProject {
+		path := filepath.Join(dir, file)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	env := append(os.Environ(), "HOME="+filepath.Join(dir, "you"), "TORCHX_HOME="+filepath.Join(dir, "home"), "TORCHXCONFIG=")
+	ctx, cancel := context.WithTimeout(t.Context(), consoleTime)
+	defer cancel()
+	before := []string{"torchx component new train", "torchx run utils.echo --msg hello"}
+	if strings.HasPrefix(name, "lib ") && name != "lib add" {
+		before = append(before, "torchx lib add shared ../shared")
+	}
+	for _, line := range slices.Concat(before, examples) {
+		if notRun[line] != "" {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, "bash", "-c", line)
+		cmd.Dir, cmd.Env = filepath.Join(dir, "project"), env
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && (name != "diff" || !errors.As(err, &exit) || exit.ExitCode() != 1) {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package agent
+
+import (
+	"os"
+	"syscall"
+	"testing"
+)
+
+// TestExitsLeaveRoomForResult: what a full disk takes for exits is not the room of the result,
+// since logs that are still copied fill the disk again.
+func TestExitsLeaveRoomForResult(t *testing.T) {
+	t.Parallel()
+	b := Bundle{Dir: t.TempDir()}
+	r := newReserve(b, 3)
+	if r == nil {
+		t.Skip("this file system cannot reserve space")
+	}
+	if !r.releaseExits() || r.releaseExits() {
+		t.Error("releaseExits: want room once")
+	}
+	info, err := os.Stat(b.path(resultReserve))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := info.Sys().(*syscall.Stat_t).Blocks*512, int64(resultBase+3*resultReplica); got < want {
+		t.Errorf("room for the result: got %d bytes, want %d", got, want)
+	}
+	r.release()
+	if _, err := os.Stat(b.path(resultReserve)); !os.IsNotExist(err) {
+		t.Errorf("released, but the file is there: %v", err)
+	}
+	(*reserve)(nil).release()
+}
