@@ -95,6 +95,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 	slices.SortFunc(p.out.problems, byPlace)
 	slices.SortFunc(p.out.notes, byPlace)
 	return &Result{
-		Text: string(formatted), Components: p.out.components, Notes: slices.Compact(p.out.notes), Problems: slices.Compact(p.out.problems),
+		Text: string(formatted), Components: append([]string{}, p.out.components...),
+		Notes: append([]Problem{}, slices.Compact(p.out.notes)...), Problems: append([]Problem{}, slices.Compact(p.out.problems)...),
 	}, nil
 }

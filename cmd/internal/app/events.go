@@ -135,7 +135,7 @@ func eventText(e *history.Event) string {
 	switch {
 	case e.Signal != "":
 		text += ", " + e.Signal
-	case e.ExitCode != nil && (*e.ExitCode != 0 || e.Role != ""):
+	case e.ExitCode != nil && (e.Role != "" || *e.ExitCode != 0 && e.Msg == ""): // the message of an app has it
 		text += fmt.Sprintf(", exit code %d", *e.ExitCode)
 	}
 	if e.Attempt > 0 {

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -163,7 +164,6 @@ func printApps(f *program.Factory, apps []runner.Row, now time.Time) error {
 // listTable returns a row for each app; RESTARTS only if an app was restarted.
 func listTable(apps []runner.Row, now time.Time) *ui.Table {
 	tab := &ui.Table{Header: []string{"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "AGE", "TIME", "EXIT", "RESTARTS"}}
-	restarted := false
 	for i := range apps {
 		a := &apps[i]
 		age, took, exit := "", "", ""
@@ -172,15 +172,21 @@ func listTable(apps []runner.Row, now time.Time) *ui.Table {
 		}
 		if end := cmp.Or(a.FinishedAt, &now); a.StartedAt != nil && (a.FinishedAt != nil || a.State == spec.Running) {
 			took = ui.Took(end.Sub(*a.StartedAt))
+			if a.FinishedAt == nil {
+				took = ui.Took(end.Sub(*a.StartedAt).Truncate(time.Second))
+			}
 		}
 		if a.ExitCode != nil {
 			exit = strconv.Itoa(*a.ExitCode)
 		}
-		restarted = restarted || a.NumRestarts > 0
+		restarts := ""
+		if a.NumRestarts > 0 {
+			restarts = strconv.Itoa(a.NumRestarts)
+		}
 		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), stateColor(a.State)),
-			ui.NewCell(a.Component, ""), ui.NewCell(age, ""), ui.NewCell(took, ""), ui.NewCell(exit, ""), ui.NewCell(strconv.Itoa(a.NumRestarts), ""))
+			ui.NewCell(a.Component, ""), ui.NewCell(age, ""), ui.NewCell(took, ""), ui.NewCell(exit, ""), ui.NewCell(restarts, ""))
 	}
-	if !restarted {
+	if !slices.ContainsFunc(apps, func(a runner.Row) bool { return a.NumRestarts > 0 }) {
 		tab.Drop("RESTARTS")
 	}
 	return tab

@@ -26,16 +26,16 @@ func TestListTable(t *testing.T) {
 	}
 	want := `APP HANDLE                          APP NAME  STATE           COMPONENT                   AGE  TIME   EXIT  RESTARTS
 local://torchx/train-pmh49wllj3gz9  train     FAILED          components/train.star:main  1h   1m40s  7     2
-local://torchx/a-1                  a         RUNNING                                     1m   1m30s        0
-local://torchx/b-2                  b         PENDING queued                              5s                0
+local://torchx/a-1                  a         RUNNING                                     1m   1m30s
+local://torchx/b-2                  b         PENDING queued                              5s
 `
 	if got := text(apps, 200); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	want = `APP HANDLE                          STATE           AGE  TIME   EXIT  RESTARTS
 local://torchx/train-pmh49wllj3gz9  FAILED          1h   1m40s  7     2
-local://torchx/a-1                  RUNNING         1m   1m30s        0
-local://torchx/b-2                  PENDING queued  5s                0
+local://torchx/a-1                  RUNNING         1m   1m30s
+local://torchx/b-2                  PENDING queued  5s
 `
 	if got := text(apps, 80); got != want {
 		t.Errorf("at 80 columns: got\n%s\nwant\n%s", got, want)

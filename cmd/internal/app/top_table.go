@@ -81,7 +81,7 @@ func value[T int64 | float64](v *T) T {
 
 // topTable returns a row for each app and, below it, one for each of its replicas.
 func topTable(apps []*usage.App) *ui.Table {
-	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "TRY", "LAST LINE"}}
+	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "ATTEMPT", "LAST LINE"}}
 	for _, a := range apps {
 		tab.Add(ui.NewCell(a.AppID, ui.AnsiBold), ui.NewCell(a.State.String(), stateColor(a.State)), ui.NewCell(percentText(a.CPU), ""),
 			ui.NewCell(optionalBytes(a.RSS), ""), ui.NewCell(optionalClock(a.Elapsed), ""), ui.Cell{}, ui.NewCell(a.Waiting, ""))
@@ -126,11 +126,11 @@ func cutLines(tab *ui.Table, width int) {
 	widths := ui.ColumnWidths(append([][]ui.Cell{{}}, tab.Rows...))
 	room := max(len(tab.Header[last]), width-(all-max(len(tab.Header[last]), widths[last])))
 	for _, r := range tab.Rows {
-		r[last].Text = ui.CutText(ui.OneLine(r[last].Text), room, "")
+		r[last].Text = ui.CutText(ui.OneLine(r[last].Text), room, "…")
 	}
 	const name = "APP / REPLICA"
 	tab.Shorten(name, width, topName)
-	tab.Fit(width, "LAST LINE", "TRY", "TIME", "CPU%", "MEMORY", "STATE")
+	tab.Fit(width, "LAST LINE", "ATTEMPT", "TIME", "CPU%", "MEMORY", "STATE")
 	tab.Shorten(name, width, 1)
 }
 
