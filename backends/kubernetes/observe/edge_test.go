@@ -57,10 +57,10 @@ func TestEdges(t *testing.T) {
 		{"Kueue has not admitted it", "jobset_suspended", func(s *Observation) {
 			s.JobSet.Labels[label.Kueue] = "team"
 		}, "PENDING (alone PENDING)\nwaits for Kueue to admit it from queue team\nr/0.0 PENDING\nr/1.0 PENDING\n"},
-		{"it had failed before it was cancelled", "volcano_exit3", func(s *Observation) {
+		{"it had failed before it was canceled", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Annotations = map[string]string{label.Cancelled: time.Now().Format(time.RFC3339)}
 		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
-		{"it was cancelled before it failed", "volcano_exit3", func(s *Observation) {
+		{"it was canceled before it failed", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Annotations = map[string]string{label.Cancelled: "2020-01-01T00:00:00Z"}
 		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
 		{"a pod that is being deleted still runs", "job_running", func(s *Observation) {
