@@ -3,6 +3,8 @@
 package kubernetes
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -138,7 +140,7 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// TestWaits: in every form, the status shows what a pending app waits for.
+// TestWaits: in every form, status and wait show what a pending app waits for.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	for _, gang := range forms {
@@ -154,6 +156,7 @@ func TestWaits(t *testing.T) {
 				"label": {[]string{"--overlay", `{"spec": {"nodeSelector": {"no": "such"}}}`}, []string{"selector"}},
 			} {
 				handle := h.start("gang="+gang, test.args...)
+				explained := h.explains(handle)
 				var last status
 				h.eventually(what+" in the status", func() bool {
 					last = h.status(handle)
@@ -165,11 +168,32 @@ func TestWaits(t *testing.T) {
 					return last.State == spec.Pending && !strings.Contains(last.Msg, "\n")
 				})
 				t.Logf("%s: %s", what, last.Msg)
+				h.eventually(what+" on the screen of wait", explained)
 				if r := h.torchx("cancel", handle, "--wait"); r.code != 0 || h.status(handle).State != spec.Cancelled {
 					t.Errorf("%s: cancel: %+v, then %+v, want r.code == 0 and h.status(handle).State == spec.Cancelled", what, r, h.status(handle))
 				}
 			}
 		})
+	}
+}
+
+// explains runs `wait` in the background, and returns a function that reports whether it has
+// printed why the app is pending.
+func (h *home) explains(handle string) func() bool {
+	h.Helper()
+	screen, err := os.Create(filepath.Join(h.TempDir(), "screen"))
+	if err != nil {
+		h.Fatal(err)
+	}
+	cmd := h.command("wait", handle)
+	cmd.Stderr = screen
+	if err := cmd.Start(); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _, _, _ = cmd.Process.Kill(), cmd.Wait(), screen.Close() })
+	return func() bool {
+		text, err := os.ReadFile(screen.Name())
+		return err == nil && strings.Contains(string(text), handle+" is PENDING: ")
 	}
 }
 

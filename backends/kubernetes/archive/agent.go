@@ -53,8 +53,8 @@ func Forget(dir string) error {
 	return Remove(dir)
 }
 
-// Is reports whether a folder is an archive.
-func Is(dir string) bool {
+// IsArchive reports whether a folder is an archive.
+func IsArchive(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, infoFile))
 	return err == nil
 }
@@ -158,7 +158,7 @@ func (g *Agent) Run(ctx context.Context) error {
 func (g *Agent) cancelWhenDeleted(ctx context.Context, cancel context.CancelFunc) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for Is(g.App.Dir) {
+	for IsArchive(g.App.Dir) {
 		select {
 		case <-ctx.Done():
 			return

@@ -102,7 +102,7 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 		}
 	}
 	to := filepath.Join(t.TempDir(), "kept")
-	if err := Keep(dir, to); err != nil {
+	if err := Retain(dir, to); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -113,11 +113,11 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the agent did not exit within 20 s")
 	}
-	k := Kept(to)
+	k := Retained(to)
 	if k == nil || len(k.Roles) != 1 || k.Roles[0].Role != worker.Role || len(k.Roles[0].Attempts) != 1 {
 		t.Fatalf("got %+v, want one attempt of the worker", k)
 	}
-	r, err := OpenKept(k, worker, nil, all)
+	r, err := OpenRetained(k, worker, nil, all)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ func makeReplica(dir string, r spec.Replica) error {
 	return safefile.WriteFile(name, []byte(r.Role))
 }
 
-// Kept returns the logs in an archive, nil if it has none.
-func Kept(dir string) *backend.RetainedLogs {
+// Retained returns the logs in an archive, nil if it has none.
+func Retained(dir string) *backend.RetainedLogs {
 	k := &backend.RetainedLogs{Dir: dir, Layout: layout}
 	roles, err := os.ReadDir(filepath.Join(dir, replicasFolder))
 	if err != nil {
@@ -62,9 +62,9 @@ func Kept(dir string) *backend.RetainedLogs {
 	return k
 }
 
-// OpenKept opens a log of an archive whose app is no longer on the cluster. Errors:
+// OpenRetained opens a log of an archive whose app is no longer on the cluster. Errors:
 // backend.ErrNotFound.
-func OpenKept(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
+func OpenRetained(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	dir := StreamDir(k.Dir, o.Stream)
 	names, attempts := archived(dir, r)
 	if attempts == 0 {
@@ -105,16 +105,16 @@ func FreeName(folder, path string) string {
 	}
 }
 
-// Keep moves an archive away. Processes that copy into it then stop.
-func Keep(dir, to string) error {
+// Retain moves an archive away. Processes that copy into it then stop.
+func Retain(dir, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
+		return fmt.Errorf("retain logs: %w", err)
 	}
 	if err := os.Remove(filepath.Join(dir, infoFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("keep logs: %w", err)
+		return fmt.Errorf("retain logs: %w", err)
 	}
 	if err := os.Rename(dir, to); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
+		return fmt.Errorf("retain logs: %w", err)
 	}
 	return nil
 }

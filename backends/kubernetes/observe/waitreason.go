@@ -123,8 +123,14 @@ func podWaitReason(pod *corev1.Pod, events []corev1.Event) string {
 		}
 	}
 	e := newestWarning(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
-	if e != nil && e.Reason == "FailedScheduling" {
+	switch {
+	case e == nil:
+		return ""
+	case e.Reason == "FailedScheduling":
 		return unschedulable(e.Message)
+	case e.Reason == "Failed": // the node tries again for a while
+		_, text := startFailure(eventText(e))
+		return text
 	}
 	return eventText(e)
 }
