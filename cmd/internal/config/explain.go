@@ -38,7 +38,7 @@ type setting struct {
 	Key string `json:"key"`
 	given
 	Problem ui.NullString `json:"problem"` // why the value cannot be used
-	Hidden  []given       `json:"hidden"`  // values that the one that counts overrides
+	Hidden  []given       `json:"hidden"`  // overridden values, the strongest first
 }
 
 func newSetting(key string, v given) setting { return setting{Key: key, given: v, Hidden: []given{}} }
