@@ -83,7 +83,7 @@ func configExplain(ctx context.Context, f *program.Factory, o configOptions) err
 	return sayProblems(f, e)
 }
 
-// sayProblems reports unusable values and returns an error if there are any.
+// sayProblems reports values that cannot be used, which are an error.
 func sayProblems(f *program.Factory, e *explained) error {
 	found := false
 	for _, list := range [][]setting{e.Options, e.Arguments} {
@@ -158,7 +158,7 @@ func originTable(f *program.Factory, title string, list []setting) error {
 	return tab.Write(f.Out, f.OutStyle)
 }
 
-// originText describes the source of a value.
+// originText says in a few words where a value comes from.
 func originText(f *program.Factory, v given) string {
 	where := string(v.Origin)
 	switch v.Source {

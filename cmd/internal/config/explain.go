@@ -22,18 +22,18 @@ const (
 	sourceEnv      = "environment" // a variable
 	sourceAlias    = "alias"       // what another name of a backend implies
 	sourceDefault  = "default"
-	sourceRequired = "required" // a value is missing
+	sourceRequired = "required" // there is no value, but there must be one
 	sourceNone     = "none"
 )
 
-// given is a value with its source.
+// given is a value and where it comes from.
 type given struct {
 	Value  any           `json:"value"`  // nil for none
 	Source string        `json:"source"` // one of the sources
 	Origin ui.NullString `json:"origin"` // FILE:LINE, $VARIABLE, -cfg or the alias; "" for a default
 }
 
-// setting is a key with its effective value.
+// setting is a key with the value that counts.
 type setting struct {
 	Key string `json:"key"`
 	given
@@ -51,7 +51,7 @@ type explained struct {
 	Options   []setting     `json:"options"`
 	Component ui.NullString `json:"component"`
 	Arguments []setting     `json:"arguments"`
-	Notes     []string      `json:"notes"` // about keys and sections without effect, one line each
+	Notes     []string      `json:"notes"` // keys and sections without effect, one line each
 }
 
 // explainer collects an explanation.
@@ -92,7 +92,7 @@ func (x *explainer) note(text string) {
 	}
 }
 
-// shown returns a value, masked if it looks like a secret.
+// shown returns a value, hidden if it looks like a secret.
 func (x *explainer) shown(key string, value any) any {
 	if x.ShowSecrets || value == nil || key == "secrets" { // those are names
 		return value
@@ -114,7 +114,7 @@ func (x *explainer) shown(key string, value any) any {
 	return value
 }
 
-// shownOption is shown for the value of an option or for its text.
+// shownOption is shown for the value of an option, or for its text as it was given.
 func (x *explainer) shownOption(e *backend.Explained, value any) any {
 	text, isText := value.(string)
 	if !isText || e.Type != backend.TypeMap || x.ShowSecrets {
@@ -245,7 +245,7 @@ func (x *explainer) argument(p *component.Param, values map[string]config.Value)
 	at := newSetting(p.Name, given{Source: sourceDefault})
 	v, isSet := values[p.Name]
 	switch {
-	case isSet && !v.IsNone(): // None means the default
+	case isSet && !v.IsNone(): // None leaves an argument to its default
 		at.given = x.configured(v, p.Name)
 		if err := p.CheckConfig(v.Text); err != nil {
 			at.Problem = ui.NullString(fmt.Sprintf("%s: argument %s: %v", at.Origin, p.Name, err))

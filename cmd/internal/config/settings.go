@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// settings explains the settings of the program itself, from files and the environment.
+// settings explains what the program itself reads from files and environment.
 func (x *explainer) settings() error {
 	home, err := x.Env.Home()
 	if err != nil {
@@ -39,8 +39,8 @@ func (x *explainer) settings() error {
 // key names a value of the configuration files.
 type key struct{ section, name string }
 
-// setting explains one setting: the value of the variable, else of the first key that is
-// set, else the default. An empty variable counts as not set.
+// setting explains one value: that of the variable, else of the first key that
+// has one, else the default. An empty variable is as good as none.
 func (x *explainer) setting(name string, otherwise any, variable string, keys ...key) setting {
 	found := []given{}
 	if v := x.Env.Get(variable); v != "" && variable != "" {
@@ -75,7 +75,7 @@ func (x *explainer) setting(name string, otherwise any, variable string, keys ..
 	return at
 }
 
-// configured returns a value of a file, masked if name is that of a secret.
+// configured returns a value of a file; name tells whether it is a secret.
 func (x *explainer) configured(v config.Value, name string) given {
 	return given{x.shown(name, v.Text), sourceFile, ui.NullString(v.Origin())}
 }
@@ -118,7 +118,7 @@ func (x *explainer) unusedSections(o configOptions) error {
 		}
 		var layer backend.Layer
 		for _, v := range x.conf.Backend(names...) {
-			if v.Section != "DEFAULT" { // may be meant for other sections
+			if v.Section != "DEFAULT" { // meant for other sections, perhaps
 				layer = append(layer, backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
 			}
 		}
@@ -132,7 +132,7 @@ func (x *explainer) unusedSections(o configOptions) error {
 	return nil
 }
 
-// unusedSection notes keys without effect in a section that is not a backend's.
+// unusedSection notes what has no effect in a section that is not a backend's.
 func (x *explainer) unusedSection(section string, known []string, o configOptions) {
 	values := x.conf.Section(section)
 	prefix, name, _ := strings.Cut(section, ":")
@@ -147,7 +147,7 @@ func (x *explainer) unusedSection(section string, known []string, o configOption
 	case prefix == "component":
 		x.unknownComponent(name, section, values, o)
 	case len(values) > 0:
-		x.note(fmt.Sprintf("%s: unknown section [%s] has no effect.%s", values[0].Origin(), section, suggest.Hint(section, known)))
+		x.note(fmt.Sprintf("%s: section [%s] means nothing here.%s", values[0].Origin(), section, suggest.Hint(section, known)))
 	}
 }
 
@@ -155,18 +155,18 @@ func (x *explainer) unusedSection(section string, known []string, o configOption
 func (x *explainer) unknownComponent(name, section string, values []config.Value, o configOptions) {
 	loader, err := x.Loader()
 	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == string(x.out.Component) || name == o.component {
-		return // components of files have references instead of names
+		return // a file's is known by its reference only
 	}
 	var names []string
 	for _, s := range loader.Known() {
 		names = append(names, s.Name)
 	}
 	if !slices.Contains(names, name) {
-		x.note(fmt.Sprintf("%s: section [%s] names an unknown component.%s", values[0].Origin(), section, suggest.Hint(name, names)))
+		x.note(fmt.Sprintf("%s: section [%s] is for an unknown component.%s", values[0].Origin(), section, suggest.Hint(name, names)))
 	}
 }
 
-// unknown notes a key that is not one of the known ones.
+// unknown notes a key that is none of the known ones.
 func (x *explainer) unknown(v config.Value, what string, among []string) {
-	x.note(fmt.Sprintf("%s: %s is not a %s and has no effect.%s", v.Origin(), v.Key, what, suggest.Hint(v.Key, among)))
+	x.note(fmt.Sprintf("%s: %s is no %s and has no effect.%s", v.Origin(), v.Key, what, suggest.Hint(v.Key, among)))
 }

@@ -15,12 +15,12 @@ import (
 	"torchx/runtime/backend"
 )
 
-// maxTime bounds the checks of each backend, in case the backend does not.
+// maxTime bounds the checks of each backend, should the backend itself not do so.
 const maxTime = 20 * time.Second
 
 // examination has the checks of the home or of one backend.
 type examination struct {
-	Name   string // "home" or the name of the backend
+	Name   string // "home" or that of the backend
 	Checks []backend.Check
 }
 
@@ -112,8 +112,8 @@ func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
 	return err
 }
 
-// examineBackend returns the checks of a backend. Failures of a backend that is not needed
-// (neither named nor the default) become warnings.
+// examineBackend returns the checks of a backend. One that is not needed (not named, and
+// not the default) may be missing: its failures are warnings.
 func examineBackend(ctx context.Context, reg *backend.Registry, name string, needed bool) []backend.Check {
 	checks := diagnose(ctx, reg, name)
 	for i := range checks {
@@ -141,7 +141,7 @@ func diagnose(ctx context.Context, reg *backend.Registry, name string) []backend
 	case checks := <-done:
 		return checks
 	case <-ctx.Done():
-		return []backend.Check{backend.FailedCheck("answer", "check whether a file system, a driver or a server hangs", "no answer within %v", maxTime)}
+		return []backend.Check{backend.FailedCheck("answer", "see whether what it needs hangs", "no answer within %v", maxTime)}
 	}
 }
 
@@ -177,7 +177,7 @@ func printExaminations(f *program.Factory, found []examination, home string) err
 		}
 		b.WriteString(f.OutStyle.Paint(ui.AnsiBold, title) + "\n")
 		if len(e.Checks) == 0 {
-			b.WriteString("  no checks\n")
+			b.WriteString("  nothing is known to look at\n")
 		}
 		for _, c := range e.Checks {
 			writeCheck(f, &b, c)
@@ -189,7 +189,7 @@ func printExaminations(f *program.Factory, found []examination, home string) err
 	return f.Print(b.String())
 }
 
-// Columns at which the name and the message of a check begin.
+// Columns of a check: its level, its name, what was found.
 const (
 	checkNameColumn = 11
 	checkTextColumn = 26
@@ -207,5 +207,5 @@ func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
 }
 
-// spaces returns n spaces, at least one.
+// spaces are n spaces, at least one.
 func spaces(n int) string { return strings.Repeat(" ", max(n, 1)) }

@@ -19,7 +19,7 @@ func TestHomeChecks(t *testing.T) {
 			t.Errorf("%s: got %s %q, want %s with %q", c.Name, c.Level, c.Text, want, text)
 		}
 	}
-	expect(folderCheck(home), backend.LevelOK, "writable, private")
+	expect(folderCheck(home), backend.LevelOK, "by you only")
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("the home has %v after its check, %v, want nothing", left, err)
 	}
@@ -30,7 +30,7 @@ func TestHomeChecks(t *testing.T) {
 	if err := os.WriteFile(damaged, make([]byte, 2048), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	expect(asideCheck(home), backend.LevelWarning, "damaged history in 1 file, 2.0 KiB")
+	expect(asideCheck(home), backend.LevelWarning, "1 file of damaged histories, 2.0 KiB")
 
 	if hasModes {
 		if err := os.Chmod(home, 0o755); err != nil {
@@ -42,7 +42,7 @@ func TestHomeChecks(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	expect(folderCheck(file), backend.LevelFailure, "cannot be created")
+	expect(folderCheck(file), backend.LevelFailure, "it cannot be made")
 }
 
 func TestDamagedHistory(t *testing.T) {

@@ -17,15 +17,14 @@ import (
 // checkTime bounds one check of the home.
 const checkTime = 10 * time.Second
 
-// Free space in bytes: less than lowSpace is a warning, less than tinySpace a failure, since
-// logs and results may be lost.
+// Free space in bytes: below lowSpace is a warning; below tinySpace logs and results are
+// about to be lost.
 const (
 	lowSpace  = 1 << 30
 	tinySpace = 32 << 20
 )
 
-// examineHome returns the checks of TORCHX_HOME; only the first one if the folder is not
-// usable.
+// examineHome returns the checks of TORCHX_HOME; if the folder is not usable, only of that.
 func examineHome(ctx context.Context, f *program.Factory, home string) []backend.Check {
 	checks := backend.RunDiagnostics(ctx, checkTime, []backend.Diagnostic{
 		{Name: "folder", Run: func(context.Context) backend.Check { return folderCheck(home) }},
@@ -44,41 +43,41 @@ func examineHome(ctx context.Context, f *program.Factory, home string) []backend
 // folderCheck creates the home if it is missing, as every command does, and writes a file in it.
 func folderCheck(home string) backend.Check {
 	const name = "folder"
-	const fix = "set TORCHX_HOME to a writable folder on a local disk"
+	const fix = "set TORCHX_HOME to a folder that can be written, on a local disk"
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return backend.FailedCheck(name, fix, "cannot be created: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "it cannot be made: %v", program.PathCause(err))
 	}
 	f, err := os.CreateTemp(home, ".doctor-*")
 	if err != nil {
-		return backend.FailedCheck(name, fix, "not writable: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "it cannot be written: %v", program.PathCause(err))
 	}
 	_, err = f.WriteString("x")
 	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name())); err != nil {
-		return backend.FailedCheck(name, fix, "write a file: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "a file in it cannot be written: %v", program.PathCause(err))
 	}
 	info, err := os.Stat(home)
 	if err != nil {
-		return backend.FailedCheck(name, fix, "read its permissions: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "it cannot be looked at: %v", program.PathCause(err))
 	}
 	if others := info.Mode().Perm() & 0o077; hasModes && others != 0 {
-		return backend.WarningCheck(name, "chmod 700 "+home, "other users can read it (mode %04o), although logs and variables are private", info.Mode().Perm())
+		return backend.WarningCheck(name, "chmod 700 "+home, "others can get into it (mode %04o): logs and variables are private", info.Mode().Perm())
 	}
-	return backend.PassedCheck(name, "writable, private")
+	return backend.PassedCheck(name, "it can be written, by you only")
 }
 
 func diskCheck(home string) backend.Check {
 	const name = "disk"
 	free, files, err := freeSpace(home)
 	if err != nil {
-		return backend.WarningCheck(name, "see `df "+home+"`", "read the free space: %v", err)
+		return backend.WarningCheck(name, "see `df "+home+"`", "how much is free is not known: %v", err)
 	}
 	text := ui.BytesText(free) + " free"
-	const fix = "free some space, for example with `torchx prune`, or move TORCHX_HOME to another disk"
+	const fix = "free some space, for example with `torchx prune`, or set TORCHX_HOME to another disk"
 	switch {
 	case free < tinySpace:
 		return backend.FailedCheck(name, fix, "%s: logs will be incomplete", text)
 	case files >= 0 && files < 1000:
-		return backend.WarningCheck(name, "delete small files on this disk", "%s, but only %d more files fit", text, files)
+		return backend.WarningCheck(name, "delete small files on it", "%s, but room for %d more files only", text, files)
 	case free < lowSpace:
 		return backend.WarningCheck(name, fix, "%s", text)
 	}
@@ -91,11 +90,11 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	db, err := state.Open(ctx, filepath.Join(home, program.HistoryFile), state.Options{BusyTimeout: 2 * time.Second})
 	switch {
 	case errors.Is(err, state.ErrCorrupt):
-		return backend.FailedCheck(name, "run `torchx list`: it sets the file aside and rebuilds the history from the folders of the apps",
+		return backend.FailedCheck(name, "type `torchx list`: the file is kept aside and a new one made from the apps' folders",
 			"%s is damaged", program.HistoryFile)
 	case errors.Is(err, state.ErrLocked):
-		return backend.WarningCheck(name, "find the process, for example with `lsof`; meanwhile apps run without a history",
-			"another process has locked %s", program.HistoryFile)
+		return backend.WarningCheck(name, "find who holds it, for example with `lsof`; apps run without it meanwhile",
+			"another process holds %s locked", program.HistoryFile)
 	case err != nil:
 		return backend.FailedCheck(name, "see the message", "%v", err)
 	}
@@ -103,13 +102,13 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	h, err := db.Check(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s could not be checked within %v", h.Apps, ui.BytesText(h.Bytes), checkTime)
+		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), checkTime)
 	case err != nil:
-		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal file away: torchx rebuilds the history from the folders of the apps", "%v", err)
+		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal away: a new one is made from the apps' folders", "%v", err)
 	case db.ReadOnly() || len(db.Notices()) > 0:
-		return backend.WarningCheck(name, "set TORCHX_HOME to a writable folder on a local disk", "%s", strings.Join(db.Notices(), "; "))
+		return backend.WarningCheck(name, "set TORCHX_HOME to a folder on a local disk that can be written", "%s", strings.Join(db.Notices(), "; "))
 	}
-	return backend.PassedCheck(name, "%s in %s, intact (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
+	return backend.PassedCheck(name, "%s in %s, sound (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
 }
 
 // asideCheck reports damaged histories that were set aside.
@@ -125,8 +124,8 @@ func asideCheck(home string) backend.Check {
 			size += info.Size()
 		}
 	}
-	return backend.WarningCheck(name, "delete them if you do not need them: rm "+filepath.Join(home, program.HistoryFile+".corrupt-*"),
-		"damaged history in %s, %s", ui.Counted(len(found), "file"), ui.BytesText(size))
+	return backend.WarningCheck(name, "delete them if nobody is to look into them: rm "+filepath.Join(home, program.HistoryFile+".corrupt-*"),
+		"%s of damaged histories, %s", ui.Counted(len(found), "file"), ui.BytesText(size))
 }
 
 // globQuote escapes the special characters of patterns.
@@ -138,7 +137,7 @@ func configurationCheck(f *program.Factory) backend.Check {
 	const name = "configuration"
 	conf, err := f.Config()
 	if err != nil {
-		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another file or to nothing", "%v", err)
+		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another or to nothing", "%v", err)
 	}
 	var names []string
 	for _, file := range conf.Files() {

@@ -44,7 +44,7 @@ const libHelp = "Manage libraries: folders of .star files that projects share, l
 	library.LockFile + " records the commit and the SHA-256 of every file; nothing else is loaded. Commit both files.\n" +
 	"`run` never fetches. With --offline only file:// URLs are fetched."
 
-// action runs a command with its arguments.
+// action is what one of the commands does with its arguments.
 type action func(ctx context.Context, f *program.Factory, m *library.Manager, args []string) error
 
 // lib runs an action on the project's libraries.
@@ -129,7 +129,7 @@ func libAllCommand(f *program.Factory, name, usage, description string, run acti
 		Name: name, Usage: usage, UsageText: "\ntorchx lib " + name, Description: description,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return program.Usagef("lib "+name, "unexpected argument %s: %s takes all libraries", ui.QuoteWord(c.Args().First()), name)
+				return program.Usagef("lib "+name, "unexpected argument %s: %s is about all libraries", ui.QuoteWord(c.Args().First()), name)
 			}
 			return lib(f, c, run)
 		},

@@ -18,7 +18,7 @@ func TestUpdateText(t *testing.T) {
 	}{
 		{locked("v1", "0123456789", "", a1), locked("v1", "0123456789", "", a1), "@acme v1 (commit 01234567, 1 file) is up to date"},
 		{locked("v1", "0123456789", "", a1), locked("v2", "abcdef0123", "", a2, b), "updated @acme from v1 (01234567) to v2 (abcdef01); files: 1 changed, 1 new"},
-		{locked("v1", "0123456789", "", a1, b), locked("v2", "abcdef0123", "", a1), "updated @acme from v1 (01234567) to v2 (abcdef01); files: 1 removed"},
+		{locked("v1", "0123456789", "", a1, b), locked("v2", "abcdef0123", "", a1), "updated @acme from v1 (01234567) to v2 (abcdef01); files: 1 gone"},
 		{locked("v1", "0123456789", "", a1), locked("v2", "abcdef0123", "", a1), "updated @acme from v1 (01234567) to v2 (abcdef01); no file changed"},
 		{locked("", "", "./lib", a1), locked("", "", "./lib", a2), "updated @acme from ./lib; files: 1 changed"},
 		{locked("", "", "./lib", a1), locked("v1", "0123456789", "", a1), "updated @acme to v1 (01234567); no file changed"},

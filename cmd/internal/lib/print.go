@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/library"
 )
 
-// shortCommit is the number of digits that a shown commit has.
+// shortCommit is the number of digits of a commit that are shown.
 const shortCommit = 8
 
 func commitText(commit string) string { return commit[:min(shortCommit, len(commit))] }
@@ -33,7 +33,7 @@ func sayLibraryChanges(f *program.Factory, changes []library.Change) {
 	for _, c := range changes {
 		switch {
 		case c.New == nil:
-			f.Say("removed @%s, which is no longer listed, from %s", c.Name, library.LockFile)
+			f.Say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
 		case c.Old == nil:
 			f.Say("locked %s", libraryText(c.New))
 		case c.Old == c.New:
@@ -54,7 +54,7 @@ func updateText(c library.Change) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{len(d.Changed), "changed"}, {len(d.Added), "new"}, {len(d.Gone), "removed"}} {
+	}{{len(d.Changed), "changed"}, {len(d.Added), "new"}, {len(d.Gone), "gone"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
@@ -73,7 +73,7 @@ func updateText(c library.Change) string {
 	return fmt.Sprintf("updated @%s%s to %s (%s); %s", c.Name, from, c.New.Revision, commitText(c.New.Commit), what)
 }
 
-// sayMissing warns of libraries that the project's libraries load and that are not listed.
+// sayMissing warns of all libraries that those of the project need and that are not listed.
 func sayMissing(ctx context.Context, f *program.Factory, m *library.Manager) error {
 	err := m.Missing(ctx)
 	if ctx.Err() != nil {
@@ -94,7 +94,7 @@ type libraryStatus struct {
 	Folder   ui.NullString `json:"folder"`
 	Commit   ui.NullString `json:"commit"`
 	Files    int           `json:"files"`
-	Replaced ui.NullString `json:"replaced"` // folder that is read instead
+	Replaced ui.NullString `json:"replaced"` // the folder that is read instead
 	Vendored bool          `json:"vendored"`
 	Problem  ui.NullString `json:"problem"`
 }
