@@ -13,8 +13,8 @@ import (
 	"torchx/runtime/backend"
 )
 
-// TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the
-// fix that the doctor names was followed.
+// TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the fix that
+// doctor names is applied.
 func TestDoctorFindsDeadApps(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)
@@ -34,7 +34,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	must(t, json.Unmarshal(data, &holder))
 	must(t, syscall.Kill(holder.PID, syscall.SIGKILL))
 	c := deadApps(t, dir)
-	for begun := time.Now(); c.Level == backend.LevelOK && time.Since(begun) < 20*time.Second; c = deadApps(t, dir) {
+	for started := time.Now(); c.Level == backend.LevelOK && time.Since(started) < 20*time.Second; c = deadApps(t, dir) {
 	}
 	if c.Level != backend.LevelWarning || !strings.Contains(c.Message, id) || !strings.Contains(c.Fix, "torchx list") {
 		t.Errorf("a dead app: %+v", c)
@@ -53,7 +53,7 @@ type doctorCheck struct {
 	Level              backend.Level
 }
 
-// deadApps returns the check for apps that lost their agent.
+// deadApps returns doctor's check of apps whose agent died.
 func deadApps(t *testing.T, dir string) doctorCheck {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "doctor", "--json")

@@ -46,6 +46,7 @@ type Row struct {
 	StartedAt   *time.Time
 	FinishedAt  *time.Time
 	ExitCode    *int
+	NumRestarts int
 	Msg         string // why it is in this state; "" for no particular reason
 	Foreign     bool   // started by another program or TORCHX_HOME
 
@@ -56,7 +57,7 @@ func (w *Row) ref() history.AppKey { return history.AppKey{Backend: w.Backend, I
 
 // update applies the app's current status.
 func (w *Row) update(s *spec.Status) {
-	w.State, w.StartedAt, w.FinishedAt, w.ExitCode, w.Msg = s.State, s.StartedAt, s.FinishedAt, s.ExitCode, s.Msg
+	w.State, w.StartedAt, w.FinishedAt, w.ExitCode, w.NumRestarts, w.Msg = s.State, s.StartedAt, s.FinishedAt, s.ExitCode, s.NumRestarts, s.Msg
 	if w.SubmittedAt == nil {
 		w.SubmittedAt = s.SubmittedAt
 	}
@@ -66,7 +67,7 @@ func rowOf(a *history.App) *Row {
 	ref := a.AppKey
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, Msg: a.Msg, recorded: true,
+		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, recorded: true,
 	}
 }
 

@@ -62,7 +62,7 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	if known := r.fullerEnd(ctx, ref, s); known != nil {
 		return known
 	}
-	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) {
+	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) && ctx.Err() == nil {
 		r.warn("%v", err)
 	}
 	return s

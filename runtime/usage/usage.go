@@ -1,8 +1,8 @@
-// Package usage samples what running apps use, for `top`.
+// Package usage samples the resource usage of running apps, for `top`.
 //
-// A Sampler joins the history (which apps run, or have just ended), the backends (their
-// status and last lines of output) and /proc (CPU time and memory of this machine's
-// processes) into one App each. CPU is the average since the previous sample.
+// A Sampler combines the history (which apps run, or have just ended), the backends (status and
+// last lines of output) and /proc (CPU time and memory of this machine's processes) into one App
+// each. CPU is the average since the previous sample.
 package usage
 
 import (
@@ -21,10 +21,10 @@ type App struct {
 	Waiting  string // why it has not started
 }
 
-// Amounts are what an app or a replica uses; nil where that is not known.
+// Amounts are the resources that an app or a replica uses; nil if unknown.
 type Amounts struct {
 	CPU     *float64 `json:"cpu_percent"` // 100 is one processor
-	RSS     *int64   `json:"rss_bytes"`   // after the end the peak
+	RSS     *int64   `json:"rss_bytes"`   // peak after the end
 	Elapsed *float64 `json:"elapsed_seconds"`
 }
 
@@ -85,7 +85,7 @@ func elapsed(from, to *time.Time, now time.Time) *float64 {
 	return &seconds
 }
 
-// sum adds up the replicas, of a live app only those that run.
+// sum adds up the replicas; of a live app, only the running ones.
 func (a *App) sum() {
 	for i := range a.Replicas {
 		r := &a.Replicas[i]

@@ -20,7 +20,7 @@ import (
 	"torchx/docs"
 )
 
-// The style and the search of the page.
+// The style and the search script of the page.
 var (
 	//go:embed site.css
 	style string
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// site returns all pages as one HTML page that loads nothing.
+// site returns all pages as one self-contained HTML page.
 func site() (string, error) {
 	all, err := docs.Topics()
 	if err != nil {
@@ -71,7 +71,7 @@ func site() (string, error) {
 		"<main>\n%s</main>\n<script>\n%s</script>\n</body>\n</html>\n", style, nav.String(), main.String(), script), nil
 }
 
-// page is a page of the documentation.
+// page is one page of the documentation.
 type page struct{ docs.Topic }
 
 // anchorOf returns the ID of a page's article.
@@ -79,8 +79,8 @@ func anchorOf(file string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "/", "-")
 }
 
-// html returns the page as HTML, with links to the known pages. Raw HTML in it is left out;
-// headings get IDs of their own.
+// html returns the page as HTML, with links to the known pages and unique IDs of headings.
+// It omits raw HTML.
 func (t page) html(known map[string]bool) (string, error) {
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	var b bytes.Buffer

@@ -95,6 +95,15 @@ func TestEdges(t *testing.T) {
 				s.Volcano.Spec.Tasks[i].Template.Labels = nil
 			}
 		}, "RUNNING (alone RUNNING)\nr-0/0.0 RUNNING\nr-1/0.0 RUNNING\n"},
+		{"its event says that no node fits", "job_toolarge", func(s *Observation) {
+			for i := range s.Pods {
+				s.Pods[i].Status.Conditions = nil
+				s.Events = append(s.Events, corev1.Event{
+					Type: corev1.EventTypeWarning, Reason: "FailedScheduling", InvolvedObject: corev1.ObjectReference{UID: s.Pods[i].UID},
+					Message: "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+				})
+			}
+		}, "PENDING (alone RUNNING)\nwaits: no node can run it: 0/1 nodes are available: 1 Insufficient cpu\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
 		{"an unknown phase of Volcano", "volcano_running", func(s *Observation) { s.Volcano.Status.State.Phase = "Dancing" }, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
 		{"too large for any node", "volcano_toolarge", func(s *Observation) {
 			node := s.Nodes[0]

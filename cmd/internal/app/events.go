@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -93,10 +95,29 @@ func eventTable(f *program.Factory, events []history.Event, loc *time.Location) 
 		if e.Role != "" {
 			replica = fmt.Sprintf("%s/%d", e.Role, e.Replica)
 		}
-		tab.Add(ui.NewCell(e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ui.AnsiDim),
+		tab.Add(ui.NewCell(e.Time.In(loc).Format(time.DateOnly+" "+clockFormat), ui.AnsiDim),
 			ui.NewCell(replica, ""), ui.NewCell(f.Masked(eventText(e)), stateColor(e.State)))
 	}
-	return f.PrintTable(&tab, tab.Cut)
+	return f.PrintTable(&tab, func(width int) { fitEvents(&tab, width) })
+}
+
+// clockFormat is the format of the time of day of an event.
+const clockFormat = "15:04:05.000"
+
+// fitEvents makes the table at most width columns wide: events of one day share the date, then
+// texts are cut.
+func fitEvents(tab *ui.Table, width int) {
+	if tab.Width() > width && len(tab.Rows) > 0 {
+		day := tab.Rows[0][0].Text[:len(time.DateOnly)]
+		if !slices.ContainsFunc(tab.Rows, func(r []ui.Cell) bool { return !strings.HasPrefix(r[0].Text, day) }) {
+			tab.Header[0] = day
+			for _, r := range tab.Rows {
+				r[0].Text = strings.TrimPrefix(r[0].Text, day+" ")
+			}
+		}
+	}
+	tab.Shorten("REPLICA", width, minShortened)
+	tab.Cut(width)
 }
 
 // eventText describes an event in a few words.

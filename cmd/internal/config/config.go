@@ -1,5 +1,4 @@
-// Package config has the commands about configuration: config explain, configure and
-// runopts.
+// Package config has the commands about configuration: config, configure and runopts.
 package config
 
 import (
@@ -12,7 +11,7 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// configOptions are those of `config explain`.
+// configOptions are the flags of `config explain`.
 type configOptions struct {
 	backend, cfg string
 	component    string
@@ -83,7 +82,7 @@ func configExplain(ctx context.Context, f *program.Factory, o configOptions) err
 	return sayProblems(f, e)
 }
 
-// sayProblems reports values that cannot be used, which are an error.
+// sayProblems prints invalid values and returns an error if there are any.
 func sayProblems(f *program.Factory, e *explained) error {
 	found := false
 	for _, list := range [][]setting{e.Options, e.Arguments} {
@@ -158,14 +157,14 @@ func originTable(f *program.Factory, title string, list []setting) error {
 	return tab.Write(f.Out, f.OutStyle)
 }
 
-// originText says in a few words where a value comes from.
+// originText describes the source of a value in a few words.
 func originText(f *program.Factory, v given) string {
 	where := string(v.Origin)
 	switch v.Source {
 	case sourceFile:
 		return f.ShortPath(where)
 	case sourceAlias:
-		return "the name " + where
+		return "alias " + where
 	case sourceNone:
 		return "not set"
 	}

@@ -17,28 +17,28 @@ import (
 
 // The sources of a value.
 const (
-	sourceFlag     = "flag"        // of this command line
+	sourceFlag     = "flag"        // -cfg on this command line
 	sourceFile     = "file"        // a line of a .torchxconfig
-	sourceEnv      = "environment" // a variable
-	sourceAlias    = "alias"       // what another name of a backend implies
+	sourceEnv      = "environment" // an environment variable
+	sourceAlias    = "alias"       // a default of a backend's alias
 	sourceDefault  = "default"
-	sourceRequired = "required" // there is no value, but there must be one
+	sourceRequired = "required" // a required value is missing
 	sourceNone     = "none"
 )
 
-// given is a value and where it comes from.
+// given is a value and its source.
 type given struct {
 	Value  any           `json:"value"`  // nil for none
 	Source string        `json:"source"` // one of the sources
 	Origin ui.NullString `json:"origin"` // FILE:LINE, $VARIABLE, -cfg or the alias; "" for a default
 }
 
-// setting is a key with the value that counts.
+// setting is a key with its effective value.
 type setting struct {
 	Key string `json:"key"`
 	given
 	Problem ui.NullString `json:"problem"` // why the value cannot be used
-	Hidden  []given       `json:"hidden"`  // overridden values, the strongest first
+	Hidden  []given       `json:"hidden"`  // overridden values
 }
 
 func newSetting(key string, v given) setting { return setting{Key: key, given: v, Hidden: []given{}} }
@@ -54,7 +54,7 @@ type explained struct {
 	Notes     []string      `json:"notes"` // keys and sections without effect, one line each
 }
 
-// explainer collects an explanation.
+// explainer builds an explanation.
 type explainer struct {
 	*program.Factory
 	conf  *config.Config
@@ -92,9 +92,9 @@ func (x *explainer) note(text string) {
 	}
 }
 
-// shown returns a value, hidden if it looks like a secret.
+// shown returns a value, masked if it looks like a secret.
 func (x *explainer) shown(key string, value any) any {
-	if x.ShowSecrets || value == nil || key == "secrets" { // those are names
+	if x.ShowSecrets || value == nil || key == "secrets" { // the values of "secrets" are names
 		return value
 	}
 	switch v := value.(type) {
@@ -114,7 +114,7 @@ func (x *explainer) shown(key string, value any) any {
 	return value
 }
 
-// shownOption is shown for the value of an option, or for its text as it was given.
+// shownOption is shown for the value of an option, or for its text as given.
 func (x *explainer) shownOption(e *backend.Explained, value any) any {
 	text, isText := value.(string)
 	if !isText || e.Type != backend.TypeMap || x.ShowSecrets {
@@ -173,7 +173,7 @@ func (x *explainer) backend(name, cfg string) error {
 	return nil
 }
 
-// option explains one option; alias is the name that the user chose for the backend.
+// option explains one option; alias is the user's name for the backend.
 func (x *explainer) option(e *backend.Explained, alias string) setting {
 	at := newSetting(e.Key, given{Value: x.shownOption(e, e.Value), Source: sourceDefault})
 	source := func(v *backend.Value) string {
@@ -245,7 +245,7 @@ func (x *explainer) argument(p *component.Param, values map[string]config.Value)
 	at := newSetting(p.Name, given{Source: sourceDefault})
 	v, isSet := values[p.Name]
 	switch {
-	case isSet && !v.IsNone(): // None leaves an argument to its default
+	case isSet && !v.IsNone(): // None means the default
 		at.given = x.configured(v, p.Name)
 		if err := p.CheckConfig(v.Text); err != nil {
 			at.Problem = ui.NullString(fmt.Sprintf("%s: argument %s: %v", at.Origin, p.Name, err))

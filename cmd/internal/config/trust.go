@@ -44,7 +44,7 @@ func newTrust(f *program.Factory) *cli.Command {
 				return trust(f, list, c.Args().Slice(), revoke)
 			}
 			if revoke {
-				return program.Usagef("config trust", "missing FILE: name the files to trust no longer")
+				return program.Usagef("config trust", "missing FILE: name the files to revoke")
 			}
 			return printTrusted(f, list, asJSON)
 		},

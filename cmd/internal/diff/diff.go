@@ -43,7 +43,7 @@ func NewDiff(f *program.Factory) *cli.Command {
 			"torchx diff -\n" +
 			"torchx diff - -- '--msg bye'\n" +
 			"torchx diff 'utils.echo --msg hi' 'utils.echo --msg bye'\n" +
-			"torchx diff 'train.train --script train.py' -- '--cpu 2'\n" +
+			"torchx diff 'utils.sh date' -- '--cpu 2'\n" +
 			"torchx diff -b local,docker 'utils.echo --msg hi'",
 		Description: "Show how two apps, their options and their plans differ. A and B are components, quoted with their arguments, or " +
 			"handles of past apps. B may be arguments only: A's component with these arguments changed. A past app alone is " +

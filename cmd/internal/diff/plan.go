@@ -59,14 +59,14 @@ func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.
 
 // planPast plans a past app as it was recorded, or as its component returns it now.
 func planPast(ctx context.Context, f *program.Factory, s *side, o planning.Options) (*runner.Planned, error) {
-	past, err := planning.Past(ctx, f, s.handle)
+	past, err := planning.PastApp(ctx, f, s.handle)
 	if err != nil {
 		return nil, err
 	}
 	if s.now && !past.Evaluated() {
 		return nil, fmt.Errorf("%s was submitted from a file: it has no component to compare with", past.Ref.Handle())
 	}
-	if f, o, err = planning.Again(f, o, past); err != nil {
+	if f, o, err = planning.RerunOptions(f, o, past); err != nil {
 		return nil, err
 	}
 	q, err := pastRequest(ctx, f, s, o, past)

@@ -15,10 +15,10 @@ import (
 	"torchx/runtime/backend"
 )
 
-// maxTime bounds the checks of each backend, should the backend itself not do so.
+// maxTime bounds the checks of each backend, in case the backend itself does not.
 const maxTime = 20 * time.Second
 
-// examination has the checks of the home or of one backend.
+// examination is the result of the checks of the home or of one backend.
 type examination struct {
 	Name   string // "home" or that of the backend
 	Checks []backend.Check
@@ -112,8 +112,8 @@ func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
 	return err
 }
 
-// examineBackend returns the checks of a backend. One that is not needed (not named, and
-// not the default) may be missing: its failures are warnings.
+// examineBackend returns the checks of a backend. If the backend is not needed (neither named nor
+// the default), its failures are warnings.
 func examineBackend(ctx context.Context, reg *backend.Registry, name string, needed bool) []backend.Check {
 	checks := diagnose(ctx, reg, name)
 	for i := range checks {
@@ -141,7 +141,7 @@ func diagnose(ctx context.Context, reg *backend.Registry, name string) []backend
 	case checks := <-done:
 		return checks
 	case <-ctx.Done():
-		return []backend.Check{backend.FailedCheck("answer", "see whether what it needs hangs", "no answer within %v", maxTime)}
+		return []backend.Check{backend.FailedCheck("answer", "check whether a service that it needs hangs", "no answer within %v", maxTime)}
 	}
 }
 
@@ -177,7 +177,7 @@ func printExaminations(f *program.Factory, found []examination, home string) err
 		}
 		b.WriteString(f.OutStyle.Paint(ui.AnsiBold, title) + "\n")
 		if len(e.Checks) == 0 {
-			b.WriteString("  nothing is known to look at\n")
+			b.WriteString("  no checks\n")
 		}
 		for _, c := range e.Checks {
 			writeCheck(f, &b, c)
@@ -189,13 +189,13 @@ func printExaminations(f *program.Factory, found []examination, home string) err
 	return f.Print(b.String())
 }
 
-// Columns of a check: its level, its name, what was found.
+// Columns of the level, the name and the result of a check.
 const (
 	checkNameColumn = 11
 	checkTextColumn = 26
 )
 
-// writeCheck writes a check and, below it, its fix.
+// writeCheck writes a check, followed by its fix.
 func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	level, name := string(c.Level), ui.OneLine(c.Name)
 	b.WriteString("  " + f.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
@@ -207,5 +207,5 @@ func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
 }
 
-// spaces are n spaces, at least one.
+// spaces returns n spaces, at least one.
 func spaces(n int) string { return strings.Repeat(" ", max(n, 1)) }
