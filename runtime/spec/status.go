@@ -11,7 +11,7 @@ type Replica struct {
 	ID   int
 }
 
-// Status is what is known of an app. Its JSON form is that of files; `torchx status --json`
+// Status is the known state of an app. Its JSON form is that of files; `torchx status --json`
 // has its own.
 type Status struct {
 	Handle             string          `json:"handle"`

@@ -58,7 +58,7 @@ type Finding struct {
 	Start    Position `json:"start"`
 	End      Position `json:"end"`     // after the last character
 	Message  string   `json:"message"` // one line, without the position
-	Fix      *Fix     `json:"fix"`     // nil if there is none
+	Fix      *Fix     `json:"fix"`     // may be nil
 }
 
 // Rule describes a check.

@@ -27,8 +27,8 @@ func NewDocs(f *program.Factory) *cli.Command {
 		UsageText: "-o DIR [--man]\n" +
 			"torchx docs -o site\n" +
 			"torchx docs --man -o ~/.local/share/man/man1",
-		Description: "Write the manual into DIR as index.html: all pages, with search, in one file that needs no network; and into DIR/schema the " +
-			"JSON Schemas of what commands print with --json. With --man, write " +
+		Description: "Write the manual into DIR as index.html: all pages, with search, in one file that needs no network, and the JSON Schemas into " +
+			"DIR/schema. With --man, write " +
 			"a man page for torchx and for each command instead. Existing files with these names are overwritten.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write into `DIR`", Destination: &o.dir},
