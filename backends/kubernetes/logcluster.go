@@ -126,17 +126,28 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 	case s.State.Running != nil:
 		r.State = logcopy.Running
 	case s.State.Terminated != nil:
-		r.State, r.Ended = ended(s.State.Terminated), s.State.Terminated.FinishedAt.Time
+		r.State = ended(s.State.Terminated)
 	case last != nil: // it waits for its restart
-		r.State, r.Ended = ended(last), last.FinishedAt.Time
+		r.State = ended(last)
 		return []archive.Run{r}
 	}
 	if last == nil || r.Restart == 0 {
 		return []archive.Run{r}
 	}
 	before := r
-	before.Restart, before.Previous, before.State, before.Ended = r.Restart-1, true, ended(last), last.FinishedAt.Time
+	before.Restart, before.Previous, before.State, before.NextStarted = r.Restart-1, true, ended(last), startOf(s.State)
 	return []archive.Run{before, r}
+}
+
+// startOf returns when a container started; zero if it has not.
+func startOf(s corev1.ContainerState) time.Time {
+	switch {
+	case s.Running != nil:
+		return s.Running.StartedAt.Time
+	case s.Terminated != nil:
+		return s.Terminated.StartedAt.Time
+	}
+	return time.Time{}
 }
 
 // ended returns the state of a terminated container; one that failed to start has no log.

@@ -254,7 +254,8 @@ func (v *view) runs() ([]Run, <-chan struct{}, bool) {
 // runView is one run of a log. It implements logcopy.Source.
 type runView struct {
 	*view
-	run Run
+	run     Run
+	isEarly func(*Run) bool // lines of the next run were copied as those of this one; may be nil
 }
 
 // current returns the current state of the run, Gone if the cluster no longer has it.
@@ -288,6 +289,9 @@ func (v *runView) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, 
 	r, _, _ := v.current()
 	if r.State == logcopy.Gone {
 		return nil, logcopy.ErrGone
+	}
+	if v.isEarly != nil && v.isEarly(&r) {
+		return nil, &logcopy.UnreadableError{Err: errEarly}
 	}
 	body, err := v.app.Cluster.Open(ctx, r, o)
 	if err != nil {

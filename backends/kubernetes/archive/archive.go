@@ -61,7 +61,9 @@ type Run struct {
 	Verify    bool      // another run may have taken its name
 	InPlace   bool      // another run may have taken its name in the same pod
 	State     logcopy.State
-	Ended     time.Time // in whole seconds, by the clock of the node; zero: unknown
+	// NextStarted is when the next run started, by the clock of the node in whole seconds; zero if
+	// it has not. It is known for a previous run.
+	NextStarted time.Time
 }
 
 // same reports whether r and o are the same run, in any state.

@@ -38,6 +38,7 @@ type cluster struct {
 	opened  int
 	polled  int // calls of Snapshot and Watch
 	clock   time.Time
+	cuts    int // how often all streams were ended
 }
 
 func newCluster() *cluster {
@@ -148,7 +149,7 @@ func (c *cluster) Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCl
 	if r.State == logcopy.Waiting {
 		return nil, logcopy.ErrNotStarted
 	}
-	return &body{c: c, ctx: ctx, run: r, o: o}, nil
+	return &body{c: c, ctx: ctx, run: r, o: o, cuts: c.cuts}, nil
 }
 
 type body struct {
@@ -157,6 +158,8 @@ type body struct {
 	run Run
 	o   logcopy.Options
 	at  int
+
+	cuts int // of the cluster when it was opened
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -164,7 +167,11 @@ func (b *body) Read(p []byte) (int, error) {
 		b.c.mu.Lock()
 		data, changed := b.c.logs[key(b.run)], b.c.changed
 		running := slices.ContainsFunc(b.c.runs, func(r Run) bool { return r.same(&b.run) && r.State == logcopy.Running })
+		isCut := b.cuts != b.c.cuts
 		b.c.mu.Unlock()
+		if isCut {
+			return 0, io.EOF
+		}
 		if b.o.Tail > 0 && b.at == 0 {
 			b.at = bytes.LastIndexByte(bytes.TrimSuffix(data, newline), '\n') + 1
 		}
@@ -402,7 +409,7 @@ func TestRestartReportedLate(t *testing.T) {
 		c.runs, c.logs[key(again)] = nil, c.logs[key(before)]
 		delete(c.logs, key(before))
 	})
-	before.Previous, before.State, before.Ended = true, logcopy.Ended, epoch.Add(30*time.Second)
+	before.Previous, before.State, before.NextStarted = true, logcopy.Ended, epoch.Add(30*time.Second)
 	now := c.clock
 	c.clock = epoch
 	c.add(before, "one\n", "two")
@@ -413,6 +420,50 @@ func TestRestartReportedLate(t *testing.T) {
 	}
 	c.end(spec.Succeeded)
 	wantLog(t, newApp(t, c, dir), all, "three\nfour\none\ntwo\nfive\n")
+}
+
+// TestRestartReportedLateToFollower: so also if the log is followed, when the copy of the
+// first run already has lines of that run.
+func TestRestartReportedLateToFollower(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	first, started := run("a", 0), epoch.Add(30*time.Second)
+	c.add(first, "one\n")
+	log, err := newApp(t, c, dir).Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	wantLine := func(want string) {
+		t.Helper()
+		for {
+			b, err := log.Next(t.Context())
+			if err != nil || len(b.Data) > 0 && string(b.Data) != want {
+				t.Fatalf("got %q, %v, want %q", b.Data, err, want)
+			}
+			if len(b.Data) > 0 {
+				return
+			}
+		}
+	}
+	wantLine("one\n")
+	ofFirst := c.logs[key(first)]
+	c.update(func() { // the stream ends, and the next one has the log of the second run
+		c.cuts, c.clock = c.cuts+1, started
+		c.logs[key(first)] = nil
+	})
+	c.write(first, "two\n")
+	wantLine("two\n")
+	again := first
+	again.Restart = 1
+	c.update(func() {
+		c.cuts++
+		c.logs[key(again)], c.logs[key(first)] = c.logs[key(first)], ofFirst
+		first.Previous, first.State, first.NextStarted = true, logcopy.Ended, started
+		c.runs = []Run{first, again}
+	})
+	c.write(again, "three\n")
+	wantLine("three\n")
 }
 
 // TestReplacedPod: if a pod is replaced within its attempt, the lines of the first one are

@@ -241,7 +241,7 @@ func (c *collector) awaitOther(ctx context.Context) {
 		if r.State != logcopy.Running && r.State != logcopy.Ended {
 			continue
 		}
-		body, err := (&runView{&view{c.app, c.replica, name}, r}).Open(ctx, logcopy.Options{Tail: 1})
+		body, err := (&runView{view: &view{c.app, c.replica, name}, run: r}).Open(ctx, logcopy.Options{Tail: 1})
 		if err != nil {
 			continue // left to the other process
 		}

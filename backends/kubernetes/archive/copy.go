@@ -47,7 +47,7 @@ func (p *position) next(runs []Run) (Run, bool) {
 	unfinished := begun && !p.Cursor.Done
 	for i := range runs {
 		r := &runs[i]
-		if p.hasLinesAfter(r) {
+		if _, ok := p.beforeNext(r); ok {
 			return *r, true
 		}
 		if unfinished && r.same(&at) || !unfinished && (!begun || r.compare(&at) > 0) {
@@ -58,12 +58,22 @@ func (p *position) next(runs []Run) (Run, bool) {
 	return at, unfinished
 }
 
-// hasLinesAfter reports whether the lines copied as run r were written after it ended, that
-// is by the next run: a kubelet restarts a container, and sends its log, before it reports
-// the restart.
-func (p *position) hasLinesAfter(r *Run) bool {
+// beforeNext returns where to resume run r if lines of the next run were copied as its own:
+// a kubelet restarts a container, and sends its log, before it reports the restart.
+func (p *position) beforeNext(r *Run) (from logcopy.LineCursor, ok bool) {
 	at := p.run()
-	return r.same(&at) && r.Previous && !p.Cursor.First.IsZero() && !r.Ended.IsZero() && p.Cursor.First.After(r.Ended.Add(time.Second))
+	isNext := func(t time.Time) bool { return !t.IsZero() && !t.Before(r.NextStarted) }
+	switch c := p.Cursor; {
+	case !r.same(&at), r.NextStarted.IsZero(), !isNext(c.Max):
+		return from, false
+	case isNext(c.First):
+		return from, true
+	case c.AtEOF != nil && !isNext(c.AtEOF.Max): // the next run's lines came in a stream of their own
+		from = *c.AtEOF
+		from.Offset, from.Done = 0, false
+		return from, true
+	}
+	return from, false
 }
 
 // compare orders runs by time.
@@ -138,9 +148,10 @@ func complete(dir string, runs []Run) bool {
 func (l *log) begin(r *Run) error {
 	at := l.at.run()
 	next := position{Pod: r.Pod, UID: r.UID, Created: r.Created, Restart: r.Restart}
+	from, isEarly := l.at.beforeNext(r)
 	switch {
-	case l.at.hasLinesAfter(r):
-		next.Early = l.at.Cursor
+	case isEarly:
+		next.Cursor, next.Early = from, l.at.Cursor
 	case at.UID != "" && r.same(&at):
 		return nil
 	case r.UID == at.UID && r.Restart == at.Restart+1:
@@ -170,6 +181,17 @@ func (l *log) begin(r *Run) error {
 	return l.Commit(true, true)
 }
 
+// errEarly ends the copy of a run as which lines of the next run were copied.
+var errEarly = errors.New("the lines are those of the next run")
+
+// isEarly reports whether lines of the next run were copied as those of run r.
+func (l *log) isEarly(r *Run) bool {
+	at := l.at
+	at.Cursor = l.copied.Cursor
+	_, ok := at.beforeNext(r)
+	return ok
+}
+
 // copy copies run after run. Without follow it copies the current lines.
 func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 	for {
@@ -196,8 +218,11 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 			mode = podlog.Mode(false, of.app.patience)
 		}
 		l.copied = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
-		_, err := logcopy.Copy(ctx, &runView{of, r}, l, l.copied, mode)
+		_, err := logcopy.Copy(ctx, &runView{of, r, l.isEarly}, l, l.copied, mode)
 		l.at.Cursor, l.copied = l.copied.Cursor, nil
+		if errors.Is(err, errEarly) {
+			continue
+		}
 		if err != nil || !l.at.Cursor.Done {
 			return err
 		}
