@@ -20,8 +20,8 @@ func (db *DB) List(ctx context.Context, f history.Filter) ([]history.App, error)
 	return apps, err
 }
 
-// listQuery is one SELECT per state, each of which an index serves in the wanted
-// order, so that a limit reads few rows even of a long history.
+// listQuery returns one SELECT per state. For each, an index provides the order, so that a limit
+// reads few rows even of a long history.
 func listQuery(f *history.Filter) (string, []any) {
 	order := ` ORDER BY submitted_at DESC, seq DESC`
 	if f.Limit > 0 {
@@ -51,7 +51,7 @@ func listQuery(f *history.Filter) (string, []any) {
 	return `SELECT ` + columns + ` FROM ` + tables + order, args
 }
 
-// commonConditions are those that do not depend on the state.
+// commonConditions returns the conditions that do not depend on the state.
 func commonConditions(f *history.Filter) (conditions []string, values []any) {
 	if f.Backend != "" {
 		conditions, values = append(conditions, `backend = ?`), append(values, f.Backend)

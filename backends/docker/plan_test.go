@@ -190,7 +190,7 @@ func TestNoWorkspace(t *testing.T) {
 	}
 	in.App.Roles[0].Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: "no/such"}}}
 	_, err := planner{}.Plan(t.Context(), in)
-	if err == nil || !strings.Contains(err.Error(), "there is no folder or file /cwd/no/such") {
+	if err == nil || !strings.Contains(err.Error(), "/cwd/no/such does not exist") {
 		t.Errorf("error %v", err)
 	}
 }

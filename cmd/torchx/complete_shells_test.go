@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// shellPath finds a shell; a test without it is skipped unless TORCHX_REQUIRE names it.
+// shellPath returns the path of a shell. Without the shell it skips the test, or fails it if
+// TORCHX_REQUIRE names the shell.
 func shellPath(t *testing.T, shell string) string {
 	t.Helper()
 	path, err := exec.LookPath(shell)
@@ -27,7 +28,7 @@ func shellPath(t *testing.T, shell string) string {
 	return ""
 }
 
-// shellDir is a folder with the completion script of a shell, a component with typed
+// shellDir returns a folder with the completion script of a shell, a component with typed
 // arguments, and a file.
 func shellDir(t *testing.T, shell string) string {
 	t.Helper()
@@ -39,7 +40,7 @@ func shellDir(t *testing.T, shell string) string {
 	return dir
 }
 
-// inShell runs a script in a shell, in dir, and returns what it prints.
+// inShell runs a script in a shell, in dir, and returns its output.
 func inShell(t *testing.T, dir, path string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -54,8 +55,8 @@ func inShell(t *testing.T, dir, path string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// TestBashCompletion runs the script in a real bash, with the words as readline
-// splits them.
+// TestBashCompletion runs the script in a real bash, with words split as readline splits
+// them.
 func TestBashCompletion(t *testing.T) {
 	t.Parallel()
 	bash := shellPath(t, "bash")
@@ -87,7 +88,7 @@ func TestBashCompletion(t *testing.T) {
 		got := inShell(t, dir, bash, "--norc", "-c", `source ./torchx.bash
 COMP_WORDS=(`+c.words+`) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$1 COMP_POINT=$2
 _torchx; printf '%s\n' "${COMPREPLY[@]}"`, "bash", c.line, strconv.Itoa(len(line)))
-		if c.want == "" { // all of the file's
+		if c.want == "" { // all files
 			if !strings.Contains(got, "two") || strings.Contains(got, ":") {
 				t.Errorf("%s: %q", c.line, got)
 			}
@@ -99,7 +100,7 @@ _torchx; printf '%s\n' "${COMPREPLY[@]}"`, "bash", c.line, strconv.Itoa(len(line
 	}
 }
 
-// TestFishCompletion asks a real fish what it would offer.
+// TestFishCompletion compares what a real fish offers.
 func TestFishCompletion(t *testing.T) {
 	t.Parallel()
 	fish := shellPath(t, "fish")
@@ -122,8 +123,8 @@ func TestFishCompletion(t *testing.T) {
 	}
 }
 
-// zshDriver types lines, each with a Tab behind it, into an interactive zsh, and
-// prints what becomes of them. The widget behind each Tab runs once it has been completed.
+// zshDriver types lines, each followed by a Tab, into an interactive zsh, and prints the
+// completed lines. A widget runs after each Tab, when the line is complete.
 const zshDriver = `
 zmodload zsh/zpty
 zpty z zsh -f -i
@@ -136,7 +137,7 @@ while zpty -r z out; do :; done
 cat ./lines
 `
 
-// TestZshCompletion presses Tab in a real zsh.
+// TestZshCompletion types Tab in a real zsh.
 func TestZshCompletion(t *testing.T) {
 	t.Parallel()
 	zsh := shellPath(t, "zsh")

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Sync makes lock and cache fit the project: what is not locked is locked, what is
-// locked stays at its commit and is fetched if the cache lacks it, what is not listed
-// any more leaves the lock. Replaced libraries stay as they are. All that fails is
-// reported, joined, and the lock is then left as it was.
+// Sync brings lock and cache into agreement with the project: it locks new libraries, fetches
+// missing files of locked ones at their commits, and removes unlisted libraries from the lock.
+// Replaced libraries stay unchanged. Errors of all libraries are joined; the lock is then
+// unchanged.
 func (m *Manager) Sync(ctx context.Context) ([]Change, error) {
 	st, err := m.needProject()
 	if err != nil {
@@ -27,8 +27,7 @@ func (m *Manager) Sync(ctx context.Context) ([]Change, error) {
 	return m.commit(changes)
 }
 
-// syncOne locks one library, or fetches it as it was locked; nil if there is nothing
-// to do.
+// syncOne locks one library, or fetches it as locked; nil means that nothing was needed.
 func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change, error) {
 	old := st.lock.Find(lib.Name)
 	if old == nil || !old.same(lib) {
@@ -42,7 +41,7 @@ func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change,
 	if err != nil {
 		return nil, err
 	}
-	if d := Compare(old, now); !d.None() {
+	if d := Compare(old, now); !d.IsEmpty() {
 		return nil, changedError(lib, d)
 	}
 	if lib.Folder != "" {
@@ -53,13 +52,12 @@ func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change,
 
 func changedError(lib Library, d Difference) error {
 	if lib.Folder == "" {
-		return fmt.Errorf("library @%s: what %s has now is not what %s says: %s", lib.Name, lib.URL, LockFile, d)
+		return fmt.Errorf("library @%s: the files at %s differ from %s: %s", lib.Name, lib.URL, LockFile, d)
 	}
-	return fmt.Errorf("library @%s: %s was changed since it was locked: %s; `torchx lib update %s` takes it as it is now", lib.Name, lib.Folder, d, lib.Name)
+	return fmt.Errorf("library @%s: %s was changed since it was locked: %s; `torchx lib update %s` locks the current files", lib.Name, lib.Folder, d, lib.Name)
 }
 
-// available reports whether all files of a library are in the project or the cache,
-// undamaged. What the project lacks is then taken from the cache.
+// available reports whether all files of a library are undamaged in the project or the cache.
 func (m *Manager) available(k *Locked) bool {
 	if isVendored(m.Root, k.Name) && m.checkVendored(k) == nil {
 		return true
@@ -75,8 +73,8 @@ func (m *Manager) available(k *Locked) bool {
 	return true
 }
 
-// commit writes what was locked, and drops from the lock what is not listed. What
-// another process changed in the meantime is left alone: the next sync sees to it.
+// commit writes the new locks and removes unlisted libraries from the lock. It skips libraries
+// that another process changed meanwhile: the next sync handles them.
 func (m *Manager) commit(changes []*Change) ([]Change, error) {
 	var out []Change
 	err := m.edit(func(now *state) error {
@@ -101,11 +99,11 @@ func (m *Manager) commit(changes []*Change) ([]Change, error) {
 	return out, err
 }
 
-// Wanted is a library to update, to another revision if that is not "".
+// Wanted is a library to update, with a new revision if that is not "".
 type Wanted struct{ Name, Revision string }
 
-// Update locks libraries at what their revision means now, or at another revision;
-// none named means all. Like Sync it is all or nothing.
+// Update locks libraries at the current commit of their revision, or at a new revision; no names
+// mean all libraries. Like Sync it changes all or nothing.
 func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error) {
 	st, err := m.needProject()
 	if err != nil {
@@ -126,12 +124,12 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 			lib.Revision = w.Revision
 		}
 		if _, replaced := st.project.Replacement(w.Name); replaced && w.Revision == "" {
-			m.say("library @%s is replaced, and stays at %s", w.Name, lib.Revision)
+			m.report("library @%s is replaced, and stays at %s", w.Name, lib.Revision)
 			return nil
 		}
 		old := st.lock.Find(w.Name)
 		if same, err := m.unmoved(ctx, lib, old); err != nil || same {
-			if old != nil { // another pointer: nothing was fetched
+			if old != nil { // a different pointer means that nothing was fetched
 				again := *old
 				changes[i] = &Change{w.Name, old, &again}
 			}
@@ -147,8 +145,8 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 	return m.commitUpdate(changes)
 }
 
-// unmoved reports whether a library of a repository is here as its revision means it
-// now, so that there is nothing to fetch.
+// unmoved reports whether a library of a repository is available at the current commit of its
+// revision, so that no fetch is needed.
 func (m *Manager) unmoved(ctx context.Context, lib Library, old *Locked) (bool, error) {
 	if lib.URL == "" || old == nil || !old.same(lib) || !m.available(old) {
 		return false, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -141,15 +142,16 @@ func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
 	return s
 }
 
-// Description is an app as it was submitted; its JSON form is `describe --json`.
+// Description is an app as it was submitted.
 type Description struct {
-	Handle    string          `json:"handle"`
-	App       json.RawMessage `json:"app"`
-	Cfg       json.RawMessage `json:"cfg"`       // null if unknown
-	Component *string         `json:"component"` // nil if unknown
-	Args      []string        `json:"args"`
-	// Partial means that the history lacks the app; App holds what its backend reports.
-	Partial bool `json:"partial"`
+	Handle      string
+	Name        string          // "" if unknown
+	SubmittedAt *time.Time      // UTC; nil if the history does not have the app
+	App         json.RawMessage // a spec.App
+	Cfg         json.RawMessage // nil if unknown
+	Component   *string         // nil if unknown
+	Args        []string
+	Partial     bool // App holds only what the backend reports
 }
 
 // Describe returns what was submitted. Errors: backend.ErrNotFound, backend.ErrUnavailable.
@@ -161,7 +163,7 @@ func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description
 		}
 		return r.partial(ctx, ref)
 	}
-	d := &Description{Handle: ref.Handle(), App: row.App, Cfg: row.Cfg, Args: row.Args}
+	d := &Description{Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args}
 	if row.Component != "" {
 		d.Component = &row.Component
 	}
@@ -186,6 +188,9 @@ func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Descriptio
 		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
 	}
 	d := &Description{Handle: ref.Handle(), Args: s.Args, Partial: s.Partial}
+	if !s.Partial {
+		d.Name = s.App.Name
+	}
 	if s.Component != "" {
 		d.Component = &s.Component
 	}

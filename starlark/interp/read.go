@@ -147,7 +147,7 @@ func readError(s *Source, err error) error {
 	if errors.As(err, &perr) {
 		return rewordedError{"cannot be read: " + perr.Err.Error(), err}
 	}
-	return rewordedError{"cannot be read: " + err.Error(), err}
+	return err
 }
 
 // similar returns a suggestion for a file that does not exist.

@@ -30,7 +30,7 @@ func NewDelete(f *program.Factory) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return program.Usagef(program.CommandName(c), "missing HANDLE")
+				return program.Missing(c, "HANDLE")
 			}
 			return deleteAll(c.Context, f, c.Args().Slice(), o)
 		},

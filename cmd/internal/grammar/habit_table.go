@@ -102,7 +102,6 @@ var habits = []habit{
 	{"delete", "-r -rf -fr --recursive", "`torchx delete --force HANDLE` also ends a running app"},
 	{"delete", "-n --dry-run --dryrun", "`torchx prune --all --dry-run` shows what it would remove"},
 	{"status|describe", "-a --all", "`torchx list --all` lists all apps"},
-	{"attach", "-it -ti -i -t", "`torchx attach --tty HANDLE` opens the terminal of an app"},
 	{"attach", "--json", "`torchx log -f --json HANDLE` prints lines as JSON"},
 	{"builtins", "--json", "`torchx component list --json` prints components as JSON"},
 	{"runopts|configure", "--json", "`torchx config explain --json` prints options as JSON"},
