@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"torchx/cmd/internal/program"
@@ -16,4 +20,27 @@ func TestBuiltinPages(t *testing.T) {
 	if r := torchx(t, root, vars, "", "component", "doc", "--check", "-o", "docs/components", "--title", "Built-in components", "components"); r.code != program.ExitOK {
 		t.Errorf("docs/components is stale: run `make docs`\n%s", r.err)
 	}
+}
+
+// TestFilesPage: docs/reference/files.md names every file that a run leaves in TORCHX_HOME.
+func TestFilesPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(referenceDir, "files.md"))
+	must(t, err)
+	home := t.TempDir()
+	const script = "echo out; echo '{}' > $TORCHELASTIC_ERROR_FILE; exit 3"
+	torchx(t, t.TempDir(), []string{"TORCHX_HOME=" + home, "TORCHXCONFIG="}, "", "run", "--queue", "utils.sh", "-c", script)
+	err = filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && strings.HasPrefix(entry.Name(), ".") {
+			return nil // the agent tidies up
+		}
+		isReplica := strings.Contains(path, "replicas"+string(filepath.Separator))
+		isApp := filepath.Dir(path) == filepath.Join(home, "apps")
+		if err == nil && path != home && !isApp && (!isReplica || !entry.IsDir()) && filepath.Base(filepath.Dir(path)) != "live" &&
+			!strings.Contains(string(page), entry.Name()) {
+			t.Errorf("the page does not name %s", path)
+		}
+		return err
+	})
+	must(t, err)
 }

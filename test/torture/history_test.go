@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,10 +33,14 @@ func (h *home) listJSON() string {
 	return h.torchx("", "list", "--all", "--json").stdout
 }
 
+// describeJSON returns what `describe --json` prints without the time of submission: that of
+// the record is slightly before that of the bundle.
 func (h *home) describeJSON() string {
 	h.Helper()
-	return h.torchx("", "describe", "--json", "-").stdout
+	return submittedAt.ReplaceAllString(h.torchx("", "describe", "--json", "-").stdout, "")
 }
+
+var submittedAt = regexp.MustCompile(`(?m)^ *"submitted_at": .*\n`)
 
 // A command reports a lost history, keeps a corrupt one aside, and fills a new one from the
 // bundles with everything that list and describe show.

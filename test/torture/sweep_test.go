@@ -60,7 +60,7 @@ func TestBundleDeletedWhileRunning(t *testing.T) {
 	}{
 		{"noticed by the agent", func(*home) {}, (*home).waitForAgents, "folder was deleted"},
 		{"noticed by a command", func(*home) {}, func(*home) {}, "folder was deleted"},
-		{"agent killed", (*home).killAgents, func(*home) {}, "no longer knows the app"},
+		{"agent killed", (*home).killAgents, func(*home) {}, "no longer has the app"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
