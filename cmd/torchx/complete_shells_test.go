@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// shellPath returns the path of a shell. Without the shell it skips the test, or fails it if
-// TORCHX_REQUIRE names the shell.
-func shellPath(t *testing.T, shell string) string {
+// toolPath returns the path of a program. Without it, toolPath skips the test, or fails it if
+// TORCHX_REQUIRE names the program.
+func toolPath(t *testing.T, name string) string {
 	t.Helper()
-	path, err := exec.LookPath(shell)
+	path, err := exec.LookPath(name)
 	if err == nil {
 		return path
 	}
 	for _, part := range strings.Split(os.Getenv("TORCHX_REQUIRE"), ",") {
-		if part == shell {
+		if part == name {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func inShell(t *testing.T, dir, path string, args ...string) string {
 // them.
 func TestBashCompletion(t *testing.T) {
 	t.Parallel()
-	bash := shellPath(t, "bash")
+	bash := toolPath(t, "bash")
 	dir := shellDir(t, "bash")
 	for _, c := range []struct {
 		words string // a bash array
@@ -103,7 +103,7 @@ _torchx; printf '%s\n' "${COMPREPLY[@]}"`, "bash", c.line, strconv.Itoa(len(line
 // TestFishCompletion compares what a real fish offers.
 func TestFishCompletion(t *testing.T) {
 	t.Parallel()
-	fish := shellPath(t, "fish")
+	fish := toolPath(t, "fish")
 	dir := shellDir(t, "fish")
 	for line, want := range map[string]string{
 		"torchx runo":                              "runopts\tlist the options of backends",
@@ -140,7 +140,7 @@ cat ./lines
 // TestZshCompletion types Tab in a real zsh.
 func TestZshCompletion(t *testing.T) {
 	t.Parallel()
-	zsh := shellPath(t, "zsh")
+	zsh := toolPath(t, "zsh")
 	dir := shellDir(t, "zsh")
 	lines := [][2]string{
 		{"torchx runo", "torchx runopts"},

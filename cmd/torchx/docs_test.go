@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,20 @@ func TestBuiltinPages(t *testing.T) {
 	vars := []string{"TORCHX_HOME=" + t.TempDir(), "TORCHXCONFIG="}
 	if r := torchx(t, root, vars, "", "component", "doc", "--check", "-o", "docs/components", "--title", "Built-in components", "components"); r.code != program.ExitOK {
 		t.Errorf("docs/components is stale: run `make docs`\n%s", r.err)
+	}
+}
+
+// TestManPages: mandoc has nothing to say about the man pages of `torchx docs --man`.
+func TestManPages(t *testing.T) {
+	t.Parallel()
+	mandoc, dir := toolPath(t, "mandoc"), t.TempDir()
+	torchx(t, dir, nil, "", "docs", "--man", "-o", "man")
+	pages, err := filepath.Glob(filepath.Join(dir, "man", "*.1"))
+	if err != nil || len(pages) < 30 {
+		t.Fatalf("got %d pages, %v, want one for each command", len(pages), err)
+	}
+	if out, err := exec.Command(mandoc, append([]string{"-Tlint"}, pages...)...).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("mandoc -Tlint: %v\n%s", err, out)
 	}
 }
 
