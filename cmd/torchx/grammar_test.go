@@ -96,6 +96,9 @@ func TestNormalizeErrors(t *testing.T) {
 		{"list --all=maybe", "list: --all takes no value: maybe is neither true nor false (write --all)"},
 		{"log h -x", "log: unknown flag -x."},
 		{"-- list", "unknown command --."},
+		{"utils.echo --msg a", "unknown command utils.echo: `torchx run utils.echo` runs a component"},
+		{"my.star:f", "unknown command my.star:f: `torchx run my.star:f` runs a component"},
+		{"./train.py", "unknown command ./train.py: `torchx run utils.python --script ./train.py` runs a script"},
 		{"agent", "unknown command agent."},
 		// Words of other tools that are answered.
 		{"exec -it h bash", "unknown command exec: `torchx attach --tty HANDLE`"},

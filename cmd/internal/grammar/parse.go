@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +89,9 @@ func (p *parser) command(word string, rest []string, known map[string]*Verb) ([]
 		if err := p.advice("unknown command", word); err != nil {
 			return nil, err
 		}
+		if text := asArgument(word); p.verb == nil && text != "" {
+			return nil, &UsageError{Text: fmt.Sprintf("unknown command %s: %s", ui.QuoteWord(word), text), HasRemedy: true}
+		}
 		return nil, usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), suggest.Hint(word, ui.Keys(known)))
 	}
 	p.verb, p.out.Verb = v, v.Name
@@ -96,6 +100,20 @@ func (p *parser) command(word string, rest []string, known map[string]*Verb) ([]
 		p.out.Early = nil
 	}
 	return rest, nil
+}
+
+// asArgument returns what to type if word is a component or a script and not a
+// command, "" for any other word.
+func asArgument(word string) string {
+	module, function, isDotted := strings.Cut(word, ".")
+	switch {
+	case path.Ext(word) == ".py":
+		return fmt.Sprintf("`torchx run utils.python --script %s` runs a script", ui.QuoteWord(word))
+	case strings.Contains(word, ".star"), strings.HasPrefix(word, "@"),
+		isDotted && module != "" && function != "" && !strings.Contains(word, "/"):
+		return fmt.Sprintf("`torchx run %s` runs a component", ui.QuoteWord(word))
+	}
+	return ""
 }
 
 // flag consumes the flag arg, whose value may be the first of rest.
