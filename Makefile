@@ -73,7 +73,7 @@ arch: ## draw the packages: docs/architecture.svg and the tables of docs/archite
 	$(GO) run ./test/arch
 
 reference: ## write the generated pages of docs/reference
-	$(GO) test -count=1 ./cmd/torchx -run TestReference -update
+	$(GO) test -count=1 ./cmd/torchx -run 'TestReference|TestJSONNames' -update
 
 site: ## write docs/site.html, the documentation as one page
 	$(GO) run ./test/site docs/site.html

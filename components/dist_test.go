@@ -10,14 +10,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// shape is what a role says about nodes and processes.
+// shape is the number of nodes and processes of a role.
 type shape struct {
 	low, high int
 	procs     string
 	nodes     string
 }
 
-// shapeOf reads the shape from a role of the torchrun launcher.
+// shapeOf returns the shape of a role with the torchrun launcher.
 func shapeOf(t *testing.T, r spec.Role) shape {
 	t.Helper()
 	words := strings.Fields(r.Args[1])
@@ -38,7 +38,7 @@ func TestDDPShapeTable(t *testing.T) {
 			wantError(t, err, r.Error)
 			continue
 		case j == "3:2x1": // the reference accepts a minimum above the maximum
-			wantError(t, err, "greater than the greatest: 3:2")
+			wantError(t, err, "exceeds the maximum: 3:2")
 			continue
 		case err != nil:
 			t.Errorf("-j %q: %v", j, err)
@@ -86,7 +86,7 @@ func TestDDPRefuses(t *testing.T) {
 		{"at least one node", []string{"--script", "x.py", "-j", "0"}},
 		{"at least one node", []string{"--nnodes", "0:2"}},
 		{"at least one node", []string{"--nproc_per_node=-1"}},
-		{"greater than the greatest: 3:2", []string{"--nnodes", "3:2"}},
+		{"exceeds the maximum: 3:2", []string{"--nnodes", "3:2"}},
 		{"Invalid format for -j", []string{"--script", "x.py", "-j", "1x2\n"}},
 		{"Invalid format for -j", []string{"--script", "x.py", "-j", "1:2"}},
 		{"Invalid format for -j", []string{"--script", "x.py", "-j", "１x２"}},
@@ -199,7 +199,7 @@ func TestSPMDShape(t *testing.T) {
 		h, _ := r.text(0)
 		j, _ := r.text(1)
 		app, _, err := build(t, nil, "dist.spmd", "--script", "x.py", "--h", h, "--j", j)
-		if r.Error != "" { // one text of ours for all of them
+		if r.Error != "" { // our message is the same for all of them
 			wantError(t, err, "Invalid format for `-j $NNODESx$NPROCS_PER_NODE` (e.g. `-j 1x8`). Given: "+j)
 			continue
 		}

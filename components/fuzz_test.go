@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// jForm is the only accepted form of -j (fact 54 of TorchX, where the first two
-// numbers may also be one).
+// jForm is the only accepted form of -j. In TorchX, the first two numbers may also be one
+// number (fact 54).
 var jForm = regexp.MustCompile(`^(?:(?:(\d+):)?(\d+)x)?(\d+)$`)
 
-// FuzzJ checks dist.ddp's -j against the form: what it accepts has the nodes that
-// were asked for, what it refuses is refused in one line.
+// FuzzJ checks dist.ddp's -j against jForm: an accepted -j gives that number of nodes, and a
+// refused one an error of one line.
 func FuzzJ(f *testing.F) {
 	for _, seed := range []string{"1x2", "2:4x8", "4", "1x2x3", "axb", "", "01x02", "3:2x1", "1X2", "0x1", "1x2\n", "-1x2", "１x2", "1:x2"} {
 		f.Add(seed)
@@ -42,7 +42,7 @@ func FuzzJ(f *testing.F) {
 	})
 }
 
-// valid tells whether the numbers of a well-formed -j make sense.
+// valid reports whether the numbers of a well-formed -j make sense.
 func valid(m []string) bool {
 	most, low, procs := 1, 1, 0
 	for i, n := range map[int]*int{1: &low, 2: &most, 3: &procs} {
@@ -51,7 +51,7 @@ func valid(m []string) bool {
 		}
 		v, err := strconv.Atoi(m[i])
 		if err != nil || v > 1000 {
-			return false // whether a number that large is refused is not the point
+			return false // numbers that large are not compared
 		}
 		*n = v
 	}

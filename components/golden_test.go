@@ -14,10 +14,10 @@ import (
 type golden struct {
 	Argv   []string          `json:"argv"`
 	Env    map[string]string `json:"env"`
-	AppDef map[string]any    `json:"appdef"` // nil: the reference ended with an error
+	AppDef map[string]any    `json:"appdef"` // nil if the reference failed
 }
 
-// TestGolden builds the apps of the shared dry runs and compares all that a
+// TestGolden builds the apps of the shared dry runs and compares everything that a
 // component decides.
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -62,12 +62,12 @@ func checkGolden(t *testing.T, g golden) {
 	}
 }
 
-// endpoint is the rendezvous address of the reference, which has a fixed port.
+// endpoint matches the rendezvous address of the reference, which has a fixed port.
 var endpoint = regexp.MustCompile(`(:=localhost}):(\d+)`)
 
-// adapt puts into the reference what differs on purpose: the runner, not the
-// component, sets two variables; the rendezvous port can be chosen by the backend,
-// so that two local runs do not collide; booth has a program of its own.
+// adapt applies intended differences to the reference: the runner, not the component,
+// sets two variables; the backend may choose the rendezvous port, so that two local
+// runs do not collide; booth runs a different program.
 func adapt(want, got map[string]any) {
 	for i, r := range want["roles"].([]any) {
 		role := r.(map[string]any)

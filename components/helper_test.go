@@ -16,8 +16,8 @@ import (
 // image is the default image of the golden files.
 const image = "ghcr.io/pytorch/torchx:0.8.0dev0"
 
-// build evaluates a built-in component with command-line arguments. It returns
-// what the component printed, too.
+// build evaluates a built-in component with command-line arguments. It also returns
+// the output of the component.
 func build(t *testing.T, env map[string]string, name string, args ...string) (*spec.App, string, error) {
 	t.Helper()
 	var printed strings.Builder
@@ -44,7 +44,7 @@ func build(t *testing.T, env map[string]string, name string, args ...string) (*s
 	return result.App, printed.String(), nil
 }
 
-// mustBuild is build for arguments that are right.
+// mustBuild is build for valid arguments.
 func mustBuild(t *testing.T, name string, args ...string) *spec.App {
 	t.Helper()
 	app, _, err := build(t, nil, name, args...)
@@ -54,7 +54,7 @@ func mustBuild(t *testing.T, name string, args ...string) *spec.App {
 	return app
 }
 
-// wantError fails the test unless err is one line that holds text.
+// wantError fails the test unless err is one line that contains text.
 func wantError(t *testing.T, err error, text string) {
 	t.Helper()
 	if err == nil {
@@ -77,14 +77,14 @@ func readJSON(t *testing.T, path string, into any) {
 	}
 }
 
-// row is one line of a table of inputs and outcomes.
+// row is one row of a table of inputs and results.
 type row struct {
 	In    []any           `json:"in"`
 	Out   json.RawMessage `json:"out"`
 	Error string          `json:"error"`
 }
 
-// text returns an input as a string, and whether it is there.
+// text returns an input as a string, and whether it is a string.
 func (r row) text(i int) (string, bool) {
 	s, ok := r.In[i].(string)
 	return s, ok
@@ -102,7 +102,7 @@ func readRows(t *testing.T, name string) []row {
 	return table.Rows
 }
 
-// program returns the options that name what dist.ddp runs; a table's null gives none.
+// program returns the options that select the program of dist.ddp; null in the table means no option.
 func (r row) program(script, module int) []string {
 	var args []string
 	if s, ok := r.text(script); ok {

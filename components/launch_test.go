@@ -21,7 +21,7 @@ import (
 func job(t *testing.T, shape, script string, args ...string) (*spec.App, string) {
 	t.Helper()
 	python := filepath.Join(t.TempDir(), "python")
-	// Stands for the interpreter: drops -u and the script's name, runs ours.
+	// A fake interpreter that drops -u and the script's name, and runs our script.
 	text := "#!/bin/sh\nshift 2\n" + script + "\n"
 	if err := os.WriteFile(python, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestSelfCheck(t *testing.T) {
 	})
 }
 
-// TestEnvLauncherFirstFailure lets one process fail when the others wait for
-// SIGTERM, on which they end with another code.
+// TestEnvLauncherFirstFailure lets one process fail while the others wait for
+// SIGTERM, on which they exit with a different code.
 func TestEnvLauncherFirstFailure(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app, python := job(t, "1x3", `
@@ -93,14 +93,14 @@ func TestEnvLauncherFirstFailure(t *testing.T) {
 		if want := []string{"[rank0]:stopped 0", "[rank2]:stopped 2"}; code != 7 || !slices.Equal(lines, want) {
 			t.Errorf("code %d, got %q, want 7, %q", code, lines, want)
 		}
-		want := "torchx: node 0: rank 1 (local rank 1) ended with code 7, stopping the 2 others of this node\n"
+		want := "torchx: node 0: rank 1 (local rank 1) exited with code 7; stopping 2 other ranks of this node\n"
 		if got := n.stderr.String(); got != want {
 			t.Errorf("stderr %q, want %q", got, want)
 		}
 	})
 }
 
-func TestEnvLauncherSignalledProcess(t *testing.T) {
+func TestEnvLauncherSignaledProcess(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		for name, want := range map[string]int{"KILL": 137, "ABRT": 134} {
 			app, python := job(t, "1x2", `[ "$LOCAL_RANK" = 0 ] || exec sleep 60; kill -s `+name+` $$`)
@@ -108,7 +108,7 @@ func TestEnvLauncherSignalledProcess(t *testing.T) {
 			if _, code := n.wait(t); code != want {
 				t.Errorf("code %d after SIG%s, want %d", code, name, want)
 			}
-			if got := n.stderr.String(); !strings.Contains(got, fmt.Sprintf("rank 0) ended with signal %d, ", want-128)) {
+			if got := n.stderr.String(); !strings.Contains(got, fmt.Sprintf("rank 0) was killed by signal %d", want-128)) {
 				t.Errorf("got stderr %q, want the signal of rank 0", got)
 			}
 		}
@@ -116,7 +116,7 @@ func TestEnvLauncherSignalledProcess(t *testing.T) {
 }
 
 func TestEnvLauncherForwardsSignals(t *testing.T) {
-	// A signal that is caught here is at its default in children, under nohup too.
+	// A signal that the test catches has its default action in children, also under nohup.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	const wait = `
 		trap 'echo got TERM; exit '$1 TERM
@@ -132,7 +132,7 @@ func TestEnvLauncherForwardsSignals(t *testing.T) {
 						t.Fatalf("got line %q", line)
 					}
 				}
-				if err := n.cmd.Process.Signal(sent); err != nil { // to the launcher alone
+				if err := n.cmd.Process.Signal(sent); err != nil { // only to the launcher
 					t.Fatal(err)
 				}
 				lines, code := n.wait(t)
@@ -160,8 +160,8 @@ func TestEnvLauncherGroupStop(t *testing.T) {
 	})
 }
 
-// TestEnvLauncherKillsStubborn sends the signal that the launcher's own timer
-// sends 30 seconds after a failure.
+// TestEnvLauncherKillsStubborn sends the signal that the launcher's timer sends
+// 30 seconds after a failure.
 func TestEnvLauncherKillsStubborn(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app, python := job(t, "1x2", `
@@ -228,8 +228,8 @@ func TestEnvLauncherWithoutTmp(t *testing.T) {
 	})
 }
 
-// TestEnvProgramKeepsItsDollars makes sure that macro replacement changes the
-// program only where it is meant to.
+// TestEnvProgramKeepsItsDollars checks that macro replacement changes the program only
+// where intended.
 func TestEnvProgramKeepsItsDollars(t *testing.T) {
 	t.Parallel()
 	program := mustBuild(t, "dist.ddp", "--launcher", "env", "--script", "x.py", "-j", "2").Roles[0].Args[1]
@@ -266,28 +266,28 @@ func TestTorchrunLine(t *testing.T) {
 	}
 }
 
-// resolver returns a folder of programs with one that knows a name at the n-th try
-// and a sleep that does not wait (busybox has its own).
-func resolver(t *testing.T, knower string, n int, shell string) (bin, asked string) {
+// resolver returns a folder of programs: one that resolves a name at the n-th try, and a sleep
+// that does not wait (busybox has its own).
+func resolver(t *testing.T, tool string, n int, shell string) (bin, requests string) {
 	t.Helper()
 	bin = tools(t, "mkdir", "mkfifo", "rm", "sh", "wc", shell)
-	asked = filepath.Join(t.TempDir(), "asked")
+	requests = filepath.Join(t.TempDir(), "requests")
 	unknown := map[string]string{"getent": "exit 2", "ping": `echo "ping: bad address 'node-0'" >&2; exit 1`}
 	for name, text := range map[string]string{
-		knower:  fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ] || { %[3]s; }`, asked, n, unknown[knower]),
+		tool:    fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ] || { %[3]s; }`, requests, n, unknown[tool]),
 		"sleep": ":",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return bin, asked
+	return bin, requests
 }
 
-// checkResolve runs a self-check whose first node is known at the n-th try.
-func checkResolve(t *testing.T, shell []string, knower string, n, tries int) (stderr string) {
+// checkResolve runs a self-check whose first node is resolved at the n-th try.
+func checkResolve(t *testing.T, shell []string, tool string, n, tries int) (stderr string) {
 	t.Helper()
-	bin, asked := resolver(t, knower, n, shell[0])
+	bin, requests := resolver(t, tool, n, shell[0])
 	app := mustBuild(t, "dist.ddp", "-j", "2x1")
 	node := start(t, shell, app, 1, "PATH="+bin, "TORCHX_RANK0_HOST=node-0")
 	lines, code := node.wait(t)
@@ -295,37 +295,37 @@ func checkResolve(t *testing.T, shell []string, knower string, n, tries int) (st
 	if code != 0 || !slices.Equal(lines, []string{want}) {
 		t.Errorf("code %d, got %q: %s", code, lines, &node.stderr)
 	}
-	got, err := os.ReadFile(asked)
-	question := map[string]string{"getent": "ahosts node-0\n", "ping": "-c 1 -w 1 node-0\n"}[knower]
+	got, err := os.ReadFile(requests)
+	question := map[string]string{"getent": "ahosts node-0\n", "ping": "-c 1 -w 1 node-0\n"}[tool]
 	if want := strings.Repeat(question, tries); err != nil || string(got) != want {
-		t.Errorf("asked %q, %v; want %d times", got, err, tries)
+		t.Errorf("requests %q, %v; want %d times", got, err, tries)
 	}
 	return node.stderr.String()
 }
 
 func TestEnvLauncherWaitsForName(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
-		for _, knower := range []string{"getent", "ping"} {
-			if knower == "ping" && shell[0] == "busybox" {
-				continue // it has a ping of its own, which no other one on PATH replaces
+		for _, tool := range []string{"getent", "ping"} {
+			if tool == "ping" && shell[0] == "busybox" {
+				continue // uses its built-in ping instead of the one on PATH
 			}
-			if got := checkResolve(t, shell, knower, 2, 2); got != "" {
+			if got := checkResolve(t, shell, tool, 2, 2); got != "" {
 				t.Errorf("got stderr %q, want none", got)
 			}
 		}
 	})
 }
 
-func TestEnvLauncherGoesOnWithoutName(t *testing.T) {
+func TestEnvLauncherContinuesWithoutName(t *testing.T) {
 	t.Parallel()
-	const want = "torchx: node 1: cannot resolve node-0 yet, going on\n"
+	const want = "torchx: node 1: cannot resolve node-0 after 60s, continuing\n"
 	if got := checkResolve(t, []string{"sh"}, "getent", 1000, 60); got != want {
 		t.Errorf("stderr %q, want %q", got, want)
 	}
 }
 
 // TestEnvLauncherLostWatcher kills the watcher of a process, which then cannot
-// tell how the process ends.
+// report how the process ended.
 func TestEnvLauncherLostWatcher(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app, python := job(t, "1x1", `echo $PPID; exec sleep 0.2`)
@@ -338,7 +338,7 @@ func TestEnvLauncherLostWatcher(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, code := n.wait(t)
-		if code != 137 || !strings.Contains(n.stderr.String(), "1 of its watchers were killed") {
+		if code != 137 || !strings.Contains(n.stderr.String(), "watchers killed: 1") {
 			t.Errorf("code %d, want 137: %s", code, &n.stderr)
 		}
 	})

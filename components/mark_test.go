@@ -30,8 +30,8 @@ func pythonJob(t *testing.T, procs int, program string, options ...string) *spec
 
 const pythonHead = "import os, sys, time, random, signal\nrank = int(os.environ['LOCAL_RANK'])\n"
 
-// Lines of all lengths stay whole, however many processes write them at once and in
-// whatever pieces; both streams are complete and apart, and no process's order changes.
+// TestMarkedLinesAreWhole checks that lines of all lengths stay whole when several processes write them in
+// parallel and in pieces, that no line changes its stream, and that each process's lines keep their order.
 func TestMarkedLinesAreWhole(t *testing.T) {
 	const procs, lines = 4, 50
 	app := pythonJob(t, procs, pythonHead+`
@@ -72,12 +72,12 @@ os.write(1, b"no newline")
 	})
 }
 
-// drain reads stdout to its end: a node that writes more than fits into a pipe would wait.
+// drain reads stdout until its end: a node blocks when it writes more than fits into the pipe.
 func (n *node) drain() <-chan []byte {
 	out, reader := make(chan []byte, 1), n.stdout
 	n.stdout = bufio.NewReader(strings.NewReader(""))
 	go func() {
-		all, _ := io.ReadAll(reader) // the pipe is closed at the end of the test
+		all, _ := io.ReadAll(reader) // the error is ignored: the test closes the pipe at its end
 		out <- all
 	}()
 	return out
@@ -85,7 +85,7 @@ func (n *node) drain() <-chan []byte {
 
 func cut(text string) string { return text[:min(len(text), 200)] }
 
-// --tee says which streams are marked.
+// TestMarkedStreams checks which streams get a prefix with --tee.
 func TestMarkedStreams(t *testing.T) {
 	t.Parallel()
 	const program = pythonHead + `
@@ -102,7 +102,7 @@ sys.exit(3)
 		if code != 3 || !slices.Equal(lines, []string{want[0]}) || stderr != want[1] {
 			t.Errorf("--tee %s: code %d, got %q and %q, want %q", tee, code, lines, stderr, want)
 		}
-		if said != "node 0: rank 0 (local rank 0) ended with code 3, stopping the 0 others of this node\n" {
+		if said != "node 0: rank 0 (local rank 0) exited with code 3\n" {
 			t.Errorf("--tee %s: said %q", tee, said)
 		}
 	}
@@ -110,8 +110,8 @@ sys.exit(3)
 	wantError(t, err, "invalid tee 4, must be 0 (nothing), 1 (stdout), 2 (stderr) or 3 (both)")
 }
 
-// What waits for the end of its line is shown all the same, with a mark behind each
-// carriage return, and is not continued by another process's line.
+// TestMarkedPartsOfLines checks that an incomplete line is shown, with a prefix after each carriage
+// return, and that a line of another process does not continue it.
 func TestMarkedPartsOfLines(t *testing.T) {
 	t.Parallel()
 	app := pythonJob(t, 2, pythonHead+`
@@ -142,7 +142,7 @@ while True:
 	}
 }
 
-// A process may leave a daemon that holds its output; nothing waits for that.
+// TestMarkedDaemon checks that the node does not wait for a daemon that keeps the output of a process open.
 func TestMarkedDaemon(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app := pythonJob(t, 2, pythonHead+`
@@ -162,7 +162,7 @@ if rank == 0 and os.fork() == 0:
 	})
 }
 
-// Without a Python the output is as the processes write it.
+// TestUnmarkedWithoutPython checks that without a Python the output is unchanged.
 func TestUnmarkedWithoutPython(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app, python := job(t, "1x2", "echo $LOCAL_RANK")
@@ -170,7 +170,7 @@ func TestUnmarkedWithoutPython(t *testing.T) {
 		path := strings.TrimPrefix(python, "PYTHON=")
 		n := start(t, shell, app, 0, "PATH="+bin, "PYTHON="+path)
 		lines, code := n.wait(t)
-		if want := "torchx: node 0: no Python here can mark output by rank, so lines of processes may mix\n"; code != 0 || !slices.Equal(lines, []string{"0", "1"}) || n.stderr.String() != want {
+		if want := "torchx: node 0: output has no rank prefix and lines of processes may mix: no working Python on PATH\n"; code != 0 || !slices.Equal(lines, []string{"0", "1"}) || n.stderr.String() != want {
 			t.Errorf("code %d, got %q and %q", code, lines, &n.stderr)
 		}
 	})

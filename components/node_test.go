@@ -22,8 +22,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// missing skips a test when err says that a part of the machine is not there,
-// or fails it when TORCHX_REQUIRE lists the part.
+// missing skips a test if err says that a part of the machine is missing, or fails it if
+// TORCHX_REQUIRE lists the part.
 func missing(t *testing.T, part string, err error) {
 	t.Helper()
 	switch {
@@ -35,7 +35,7 @@ func missing(t *testing.T, part string, err error) {
 	}
 }
 
-// shells are those whose sh is found on common images.
+// shells are the shells behind sh in common images.
 var shells = [][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"bash"}, {"busybox", "sh"}}
 
 // eachShell runs a test with every shell that is installed.
@@ -57,11 +57,11 @@ type node struct {
 	cmd    *exec.Cmd
 	stdout *bufio.Reader
 	stderr bytes.Buffer
-	tmp    string // where it may keep temporary files
+	tmp    string // folder for temporary files
 }
 
-// start runs replica id of an app's role as a backend does, in a process group
-// of its own. Env holds what comes on top of the role's environment.
+// start runs replica id of an app's role like a backend, in a separate process group.
+// env is added to the role's environment.
 func start(t *testing.T, shell []string, app *spec.App, id int, env ...string) *node {
 	t.Helper()
 	macros := spec.Macros{AppID: "app-1", ReplicaID: strconv.Itoa(id), Rank0Env: "TORCHX_RANK0_HOST"}
@@ -75,7 +75,7 @@ func start(t *testing.T, shell []string, app *spec.App, id int, env ...string) *
 	n.cmd.Env = append(n.cmd.Env, env...)
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	n.cmd.Stderr = &n.stderr
-	// A pipe of our own: Wait would close that of StdoutPipe under the reader.
+	// A separate pipe: Wait would close that of StdoutPipe while it is read.
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func (n *node) await(t *testing.T) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// wait returns the sorted lines left on stdout and the exit code, and fails the
+// wait returns the sorted remaining lines of stdout and the exit code, and fails the
 // test if a process or a temporary file is left.
 func (n *node) wait(t *testing.T) ([]string, int) {
 	t.Helper()
@@ -117,7 +117,7 @@ func (n *node) wait(t *testing.T) ([]string, int) {
 	if left, err := os.ReadDir(n.tmp); err != nil || len(left) > 0 {
 		t.Errorf("left in the temporary folder: %v %v", left, err)
 	}
-	_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL) // else a leftover would hold the pipe
+	_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL) // otherwise a leftover process keeps the pipe open
 	out, err := io.ReadAll(n.stdout)
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +127,8 @@ func (n *node) wait(t *testing.T) ([]string, int) {
 	return lines, n.cmd.ProcessState.ExitCode()
 }
 
-// awaitGroupEnd waits until no process of a group runs, and fails the test if
-// one still does after 5 seconds: those that were killed need a moment.
+// awaitGroupEnd waits until no process of a group runs, and fails the test if one still
+// runs after 5 seconds: killed processes need a moment to end.
 func awaitGroupEnd(t *testing.T, pgid int) {
 	t.Helper()
 	var left string
@@ -151,9 +151,9 @@ func running(t *testing.T, pgid int) string {
 	for _, path := range stats {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		name, rest, _ := strings.Cut(string(data), ") ") // the name may hold spaces
+		name, rest, _ := strings.Cut(string(data), ") ") // the name may contain spaces
 		fields := strings.Fields(rest)                   // state, parent, group, ...
 		if fields[2] == strconv.Itoa(pgid) && fields[0] != "Z" && fields[0] != "X" {
 			found = append(found, name+")")
@@ -162,7 +162,7 @@ func running(t *testing.T, pgid int) string {
 	return strings.Join(found, ", ")
 }
 
-// tools returns a folder with nothing but links to some programs.
+// tools returns a folder with links to some programs, and nothing else.
 func tools(t *testing.T, names ...string) string {
 	t.Helper()
 	bin := t.TempDir()

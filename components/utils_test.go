@@ -73,7 +73,7 @@ func TestUtilsRefuse(t *testing.T) {
 	}
 }
 
-// run starts a role's program here and returns what it prints.
+// run starts a role's program on this machine and returns its output.
 func run(t *testing.T, app *spec.App) string {
 	t.Helper()
 	role := spec.Macros{AppID: "app-1", ReplicaID: "0"}.Apply(app.Roles[0])
@@ -138,8 +138,8 @@ func TestBooth(t *testing.T) {
 	}
 }
 
-// TestDocumented checks that every parameter of a built-in component says what
-// it is for, and that the first line of the text fits a list.
+// TestDocumented checks that every parameter of a built-in component is documented, and
+// that the first line of the docstring fits a list.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -148,11 +148,11 @@ func TestDocumented(t *testing.T) {
 	} {
 		doc, _, _ := strings.Cut(find(t, name).Doc, "\n")
 		if doc == "" || len(doc) > 100 || !strings.HasSuffix(doc, ".") {
-			t.Errorf("%s: first line of the text is %q", name, doc)
+			t.Errorf("%s: first line of the docstring is %q", name, doc)
 		}
 		for _, p := range find(t, name).Params {
 			if p.Help == "" {
-				t.Errorf("%s: no text for %s", name, p.Name)
+				t.Errorf("%s: parameter %s is not documented", name, p.Name)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -14,6 +15,23 @@ type Topic struct {
 	Group string // heading of the index above its line
 	Title string // in the index
 	Text  string // Markdown
+}
+
+// Schemas returns the JSON Schemas of commands by their path in Files.
+func Schemas() (map[string]string, error) {
+	names, err := fs.Glob(Files, "schema/*.json")
+	if err != nil {
+		return nil, fmt.Errorf("list the JSON Schemas: %w", err)
+	}
+	all := map[string]string{}
+	for _, name := range names {
+		data, err := Files.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read a JSON Schema: %w", err)
+		}
+		all[name] = string(data)
+	}
+	return all, nil
 }
 
 // Topics returns the pages in the order of the index, README.md.

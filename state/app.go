@@ -23,7 +23,7 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 		if err != nil {
 			return err
 		}
-		if err := dropTombstone(ctx, tx, a.Backend, a.ID); err != nil { // the id is of this app now
+		if err := dropTombstone(ctx, tx, a.Backend, a.ID); err != nil { // the ID now belongs to this app
 			return err
 		}
 		if err := putTags(ctx, tx, seq, a.Tags); err != nil { // first: a trigger of app_details reads them
@@ -54,7 +54,7 @@ func insertApp(ctx context.Context, tx *sql.Tx, a *history.App) (seq int64, err 
 	return r.LastInsertId()
 }
 
-// optional stores a number or NULL.
+// optional converts a pointer to a value or NULL.
 func optional[T any](n *T) any {
 	if n == nil {
 		return nil
@@ -62,7 +62,7 @@ func optional[T any](n *T) any {
 	return *n
 }
 
-// The columns of an App without and with its long texts, in the order scan reads them.
+// The columns of an App without and with its long texts, in the order of scanApp.
 const (
 	rowColumns   = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id`
 	shortColumns = rowColumns + `, ` + tagsColumn
@@ -111,7 +111,7 @@ func (db *DB) Get(ctx context.Context, backend, id string) (history.App, error) 
 	return a, err
 }
 
-// Last implements history.Apps. Records are in order: the clock does not matter.
+// Last implements history.Apps. It uses the order of records, not the clock.
 func (db *DB) Last(ctx context.Context) (history.App, error) {
 	var a history.App
 	err := db.read(ctx, "read last app", func() (err error) {
@@ -125,8 +125,8 @@ func (db *DB) Last(ctx context.Context) (history.App, error) {
 	return a, err
 }
 
-// FindPrefix implements history.Apps. Where no id begins with prefix, the part of an
-// id behind a ':' may: ids of some backends are PLACE:NAME.
+// FindPrefix implements history.Apps. If no ID starts with prefix, it searches after a ':', since
+// IDs of some backends are NAMESPACE:NAME.
 func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]history.App, error) {
 	var found []history.App
 	err := db.read(ctx, "find app "+prefix, func() (err error) {
@@ -147,7 +147,7 @@ func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]history.App, err
 	return found, err
 }
 
-// prefixRange returns "column begins with prefix" as a range, so that an index serves it
+// prefixRange expresses "column starts with prefix" as a range, so that an index serves it
 // and no character of the prefix is special.
 func prefixRange(column, prefix string) (where string, args []any) {
 	for i := len(prefix) - 1; i >= 0; i-- {
@@ -172,7 +172,7 @@ func (db *DB) Delete(ctx context.Context, backend, id string) error {
 		if err := endLeases(ctx, tx, seq); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE seq = ?`, seq) // the rest follows by its reference
+		_, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE seq = ?`, seq) // other tables follow by foreign keys
 		return err
 	})
 }

@@ -48,7 +48,7 @@ func TestInsertGet(t *testing.T) {
 	}
 	events, err := db.Events(t.Context(), "local", "full")
 	if err != nil || len(events) != 1 || events[0].Kind != history.EventRecorded || !events[0].Time.Equal(clock) {
-		t.Errorf("events %+v, %v", events, err)
+		t.Errorf("got events %+v, %v, want the record", events, err)
 	}
 }
 
@@ -60,10 +60,10 @@ func TestInsertTwice(t *testing.T) {
 	second.Name = "other"
 	oneLine(t, db.Insert(t.Context(), second), history.ErrExists, "a", "local")
 	if a, err := db.Get(t.Context(), "local", "a"); err != nil || a.Name != "name" {
-		t.Errorf("after the second insert: %+v, %v", a, err)
+		t.Errorf("after the second Insert: got %+v, %v, want the first app", a, err)
 	}
 	if events, _ := db.Events(t.Context(), "local", "a"); len(events) != 1 {
-		t.Errorf("%d events", len(events))
+		t.Errorf("got %d events, want 1", len(events))
 	}
 	second.Backend = "docker"
 	mustInsert(t, db, second)
@@ -95,7 +95,7 @@ func TestCancelledContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := db.Insert(ctx, fullApp("a")); !errors.Is(err, context.Canceled) {
-		t.Errorf("insert: %v", err)
+		t.Errorf("Insert: got %v, want context.Canceled", err)
 	}
 	mustInsert(t, db, fullApp("a"))
 }
@@ -107,13 +107,13 @@ func TestLast(t *testing.T) {
 	oneLine(t, err, history.ErrNotFound, "no app", db.Path())
 	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: clock}, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: clock.Add(-time.Hour)})
 	if a, err := db.Last(t.Context()); err != nil || a.ID != "b" {
-		t.Errorf("last is %s, %v: it must be the one recorded last, whatever the clock said", a.ID, err)
+		t.Errorf("got %s, %v, want the app recorded last, regardless of the clock", a.ID, err)
 	}
 	if err := db.Delete(t.Context(), "", "b"); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := db.Last(t.Context()); err != nil || a.ID != "a" {
-		t.Errorf("last is %s, %v", a.ID, err)
+		t.Errorf("got %s, %v, want a", a.ID, err)
 	}
 }
 
@@ -130,11 +130,11 @@ func TestFindPrefix(t *testing.T) {
 	} {
 		got, err := db.FindPrefix(t.Context(), prefix)
 		if err != nil || ids(got) != want {
-			t.Errorf("%q: %q, %v, want %q", prefix, ids(got), err, want)
+			t.Errorf("%q: got %q, %v, want %q", prefix, ids(got), err, want)
 		}
 	}
 	if all, err := db.FindPrefix(t.Context(), ""); err != nil || len(all) != 12 {
-		t.Errorf("empty prefix: %d apps, %v", len(all), err)
+		t.Errorf("empty prefix: got %d apps, %v, want 12", len(all), err)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestFindPrefixIsBounded(t *testing.T) {
 		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("a%d", i)}})
 	}
 	if got, err := db.FindPrefix(t.Context(), "a"); err != nil || len(got) != history.MaxMatches {
-		t.Errorf("%d apps, %v", len(got), err)
+		t.Errorf("got %d apps, %v, want %d", len(got), err, history.MaxMatches)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestList(t *testing.T) {
 			test.filter.Details = details
 			got, err := db.List(t.Context(), test.filter)
 			if err != nil || ids(got) != test.want {
-				t.Errorf("%s, details %v: %q, %v, want %q", name, details, ids(got), err, test.want)
+				t.Errorf("%s, details %v: got %q, %v, want %q", name, details, ids(got), err, test.want)
 			}
 		}
 	}
@@ -192,15 +192,15 @@ func TestListDetails(t *testing.T) {
 	want := fullApp("a")
 	mustInsert(t, db, want)
 	if got, err := db.List(t.Context(), history.Filter{Details: true}); err != nil || !reflect.DeepEqual(got, []history.App{want}) {
-		t.Errorf("with details: %+v, %v", got, err)
+		t.Errorf("with details: got %+v, %v", got, err)
 	}
 	want.Args, want.Cwd, want.App, want.Cfg, want.Request, want.Modules, want.Getenv = nil, "", nil, nil, nil, nil, nil
 	if got, err := db.List(t.Context(), history.Filter{}); err != nil || !reflect.DeepEqual(got, []history.App{want}) {
-		t.Errorf("without details: %+v, %v", got, err)
+		t.Errorf("without details: got %+v, %v", got, err)
 	}
 }
 
-func TestDeleteForgetsEverything(t *testing.T) {
+func TestDeleteRemovesEverything(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, fullApp("a"), fullApp("b"))
@@ -219,15 +219,15 @@ func TestDeleteForgetsEverything(t *testing.T) {
 	for _, table := range []string{"apps", "app_details", "attempts", "checkpoints", "positions"} {
 		var n int
 		if err := db.sql.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n != 1 {
-			t.Errorf("%s has %d rows, %v", table, n, err)
+			t.Errorf("%s: got %d rows, %v, want 1", table, n, err)
 		}
 	}
 	if events, err := db.Events(ctx, "local", "b"); err != nil || len(events) != 3 {
-		t.Errorf("events of b: %+v, %v", events, err)
+		t.Errorf("events of b: got %+v, %v, want 3", events, err)
 	}
 	mustInsert(t, db, fullApp("a"))
 	if events, err := db.Events(ctx, "local", "a"); err != nil || len(events) != 1 {
-		t.Errorf("events of the new a: %+v, %v", events, err)
+		t.Errorf("events of the new a: got %+v, %v, want 1", events, err)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := db.Checkpoints(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestPositions(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
 	if got, ok, err := db.GetPosition(ctx, "local", "unknown app", "me"); got != "" || ok || err != nil {
-		t.Errorf("before: %q, %v, %v", got, ok, err)
+		t.Errorf("before the first position: got %q, %v, %v, want none", got, ok, err)
 	}
 	for _, p := range []struct{ reader, position string }{{"me", "1"}, {"you", "x"}, {"me", ""}} {
 		if err := db.SetPositions(ctx, "local", "unknown app", map[string]string{p.reader: p.position}); err != nil {
@@ -267,7 +267,7 @@ func TestPositions(t *testing.T) {
 	}
 	for reader, want := range map[string]string{"me": "", "you": "x"} {
 		if got, ok, err := db.GetPosition(ctx, "local", "unknown app", reader); got != want || !ok || err != nil {
-			t.Errorf("%s: %q, %v, %v", reader, got, ok, err)
+			t.Errorf("%s: got %q, %v, %v, want %q", reader, got, ok, err, want)
 		}
 	}
 }

@@ -18,8 +18,8 @@ type attemptKey struct {
 
 func keyOf(a *spec.ReplicaStatus) attemptKey { return attemptKey{a.Role, a.ID, a.Attempt} }
 
-// mergeAttempt returns what is known after seeing next: an end is never undone,
-// and what next does not have stays.
+// mergeAttempt returns an attempt updated by next: a result is final, and values missing in next
+// are kept.
 func mergeAttempt(old, next spec.ReplicaStatus) spec.ReplicaStatus {
 	ended := old.State.Terminal()
 	if ended && next.State != old.State {
@@ -33,14 +33,14 @@ func mergeAttempt(old, next spec.ReplicaStatus) spec.ReplicaStatus {
 		StructuredErrorMsg: pickJSON(ended, old.StructuredErrorMsg, next.StructuredErrorMsg),
 		MaxRSSBytes:        pick(ended, old.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, old.CPUSeconds, next.CPUSeconds),
 	}
-	if ended { // before that a message is true only for as long as it is repeated
+	if ended { // a message of a live attempt is valid only while it is repeated
 		merged.Msg = cmp.Or(old.Msg, next.Msg)
 	}
 	return merged
 }
 
-// pick chooses between two values of which either may be missing (zero); keep
-// says that the old one wins.
+// pick chooses between two values, each of which may be missing (zero); keep prefers the old
+// one.
 func pick[T comparable](keep bool, old, next T) T {
 	if keep {
 		return cmp.Or(old, next)
@@ -48,7 +48,7 @@ func pick[T comparable](keep bool, old, next T) T {
 	return cmp.Or(next, old)
 }
 
-// pickJSON is pick for JSON texts; none is nil.
+// pickJSON is pick for JSON texts; nil means missing.
 func pickJSON(keep bool, old, next json.RawMessage) json.RawMessage {
 	if picked := pick(keep, string(old), string(next)); picked != "" {
 		return json.RawMessage(picked)
@@ -56,7 +56,7 @@ func pickJSON(keep bool, old, next json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// normalAttempt returns an attempt as it is stored, so that equal ones compare equal.
+// normalAttempt returns an attempt in its stored form, so that equal ones compare equal.
 func normalAttempt(a spec.ReplicaStatus) spec.ReplicaStatus {
 	a.StartedAt, a.FinishedAt, a.Devices = normalTime(a.StartedAt), normalTime(a.FinishedAt), nil
 	if len(a.StructuredErrorMsg) == 0 {
@@ -73,8 +73,8 @@ func normalTime(t *time.Time) *time.Time {
 	return timeOf(&n)
 }
 
-// Attempts returns every known attempt of an app, by role (in name order),
-// replica and attempt. Errors: ErrNotFound.
+// Attempts returns all known attempts of an app, by role (in name order), replica and attempt.
+// Errors: ErrNotFound.
 func (db *DB) Attempts(ctx context.Context, backend, id string) (attempts []spec.ReplicaStatus, err error) {
 	err = db.readApp(ctx, "read attempts of app "+id, backend, id, func(seq int64) (err error) {
 		attempts, err = queryAttempts(ctx, db.sql, seq)
@@ -83,8 +83,8 @@ func (db *DB) Attempts(ctx context.Context, backend, id string) (attempts []spec
 	return attempts, err
 }
 
-// mergeAttempts returns the rows that change, and the changes that are events. An attempt
-// that was first seen after its end was running before.
+// mergeAttempts returns the changed rows, and the changes that are events. An attempt that was
+// first seen after its end has an event for its start, too.
 func mergeAttempts(old, seen []spec.ReplicaStatus) (changed, events []spec.ReplicaStatus) {
 	known := make(map[attemptKey]spec.ReplicaStatus, len(old))
 	for _, a := range old {

@@ -14,7 +14,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// history fills a file with count apps of realistic size.
+// testHistory creates a file with count apps of realistic size.
 func testHistory(b *testing.B, count int) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "state.db")
@@ -94,7 +94,7 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenInsertClose is what each `torchx run` pays.
+// BenchmarkOpenInsertClose measures the cost for each `torchx run`.
 func BenchmarkOpenInsertClose(b *testing.B) {
 	path := testHistory(b, 1000)
 	for i := 0; b.Loop(); i++ {

@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/history"
 )
 
-// PutCheckpoints implements history.Recorder; one per offset is kept.
+// PutCheckpoints implements history.Recorder; it keeps one checkpoint per offset.
 func (db *DB) PutCheckpoints(ctx context.Context, backend, id string, points []history.Checkpoint) error {
 	return db.writeApp(ctx, "record log checkpoints of app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
 		return execAll(ctx, tx, points, func(p history.Checkpoint) []any {
@@ -17,8 +17,8 @@ func (db *DB) PutCheckpoints(ctx context.Context, backend, id string, points []h
 	})
 }
 
-// Checkpoints returns an app's checkpoints by role, replica, attempt, stream and
-// offset. Errors: ErrNotFound.
+// Checkpoints returns an app's checkpoints by role, replica, attempt, stream and offset. Errors:
+// ErrNotFound.
 func (db *DB) Checkpoints(ctx context.Context, backend, id string) ([]history.Checkpoint, error) {
 	var points []history.Checkpoint
 	err := db.readApp(ctx, "read log checkpoints of app "+id, backend, id, func(seq int64) (err error) {

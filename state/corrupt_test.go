@@ -13,7 +13,7 @@ import (
 	"torchx/runtime/history"
 )
 
-// damaged makes a history and damages it.
+// damaged creates a history and damages it.
 func damaged(t *testing.T, damage func(path string) error) (path string, content []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "state.db")
@@ -63,13 +63,13 @@ func TestCorruptIsSetAside(t *testing.T) {
 			oneLine(t, err, ErrCorrupt, path)
 			db := openAt(t, path, Options{SetAside: true})
 			if kept, err := os.ReadFile(db.aside); err != nil || !bytes.Equal(kept, content) {
-				t.Errorf("kept as %q: same bytes %v, %v", db.aside, bytes.Equal(kept, content), err)
+				t.Errorf("kept as %q: got same bytes: %v, %v, want true", db.aside, bytes.Equal(kept, content), err)
 			}
 			if want := path + ".corrupt-20260102T030405"; !strings.HasPrefix(db.aside, want) {
-				t.Errorf("kept as %q, want %s…", db.aside, want)
+				t.Errorf("got kept as %q, want %s…", db.aside, want)
 			}
 			if n := db.Notices(); !db.created || len(n) != 1 || !strings.Contains(n[0], db.aside) {
-				t.Errorf("created %v, notices %q", db.created, n)
+				t.Errorf("got created %v, notices %q, want a new file and one notice", db.created, n)
 			}
 			mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}})
 		})
@@ -106,10 +106,10 @@ func TestTruncatedIsSetAside(t *testing.T) {
 	t.Parallel()
 	path, _ := damaged(t, func(path string) error { return os.Truncate(path, 4096) })
 	if aside, err := SetAside(t.Context(), path, clock); err != nil || !strings.HasPrefix(aside, path+".corrupt-2026") {
-		t.Errorf("kept as %q, %v", aside, err)
+		t.Errorf("got kept as %q, %v, want a corrupt file", aside, err)
 	}
 	if !openAt(t, path, Options{}).created {
-		t.Error("no new history was begun")
+		t.Error("got no new history, want one")
 	}
 }
 
@@ -118,7 +118,7 @@ func TestSetAsideLeavesGoodFile(t *testing.T) {
 	db := openTest(t, Options{})
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	if aside, err := SetAside(t.Context(), db.Path(), clock); aside != "" || err != nil {
-		t.Errorf("set aside as %q, %v", aside, err)
+		t.Errorf("got set aside as %q, %v, want neither", aside, err)
 	}
 	if _, err := db.Get(t.Context(), "local", "a"); err != nil {
 		t.Error(err)
@@ -133,16 +133,16 @@ func TestCorruptIsSetAsideOnce(t *testing.T) {
 	for i := range processes {
 		all.Go(func() {
 			if out, err := helper(t, "aside", path, fmt.Sprint(i)).CombinedOutput(); err != nil {
-				t.Errorf("process %d: %v\n%s", i, err, out)
+				t.Errorf("process %d: got %v, want success\n%s", i, err, out)
 			}
 		})
 	}
 	all.Wait()
 	if kept, err := filepath.Glob(path + ".corrupt-*"); err != nil || len(kept) != 1 {
-		t.Errorf("kept aside: %v, %v", kept, err)
+		t.Errorf("got kept files %v, %v, want one", kept, err)
 	}
 	apps, err := openAt(t, path, Options{}).List(t.Context(), history.Filter{})
 	if err != nil || len(apps) != processes {
-		t.Errorf("%d apps of %d, %v", len(apps), processes, err)
+		t.Errorf("got %d apps, want %d, %v", len(apps), processes, err)
 	}
 }

@@ -1,11 +1,10 @@
-// Package state keeps the history of apps in one SQLite file: what was
-// submitted, the last status seen, attempts, events, log checkpoints and how far
-// each reader of a log has come. Bytes of logs never go in. The history is an
-// index: the truth about a running app is with its backend (for the local one in
-// its bundle), so every caller must be able to go on when this file is busy,
-// damaged or gone.
+// Package state stores the history of apps in one SQLite file: what was submitted, the last
+// known status, attempts, events, log checkpoints and positions of log readers, but never log
+// content. The history is an index: the backend is the source of truth about a running app (the
+// bundle, for the local one). So every caller must be able to continue when this file is busy,
+// damaged or missing.
 //
-// A DB may be used by several goroutines, and one file by many processes at once.
+// A DB is safe for concurrent use, and many processes can use one file concurrently.
 package state
 
 import (
@@ -21,25 +20,25 @@ import (
 	"torchx/runtime/spec"
 )
 
-// DefaultBusyTimeout is how long an operation waits for other processes. It is
-// long because two hundred submits at once queue up behind one another.
+// DefaultBusyTimeout is how long an operation waits for other processes. It is long because two
+// hundred concurrent submits have to wait for one another.
 const DefaultBusyTimeout = 10 * time.Second
 
-// Options changes how a database is opened.
+// Options are the options of Open.
 type Options struct {
-	// Agent never refuses a newer schema: an agent may outlive an upgrade.
+	// Agent accepts a newer schema: an agent may outlive an upgrade.
 	Agent bool
-	// BusyTimeout is how long to wait for a lock; 0: DefaultBusyTimeout.
+	// BusyTimeout is how long to wait for a lock; 0 means DefaultBusyTimeout.
 	BusyTimeout time.Duration
-	// SetAside keeps a corrupt file aside (see SetAside) and begins a new one.
-	// Without it a corrupt file is ErrCorrupt.
+	// SetAside renames a corrupt file (see SetAside) and creates a new one. Otherwise a
+	// corrupt file is ErrCorrupt.
 	SetAside bool
 	// NoWAL uses a rollback journal, as on a file system without shared memory.
 	NoWAL bool
-	// Now is the clock of events and positions; nil: time.Now.
+	// Now is the clock of events and positions; nil means time.Now.
 	Now func() time.Time
 
-	vfs string // SQLite's own name of a file system layer; "" is its default
+	vfs string // SQLite's name of a file system layer; "" is the default
 }
 
 var _ history.Store = (*DB)(nil)
@@ -47,7 +46,7 @@ var _ history.Store = (*DB)(nil)
 // DB is an open history.
 type DB struct {
 	path     string
-	file     fs.FileInfo // which file it is: to see that it was replaced
+	file     fs.FileInfo // identity of the file, to detect a replacement
 	sql      *sql.DB
 	timeout  time.Duration
 	now      func() time.Time
@@ -61,39 +60,37 @@ type DB struct {
 // Path returns the file's absolute path.
 func (db *DB) Path() string { return db.path }
 
-// ReadOnly reports whether nothing can be written: writes are ErrReadOnly.
+// ReadOnly reports whether the file is read-only: writes return ErrReadOnly.
 func (db *DB) ReadOnly() bool { return db.readOnly }
 
-// Notices lists what a user should know about how the file was opened, one line each.
+// Notices returns what a user should know about the opened file, one line each.
 func (db *DB) Notices() []string { return db.notices }
 
-// Close releases the file. It may be called twice.
+// Close closes the file. Further calls do nothing.
 func (db *DB) Close() error { return db.wrap("close history", db.sql.Close()) }
 
-// leaveBelow is the size of the WAL, in bytes, up to which the next opener reads
-// it faster than a checkpoint writes it.
-const leaveBelow = 512 << 10
+// maxLeftWAL is the size of the WAL, in bytes, below which the next process reads it faster than
+// a checkpoint writes it.
+const maxLeftWAL = 512 << 10
 
-// Leave is Close for a process that ends at once. It spares the checkpoint that
-// SQLite makes at the last close, several fsyncs, and leaves it to a later one:
-// the kernel drops files and locks, and the WAL has what was committed. The DB
-// must not be used any more.
-func (db *DB) Leave() error {
+// CloseForExit is Close for a process that is about to exit. It skips the checkpoint that SQLite makes
+// at the last close, which takes several fsyncs, and leaves it to a later process: the kernel
+// releases files and locks, and the WAL has all commits. The DB must not be used afterwards.
+func (db *DB) CloseForExit() error {
 	wal, err := os.Stat(db.path + "-wal")
-	if err != nil || wal.Size() > leaveBelow {
+	if err != nil || wal.Size() > maxLeftWAL {
 		return db.Close()
 	}
 	return nil
 }
 
-// read runs fn, again if SQLite asks for it, and explains its error.
+// read runs fn, repeatedly while SQLite is busy, and explains its error.
 func (db *DB) read(ctx context.Context, op string, fn func() error) error {
 	return db.done(ctx, op, retry(ctx, db.timeout, fn))
 }
 
-// write runs fn in one transaction that holds the write lock from its start: a
-// transaction that reads first and writes later would fail with
-// SQLITE_BUSY_SNAPSHOT at once, without waiting.
+// write runs fn in a transaction that holds the write lock from the start: a transaction that
+// first reads and later writes would fail immediately with SQLITE_BUSY_SNAPSHOT.
 func (db *DB) write(ctx context.Context, op string, fn func(tx *sql.Tx) error) error {
 	if err := db.writable(); err != nil {
 		return db.wrap(op, err)
@@ -145,14 +142,14 @@ func inTx(ctx context.Context, s *sql.DB, fn func(tx *sql.Tx) error) error {
 		return err
 	}
 	if err := fn(tx); err != nil {
-		_ = tx.Rollback() // the first error is the one to tell
+		_ = tx.Rollback() // fn's error is returned
 		return err
 	}
 	return tx.Commit()
 }
 
-// writable refuses to write into a file that is no longer at its path. SQLite
-// does not look: it would go on writing to the unlinked file for ever.
+// writable returns an error if the file is not at its path any more. SQLite does not check and would
+// write to the deleted file forever.
 func (db *DB) writable() error {
 	if db.readOnly {
 		return ErrReadOnly
@@ -170,7 +167,7 @@ func seqOf(ctx context.Context, q querier, backend, id string) (seq int64, err e
 	return seq, notFound(err, backend, id)
 }
 
-// nanos and timeOf convert between times and the column's unix nanoseconds.
+// nanos and timeOf convert between times and unix nanoseconds in columns.
 func nanos(t *time.Time) any {
 	if t == nil || t.IsZero() {
 		return nil
@@ -186,7 +183,7 @@ func timeOf(n *int64) *time.Time {
 	return &t
 }
 
-// text stores a JSON text or NULL.
+// text converts JSON to a text or NULL.
 func text(raw []byte) any {
 	if raw == nil {
 		return nil
@@ -194,7 +191,7 @@ func text(raw []byte) any {
 	return string(raw)
 }
 
-// raw is the reverse of text.
+// raw reverses text.
 func raw(s *string) []byte {
 	if s == nil {
 		return nil
@@ -202,7 +199,7 @@ func raw(s *string) []byte {
 	return []byte(*s)
 }
 
-// number converts a nullable column to the pointer form of the API.
+// number converts a nullable column to a pointer.
 func number(n *int64) *int {
 	if n == nil {
 		return nil

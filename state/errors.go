@@ -13,35 +13,35 @@ import (
 	"torchx/runtime/history"
 )
 
-// Errors that callers tell apart with errors.Is, beside those of package history. Every error of this package is
-// one line that says what failed, in which file, and what to do about it.
+// Errors that callers distinguish with errors.Is, besides those of package history. Every error
+// of this package is one line that says what failed, in which file, and what to do.
 var (
 	ErrNewerSchema = errors.New("newer schema")     // written by a later major version
-	ErrCorrupt     = errors.New("corrupt")          // SetAside puts the file out of the way
-	ErrLocked      = errors.New("locked")           // another process held it for all of BusyTimeout
+	ErrCorrupt     = errors.New("corrupt")          // SetAside renames the file
+	ErrLocked      = errors.New("locked")           // another process held the lock for BusyTimeout
 	ErrReadOnly    = errors.New("read-only")        // file or folder cannot be written
-	ErrMoved       = errors.New("moved or deleted") // while it was open: Open it again
-	ErrUnavailable = errors.New("unusable")         // everything else about file and folder
+	ErrMoved       = errors.New("moved or deleted") // while it was open; Open it again
+	ErrUnavailable = errors.New("unusable")         // all other failures of file and folder
 )
 
-// advice is what a user can do about each kind of failure.
+// advice is the remedy for each kind of failure.
 var advice = map[error]string{
-	ErrLocked:       "another process holds it: wait for that one, or find it with `fuser` or `lsof`",
-	ErrCorrupt:      "type `torchx list`: it keeps the file aside and rebuilds the history from the apps' folders",
-	ErrReadOnly:     "allow writing, or set TORCHX_HOME to a folder that can be written",
+	ErrLocked:       "another process holds the lock: wait for it, or find it with `fuser` or `lsof`",
+	ErrCorrupt:      "run `torchx list`: it renames the file and rebuilds the history from the apps' folders",
+	ErrReadOnly:     "make it writable, or set TORCHX_HOME to a writable folder",
 	history.ErrFull: "free some space, for example with `torchx delete` of old apps",
 	ErrUnavailable:  "check the folder, or set TORCHX_HOME to one on a local disk",
-	ErrMoved:        "the file at this path is not the one that was opened",
+	ErrMoved:        "the file at this path is not the opened file any more",
 }
 
 // dbError is a failure of the database file.
 type dbError struct {
 	op, path string
-	kind     error // one of the sentinels, nil for an unexpected failure
+	kind     error // a sentinel, nil for an unexpected failure
 	err      error
 }
 
-// Error says it in one line.
+// Error returns the failure in one line.
 func (e *dbError) Error() string {
 	cause := strings.ReplaceAll(e.err.Error(), "\n", " ")
 	if e.kind == nil {
@@ -51,13 +51,13 @@ func (e *dbError) Error() string {
 	if errors.Is(e.kind, history.ErrFull) {
 		what = fmt.Sprintf("%v for %s", e.kind, e.path)
 	}
-	if cause == e.kind.Error() { // there is nothing more to say
+	if cause == e.kind.Error() { // the cause adds nothing
 		return fmt.Sprintf("%s: %s: %s", e.op, what, advice[e.kind])
 	}
 	return fmt.Sprintf("%s: %s: %s (%s)", e.op, what, advice[e.kind], cause)
 }
 
-// Unwrap makes both the sentinel and the driver's error visible to errors.Is.
+// Unwrap exposes the sentinel and the driver's error to errors.Is.
 func (e *dbError) Unwrap() []error {
 	if e.kind == nil {
 		return []error{e.err}
@@ -65,8 +65,8 @@ func (e *dbError) Unwrap() []error {
 	return []error{e.kind, e.err}
 }
 
-// wrap adds operation and file to an error of the driver. Errors that already
-// say enough (ours, and those of a context) are left as they are.
+// wrap adds operation and file to an error of the driver. Errors that are already complete (those
+// of this package and of a context) do not get the file.
 func (db *DB) wrap(op string, err error) error { return wrapPath(op, db.path, err) }
 
 func wrapPath(op, path string, err error) error {
@@ -109,7 +109,7 @@ func kindOf(err error) error {
 	return nil
 }
 
-// codeOf returns SQLite's extended result code, 0 if err is not one of SQLite's.
+// codeOf returns SQLite's extended result code, 0 for other errors.
 func codeOf(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -118,7 +118,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// notFound names the app that is not there; it turns sql.ErrNoRows into ErrNotFound.
+// notFound converts sql.ErrNoRows to ErrNotFound and names the app.
 func notFound(err error, backend, id string) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("app %s of backend %s: %w", id, backend, history.ErrNotFound)

@@ -22,16 +22,16 @@ const (
 	fileMode   fs.FileMode = 0o600
 )
 
-// sqliteFiles are the endings of the files that SQLite opens. It would wait for ever for
-// a named pipe.
+// sqliteFiles are the suffixes of the files that SQLite opens. It would wait forever for a named
+// pipe.
 var sqliteFiles = []string{"", "-wal", "-shm", "-journal"}
 
-// prepareFile makes folder and file with their permissions, whatever the umask:
-// SQLite gives its -wal and -shm files those of the database.
+// prepareFile creates folder and file with their permissions, regardless of the umask; SQLite
+// gives its -wal and -shm files those of the database.
 func prepareFile(path string) error {
 	for _, suffix := range sqliteFiles {
 		if info, err := os.Stat(path + suffix); err == nil && !info.Mode().IsRegular() {
-			return &kinded{ErrUnavailable, fmt.Errorf("%s is not a regular file", path+suffix)}
+			return &sentinelError{ErrUnavailable, fmt.Errorf("%s is not a regular file", path+suffix)}
 		}
 	}
 	info, err := os.Stat(path)
@@ -44,14 +44,14 @@ func prepareFile(path string) error {
 	case err != nil:
 		return fileError(err)
 	case info.Mode().Perm()&0o077 != 0:
-		_ = os.Chmod(path, fileMode) // not ours, or a file system without modes: go on
+		_ = os.Chmod(path, fileMode) // harmless if it fails: another owner, or no modes
 	}
 	return nil
 }
 
 func makeFolder(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
-		return nil // an existing folder is its owner's business
+		return nil // do not change an existing folder
 	}
 	if parent := filepath.Dir(dir); parent != dir {
 		if err := makeFolder(parent); err != nil {
@@ -67,9 +67,9 @@ func makeFolder(dir string) error {
 	return os.Chmod(dir, folderMode)
 }
 
-// createFile makes an empty file that appears at path with its mode set. It is
-// made under another name: closing a descriptor of a file drops all of this
-// process's locks on it, so the real one must never be opened beside SQLite.
+// createFile creates an empty file that appears at path with its mode set. It uses a temporary
+// name: closing a descriptor of a file drops all locks of this process on it, so the real file
+// must never be opened besides SQLite.
 func createFile(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".state-*")
 	if err != nil {
@@ -94,28 +94,27 @@ func createFile(path string) error {
 	return g.Close()
 }
 
-// kinded is an error of the operating system with its sentinel.
-type kinded struct{ kind, err error }
+// sentinelError is an operating system error with its sentinel.
+type sentinelError struct{ kind, err error }
 
-func (k *kinded) Error() string   { return k.err.Error() }
-func (k *kinded) Unwrap() []error { return []error{k.kind, k.err} }
+func (k *sentinelError) Error() string   { return k.err.Error() }
+func (k *sentinelError) Unwrap() []error { return []error{k.kind, k.err} }
 
 func fileError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrPermission), isReadOnlyFS(err):
-		return &kinded{ErrReadOnly, err}
+		return &sentinelError{ErrReadOnly, err}
 	case isNoSpace(err):
-		return &kinded{history.ErrFull, err}
+		return &sentinelError{history.ErrFull, err}
 	}
-	return &kinded{ErrUnavailable, err}
+	return &sentinelError{ErrUnavailable, err}
 }
 
-// SetAside renames a corrupt history (and its journal) to
-// path.corrupt-<UTC time>, so that the next Open begins a new one, and returns
-// the new name; "" if it is not (or no longer) corrupt. Processes that find the
-// damage at the same time rename it once.
+// SetAside renames a corrupt history (and its journal) to path.corrupt-<UTC time>, so that the
+// next Open creates a new one. It returns the new name; "" if the history is not (or no longer)
+// corrupt. If several processes find the damage, only one renames it.
 func SetAside(ctx context.Context, path string, now time.Time) (string, error) {
 	const op = "set history aside"
 	lock, err := filelock.Acquire(path + ".lock")
@@ -130,13 +129,13 @@ func SetAside(ctx context.Context, path string, now time.Time) (string, error) {
 	if err != nil {
 		return "", wrapPath(op, path, fileError(err))
 	}
-	// The journals go first: left beside a new file they could be taken for its own.
+	// Journals first: SQLite could take leftover journals for those of a new file.
 	for _, suffix := range []string{"-wal", "-journal", ""} {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", wrapPath(op, path, fileError(err))
 		}
 	}
-	_ = os.Remove(path + "-shm") // only an index over the WAL
+	_ = os.Remove(path + "-shm") // -shm is only an index of the WAL
 	return aside, nil
 }
 
@@ -156,7 +155,7 @@ func freeName(name string) (string, error) {
 	}
 }
 
-// check returns SQLite's error if it finds the file damaged. A missing file is fine.
+// check returns SQLite's error if the file is damaged. A missing file is fine.
 func check(ctx context.Context, path string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -2,7 +2,7 @@
 
 package state
 
-// These systems have no read-only or full errors of their own kind here.
+// These systems have no distinct errors for read-only or full file systems.
 
 func isReadOnlyFS(error) bool { return false }
 

@@ -13,9 +13,8 @@ func isReadOnlyFS(err error) bool { return errors.Is(err, unix.EROFS) }
 
 func isNoSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// canMap reports whether a file in the folder can be mapped together with others,
-// which the index of a WAL needs. It is tried with a file of its own, see createFile.
-// A folder that cannot be written tells nothing.
+// canMap reports whether the folder supports shared mappings, which the index of a WAL needs. It
+// tests a temporary file, see createFile. If the folder is not writable, it returns true.
 func canMap(dir string) bool {
 	f, err := os.CreateTemp(dir, ".state-*")
 	if err != nil {
@@ -25,8 +24,8 @@ func canMap(dir string) bool {
 	defer f.Close()
 	data, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err == nil {
-		_ = unix.Munmap(data) // nothing was read or written
+		_ = unix.Munmap(data) // failure is harmless: nothing was mapped for use
 	}
-	// What else can go wrong (memory, limits) is not the file system's.
+	// Other errors (memory, limits) are not caused by the file system.
 	return !errors.Is(err, unix.ENODEV) && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS)
 }

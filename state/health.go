@@ -6,15 +6,15 @@ import (
 	"os"
 )
 
-// Health is what a look at the whole file tells.
+// Health is the result of Check.
 type Health struct {
 	Apps    int
-	Bytes   int64  // of the file and its journal
-	Journal string // SQLite's journal mode: "wal", or "truncate" where a WAL does not work
+	Bytes   int64  // size of the file and its journal
+	Journal string // SQLite's journal mode: "wal", or "truncate" if a WAL does not work
 }
 
-// Check reads the whole file, which takes long for a large one: bound it by ctx.
-// Errors: ErrCorrupt, and those of ctx.
+// Check reads the whole file, which is slow for a large one: bound it with ctx. Errors:
+// ErrCorrupt, and those of ctx.
 func (db *DB) Check(ctx context.Context) (h Health, err error) {
 	err = db.read(ctx, "check history", func() error {
 		if err := db.sql.QueryRowContext(ctx, `SELECT count(*) FROM apps`).Scan(&h.Apps); err != nil {

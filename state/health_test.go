@@ -21,18 +21,18 @@ func TestCheck(t *testing.T) {
 	}
 	h, err := db.Check(t.Context())
 	if err != nil || h.Apps != 50 || h.Journal != "wal" || h.Bytes < 50*2000 {
-		t.Errorf("%+v, %v", h, err)
+		t.Errorf("got %+v, %v, want 50 apps and a WAL", h, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := db.Check(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: got %v, want context.Canceled", err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	// Damage in the middle, which opening does not see.
+	// Damage in the middle, which Open does not detect.
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +48,6 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(t, path, Options{}).Check(t.Context()); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("damaged: %v", err)
+		t.Errorf("damaged file: got %v, want ErrCorrupt", err)
 	}
 }

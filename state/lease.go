@@ -15,7 +15,7 @@ func (db *DB) Lease(ctx context.Context, r history.LeaseRequest) (held []history
 		live[k] = true
 	}
 	err = db.write(ctx, "lease devices", func(tx *sql.Tx) error {
-		held = nil // this may be a second try
+		held = nil // in case of a retry
 		before, err := queryLeases(ctx, tx)
 		if err != nil {
 			return err
@@ -45,8 +45,8 @@ func (db *DB) Lease(ctx context.Context, r history.LeaseRequest) (held []history
 	return held, err
 }
 
-// Leases returns all leases by device. A row may have outlived its app: that ends
-// with the next Lease, or when the app's end is recorded.
+// Leases returns all leases by device. A lease may outlive its app until the next Lease, or until
+// the app's end is recorded.
 func (db *DB) Leases(ctx context.Context) ([]history.Lease, error) {
 	var leases []history.Lease
 	err := db.read(ctx, "read leases", func() (err error) {
@@ -67,7 +67,7 @@ func queryLeases(ctx context.Context, q querier) ([]history.Lease, error) {
 	}, `SELECT `+leaseColumns+` FROM leases ORDER BY device`)
 }
 
-// putLeases leaves those that are there alone.
+// putLeases adds leases and keeps existing ones.
 func putLeases(ctx context.Context, tx *sql.Tx, leases []history.Lease) error {
 	return execAll(ctx, tx, leases, func(l history.Lease) []any {
 		return []any{l.Device, l.App.Backend, l.App.ID, l.Role, l.Replica, l.Since.UnixNano()}
@@ -78,7 +78,7 @@ func dropLeases(ctx context.Context, tx *sql.Tx, leases []history.Lease) error {
 	return execAll(ctx, tx, leases, func(l history.Lease) []any { return []any{l.Device} }, `DELETE FROM leases WHERE device = ?`)
 }
 
-// endLeases is for an app that has ended.
+// endLeases deletes the leases of an app that has ended.
 func endLeases(ctx context.Context, tx *sql.Tx, app int64) error {
 	_, err := tx.ExecContext(ctx,
 		`DELETE FROM leases WHERE (backend, id) = (SELECT backend, id FROM apps WHERE seq = ?)`, app)

@@ -27,7 +27,7 @@ func keys(ids ...string) []history.AppKey {
 	return all
 }
 
-// rows are the leases as "device=app" in order.
+// rows returns the leases as "device=app", in order.
 func rows(t *testing.T, db *DB) string {
 	t.Helper()
 	leases, err := db.Leases(t.Context())
@@ -56,29 +56,29 @@ func TestLeaseIsAllOrNothing(t *testing.T) {
 	mustLease(t, db, history.LeaseRequest{Own: leasesOf("a", "0", "1"), Live: keys("a")})
 	held := mustLease(t, db, history.LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("a", "b")})
 	if len(held) != 1 || held[0] != leasesOf("a", "0", "1")[1] {
-		t.Errorf("in the way: %+v", held)
+		t.Errorf("got held %+v, want the lease of a", held)
 	}
 	if got := rows(t, db); got != "0=a 1=a" {
-		t.Errorf("leases are %s", got)
+		t.Errorf("got leases %s, want those of a", got)
 	}
-	// a is dead: its devices are free in the same step.
+	// a has ended: its devices are freed in the same step.
 	if held := mustLease(t, db, history.LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("b")}); held != nil {
-		t.Errorf("in the way: %+v", held)
+		t.Errorf("got held %+v, want none", held)
 	}
 	if got := rows(t, db); got != "1=b 2=b" {
-		t.Errorf("leases are %s", got)
+		t.Errorf("got leases %s, want those of b", got)
 	}
 }
 
-// TestLeasesOfOthersAreFilledIn: a history that was lost learns them again.
-func TestLeasesOfOthersAreFilledIn(t *testing.T) {
+// TestLeasesOfOthersAreRestored: a history that was lost gets them again.
+func TestLeasesOfOthersAreRestored(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/state.db", Options{})
 	r := history.LeaseRequest{Own: leasesOf("b", "1"), Others: leasesOf("a", "0"), Live: keys("a", "b")}
-	for range 2 { // again changes nothing
+	for range 2 { // the second call changes nothing
 		mustLease(t, db, r)
 		if got := rows(t, db); got != "0=a 1=b" {
-			t.Errorf("leases are %s", got)
+			t.Errorf("got leases %s, want both", got)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestLeasesEndWithTheApp(t *testing.T) {
 				return err
 			}
 			if got := rows(t, db); got != "0=a 1=b" {
-				return fmt.Errorf("while it runs the leases are %s", got)
+				return fmt.Errorf("while it runs: got leases %s, want both", got)
 			}
 			return db.SetStatus(t.Context(), "local", "a", &spec.Status{State: spec.Failed})
 		},
@@ -108,14 +108,14 @@ func TestLeasesEndWithTheApp(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := rows(t, db); got != "1=b" {
-				t.Errorf("leases are %s", got)
+				t.Errorf("got leases %s, want that of b", got)
 			}
 		})
 	}
 }
 
-// TestLeasesOfManyAtOnce: each device goes to one of those who ask for it.
-func TestLeasesOfManyAtOnce(t *testing.T) {
+// TestConcurrentLeases: each device goes to one app.
+func TestConcurrentLeases(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/state.db"
 	const apps = 8
@@ -126,7 +126,7 @@ func TestLeasesOfManyAtOnce(t *testing.T) {
 	got := make([]bool, apps)
 	var all sync.WaitGroup
 	for i, id := range ids {
-		db := openAt(t, path, Options{}) // a connection of its own, as in another process
+		db := openAt(t, path, Options{}) // a separate connection, as in another process
 		all.Go(func() {
 			held, err := db.Lease(t.Context(), history.LeaseRequest{Own: leasesOf(id, "0", "1"), Live: keys(ids...)})
 			if err != nil {
@@ -143,13 +143,12 @@ func TestLeasesOfManyAtOnce(t *testing.T) {
 		}
 	}
 	if winners != 1 {
-		t.Errorf("%d apps got the devices", winners)
+		t.Errorf("got %d apps with the devices, want 1", winners)
 	}
 }
 
-// TestReasonToWaitEndsWithTheWait: what a queued app waited for is not said of it
-// when it runs.
-func TestReasonToWaitEndsWithTheWait(t *testing.T) {
+// TestWaitReasonEndsWithTheWait: the wait reason of a queued app is dropped when it runs.
+func TestWaitReasonEndsWithTheWait(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/state.db", Options{})
 	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a", Backend: "local"}})
@@ -159,7 +158,7 @@ func TestReasonToWaitEndsWithTheWait(t *testing.T) {
 		}
 		got, err := db.Status(t.Context(), "local", "a")
 		if err != nil || got.Msg != s.Msg {
-			t.Errorf("msg is %q, want %q: %v", got.Msg, s.Msg, err)
+			t.Errorf("got msg %q, want %q: %v", got.Msg, s.Msg, err)
 		}
 	}
 }

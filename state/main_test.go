@@ -18,7 +18,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// helperEnv makes the test binary play another process: "name argument…".
+// helperEnv makes the test binary run a helper: "name argument…".
 const helperEnv = "TORCHX_STATE_TEST_HELPER"
 
 var helpers = map[string]func(args []string) error{
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helper returns a command that runs one of the helpers in another process.
+// helper returns a command that runs a helper in another process.
 func helper(t *testing.T, words ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -59,7 +59,7 @@ func runHelper(t *testing.T, words ...string) {
 	}
 }
 
-// helperInsert records count apps, called <prefix>-<n>, one by one.
+// helperInsert records count apps named <prefix>-<n>, one by one.
 func helperInsert(args []string) error {
 	count, err := strconv.Atoi(args[2])
 	if err != nil {
@@ -76,13 +76,13 @@ func helperInsert(args []string) error {
 		}
 	}
 	if args[3] == "leave" {
-		return db.Leave()
+		return db.CloseForExit()
 	}
 	return db.Close()
 }
 
-// helperUmask records an app under a umask and keeps the file open until its
-// input ends, so that -wal and -shm are there to look at.
+// helperUmask records an app under a umask and keeps the file open until its input ends, so that
+// -wal and -shm exist.
 func helperUmask(args []string) error {
 	mask, err := strconv.ParseInt(args[1], 8, 32)
 	if err != nil {
@@ -101,7 +101,7 @@ func helperUmask(args []string) error {
 	return errors.Join(err, db.Close())
 }
 
-// helperMigrate stops in the middle of the first migration, until it is killed.
+// helperMigrate pauses in the middle of the first migration until it is killed.
 func helperMigrate(args []string) error {
 	if err := prepareFile(args[0]); err != nil {
 		return err
@@ -122,9 +122,9 @@ func helperMigrate(args []string) error {
 	return err
 }
 
-// helperReadOnly reads a history as a user who cannot write it.
+// helperReadOnly reads a history as a user without write permission.
 func helperReadOnly(args []string) error {
-	if err := becomeNobody(); err != nil {
+	if err := dropRoot(); err != nil {
 		return err
 	}
 	ctx := context.Background()
@@ -133,16 +133,16 @@ func helperReadOnly(args []string) error {
 		return err
 	}
 	if a, err := db.Get(ctx, "local", "a"); err != nil || a.ID != "a" {
-		return fmt.Errorf("get: %v, %w", a, err)
+		return fmt.Errorf("Get: got %v, %w, want a", a, err)
 	}
 	if len(db.Notices()) != 1 || !db.ReadOnly() {
-		return fmt.Errorf("notices %q, read-only %v", db.Notices(), db.ReadOnly())
+		return fmt.Errorf("got notices %q, read-only %v, want one notice, true", db.Notices(), db.ReadOnly())
 	}
 	if err := db.Insert(ctx, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: time.Now()}); !errors.Is(err, ErrReadOnly) || strings.Contains(err.Error(), "\n") {
-		return fmt.Errorf("insert: %w", err)
+		return fmt.Errorf("Insert: got %w, want ErrReadOnly", err)
 	}
 	if _, err := Open(ctx, filepath.Join(filepath.Dir(args[0]), "new", "state.db"), Options{}); !errors.Is(err, ErrReadOnly) {
-		return fmt.Errorf("open new: %w", err)
+		return fmt.Errorf("Open of a new file: got %w, want ErrReadOnly", err)
 	}
 	return db.Close()
 }
@@ -174,12 +174,12 @@ func startUntilReady(t *testing.T, words ...string) (c *exec.Cmd, end func()) {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("helper said %q, %v", line, err)
+		t.Fatalf("helper: got %q, %v, want ready", line, err)
 	}
 	return c, func() { in.Close(); c.Wait() }
 }
 
-// clock is a fixed time with a fraction, to see that nothing is cut.
+// clock is a fixed time with nanoseconds, to detect lost precision.
 var clock = time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC)
 
 func openTest(t *testing.T, o Options) *DB {
@@ -216,19 +216,19 @@ func mustInsert(t *testing.T, db *DB, apps ...history.App) {
 	}
 }
 
-// oneLine checks what every error must be: its kind, one line, naming the file.
+// oneLine checks an error: its kind, that it is one line, and words in it.
 func oneLine(t *testing.T, err, kind error, words ...string) {
 	t.Helper()
 	if !errors.Is(err, kind) {
-		t.Fatalf("error %v, want %v", err, kind)
+		t.Fatalf("got error %v, want %v", err, kind)
 	}
 	text := err.Error()
 	if strings.Contains(text, "\n") {
-		t.Errorf("error has several lines: %q", text)
+		t.Errorf("got error %q, want one line", text)
 	}
 	for _, w := range words {
 		if !strings.Contains(text, w) {
-			t.Errorf("error %q does not say %q", text, w)
+			t.Errorf("got error %q, want %q", text, w)
 		}
 	}
 }

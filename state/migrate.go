@@ -13,10 +13,10 @@ import (
 	"torchx/runtime/failpoint"
 )
 
-// The schema's version is SQLite's user_version = major*1000 + minor. minor is
-// the number of the last migration. Migrations only add (tables, indexes,
-// columns with a default), so an older program works on with a higher minor;
-// major goes up when that is not so, and older programs refuse the file.
+// The schema's version is SQLite's user_version = major*1000 + minor. minor is the number of the
+// last migration. Migrations only add (tables, indexes, columns with a default), so an older
+// program works with a higher minor. Otherwise major increases, and older programs reject the
+// file.
 const (
 	schemaMajor = 1
 	majorFactor = 1000
@@ -25,24 +25,24 @@ const (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrationNames lists the files in their order: 0001_name.sql is minor version 1.
+// migrationNames returns the files in order: 0001_name.sql is minor version 1.
 func migrationNames() []string {
-	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // only a bad pattern is an error
+	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // only an invalid pattern is an error
 	return names
 }
 
-// migrate brings the schema up to date and reports whether the file was empty.
-// The common case, nothing to do, is one read without a lock.
+// migrate updates the schema and reports whether the file was empty. The common case, an
+// up-to-date schema, is one read without a lock.
 func migrate(ctx context.Context, s *sql.DB, agent, readOnly bool) (created bool, err error) {
 	todo, _, err := pending(ctx, s, agent)
 	if err != nil || len(todo) == 0 {
 		return false, err
 	}
 	if readOnly {
-		return false, fmt.Errorf("its schema is older and cannot be upgraded: %w", ErrReadOnly)
+		return false, fmt.Errorf("its old schema cannot be upgraded: %w", ErrReadOnly)
 	}
 	err = inTx(ctx, s, func(tx *sql.Tx) error {
-		// Another process may have been faster: look again under the lock.
+		// Another process may have migrated it: check again under the lock.
 		todo, version, err := pending(ctx, tx, agent)
 		if err != nil || len(todo) == 0 {
 			return err
@@ -53,7 +53,7 @@ func migrate(ctx context.Context, s *sql.DB, agent, readOnly bool) (created bool
 	return created && err == nil, err
 }
 
-// pending returns the migrations that are missing, and the file's version.
+// pending returns the missing migrations, and the file's version.
 func pending(ctx context.Context, q querier, agent bool) ([]string, int, error) {
 	var version int
 	if err := q.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
@@ -70,7 +70,7 @@ func pending(ctx context.Context, q querier, agent bool) ([]string, int, error) 
 }
 
 func newerSchema(version int) error {
-	return fmt.Errorf("the history was written by a newer torchx (its schema is %d.%d, this one knows %d.%d): "+
+	return fmt.Errorf("the history was written by a newer torchx (its schema is %d.%d, this torchx supports %d.%d): "+
 		"use that version, or set TORCHX_HOME to another folder: %w",
 		version/majorFactor, version%majorFactor, schemaMajor, len(migrationNames()), ErrNewerSchema)
 }
@@ -90,12 +90,12 @@ func apply(ctx context.Context, tx *sql.Tx, names []string) error {
 		}
 	}
 	failpoint.Hit(failpoint.Migrating)
-	// A pragma takes no parameters.
+	// Pragmas take no parameters.
 	_, err := tx.ExecContext(ctx, `PRAGMA user_version = `+strconv.Itoa(schemaMajor*majorFactor+last))
 	return err
 }
 
-var errMigrationName = errors.New("name of a migration does not begin with its number")
+var errMigrationName = errors.New("name of a migration does not start with its number")
 
 func migrationNumber(name string) (int, error) {
 	digits, _, _ := strings.Cut(strings.TrimPrefix(name, "migrations/"), "_")

@@ -2,8 +2,8 @@ package state
 
 import "golang.org/x/sys/unix"
 
-// networkFS reports whether the folder is on a file system that several
-// machines can mount. The numbers are those of statfs(2) and linux/magic.h.
+// networkFS reports whether the folder is on a file system that several machines can mount. The
+// numbers are from statfs(2) and linux/magic.h.
 func networkFS(dir string) bool {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

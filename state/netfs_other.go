@@ -2,5 +2,5 @@
 
 package state
 
-// networkFS is not known here: SQLite's own refusal of a WAL is what remains.
+// networkFS is not supported on this system: only SQLite's own check of the WAL applies.
 func networkFS(string) bool { return false }

@@ -10,15 +10,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// errNoWAL is the silent refusal of SQLite to use a WAL, and every other sign that
-// the file system cannot do one.
+// errNoWAL means that SQLite silently did not use a WAL, or that the file system does not support
+// one.
 var errNoWAL = errors.New("the file system has no shared memory")
 
 func noWALNotice(path, why string) string {
 	return fmt.Sprintf("the history %s uses a slower journal (%s): set TORCHX_HOME to a folder on a local disk", path, why)
 }
 
-// walImpossible tells a file system that cannot do a WAL from other failures.
+// walImpossible reports whether an error means that the file system does not support a WAL.
 func walImpossible(err error) bool {
 	if errors.Is(err, errNoWAL) {
 		return true
@@ -30,16 +30,15 @@ func walImpossible(err error) bool {
 	return false
 }
 
-// journalExists reports whether a process uses the history with a WAL, or did when
-// the machine went down: then a WAL works here, or the file was moved here.
+// journalExists reports whether a process uses the history with a WAL, or did before a crash: then
+// a WAL works here, or the file was moved here.
 func journalExists(path string) bool {
 	_, err := os.Lstat(path + "-wal")
 	return err == nil
 }
 
-// leaveWAL gives a WAL database that came to a file system without shared memory
-// the old journal. A connection that has the file to itself needs no shared
-// memory for that.
+// leaveWAL changes a WAL database on a file system without shared memory to a rollback journal. A
+// connection with exclusive use of the file needs no shared memory for that.
 func leaveWAL(ctx context.Context, path string, o Options) (err error) {
 	s, err := pool(plainDSN(path, o))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Open opens the history in the file path, which is created with its folder
-// (0600 and 0700) when missing, and brings its schema up to date.
-// Errors: ErrNewerSchema, ErrCorrupt, ErrLocked, ErrReadOnly, ErrFull, ErrUnavailable.
+// Open opens the history in a file and updates its schema. A missing file is created with its
+// folder (modes 0600 and 0700). Errors: ErrNewerSchema, ErrCorrupt, ErrLocked, ErrReadOnly,
+// history.ErrFull, ErrUnavailable.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	}
 	if aside != "" {
 		db.aside = aside
-		db.notices = append(db.notices, fmt.Sprintf("the history %s was corrupt: it is kept as %s and a new one was begun", path, aside))
+		db.notices = append(db.notices, fmt.Sprintf("the history %s was corrupt: it was renamed to %s and a new one was created", path, aside))
 	}
 	return db, nil
 }
@@ -59,11 +59,11 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 	}
 	db := &DB{path: path, timeout: o.BusyTimeout, now: o.Now, setAside: o.SetAside}
 	if !o.NoWAL && networkFS(filepath.Dir(path)) {
-		o.NoWAL = true // locks of a WAL live in shared memory, which two machines do not share
+		o.NoWAL = true // the locks of a WAL are in shared memory, which machines do not share
 		db.notices = append(db.notices, noWALNotice(path, "it is on a network file system"))
 	}
 	if !o.NoWAL && !journalExists(path) && !canMap(filepath.Dir(path)) {
-		o.NoWAL = true // found out before SQLite makes it a WAL database for everybody
+		o.NoWAL = true // checked before SQLite makes it a WAL database for all processes
 		db.notices = append(db.notices, noWALNotice(path, errNoWAL.Error()))
 	}
 	err := db.connect(ctx, o, dsn(path, o))
@@ -89,8 +89,8 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// connect opens the one connection of this process and checks the schema. One
-// is enough: statements take microseconds, and each connection costs an open.
+// connect opens this process's only connection and checks the schema. One is enough: statements
+// take microseconds, and each connection has to open the file.
 func (db *DB) connect(ctx context.Context, o Options, dsn string) error {
 	s, err := pool(dsn)
 	if err != nil {
@@ -104,7 +104,7 @@ func (db *DB) connect(ctx context.Context, o Options, dsn string) error {
 		return err
 	})
 	if err != nil {
-		_ = s.Close() // the first error is the one to tell
+		_ = s.Close() // the first error is returned
 		return err
 	}
 	db.sql = s
@@ -121,8 +121,8 @@ func pool(dsn string) (*sql.DB, error) {
 	return s, nil
 }
 
-// checkJournal sees whether SQLite could switch to the WAL: where it cannot, it
-// mostly stays with the old journal without an error.
+// checkJournal returns errNoWAL if SQLite could not switch to the WAL: usually it keeps the
+// rollback journal without an error.
 func (db *DB) checkJournal(ctx context.Context, s *sql.DB, o Options) error {
 	if o.NoWAL || db.readOnly {
 		return s.PingContext(ctx)
@@ -137,8 +137,8 @@ func (db *DB) checkJournal(ctx context.Context, s *sql.DB, o Options) error {
 	return nil
 }
 
-// connectReadOnly is for a folder that cannot be written: the history can
-// still be read. cause is why the normal way failed.
+// connectReadOnly opens a history whose folder is not writable. cause is why the normal way
+// failed.
 func (db *DB) connectReadOnly(ctx context.Context, o Options, cause error) error {
 	info, err := os.Stat(db.path)
 	if err != nil || info.Size() == 0 {
@@ -148,25 +148,25 @@ func (db *DB) connectReadOnly(ctx context.Context, o Options, cause error) error
 	base := "file:" + (&url.URL{Path: filepath.ToSlash(db.path)}).EscapedPath() + "?_error_rc=1&_dqs=0&mode=ro"
 	err = db.connect(ctx, o, base)
 	if wal, statErr := os.Stat(db.path + "-wal"); err != nil && (statErr != nil || wal.Size() == 0) {
-		// SQLite needs its -shm file even to read a WAL database; nothing is
-		// in the WAL and nothing can be written, so the file alone has everything.
+		// SQLite needs its -shm file even to read a WAL database. The WAL is
+		// empty and not writable, so the file alone has everything.
 		err = db.connect(ctx, o, base+"&immutable=1")
 	}
 	if err != nil {
 		return cause
 	}
-	db.notices = append(db.notices, fmt.Sprintf("the history %s cannot be written: what happens now is not recorded in it", db.path))
+	db.notices = append(db.notices, fmt.Sprintf("the history %s is not writable: torchx does not record this command", db.path))
 	return nil
 }
 
-// dsn names the file and the pragmas, which every connection of the pool gets.
+// dsn returns the data source name with the pragmas for every connection of the pool.
 func dsn(path string, o Options) string {
 	q := plainQuery(o)
 	if o.NoWAL {
 		q.Set("_journal_mode", "TRUNCATE")
 		q.Set("_synchronous", "FULL")
-		// With a rollback journal a commit waits for readers and can fail; an
-		// exclusive begin waits before anything was done.
+		// With a rollback journal a commit waits for readers and can fail; an exclusive
+		// begin waits before anything is done.
 		q.Set("_txlock", "exclusive")
 	} else {
 		q.Set("_journal_mode", "WAL")
@@ -176,7 +176,7 @@ func dsn(path string, o Options) string {
 	return fileURL(path, q)
 }
 
-// plainDSN leaves the journal as it is.
+// plainDSN returns a data source name that does not change the journal.
 func plainDSN(path string, o Options) string { return fileURL(path, plainQuery(o)) }
 
 func plainQuery(o Options) url.Values {
@@ -206,9 +206,9 @@ func readOnlyFailure(err error) bool {
 	return false
 }
 
-// retry runs fn until it succeeds, fails for good, or the timeout is over.
-// SQLite's own busy timeout does not cover everything: switching to the WAL and
-// its recovery by several processes at once fail with BUSY or PROTOCOL directly.
+// retry runs fn until it succeeds, fails permanently, or the timeout expires. SQLite's own busy
+// timeout does not cover everything: switching to the WAL and its recovery by several processes
+// fail immediately with BUSY or PROTOCOL.
 func retry(ctx context.Context, timeout time.Duration, fn func() error) error {
 	deadline := time.Now().Add(timeout)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

@@ -19,12 +19,12 @@ func TestOpenCreatesOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b", "state.db")
 	db := openAt(t, path, Options{})
 	if !db.created || len(db.Notices()) != 0 || db.ReadOnly() || db.Path() != path {
-		t.Errorf("first open: created %v, notices %q, read-only %v, path %s", db.created, db.Notices(), db.ReadOnly(), db.Path())
+		t.Errorf("first Open: got created %v, notices %q, read-only %v, path %s", db.created, db.Notices(), db.ReadOnly(), db.Path())
 	}
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	again := openAt(t, path, Options{})
 	if again.created {
-		t.Error("second open says it created the file")
+		t.Error("second Open: got created, want not created")
 	}
 	if _, err := again.Get(t.Context(), "local", "a"); err != nil {
 		t.Error(err)
@@ -73,7 +73,7 @@ func TestCloseTwice(t *testing.T) {
 	}
 }
 
-func TestModesWhateverTheUmask(t *testing.T) {
+func TestModesIgnoreTheUmask(t *testing.T) {
 	t.Parallel()
 	for _, mask := range []string{"000", "022", "077", "277"} {
 		t.Run(mask, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestModesWhateverTheUmask(t *testing.T) {
 				checkMode(t, path+suffix, 0o600)
 			}
 			if left, _ := filepath.Glob(filepath.Join(home, ".state-*")); len(left) != 0 {
-				t.Errorf("left over: %v", left)
+				t.Errorf("got %v left over, want nothing", left)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func checkMode(t *testing.T, path string, want os.FileMode) {
 		t.Fatal(err)
 	}
 	if got := info.Mode().Perm(); got != want {
-		t.Errorf("%s has mode %o, want %o", path, got, want)
+		t.Errorf("%s: got mode %o, want %o", path, got, want)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestPragmas(t *testing.T) {
 	for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "busy_timeout": "1234", "synchronous": "1"} {
 		var got string
 		if err := db.sql.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
-			t.Errorf("%s is %s (%v), want %s", pragma, got, err, want)
+			t.Errorf("%s: got %s (%v), want %s", pragma, got, err, want)
 		}
 	}
 }
@@ -132,18 +132,18 @@ func TestPragmas(t *testing.T) {
 func TestWithoutWAL(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.db")
-	// SQLite's dot-file layer has no shared memory, as some network file systems.
+	// SQLite's dot-file layer has no shared memory, like some network file systems.
 	db := openAt(t, path, Options{vfs: "unix-dotfile"})
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	if n := db.Notices(); len(n) != 1 || !strings.Contains(n[0], path) || !strings.Contains(n[0], "TORCHX_HOME") {
-		t.Errorf("notices %q", n)
+		t.Errorf("got notices %q, want one with path and remedy", n)
 	}
 	var mode string
 	if err := db.sql.QueryRow("PRAGMA journal_mode").Scan(&mode); err != nil || mode != "truncate" {
-		t.Errorf("journal mode %s, %v", mode, err)
+		t.Errorf("got journal mode %s, %v, want truncate", mode, err)
 	}
 	if _, err := os.Stat(path + "-wal"); err == nil {
-		t.Error("there is a -wal file")
+		t.Error("got a -wal file, want none")
 	}
 }
 
@@ -156,7 +156,7 @@ func TestReadOnlyHome(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The folder above it is made for its owner only.
+	// Let other users enter the parent folder.
 	if err := errors.Join(os.Chmod(path, 0o444), os.Chmod(home, 0o555), os.Chmod(filepath.Dir(home), 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestNewerSchema(t *testing.T) {
 	mustInsert(t, openAt(t, path, Options{Agent: true}), history.App{AppKey: history.AppKey{Backend: "local", ID: "agent"}})
 	var after int
 	if err := db.sql.QueryRow("PRAGMA user_version").Scan(&after); err != nil || after != (schemaMajor+1)*majorFactor+3 {
-		t.Errorf("version is %d after the agent's open (%v)", after, err)
+		t.Errorf("after the agent's Open: got version %d (%v), want it unchanged", after, err)
 	}
 }
 
@@ -192,11 +192,11 @@ func TestMigrationsAreNumbered(t *testing.T) {
 	names := migrationNames()
 	for i, name := range names {
 		if n, err := migrationNumber(name); err != nil || n != i+1 {
-			t.Errorf("migration %d is %s (%v)", i+1, name, err)
+			t.Errorf("migration %d: got %s (%v)", i+1, name, err)
 		}
 	}
 	if len(names) == 0 || len(names) >= majorFactor {
-		t.Errorf("%d migrations", len(names))
+		t.Errorf("got %d migrations, want 1 to %d", len(names), majorFactor-1)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestKilledWhileMigrating(t *testing.T) {
 	end()
 	db := openAt(t, path, Options{})
 	if !db.created {
-		t.Error("the killed migration took effect")
+		t.Error("got a migrated file after the kill, want a new one")
 	}
 	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}})
 }
@@ -224,7 +224,7 @@ func TestLocked(t *testing.T) {
 		err := db.Insert(t.Context(), history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
 		oneLine(t, err, ErrLocked, path, "another process")
 		_, err = db.List(t.Context(), history.Filter{})
-		return err // readers never wait for a writer
+		return err // readers do not wait for a writer
 	})
 	if err != nil {
 		t.Error(err)
@@ -270,7 +270,7 @@ func TestMovedWhileOpen(t *testing.T) {
 			again := openAt(t, path, Options{})
 			mustInsert(t, again, history.App{AppKey: history.AppKey{ID: "a"}})
 			if !again.created {
-				t.Error("the new file is not said to be new")
+				t.Error("new file: got not created, want created")
 			}
 		})
 	}
@@ -290,14 +290,14 @@ func TestManyProcesses(t *testing.T) {
 				all.Go(func() {
 					c := helper(t, "insert", path, fmt.Sprint(i), fmt.Sprint(mode.count), mode.name)
 					if out, err := c.CombinedOutput(); err != nil {
-						t.Errorf("process %d: %v\n%s", i, err, out)
+						t.Errorf("process %d: got %v, want success\n%s", i, err, out)
 					}
 				})
 			}
 			all.Wait()
 			apps, err := openAt(t, path, Options{NoWAL: mode.name == "nowal"}).List(t.Context(), history.Filter{})
 			if err != nil || len(apps) != mode.processes*mode.count {
-				t.Errorf("%d apps, %v, want %d", len(apps), err, mode.processes*mode.count)
+				t.Errorf("got %d apps, %v, want %d", len(apps), err, mode.processes*mode.count)
 			}
 		})
 	}
@@ -309,11 +309,11 @@ func TestLeaveLosesNothing(t *testing.T) {
 	const processes = 20
 	for i := range processes {
 		runHelper(t, "insert", path, fmt.Sprint(i), "1", "leave")
-		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > leaveBelow {
-			t.Errorf("process %d left a WAL of %d bytes", i, wal.Size())
+		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > maxLeftWAL {
+			t.Errorf("process %d: got a WAL of %d bytes, want at most maxLeftWAL", i, wal.Size())
 		}
 	}
 	if apps, err := openAt(t, path, Options{}).List(t.Context(), history.Filter{}); err != nil || len(apps) != processes {
-		t.Errorf("%d apps, %v, want %d", len(apps), err, processes)
+		t.Errorf("got %d apps, %v, want %d", len(apps), err, processes)
 	}
 }

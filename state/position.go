@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// GetPosition implements history.Positions. reader names who reads what, such as
+// GetPosition implements history.Positions. reader names the reader and the stream, such as
 // "log-new/trainer/0/stdout".
 func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error) {
 	err = db.read(ctx, "read log position of app "+id, func() error {

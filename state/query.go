@@ -15,7 +15,7 @@ type querier interface {
 // scanner is a *sql.Row or a *sql.Rows.
 type scanner interface{ Scan(dest ...any) error }
 
-// queryAll returns what scan makes of each row.
+// queryAll returns the result of scan for each row.
 func queryAll[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// SetStatus implements history.Recorder: it records the app's row, the last attempt of
-// each replica and events, all or nothing. The end of an app also ends its leases. A
-// status that changes nothing writes nothing.
+// SetStatus implements history.Recorder: it records the app's row, the last attempt of each
+// replica and events, all or none. The end of an app also ends its leases. If nothing changes, it
+// writes nothing.
 func (db *DB) SetStatus(ctx context.Context, backend, id string, s *spec.Status) error {
 	var c change
 	err := db.read(ctx, "read status of app "+id, func() (err error) {
@@ -34,10 +34,10 @@ func (db *DB) SetStatus(ctx context.Context, backend, id string, s *spec.Status)
 	})
 }
 
-// change is what a new status adds to what is stored.
+// change is the difference between a new status and the stored one.
 type change struct {
 	seq      int64
-	row      *spec.Status // nil: the row stays; replicas do not count
+	row      *spec.Status // nil: unchanged; without replicas
 	attempts []spec.ReplicaStatus
 	events   []history.Event
 }
@@ -96,8 +96,8 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	return c, nil
 }
 
-// replicaChanges compares the replicas of a status with the stored attempts. An
-// earlier attempt that was never seen to end has ended in an unknown way.
+// replicaChanges compares the replicas of a status with the stored attempts. An earlier attempt
+// without a recorded end becomes UNKNOWN.
 func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.ReplicaStatus, []history.Event) {
 	seen := slices.Clone(s.Past)
 	last := map[spec.Replica]int{}
@@ -126,7 +126,7 @@ func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.R
 	return changed, events
 }
 
-// eventTime is when the change happened, else when it was seen.
+// eventTime returns when the change happened, else the current time.
 func (db *DB) eventTime(s spec.State, started, finished *time.Time) time.Time {
 	switch {
 	case s.Terminal() && finished != nil:
@@ -137,7 +137,7 @@ func (db *DB) eventTime(s spec.State, started, finished *time.Time) time.Time {
 	return db.now()
 }
 
-// rowStatus returns the part of a status that the app's row has, in normal form.
+// rowStatus returns the part of a status that is in the app's row, in its stored form.
 func rowStatus(s *spec.Status) spec.Status {
 	v := spec.Status{
 		State: s.State, NumRestarts: s.NumRestarts, Msg: s.Msg, StructuredErrorMsg: s.StructuredErrorMsg,
@@ -156,7 +156,7 @@ func mergeStatus(old, next spec.Status) spec.Status {
 		return old
 	}
 	if next.State != old.State {
-		old.Msg = "" // why an app waited says nothing about one that runs
+		old.Msg = "" // the wait reason does not apply to a running app
 	}
 	return spec.Status{
 		State: next.State, NumRestarts: max(old.NumRestarts, next.NumRestarts), Msg: pick(ended, old.Msg, next.Msg),
@@ -236,7 +236,7 @@ func rolesOf(a history.App, attempts []spec.ReplicaStatus) []spec.RoleStatus {
 		return index[role]
 	}
 	var def struct{ Roles []struct{ Name string } }
-	if json.Unmarshal(a.App, &def) == nil { // without a readable app: the order of the attempts
+	if json.Unmarshal(a.App, &def) == nil { // if the app is unreadable, roles are in the order of attempts
 		for _, r := range def.Roles {
 			add(r.Name)
 		}

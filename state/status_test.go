@@ -21,8 +21,8 @@ func mustSet(t *testing.T, db *DB, s spec.Status) {
 	}
 }
 
-// story tells events in short: kind:role/replica#attempt=STATE.
-func story(t *testing.T, db *DB) string {
+// eventText formats events: kind:role/replica#attempt=STATE.
+func eventText(t *testing.T, db *DB) string {
 	t.Helper()
 	events, err := db.Events(t.Context(), "local", "a")
 	if err != nil {
@@ -67,19 +67,19 @@ func TestSetStatusLife(t *testing.T) {
 
 	got, err := db.Status(t.Context(), "local", "a")
 	if err != nil || !reflect.DeepEqual(*got, want) {
-		t.Errorf("status %+v, %v\nwant %+v", got, err, want)
+		t.Errorf("got status %+v, %v\nwant %+v", got, err, want)
 	}
-	if got, want := story(t, db), "recorded:=SUBMITTED replica:z/0#0=RUNNING replica:b/0#0=RUNNING app:=RUNNING "+
+	if got, want := eventText(t, db), "recorded:=SUBMITTED replica:z/0#0=RUNNING replica:b/0#0=RUNNING app:=RUNNING "+
 		"replica:z/0#0=CANCELLED replica:b/0#0=FAILED app:=FAILED"; got != want {
-		t.Errorf("events %s\nwant   %s", got, want)
+		t.Errorf("got events %s\nwant %s", got, want)
 	}
 	events, _ := db.Events(t.Context(), "local", "a")
 	if e := events[5]; !e.Time.Equal(end) || *e.ExitCode != 137 || e.Signal != "SIGKILL" || e.Msg != "killed" {
-		t.Errorf("event of the failure: %+v", e)
+		t.Errorf("got event of the failure %+v", e)
 	}
 	a, err := db.Get(t.Context(), "local", "a")
 	if err != nil || a.State != spec.Failed || *a.ExitCode != 137 || !a.FinishedAt.Equal(end) || !a.StartedAt.Equal(start) || a.NumRestarts != 2 {
-		t.Errorf("app %+v, %v", a, err)
+		t.Errorf("got app %+v, %v, want the result", a, err)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestSetStatusSameWritesNothing(t *testing.T) {
 	s.Roles[0].Replicas[0].StartedAt = &local
 	mustSet(t, db, s)
 	if version(&after); after != before {
-		t.Errorf("%d rows were written", after-before)
+		t.Errorf("got %d written rows, want none", after-before)
 	}
 }
 
@@ -118,33 +118,33 @@ func TestTerminalStays(t *testing.T) {
 				db := openTest(t, Options{})
 				mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 				mustSet(t, db, spec.Status{State: first, Roles: oneReplica(spec.ReplicaStatus{State: first})})
-				told := story(t, db)
+				told := eventText(t, db)
 				mustSet(t, db, spec.Status{
 					State: second, ExitCode: pointer(9), Msg: "late", FinishedAt: &end, NumRestarts: 5,
 					Roles: oneReplica(spec.ReplicaStatus{State: second, ExitCode: pointer(9)}),
 				})
 				got, err := db.Status(t.Context(), "local", "a")
 				if err != nil || got.State != first || got.ExitCode != nil || got.Msg != "" || got.FinishedAt != nil || got.NumRestarts != 0 {
-					t.Errorf("status %+v, %v", got, err)
+					t.Errorf("got status %+v, %v, want it unchanged", got, err)
 				}
 				if r := got.Roles[0].Replicas[0]; r.State != first || r.ExitCode != nil {
-					t.Errorf("replica %+v", r)
+					t.Errorf("got replica %+v, want it unchanged", r)
 				}
-				if now := story(t, db); now != told {
-					t.Errorf("events %s, before %s", now, told)
+				if now := eventText(t, db); now != told {
+					t.Errorf("got events %s, want %s", now, told)
 				}
 			})
 		}
 	}
 }
 
-func TestTerminalIsFilledIn(t *testing.T) {
+func TestTerminalIsCompleted(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	end, later := clock.Add(time.Minute), clock.Add(time.Hour)
 	mustSet(t, db, spec.Status{State: spec.Failed, Msg: "first", Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed})})
-	told := story(t, db)
+	told := eventText(t, db)
 	mustSet(t, db, spec.Status{
 		State: spec.Failed, Msg: "second", ExitCode: pointer(3), FinishedAt: &end,
 		Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed, ExitCode: pointer(3)}),
@@ -152,10 +152,10 @@ func TestTerminalIsFilledIn(t *testing.T) {
 	mustSet(t, db, spec.Status{State: spec.Failed, ExitCode: pointer(4), FinishedAt: &later})
 	got, err := db.Status(t.Context(), "local", "a")
 	if err != nil || got.Msg != "first" || *got.ExitCode != 3 || !got.FinishedAt.Equal(end) || *got.Roles[0].Replicas[0].ExitCode != 3 {
-		t.Errorf("status %+v, %v", got, err)
+		t.Errorf("got status %+v, %v, want the first result, completed", got, err)
 	}
-	if now := story(t, db); now != told {
-		t.Errorf("events %s, before %s", now, told)
+	if now := eventText(t, db); now != told {
+		t.Errorf("got events %s, want %s", now, told)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestAttempts(t *testing.T) {
 	mustSet(t, db, replica(0, spec.Running))
 	mustSet(t, db, replica(0, spec.Failed))
 	mustSet(t, db, replica(1, spec.Running))
-	mustSet(t, db, replica(2, spec.Running)) // the end of attempt 1 was not seen
+	mustSet(t, db, replica(2, spec.Running)) // the end of attempt 1 was missed
 	mustSet(t, db, replica(2, spec.Succeeded))
 	attempts, err := db.Attempts(t.Context(), "local", "a")
 	if err != nil {
@@ -178,19 +178,19 @@ func TestAttempts(t *testing.T) {
 	var got []spec.State
 	for i, a := range attempts {
 		if a.Attempt != i || a.Role != "r" {
-			t.Errorf("attempt %d is %+v", i, a)
+			t.Errorf("attempt %d: got %+v", i, a)
 		}
 		got = append(got, a.State)
 	}
 	if want := []spec.State{spec.Failed, spec.Unknown, spec.Succeeded}; !reflect.DeepEqual(got, want) {
-		t.Errorf("attempts %v, want %v", got, want)
+		t.Errorf("got attempts %v, want %v", got, want)
 	}
 	if s, err := db.Status(t.Context(), "local", "a"); err != nil || len(s.Roles[0].Replicas) != 1 || s.Roles[0].Replicas[0].Attempt != 2 {
-		t.Errorf("status %+v, %v", s, err)
+		t.Errorf("got status %+v, %v, want the last attempt", s, err)
 	}
 }
 
-// A restart is an event once, however often its status is seen.
+// A restart is one event, however often its status is recorded.
 func TestRestartEvents(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
@@ -207,12 +207,12 @@ func TestRestartEvents(t *testing.T) {
 	s.Restarts = append(s.Restarts, spec.RestartOf(&again, spec.RetryReplica, 2, 2))
 	mustSet(t, db, s)
 	want := "recorded:=UNSUBMITTED replica:r/0#0=FAILED restart:r/0#0=FAILED app:=RUNNING replica:r/0#1=FAILED restart:r/0#1=FAILED"
-	if got := story(t, db); got != want {
-		t.Errorf("events %s\nwant   %s", got, want)
+	if got := eventText(t, db); got != want {
+		t.Errorf("got events %s\nwant %s", got, want)
 	}
 	events, err := db.Events(t.Context(), "local", "a")
 	if e := events[2]; err != nil || e.Msg != "attempt 2 of 3, restarting r/0" || *e.ExitCode != 7 || !e.Time.Equal(clock) {
-		t.Errorf("event of the restart: %+v, %v", e, err)
+		t.Errorf("got event of the restart %+v, %v", e, err)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestPastAttempts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := db.Attempts(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("attempts %+v, %v, want %+v", got, err, want)
+		t.Errorf("got attempts %+v, %v, want %+v", got, err, want)
 	}
 }
 
@@ -249,11 +249,11 @@ func TestEvents(t *testing.T) {
 	got, err := db.Events(ctx, "local", "a")
 	want = []history.Event{want[1], {Time: clock, Kind: history.EventRecorded}, want[0]}
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("events: got %+v, %v, want %+v", got, err, want)
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 
-// TestEventsOfShortApps: an app that was first seen after its end has run before.
+// TestEventsOfShortApps: an app that was first seen after its end has an event for its start.
 func TestEventsOfShortApps(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
@@ -265,30 +265,30 @@ func TestEventsOfShortApps(t *testing.T) {
 		Past: []spec.ReplicaStatus{{Role: "r", State: spec.Failed, StartedAt: at(2), FinishedAt: at(3)}},
 		Roles: []spec.RoleStatus{{Role: "r", Replicas: []spec.ReplicaStatus{
 			{Role: "r", Attempt: 1, State: spec.Succeeded, StartedAt: at(4), FinishedAt: at(5)},
-			{Role: "r", ID: 1, State: spec.Failed, FinishedAt: at(5)}, // it could not start
+			{Role: "r", ID: 1, State: spec.Failed, FinishedAt: at(5)}, // could not start
 		}}},
 	}
 	mustSet(t, db, ended)
 	want := "recorded:=SUBMITTED replica:r/0#0=PENDING app:=PENDING app:=RUNNING replica:r/0#0=RUNNING replica:r/0#0=FAILED " +
 		"replica:r/0#1=RUNNING replica:r/0#1=SUCCEEDED replica:r/1#0=FAILED app:=FAILED"
-	if got := story(t, db); got != want {
+	if got := eventText(t, db); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	mustSet(t, db, ended)
-	if got := story(t, db); got != want {
-		t.Errorf("again: got %s\nwant %s", got, want)
+	if got := eventText(t, db); got != want {
+		t.Errorf("second SetStatus: got %s\nwant %s", got, want)
 	}
 }
 
-// A message says how an attempt stands: it goes with what it says.
+// A message of a live attempt is dropped when it no longer applies.
 func TestMessageOfTheMoment(t *testing.T) {
 	t.Parallel()
 	waits := spec.ReplicaStatus{Role: "web", State: spec.Pending, Msg: "waits for role db to be ready"}
 	if got := mergeAttempt(waits, spec.ReplicaStatus{Role: "web", State: spec.Running}); got.Msg != "" {
-		t.Errorf("a running replica says %q", got.Msg)
+		t.Errorf("running replica: got message %q, want none", got.Msg)
 	}
 	failed := spec.ReplicaStatus{Role: "web", State: spec.Failed, Msg: "not ready within 30 s"}
 	if got := mergeAttempt(failed, spec.ReplicaStatus{Role: "web", State: spec.Failed}); got.Msg != failed.Msg {
-		t.Errorf("the end of a replica says %q", got.Msg)
+		t.Errorf("ended replica: got message %q, want the first", got.Msg)
 	}
 }

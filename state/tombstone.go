@@ -9,18 +9,18 @@ import (
 	"torchx/runtime/history"
 )
 
-// MaxTombstones is how many tombstones are kept, the last ones: a few MB at most.
+// MaxTombstones is how many recent tombstones are kept: a few MB at most.
 const MaxTombstones = 10000
 
 const tombstoneColumns = `backend, id, name, state, submitted_at, finished_at, gone_at, command, kept, keep, owner`
 
 // BeginRemoval implements history.Removals.
 func (db *DB) BeginRemoval(ctx context.Context, t history.Tombstone) error {
-	return db.write(ctx, "note the removal of app "+t.ID, func(tx *sql.Tx) error {
+	return db.write(ctx, "record the removal of app "+t.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx,
 			`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM apps WHERE id = ?2 AND backend = ?1))`,
-			t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.GoneAt.UnixNano(),
+			t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.RemovedAt.UnixNano(),
 			t.Command, text(t.Kept), t.KeepLogs, t.Owner)
 		return err
 	})
@@ -40,8 +40,7 @@ func (db *DB) FinishRemoval(ctx context.Context, t history.Tombstone) (existed b
 	return existed, err
 }
 
-// deleteRemoved removes the app's row: the one there was, or one that a history
-// which was filled again made of the same app.
+// deleteRemoved deletes the app's row, or a row that a restored history has of the same app.
 func deleteRemoved(ctx context.Context, tx *sql.Tx, t *history.Tombstone) (existed bool, err error) {
 	gone, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE backend = ?1 AND id = ?2 AND (submitted_at = ?3
 		OR seq = (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2))`, t.Backend, t.ID, nanos(t.SubmittedAt))
@@ -57,12 +56,12 @@ func deleteRemoved(ctx context.Context, tx *sql.Tx, t *history.Tombstone) (exist
 	return n > 0, err
 }
 
-// putTombstone leaves the tombstone, unless the id belongs to a later app by now.
+// putTombstone stores the tombstone, unless the ID belongs to a later app by now.
 func putTombstone(ctx context.Context, tx *sql.Tx, t *history.Tombstone) error {
 	_, err := tx.ExecContext(ctx,
 		`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2) WHERE NOT EXISTS (SELECT 1 FROM apps WHERE backend = ?1 AND id = ?2)`,
-		t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.GoneAt.UnixNano(),
+		t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.RemovedAt.UnixNano(),
 		t.Command, text(t.Kept), t.KeepLogs)
 	return err
 }
@@ -86,7 +85,7 @@ func dropTombstone(ctx context.Context, tx *sql.Tx, backend, id string) error {
 // Tombstone implements history.Removals.
 func (db *DB) Tombstone(ctx context.Context, backend, id string) (history.Tombstone, error) {
 	var t history.Tombstone
-	err := db.read(ctx, "look for removed app "+id, func() (err error) {
+	err := db.read(ctx, "find removed app "+id, func() (err error) {
 		t, err = scanTombstone(db.sql.QueryRowContext(ctx,
 			`SELECT `+tombstoneColumns+` FROM tombstones WHERE id = ? AND backend = ? AND owner = ''`, id, backend))
 		return notFound(err, backend, id)
@@ -119,7 +118,7 @@ func (db *DB) PendingRemovals(ctx context.Context) ([]history.Tombstone, error) 
 
 func (db *DB) tombstones(ctx context.Context, where string, args ...any) ([]history.Tombstone, error) {
 	var found []history.Tombstone
-	err := db.read(ctx, "look for removed apps", func() (err error) {
+	err := db.read(ctx, "find removed apps", func() (err error) {
 		found, err = queryAll(ctx, db.sql, scanTombstone, `SELECT `+tombstoneColumns+` FROM tombstones WHERE `+where, args...)
 		return err
 	})
@@ -132,6 +131,6 @@ func scanTombstone(row scanner) (t history.Tombstone, err error) {
 	var kept *string
 	err = row.Scan(&t.Backend, &t.ID, &t.Name, &state, &submitted, &finished, &gone, &t.Command, &kept, &t.KeepLogs, &t.Owner)
 	t.State, t.SubmittedAt, t.FinishedAt = stateOf(state), timeOf(submitted), timeOf(finished)
-	t.GoneAt, t.Kept = time.Unix(0, gone).UTC(), raw(kept)
+	t.RemovedAt, t.Kept = time.Unix(0, gone).UTC(), raw(kept)
 	return t, err
 }

@@ -18,7 +18,7 @@ func tombstone(id string) history.Tombstone {
 		State:       spec.Failed,
 		SubmittedAt: pointer(clock),
 		FinishedAt:  pointer(clock.Add(time.Second)),
-		GoneAt:      clock.Add(time.Hour),
+		RemovedAt:   clock.Add(time.Hour),
 		Command:     "prune",
 		Kept:        []byte(`{"dir":"/x"}`),
 		KeepLogs:    true,
@@ -26,7 +26,7 @@ func tombstone(id string) history.Tombstone {
 	}
 }
 
-func TestBurial(t *testing.T) {
+func TestFinishRemoval(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, fullApp("a"), fullApp("b"))
@@ -35,55 +35,55 @@ func TestBurial(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := db.PendingRemovals(ctx); err != nil || !reflect.DeepEqual(got, []history.Tombstone{want}) {
-		t.Errorf("while it is removed: %+v, %v", got, err)
+		t.Errorf("pending removals: got %+v, %v, want the app", got, err)
 	}
 	if _, err := db.Tombstone(ctx, "local", "a"); !errors.Is(err, history.ErrNotFound) {
-		t.Errorf("an app that is still there is gone: %v", err)
+		t.Errorf("tombstone during the removal: got %v, want not found", err)
 	}
 	if _, err := db.Get(ctx, "local", "a"); err != nil {
-		t.Errorf("its record went too early: %v", err)
+		t.Errorf("record during the removal: got %v, want it", err)
 	}
 	if known, err := db.FinishRemoval(ctx, want); !known || err != nil {
-		t.Fatalf("buried: %v, %v", known, err)
+		t.Fatalf("FinishRemoval: got %v, %v, want true", known, err)
 	}
 	want.Owner = ""
 	if got, err := db.Tombstone(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v, %v", got, want, err)
 	}
 	if got, err := db.FindTombstones(ctx, ""); err != nil || len(got) != 1 {
-		t.Errorf("found %+v, %v", got, err)
+		t.Errorf("FindTombstones: got %+v, %v, want one", got, err)
 	}
 	if _, ok, err := db.GetPosition(ctx, "local", "a", "me"); ok || err != nil {
-		t.Errorf("the position stayed: %v", err)
+		t.Errorf("position: got one, %v, want none", err)
 	}
 	if apps, err := db.List(ctx, history.Filter{}); err != nil || ids(apps) != "b" {
-		t.Errorf("list has %q, %v", ids(apps), err)
+		t.Errorf("list: got %q, %v, want b", ids(apps), err)
 	}
 	if known, err := db.FinishRemoval(ctx, want); known || err != nil {
-		t.Errorf("buried again: %v, %v", known, err)
+		t.Errorf("second FinishRemoval: got %v, %v, want false", known, err)
 	}
 
-	mustInsert(t, db, fullApp("a")) // the id is free again
+	mustInsert(t, db, fullApp("a")) // the ID is reused
 	if got, err := db.FindTombstones(ctx, "a"); err != nil || len(got) != 0 {
-		t.Errorf("the new app has the tombstone %+v, %v", got, err)
+		t.Errorf("tombstones of the new app: got %+v, %v, want none", got, err)
 	}
 }
 
-// A removal that ends late must not take the app that got the id meanwhile.
-func TestBuriedLeavesLaterAppAlone(t *testing.T) {
+// A removal that finishes late must not affect a later app with the same ID.
+func TestFinishRemovalSparesLaterApp(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, fullApp("a"))
 	first := tombstone("a")
-	first.SubmittedAt = pointer(clock.Add(time.Millisecond)) // as the backend said
+	first.SubmittedAt = pointer(clock.Add(time.Millisecond)) // as reported by the backend
 	if _, err := db.FinishRemoval(ctx, first); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Get(ctx, "local", "a"); err != nil {
-		t.Errorf("an app that nobody began to remove: %v", err)
+		t.Errorf("an app without BeginRemoval: got %v, want it kept", err)
 	}
 	if got, err := db.FindTombstones(ctx, "a"); err != nil || len(got) != 0 {
-		t.Errorf("a live app has a tombstone: %+v, %v", got, err)
+		t.Errorf("a live app: got tombstones %+v, %v, want none", got, err)
 	}
 	if err := errors.Join(db.BeginRemoval(ctx, first), db.Delete(ctx, "local", "a")); err != nil {
 		t.Fatal(err)
@@ -92,15 +92,15 @@ func TestBuriedLeavesLaterAppAlone(t *testing.T) {
 	later.SubmittedAt = clock.Add(time.Hour)
 	mustInsert(t, db, later)
 	if known, err := db.FinishRemoval(ctx, first); known || err != nil {
-		t.Errorf("buried: %v, %v", known, err)
+		t.Errorf("FinishRemoval: got %v, %v, want false", known, err)
 	}
 	if got, err := db.Get(ctx, "local", "a"); err != nil || !got.SubmittedAt.Equal(later.SubmittedAt) {
-		t.Errorf("the later app: %+v, %v", got, err)
+		t.Errorf("later app: got %+v, %v, want it kept", got, err)
 	}
 }
 
-// A history that was filled again from a half-deleted app forgets it all the same.
-func TestBuriedForgetsRefilledApp(t *testing.T) {
+// The row of an app that was half deleted and then restored is deleted as well.
+func TestFinishRemovalOfRestoredApp(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
 	if err := db.BeginRemoval(ctx, tombstone("a")); err != nil {
@@ -108,7 +108,7 @@ func TestBuriedForgetsRefilledApp(t *testing.T) {
 	}
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
 	if known, err := db.FinishRemoval(ctx, tombstone("a")); !known || err != nil {
-		t.Errorf("%v, %v", known, err)
+		t.Errorf("got %v, %v, want true", known, err)
 	}
 }
 
@@ -128,10 +128,10 @@ func TestTombstonesAreBounded(t *testing.T) {
 	}
 	var n int
 	if err := db.sql.QueryRow(`SELECT count(*) FROM tombstones WHERE owner = ''`).Scan(&n); err != nil || n != MaxTombstones {
-		t.Errorf("%d tombstones, want %d, %v", n, MaxTombstones, err)
+		t.Errorf("got %d tombstones, want %d, %v", n, MaxTombstones, err)
 	}
 	if got, err := db.PendingRemovals(ctx); err != nil || len(got) != 1 {
-		t.Errorf("what is not finished must stay: %+v, %v", got, err)
+		t.Errorf("pending removals: got %+v, %v, want one", got, err)
 	}
 	if _, err := db.Tombstone(ctx, "local", "last"); err != nil {
 		t.Error(err)
@@ -140,11 +140,11 @@ func TestTombstonesAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	if got, err := db.PendingRemovals(ctx); err != nil || len(got) != 0 {
-		t.Errorf("unburied: %+v, %v", got, err)
+		t.Errorf("after AbortRemoval: got %+v, %v, want none", got, err)
 	}
 }
 
-// The app that was recorded last stays the last one when it is removed.
+// The most recent app stays the most recent one when it is removed.
 func TestLastRemoved(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
@@ -171,7 +171,7 @@ func TestLastRemoved(t *testing.T) {
 	if err := db.BeginRemoval(ctx, tombstone("c")); err != nil {
 		t.Fatal(err)
 	}
-	last("") // it is still there
+	last("") // the removal has not finished
 	remove("c")
 	last("c")
 	mustInsert(t, db, fullApp("d"))

@@ -8,8 +8,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestUsageIsKept: what an attempt used is stored with its end and not lost when
-// a later look does not know it.
+// TestUsageIsKept: the resource usage of an attempt is stored with its result, and kept when a
+// later status lacks it.
 func TestUsageIsKept(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/state.db", Options{})
@@ -23,7 +23,7 @@ func TestUsageIsKept(t *testing.T) {
 		}
 		got, err := db.Attempts(t.Context(), "local", "a")
 		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0].MaxRSSBytes, &rss) || !reflect.DeepEqual(got[0].CPUSeconds, &cpu) {
-			t.Fatalf("%+v, %v", got, err)
+			t.Fatalf("got %+v, %v, want the usage", got, err)
 		}
 		replica.MaxRSSBytes, replica.CPUSeconds = nil, nil
 	}

@@ -2,8 +2,8 @@
 
 package state
 
-// Permissions are another matter on these systems.
+// Permissions work differently on these systems.
 
 func setUmask(int) {}
 
-func becomeNobody() error { return nil }
+func dropRoot() error { return nil }

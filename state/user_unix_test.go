@@ -10,8 +10,8 @@ import (
 
 func setUmask(mask int) { syscall.Umask(mask) }
 
-// becomeNobody gives up the rights of root, for whom permissions do not hold.
-func becomeNobody() error {
+// dropRoot drops root privileges, since permissions do not apply to root.
+func dropRoot() error {
 	const nobody = 65534
 	if os.Getuid() != 0 {
 		return nil

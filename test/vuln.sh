@@ -1,7 +1,7 @@
 #!/bin/sh
-# Looks for known vulnerabilities in what this module depends on. Without the
-# network that cannot be done: this is said, and is a failure only where
-# TORCHX_REQUIRE (a comma list) has vuln.
+# Checks the dependencies of this module for known vulnerabilities. Without a network it
+# prints that it skips the check, which is a failure only if TORCHX_REQUIRE (a comma list)
+# has vuln.
 # usage: test/vuln.sh GOVULNCHECK
 set -u
 
@@ -20,7 +20,7 @@ fi
 out=$("$tool" ./... 2>&1)
 code=$?
 echo "$out"
-# 0: nothing found; 3: something found; anything else: it could not look.
+# 0: no vulnerabilities; 3: vulnerabilities; otherwise the check failed.
 case $code in
 0 | 3) exit $code ;;
 esac

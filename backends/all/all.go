@@ -1,4 +1,4 @@
-// Package all lists the backends of the program. It is the only place that does.
+// Package all lists the backends of the program. No other package does.
 package all
 
 import (
@@ -19,7 +19,7 @@ func drivers() []driver.Driver {
 	}
 }
 
-// New returns the registry of all backends; none is opened yet.
+// New returns the registry of all backends, without opening any.
 func New(e driver.Env) *backend.Registry {
 	r := backend.NewRegistry()
 	e.Offering = func(offers func(backend.Backend) bool) (found backend.Backend, err error) {
@@ -37,8 +37,8 @@ func New(e driver.Env) *backend.Registry {
 	return r
 }
 
-// RunAgent runs the supervisor of the app in a folder and returns the process's exit
-// code. A folder that no backend owns is the default one's, which says what is wrong.
+// RunAgent runs the supervisor of the app in dir and returns its exit code. If no backend
+// owns the folder, the default one reports the error.
 func RunAgent(dir string, open agent.StoreOpener) int {
 	all := drivers()
 	for _, d := range all {
@@ -49,8 +49,7 @@ func RunAgent(dir string, open agent.StoreOpener) int {
 	return all[0].RunAgent(dir, open)
 }
 
-// Command returns what this process does if a backend started it with that first
-// argument, nil if none did.
+// Command returns the internal command of a backend with this name, nil if there is none.
 func Command(name string) func(args []string) (code int, err error) {
 	for _, d := range drivers() {
 		if run := d.Commands[name]; run != nil {

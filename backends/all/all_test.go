@@ -36,8 +36,8 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
-// A folder that no backend owns is reported by the agent, which fails.
-func TestRunAgentOfUnknownFolder(t *testing.T) {
+// No backend owns an empty folder.
+func TestEmptyFolderHasNoOwner(t *testing.T) {
 	t.Parallel()
 	for _, d := range drivers() {
 		if d.OwnsDir(t.TempDir()) {

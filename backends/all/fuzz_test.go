@@ -12,15 +12,15 @@ import (
 	"torchx/runtime/spec"
 )
 
-// printed is the JSON form of a plan, as `submit` reads it.
+// printed is the JSON form of a plan that `submit` reads.
 type printed struct {
 	App     *spec.App       `json:"app"`
 	Cfg     map[string]any  `json:"cfg"`
 	Request json.RawMessage `json:"request"`
 }
 
-// FuzzLoad loads edited plans on every backend. A plan that is accepted is the same when it is
-// printed and loaded again; nothing is contacted.
+// FuzzLoad loads edited plans on every backend. A plan that is accepted is the same after
+// printing and loading it again. Nothing contacts a backend.
 func FuzzLoad(f *testing.F) {
 	home := filepath.Join(f.TempDir(), "home")
 	r := &runner.Runner{
@@ -53,12 +53,12 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		once := encode(t, plan)
-		again := loadPlan(t, b, once)
-		if again == nil {
-			t.Fatalf("%s: what was loaded from %.2000s is not loaded again: %.2000s", name, raw, once)
+		reloaded := loadPlan(t, b, once)
+		if reloaded == nil {
+			t.Fatalf("%s: the plan loaded from %.2000s is refused after printing: %.2000s", name, raw, once)
 		}
-		if twice := encode(t, again); string(twice) != string(once) {
-			t.Errorf("%s: loaded again it is\n%.2000s\nwant\n%.2000s", name, twice, once)
+		if twice := encode(t, reloaded); string(twice) != string(once) {
+			t.Errorf("%s: loaded again: got\n%.2000s\nwant\n%.2000s", name, twice, once)
 		}
 	})
 }
@@ -69,7 +69,7 @@ type seed struct {
 	plan    []byte
 }
 
-// seedPlan returns the printed plan of an app that has most fields.
+// seedPlan returns the printed plan of an app that sets most fields.
 func seedPlan(f *testing.F, r *runner.Runner, name, cfg string) []byte {
 	f.Helper()
 	layer, err := backend.CfgLayer(cfg)
@@ -94,7 +94,7 @@ func seedPlan(f *testing.F, r *runner.Runner, name, cfg string) []byte {
 	return data
 }
 
-// loadPlan loads a plan as runner.Load does; nil if it is refused.
+// loadPlan loads a plan as runner.Load does. It returns nil if the plan is refused.
 func loadPlan(t *testing.T, b backend.Backend, raw []byte) *backend.Plan {
 	t.Helper()
 	var in printed
@@ -106,7 +106,7 @@ func loadPlan(t *testing.T, b backend.Backend, raw []byte) *backend.Plan {
 		return nil
 	}
 	if cuda, _ := cfg["auto_set_cuda_visible_devices"].(bool); cuda {
-		return nil // it would look for GPUs
+		return nil // Load would list the GPUs
 	}
 	var named struct {
 		AppID string `json:"app_id"`

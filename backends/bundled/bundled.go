@@ -1,6 +1,10 @@
-// Package bundled is what backends share whose apps have an agent on this machine:
-// an app is a bundle (runtime/agent) of TORCHX_HOME, and its status, logs and end
-// are found there, whatever runs its replicas.
+// Package bundled implements what backends with an agent on this machine share: an app is
+// a bundle (runtime/agent) in TORCHX_HOME, which has its status and logs, whatever runs
+// its replicas.
+//
+//	Apps    submits, lists, describes, cancels and deletes apps, opens their logs
+//	Layout  the paths of an app's logs: in the bundle or below the user's log_dir
+//	watch   shares changes of one bundle among all readers
 package bundled
 
 import (
@@ -14,23 +18,23 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Config says whose apps they are.
+// Config describes a backend whose apps are bundles.
 type Config struct {
-	Backend string // its name: bundles of others are left alone
+	Backend string // its name; bundles of other backends are ignored
 	Home    string // TORCHX_HOME, absolute
 	Exe     string // the program to run as `<exe> agent <bundle>`
-	// Layout tells where the logs of an app are.
+	// Layout returns the paths of an app's logs.
 	Layout func(m *agent.Manifest) (Layout, error)
 }
 
-// Layout says where an app's logs are: below a folder of the user's, as TorchX
-// lays them out, or in the bundle.
+// Layout is the layout of an app's logs: in the bundle, or as in TorchX below a folder
+// that the user chose.
 type Layout struct {
 	Dir  string // the app's folder
-	User bool   // below a folder that the user chose
+	User bool   // Dir is below a folder that the user chose
 }
 
-// ReplicaDir is the folder of the streams of one attempt, from 0.
+// ReplicaDir returns the folder of one attempt's streams. Attempts count from 0.
 func (l Layout) ReplicaDir(r spec.Replica, attempt int) string {
 	if !l.User {
 		return filepath.Join(l.Dir, replicasFolder, agent.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
@@ -42,17 +46,17 @@ func (l Layout) ReplicaDir(r spec.Replica, attempt int) string {
 	return dir
 }
 
-// Apps are the apps of one backend. It keeps no state but what it watches.
+// Apps are the apps of one backend. Their state is in the bundles.
 type Apps struct {
 	Config
 	backend.Observers
-	hub *logstore.Hub // tells followers of changes
+	hub *logstore.Hub // notifies followers of changes
 
 	mu      sync.Mutex
 	watches map[string]*watch // by bundle folder
 }
 
-// New returns the apps; it touches nothing.
+// New returns the apps. It accesses no files.
 func New(c Config) (*Apps, error) {
 	home, err := filepath.Abs(c.Home)
 	if err != nil {
@@ -62,10 +66,10 @@ func New(c Config) (*Apps, error) {
 	return &Apps{Config: c, hub: logstore.NewHub(), watches: map[string]*watch{}}, nil
 }
 
-// RunsHere is true: bundles are on this machine.
+// RunsHere returns true: bundles are on this machine.
 func (a *Apps) RunsHere() bool { return true }
 
-// Close ends what the client watches; apps go on.
+// Close ends all watches; apps keep running.
 func (a *Apps) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,8 +80,8 @@ func (a *Apps) Close() error {
 	return a.hub.Close()
 }
 
-// Has reports whether there is a bundle of the app, and that it is this backend's:
-// all backends of a home have their bundles in one folder.
+// Has reports whether the app has a bundle of this backend. All backends of a home have
+// their bundles in one folder.
 func (a *Apps) Has(id string) bool {
 	s, err := a.Bundle(id).Status()
 	if err != nil {
@@ -91,5 +95,5 @@ func (a *Apps) owns(s *spec.Status) bool {
 	return err != nil || h.Backend == a.Backend
 }
 
-// Bundle is the folder of an app, which need not exist.
+// Bundle returns the bundle of an app, which need not exist.
 func (a *Apps) Bundle(id string) agent.Bundle { return agent.BundleAt(a.Home, id) }

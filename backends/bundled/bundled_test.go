@@ -44,7 +44,7 @@ func manifest(a *Apps, backendName, id string) *agent.Manifest {
 	}
 }
 
-// create makes the bundle of an app. The test has its lock, as an agent has.
+// create creates the bundle of an app. The test holds its lock, as an agent does.
 func create(t *testing.T, a *Apps, backendName, id string) (agent.Bundle, io.Closer) {
 	t.Helper()
 	b, lock, err := agent.Create(manifest(a, backendName, id))
@@ -70,7 +70,7 @@ func setState(t *testing.T, b agent.Bundle, backendName, id string, s spec.State
 	}
 }
 
-// ended makes an app that has succeeded and written a line.
+// ended creates an app that has succeeded and logged a line.
 func ended(t *testing.T, a *Apps, backendName, id string) agent.Bundle {
 	t.Helper()
 	b, lock := create(t, a, backendName, id)
@@ -127,17 +127,17 @@ func TestEndedApp(t *testing.T) {
 		t.Errorf("Logs: got %q, %v, want the line", block.Data, err)
 	}
 	if _, err := a.Logs(t.Context(), "x", spec.Replica{Role: "w", ID: 1}, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("Logs of no replica: got %v, want %v", err, backend.ErrNotFound)
+		t.Errorf("Logs of a missing replica: got %v, want %v", err, backend.ErrNotFound)
 	}
 	if err := a.Delete(t.Context(), "x", backend.DeleteOptions{}); err != nil || b.Exists() {
-		t.Errorf("Delete: got %v, the bundle is there: %v, want neither", err, b.Exists())
+		t.Errorf("Delete: got %v, bundle exists: %v, want neither", err, b.Exists())
 	}
 }
 
 func TestDeleteKeepsLogs(t *testing.T) {
 	t.Parallel()
 	a := newApps(t, "/no/program")
-	for _, folder := range []string{"x", "x+2"} { // of two apps of that id, one after the other
+	for _, folder := range []string{"x", "x+2"} { // of two apps with the same ID
 		ended(t, a, "fake", "x")
 		if err := a.Delete(t.Context(), "x", backend.DeleteOptions{KeepLogs: true}); err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func TestAppsOfOtherBackends(t *testing.T) {
 	ended(t, a, "other", "x")
 	for _, id := range []string{"x", "none"} {
 		if a.Has(id) {
-			t.Errorf("%s: got that it is ours, want not", id)
+			t.Errorf("Has(%s): got true, want false", id)
 		}
 		_, describe := a.Describe(t.Context(), id)
 		_, wait := a.Wait(t.Context(), id)
@@ -182,7 +182,7 @@ func TestRunningApp(t *testing.T) {
 	b, lock := create(t, a, "fake", "x")
 	setState(t, b, "fake", "x", spec.Running)
 	if err := a.Delete(t.Context(), "x", backend.DeleteOptions{}); err == nil || !strings.Contains(err.Error(), "still running") {
-		t.Errorf("Delete: got %v, want that it runs", err)
+		t.Errorf("Delete: got %v, want an error: the app is running", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -211,12 +211,12 @@ func TestStartFails(t *testing.T) {
 	if err := a.Start(manifest(a, "fake", "x"), true); !errors.As(err, &failed) || failed.Code != 125 {
 		t.Errorf("without the program: got %v, want a StartError with code 125", err)
 	}
-	if _, err := os.Stat(a.unrecorded("x")); err != nil {
-		t.Errorf("the app is not noted as unrecorded: %v", err)
+	if _, err := os.Stat(a.unrecordedPath("x")); err != nil {
+		t.Errorf("the app has no file in unrecorded: %v", err)
 	}
 	ended(t, a, "fake", "y")
 	if err := a.Start(manifest(a, "fake", "y"), false); !errors.Is(err, backend.ErrExists) {
-		t.Errorf("twice: got %v, want %v", err, backend.ErrExists)
+		t.Errorf("second Start: got %v, want %v", err, backend.ErrExists)
 	}
 }
 
@@ -243,17 +243,17 @@ func TestRetainedLogs(t *testing.T) {
 		t.Errorf("got %q, %v, want the line", block.Data, err)
 	}
 	if _, err := a.OpenRetainedLogs(t.Context(), k, spec.Replica{Role: "w", ID: 1}, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("no such replica: got %v, want %v", err, backend.ErrNotFound)
+		t.Errorf("missing replica: got %v, want %v", err, backend.ErrNotFound)
 	}
 	if k := UserLogs(filepath.Join(a.Home, "none"), nil); k != nil {
-		t.Errorf("a folder that is not there: got %+v, want nothing", k)
+		t.Errorf("missing folder: got %+v, want nothing", k)
 	}
 	if k := UserLogs(a.Home, []spec.RoleStatus{{Role: "w", Replicas: []spec.ReplicaStatus{{}}}}); k == nil || k.Roles[0].Attempts[0] != 0 {
-		t.Errorf("a folder of the user's: got %+v, want no attempt", k)
+		t.Errorf("folder of the user: got %+v, want no attempt", k)
 	}
 }
 
-// Apps that the history could not take are found again.
+// AppRecords returns apps that the history could not store.
 func TestAppRecords(t *testing.T) {
 	t.Parallel()
 	a := newApps(t, "/no/program")
@@ -275,7 +275,7 @@ func TestAppRecords(t *testing.T) {
 	}
 	want("unrecorded", false, 1)
 	want("all", true, 2)
-	for range 2 { // the second time there is no note any more
+	for range 2 { // the second time the file no longer exists
 		if err := a.MarkRecorded(t.Context(), "x"); err != nil {
 			t.Error(err)
 		}

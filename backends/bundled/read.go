@@ -13,8 +13,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Describe returns the true status of an app, after repairing that of one whose
-// agent died.
+// Describe returns the status of an app. If its agent died, Describe first repairs the
+// status.
 func (a *Apps) Describe(_ context.Context, id string) (*spec.Status, error) {
 	return a.inspect(id)
 }
@@ -27,9 +27,9 @@ func (a *Apps) inspect(id string) (*spec.Status, error) {
 	return s, err
 }
 
-// List reports every bundle of this home.
+// List returns the apps of this backend in the home.
 func (a *Apps) List(context.Context) ([]spec.Summary, error) {
-	agent.CleanUp(a.Home) // all folders are read anyway
+	agent.CleanUp(a.Home) // cheap, because List reads all folders anyway
 	bundles, err := agent.List(a.Home)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (a *Apps) List(context.Context) ([]spec.Summary, error) {
 	for _, bundle := range bundles {
 		m, err := bundle.Manifest()
 		if err != nil || m.Backend != a.Backend {
-			continue // being deleted, or another backend's
+			continue // being deleted, or of another backend
 		}
 		s, err := bundle.Recover(a.Exe)
 		if err != nil {
@@ -49,7 +49,7 @@ func (a *Apps) List(context.Context) ([]spec.Summary, error) {
 	return all, nil
 }
 
-// Delete removes the bundle of an app that has ended; logs below log_dir stay.
+// Delete removes the bundle of an ended app; logs below log_dir stay.
 func (a *Apps) Delete(_ context.Context, id string, o backend.DeleteOptions) error {
 	s, err := a.inspect(id)
 	if err != nil {
@@ -60,30 +60,30 @@ func (a *Apps) Delete(_ context.Context, id string, o backend.DeleteOptions) err
 	}
 	bundle := a.Bundle(id)
 	AwaitAgent(bundle)
-	keep := a.keep(bundle, o)
+	keep := a.logsToKeep(bundle, o)
 	a.unwatch(bundle)
 	if err := bundle.Remove(keep); errors.Is(err, fs.ErrNotExist) && !bundle.Exists() {
-		return fmt.Errorf("app %s: %w", id, backend.ErrNotFound) // another process was faster
+		return fmt.Errorf("app %s: %w", id, backend.ErrNotFound) // another process deleted it
 	} else if err != nil {
 		return err
 	}
 	return nil
 }
 
-// agentWait bounds the wait for an agent that has published its result and only
-// makes it durable.
-const agentWait = 10 * time.Second
+// agentTimeout bounds the wait for an agent that has published its result and is syncing
+// it to disk.
+const agentTimeout = 10 * time.Second
 
-// AwaitAgent returns when the agent of an app that has ended is gone, too.
+// AwaitAgent waits until the agent of an ended app has ended.
 func AwaitAgent(bundle agent.Bundle) {
 	bundle.Resume()
-	for deadline := time.Now().Add(agentWait); bundle.Held() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(agentTimeout); bundle.Held() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// see is inspect for those that observe the app.
-func (a *Apps) see(id string) (*spec.Status, error) {
+// inspectAndNotify is inspect, and notifies observers of the app.
+func (a *Apps) inspectAndNotify(id string) (*spec.Status, error) {
 	s, err := a.inspect(id)
 	if err == nil {
 		a.Notify(id, s)
@@ -93,14 +93,14 @@ func (a *Apps) see(id string) (*spec.Status, error) {
 
 // Wait returns the terminal status of an app.
 func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	if s, err := a.see(id); err != nil || s.State.Terminal() {
+	if s, err := a.inspectAndNotify(id); err != nil || s.State.Terminal() {
 		return s, err
 	}
 	w := a.watch(id)
 	for {
 		changed := w.changed()
 		w.bundle.Resume()
-		s, err := a.see(id)
+		s, err := a.inspectAndNotify(id)
 		if err != nil || s.State.Terminal() {
 			return s, err
 		}
@@ -136,7 +136,7 @@ func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backend.LogO
 	return logstore.Open(a.source(w, l, r), o)
 }
 
-// Source returns where a replica's log is.
+// Source returns the source of a replica's log.
 func (a *Apps) Source(id string, r spec.Replica) (logstore.Source, error) {
 	w := a.watch(id)
 	l, err := w.layout()

@@ -13,8 +13,8 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// unrecordedFolder is the folder of a home with an empty file for each app that
-// the history could not take when it was submitted.
+// unrecordedFolder is the folder of a home that has an empty file for each app that the
+// history could not store at submit.
 const unrecordedFolder = "unrecorded"
 
 var (
@@ -22,37 +22,37 @@ var (
 	_ backend.HistoryRestorer = (*Apps)(nil)
 )
 
-// Sweep ends what dead agents left running.
+// Sweep ends the remaining processes of dead agents.
 func (a *Apps) Sweep(context.Context) error { return agent.Sweep(a.Home, a.Exe) }
 
-func (a *Apps) unrecorded(id string) string {
+func (a *Apps) unrecordedPath(id string) string {
 	return filepath.Join(a.Home, unrecordedFolder, agent.Escape(id))
 }
 
-// noteUnrecorded is best effort: the app itself is what matters.
+// noteUnrecorded is best effort: the app runs without it, too.
 func (a *Apps) noteUnrecorded(id string) {
-	path := a.unrecorded(id)
+	path := a.unrecordedPath(id)
 	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = safefile.WriteFile(path, nil)
 	}
 }
 
-// MarkRecorded takes the note of an app away.
+// MarkRecorded removes an app from the unrecorded ones.
 func (a *Apps) MarkRecorded(_ context.Context, id string) error {
-	err := os.Remove(a.unrecorded(id))
+	err := os.Remove(a.unrecordedPath(id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("app %s is in the history now, but its note stays: %w", id, err)
+		return fmt.Errorf("app %s is now in the history, but is still marked as unrecorded: %w", id, err)
 	}
 	return nil
 }
 
-// AppRecords reads bundles.
+// AppRecords returns the records of unrecorded apps, or of all, from their bundles.
 func (a *Apps) AppRecords(_ context.Context, all bool) ([]backend.AppRecord, error) {
 	bundles, err := a.bundlesToRestore(all)
 	if err != nil {
 		return nil, err
 	}
-	var memories []backend.AppRecord
+	var records []backend.AppRecord
 	for _, bundle := range bundles {
 		m, err := bundle.Manifest()
 		if err != nil || m.Backend != a.Backend {
@@ -62,11 +62,11 @@ func (a *Apps) AppRecords(_ context.Context, all bool) ([]backend.AppRecord, err
 		if err != nil {
 			continue
 		}
-		memories = append(memories, backend.AppRecord{
+		records = append(records, backend.AppRecord{
 			ID: m.ID, App: m.App, Cfg: m.Cfg, Record: m.Record, SubmittedAt: m.SubmittedAt, Status: s,
 		})
 	}
-	return memories, nil
+	return records, nil
 }
 
 func (a *Apps) bundlesToRestore(all bool) ([]agent.Bundle, error) {
@@ -75,7 +75,7 @@ func (a *Apps) bundlesToRestore(all bool) ([]agent.Bundle, error) {
 	}
 	entries, err := os.ReadDir(filepath.Join(a.Home, unrecordedFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("look for apps that are not in the history: %w", err)
+		return nil, fmt.Errorf("list unrecorded apps: %w", err)
 	}
 	var bundles []agent.Bundle
 	for _, e := range entries {
@@ -83,7 +83,7 @@ func (a *Apps) bundlesToRestore(all bool) ([]agent.Bundle, error) {
 		if bundle.Exists() {
 			bundles = append(bundles, bundle)
 		} else if info, err := e.Info(); err == nil && agent.Settled(info) {
-			_ = os.Remove(filepath.Join(a.Home, unrecordedFolder, e.Name())) // deleted since
+			_ = os.Remove(filepath.Join(a.Home, unrecordedFolder, e.Name())) // the app was deleted
 		}
 	}
 	return bundles, nil

@@ -20,41 +20,41 @@ var (
 	_ backend.LogRetainer = (*Apps)(nil)
 )
 
-// replicasFolder is the folder of a bundle that has the logs, and keptFolder the
-// one of a home for logs that outlive their bundle.
+// replicasFolder is the folder of the logs in a bundle. logsFolder is the folder of a home
+// for logs that outlive their bundle.
 const (
 	replicasFolder = "replicas"
-	keptFolder     = "logs"
+	logsFolder     = "logs"
 )
 
-// Words of KeptLogs.Layout.
+// Values of RetainedLogs.Layout.
 const (
-	layoutKept = "kept" // as in the folder replicas of a bundle
+	layoutKept = "kept" // as in the replicas folder of a bundle
 	layoutUser = "user" // as below the log_dir option
 )
 
-// keep says what Delete moves out of a bundle: nothing if logs are not kept, or
-// there are none in it.
-func (a *Apps) keep(bundle agent.Bundle, o backend.DeleteOptions) *agent.Keep {
+// logsToKeep returns what Delete moves out of a bundle: nil if logs are not kept, or the
+// bundle has none.
+func (a *Apps) logsToKeep(bundle agent.Bundle, o backend.DeleteOptions) *agent.Keep {
 	if info, err := os.Stat(filepath.Join(bundle.Dir, replicasFolder)); !o.KeepLogs || err != nil || !info.IsDir() {
 		return nil
 	}
 	return &agent.Keep{Folder: replicasFolder, To: a.freeLogPath(filepath.Base(bundle.Dir))}
 }
 
-// freeLogPath is a name for the logs of an app; earlier apps with the same id may
-// have left theirs.
+// freeLogPath returns an unused path for the logs of an app. Logs of earlier apps with the
+// same ID may exist.
 func (a *Apps) freeLogPath(folder string) string {
-	path := filepath.Join(a.Home, keptFolder, folder)
+	path := filepath.Join(a.Home, logsFolder, folder)
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return path
 		}
-		path = filepath.Join(a.Home, keptFolder, folder+"+"+strconv.Itoa(n)) // '+' is in no folder's name
+		path = filepath.Join(a.Home, logsFolder, folder+"+"+strconv.Itoa(n)) // folders of apps have no '+'
 	}
 }
 
-// RetainableLogs tells which logs stay: those of a log_dir always do.
+// RetainableLogs returns the logs that Delete keeps. It always keeps those of a log_dir.
 func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
 	s, err := a.inspect(id)
 	if err != nil {
@@ -67,9 +67,9 @@ func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOpti
 	}
 	k := &backend.RetainedLogs{Dir: l.Dir, Layout: layoutUser}
 	if !l.User {
-		keep := a.keep(bundle, o)
+		keep := a.logsToKeep(bundle, o)
 		if keep == nil {
-			return nil, nil //nolint:nilnil // none is no error
+			return nil, nil //nolint:nilnil // having none is not an error
 		}
 		k.Dir, k.Layout = keep.To, layoutKept
 	}
@@ -77,8 +77,8 @@ func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOpti
 	return k, nil
 }
 
-// UserLogs are the logs in a folder of the user's, that of one app; nil if it is
-// not there.
+// UserLogs returns the logs of an app in a folder that the user chose; nil if the folder
+// does not exist.
 func UserLogs(dir string, roles []spec.RoleStatus) *backend.RetainedLogs {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil
@@ -91,22 +91,22 @@ func retainedRoles(roles []spec.RoleStatus) []backend.RetainedRole {
 	for _, role := range roles {
 		r := backend.RetainedRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
 		for i := range role.Replicas {
-			r.Attempts[i] = attemptsBegun(&role.Replicas[i])
+			r.Attempts[i] = startedAttempts(&role.Replicas[i])
 		}
 		kept = append(kept, r)
 	}
 	return kept
 }
 
-// attemptsBegun is how many attempts of a replica have started.
-func attemptsBegun(r *spec.ReplicaStatus) int {
+// startedAttempts returns how many attempts of a replica have started.
+func startedAttempts(r *spec.ReplicaStatus) int {
 	if r.StartedAt != nil {
 		return r.Attempt + 1
 	}
 	return r.Attempt
 }
 
-// OpenRetainedLogs opens a log that Delete left.
+// OpenRetainedLogs opens a log that Delete kept.
 func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	attempts := -1
 	for _, role := range k.Roles {
@@ -129,7 +129,7 @@ func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r sp
 	}, o)
 }
 
-// readLayout tells where an app's logs are.
+// readLayout returns the layout of an app's logs.
 func (a *Apps) readLayout(bundle agent.Bundle) (Layout, error) {
 	m, err := bundle.Manifest()
 	if err != nil {
@@ -138,13 +138,13 @@ func (a *Apps) readLayout(bundle agent.Bundle) (Layout, error) {
 	return a.Layout(m)
 }
 
-// Size adds up what the files of a bundle take; those of a log_dir are the user's.
+// Size returns the disk usage of a bundle that Delete would free, in bytes, without a log_dir.
 func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
 	bundle := a.Bundle(id)
 	if !a.Has(id) {
 		return 0, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
-	keep := a.keep(bundle, o)
+	keep := a.logsToKeep(bundle, o)
 	var total int64
 	err := filepath.WalkDir(bundle.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -166,7 +166,7 @@ func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int6
 	return total, nil
 }
 
-// ignoreMissing takes a file that was deleted meanwhile for none.
+// ignoreMissing returns nil for a file that was deleted meanwhile.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -4,5 +4,5 @@ package bundled
 
 import "io/fs"
 
-// diskBytes is the length of a file: what it takes of its disk is not known here.
+// diskBytes returns the length of a file: its disk usage is not known on this system.
 func diskBytes(info fs.FileInfo) int64 { return info.Size() }

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// blockSize is the unit of st_blocks (stat(2)), whatever the file system's is.
+// blockSize is the unit of st_blocks (stat(2)) on all file systems.
 const blockSize = 512
 
-// diskBytes is what a file takes of its disk, as du counts it.
+// diskBytes returns the disk usage of a file, as du does.
 func diskBytes(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Blocks * blockSize

@@ -13,8 +13,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Start writes the bundle of an app, starts its agent and returns when every
-// replica has started. unrecorded says that the history does not have the app.
+// Start writes the bundle of an app, starts its agent and returns when all replicas have
+// started. unrecorded means that the history could not store the app.
 // Errors: ErrExists, *backend.StartError.
 func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
 	if runtime.GOOS == "windows" {
@@ -30,14 +30,14 @@ func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
 	if err != nil {
 		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
-	defer lock.Close() // from here on only the agent holds it
+	defer lock.Close() // then only the agent holds it
 	failpoint.Hit(failpoint.Bundled)
 	err = agent.Spawn(a.Exe, bundle, lock)
 	failpoint.Hit(failpoint.Spawned)
 	return err
 }
 
-// Cancel writes the request and tells the app's agent.
+// Cancel writes the cancel request and signals the app's agent.
 func (a *Apps) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
 	if runtime.GOOS == "windows" || !a.Has(id) {
 		return nil

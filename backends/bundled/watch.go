@@ -9,11 +9,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// checkInterval is how often a status is read when no event announces a change:
-// an agent that was killed writes nothing any more.
+// checkInterval is how often a status is read without an event, because a killed agent
+// writes nothing.
 const checkInterval = 500 * time.Millisecond
 
-// watch tells all readers of one bundle, together, when its status changes.
+// watch notifies all readers of one bundle when its status changes.
 type watch struct {
 	id     string
 	bundle agent.Bundle
@@ -24,13 +24,13 @@ type watch struct {
 	signal     chan struct{} // closed at the next change
 	status     *spec.Status
 	statusInfo os.FileInfo // of the file that status was read from
-	checkedAt  time.Time   // when it was last made sure that the agent lives
-	isWatching bool        // the loop
+	checkedAt  time.Time   // last check that the agent is alive
+	looping    bool        // loop runs
 	closed     bool
-	logs       *Layout // nil until it is asked for
+	logs       *Layout // nil until first use
 }
 
-// watch returns the watch of an app's bundle, made on first use.
+// watch returns the watch of an app's bundle, which it creates on first use.
 func (a *Apps) watch(id string) *watch {
 	bundle := a.Bundle(id)
 	a.mu.Lock()
@@ -65,8 +65,8 @@ func (w *watch) close() {
 func (w *watch) changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.isWatching {
-		w.isWatching = true
+	if !w.looping {
+		w.looping = true
 		go w.loop()
 	}
 	return w.signal
@@ -79,12 +79,12 @@ func (w *watch) wake() {
 	w.signal = make(chan struct{})
 }
 
-// loop wakes the readers at each change of the bundle, and now and then.
+// loop wakes the readers at each change of the bundle, and every checkInterval.
 func (w *watch) loop() {
 	changed := make(chan struct{}, 1)
 	w.apps.hub.Watch(w.bundle.Dir, changed)
 	defer w.apps.hub.Unwatch(w.bundle.Dir, changed)
-	w.wake() // what changed before the watch began
+	w.wake() // the bundle may have changed before Watch
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
@@ -99,8 +99,8 @@ func (w *watch) loop() {
 	}
 }
 
-// attempts tells a log reader how many attempts of a replica have begun and
-// whether the app is over; all readers share one look at the file.
+// attempts returns how many attempts of a replica have started and whether the app has
+// ended. All readers share one read of the status.
 func (w *watch) attempts(r spec.Replica) (count int, done bool, err error) {
 	s, err := w.current()
 	if err != nil {
@@ -110,11 +110,11 @@ func (w *watch) attempts(r spec.Replica) (count int, done bool, err error) {
 	if rs == nil {
 		return 0, true, nil
 	}
-	return attemptsBegun(rs), s.State.Terminal(), nil
+	return startedAttempts(rs), s.State.Terminal(), nil
 }
 
-// layout tells where the app's logs are. It never changes, and an app may have a
-// thousand replicas: it is read once.
+// layout returns the layout of the app's logs. It is read once, because it never changes
+// and an app may have a thousand replicas.
 func (w *watch) layout() (Layout, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

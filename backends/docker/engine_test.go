@@ -268,10 +268,10 @@ func TestEngineRestart(t *testing.T) {
 	needEngine(t)
 	e := enginetest.Need(t, enginetest.Options{})
 	f := onEngine(t, e)
-	once := f.start(shell(`trap 'exit 0' TERM; echo one; while :; do sleep 0.1; done`))
+	notRetried := f.start(shell(`trap 'exit 0' TERM; echo one; while :; do sleep 0.1; done`))
 	role := shell(`trap 'exit 0' TERM; echo up; if [ -e /tmp/x ]; then exit 0; fi; i=0; while [ $i -lt 60 ]; do i=$((i+1)); sleep 0.1; done; exit 0`)
 	role.MaxRetries, role.RetryPolicy = 1, spec.RetryReplica
-	again := f.start(role)
+	retried := f.start(role)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := e.Signal(sig); err != nil {
 			t.Fatal(err)
@@ -281,17 +281,17 @@ func TestEngineRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if sig == syscall.SIGTERM {
-			s := f.wait(once)
+			s := f.wait(notRetried)
 			if s.State != spec.Failed || *s.ExitCode == 0 || !strings.Contains(s.Msg, engineRestarted) {
 				t.Errorf("status %+v", s)
 			}
 		}
 		f.waitFor("the next attempt", func() bool {
-			s, err := f.b.Describe(f.ctx, again)
+			s, err := f.b.Describe(f.ctx, retried)
 			return err == nil && s.State == spec.Running && s.Roles[0].Replicas[0].State == spec.Running && s.NumRestarts > 0
 		})
 	}
-	s := f.wait(again)
+	s := f.wait(retried)
 	if s.State != spec.Succeeded || s.NumRestarts != 2 {
 		t.Errorf("status %+v", s)
 	}

@@ -158,7 +158,7 @@ var refusals = []struct {
 	},
 	{
 		lazyregexp.New(`(no space left on device)`),
-		"the disk of the engine is full (%s): free space, for example by `docker system prune`",
+		"the disk of the engine is full (%s): free some space, for example by `docker system prune`",
 	},
 }
 

@@ -110,7 +110,7 @@ func (p planner) builds(ctx context.Context, engine image.Engine, plan *backend.
 		case at >= 0:
 			needed = append(needed, known[at])
 		case !has:
-			return nil, fmt.Errorf("image %s is not built, and the files of the workspace of role %s have changed since the app was planned: plan it again", name, c.Config.Labels[LabelRole])
+			return nil, fmt.Errorf("image %s is not built, and files have changed in the workspace of role %s since the app was planned: plan it again", name, c.Config.Labels[LabelRole])
 		}
 	}
 	return needed, nil

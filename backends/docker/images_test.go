@@ -90,8 +90,8 @@ func TestPrepare(t *testing.T) {
 	if err := prepare(none); err == nil || !strings.Contains(err.Error(), "role none has no image") {
 		t.Errorf("role without an image: got %v", err)
 	}
-	lost, _ := plan(t, input(t, "pull=never", role("w", func(r *spec.Role) { r.Image = "no/such:1" })))
-	if err := prepare(lost); err == nil || !strings.Contains(err.Error(), "no/such:1 is not on the engine") {
+	missing, _ := plan(t, input(t, "pull=never", role("w", func(r *spec.Role) { r.Image = "no/such:1" })))
+	if err := prepare(missing); err == nil || !strings.Contains(err.Error(), "no/such:1 is not on the engine") {
 		t.Errorf("missing image: got %v", err)
 	}
 }

@@ -27,7 +27,7 @@ const (
 	maxHost   = 63 // bytes of a DNS label (RFC 1035); Linux allows 64 for a host
 )
 
-// names returns the names of an app's containers, which are also their hostnames.
+// names holds the names of an app's containers, which are also their hostnames.
 type names struct {
 	id    string
 	roles map[string]string // role to its part of names

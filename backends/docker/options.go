@@ -66,7 +66,7 @@ func readOptions(cfg backend.Config) (options, error) {
 	set(&o.failFast, cfg["fail_fast"])
 	for _, pattern := range o.copyEnv {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return o, backend.Errorf(backend.ErrInvalidOption, "copy_env: %q is not a pattern: a [ has no ]", pattern)
+			return o, backend.Errorf(backend.ErrInvalidOption, "copy_env: %q is not a pattern: unclosed [", pattern)
 		}
 	}
 	if o.grace < 0 {

@@ -59,9 +59,9 @@ func TestFindEndpoint(t *testing.T) {
 		if err != nil || e.Host != test.host || e.Source != test.why || (e.Certs != "") != test.certs {
 			t.Errorf("%s: %+v, %v", test.name, e, err)
 		}
-		again, err := findEndpoint(lookup(e.environ()))
-		if err != nil || again.Host != e.Host || again.Certs != e.Certs || again.Verify != e.Verify {
-			t.Errorf("%s: got %+v, %v from the agent's environment, want %+v", test.name, again, err, e)
+		agent, err := findEndpoint(lookup(e.environ()))
+		if err != nil || agent.Host != e.Host || agent.Certs != e.Certs || agent.Verify != e.Verify {
+			t.Errorf("%s: got %+v, %v from the agent's environment, want %+v", test.name, agent, err, e)
 		}
 	}
 }

@@ -156,8 +156,8 @@ func TestWorkspaceInPlan(t *testing.T) {
 	if len(p.Notes) != 2 || p.Notes[0] != want || !strings.Contains(p.Notes[1], "role third") {
 		t.Errorf("notes %q", p.Notes)
 	}
-	again := input(t, "", p.App.Roles...)
-	if _, req2 := plan(t, again); asJSON(t, req2) != asJSON(t, req) {
+	replanned := input(t, "", p.App.Roles...)
+	if _, req2 := plan(t, replanned); asJSON(t, req2) != asJSON(t, req) {
 		t.Errorf("planned again\n got %s\nwant %s", asJSON(t, req2), asJSON(t, req))
 	}
 }
@@ -190,7 +190,7 @@ func TestNoWorkspace(t *testing.T) {
 	}
 	in.App.Roles[0].Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: "no/such"}}}
 	_, err := planner{}.Plan(t.Context(), in)
-	if err == nil || !strings.Contains(err.Error(), "there is no folder or file /cwd/no/such") {
+	if err == nil || !strings.Contains(err.Error(), "/cwd/no/such does not exist") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -230,8 +230,8 @@ func TestFitGPUs(t *testing.T) {
 		t.Errorf("engine with GPUs: got warnings %q, want none", warnings)
 	}
 	if devices, _ := filepath.Glob("/dev/nvidia*"); len(devices) == 0 {
-		here, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "unix:///x")
-		if len(warnings) != 1 || !strings.Contains(warnings[0], "up to 2 GPUs, but the engine has none") || len(here[0].HostConfig.DeviceRequests) != 0 {
+		limited, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "unix:///x")
+		if len(warnings) != 1 || !strings.Contains(warnings[0], "up to 2 GPUs, but the engine has none") || len(limited[0].HostConfig.DeviceRequests) != 0 {
 			t.Errorf("machine without GPUs: got warnings %q, want one", warnings)
 		}
 	}

@@ -98,7 +98,7 @@ func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	return &agent.ReplicaStartError{Replica: r, Code: code, Err: explained(err)}
 }
 
-// createOne creates a container, or returns the one that a former agent created.
+// createOne creates the container of an attempt, or returns that of a former agent.
 func (l *launcher) createOne(ctx context.Context, s agent.Start) (created, error) {
 	c := l.body(s)
 	answer, err := l.engine.ContainerCreate(ctx, c.Config, c.HostConfig, c.Networking, nil, c.Name)

@@ -1,6 +1,6 @@
-// Package driver is how a backend makes itself known to the program: its package has a
-// function that returns a Driver, and package backends/all lists those functions. Nothing
-// else outside of a backend's package names it.
+// Package driver defines how backends are registered. The package of a backend has a
+// function that returns a Driver, and package backends/all lists these functions. No other
+// package refers to a backend.
 package driver
 
 import (
@@ -14,39 +14,38 @@ import (
 // Driver describes one backend. Name and Open are required.
 type Driver struct {
 	Name    string
-	Aliases map[string]map[string]string // other names, each with the options it implies
-	// Open returns the backend; it touches and contacts nothing.
+	Aliases map[string]map[string]string // other names, with the options that each implies
+	// Open returns the backend. It accesses neither files nor the network.
 	Open func(Env) (backend.Backend, error)
 
-	// RunAgent is the detached process that supervises an app of the backend (see
-	// agent.Life); it returns the exit code. OwnsDir reports whether the app's folder,
-	// which is the argument of that process, is of this backend. Both are nil if the
-	// backend has no such process.
+	// RunAgent runs the detached process that supervises an app (see agent.Life) and
+	// returns its exit code. OwnsDir reports whether an app's folder, the argument of that
+	// process, belongs to this backend. Both are nil if the backend has no such process.
 	RunAgent func(dir string, open agent.StoreOpener) int
 	OwnsDir  func(dir string) bool
 
-	// Commands are processes of this program that the backend starts for itself, by
-	// their first argument. Each returns the exit code.
+	// Commands are internal commands that the backend starts as processes of this program,
+	// by their first argument. Each returns the exit code.
 	Commands map[string]func(args []string) (int, error)
 }
 
-// Env is what backends need of the program.
+// Env is what the program passes to backends.
 type Env struct {
 	Home    string   // TORCHX_HOME, absolute
-	Exe     string   // this program, to be run as the agent
+	Exe     string   // path of this program, for the agent
 	Version string   // of this program
 	Offline bool     // the user forbids the network
-	Environ []string // of the command, "K=V"; nil: this process's own
-	// Settings returns the options by which a backend reaches an app, or for "" all
-	// of them: those the app was submitted with, else those of files and command line.
-	// nil: there are none.
+	Environ []string // of the command, "K=V"; nil: that of this process
+	// Settings returns the options by which a backend connects to an app, or for "" to all
+	// apps: those with which the app was submitted, otherwise those of files and command
+	// line. nil: no options.
 	Settings func(ctx context.Context, backendName, id string) (backend.Config, error)
-	// Positions returns where positions in remote logs are stored; nil, or a nil result,
-	// if there is no history.
+	// Positions returns the store of positions in remote logs. It is nil, or returns nil,
+	// without a history.
 	Positions func(ctx context.Context) history.Positions
-	// Warn receives what did not stop the work, one line each; nil drops it.
+	// Warn receives warnings, one line each; nil drops them.
 	Warn func(line string)
-	// Offering opens the first backend that offers a service; nil if none does.
+	// Offering opens the first backend for which offers returns true; nil if there is none.
 	Offering func(offers func(backend.Backend) bool) (backend.Backend, error)
 }
 
@@ -58,7 +57,7 @@ func (d Driver) Register(r *backend.Registry, e Env) {
 	}
 }
 
-// OwnsBundle returns an OwnsDir of a backend whose apps are bundles.
+// OwnsBundle returns the OwnsDir of a backend whose apps are bundles.
 func OwnsBundle(backendName string) func(dir string) bool {
 	return func(dir string) bool {
 		m, err := agent.Bundle{Dir: dir}.Manifest()

@@ -73,7 +73,7 @@ var (
 
 // Driver registers the backend. Another backend builds and pushes its images.
 func Driver() driver.Driver {
-	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Is}
+	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.IsArchive}
 }
 
 func open(e driver.Env) (backend.Backend, error) {

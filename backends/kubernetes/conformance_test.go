@@ -45,7 +45,7 @@ func harness(t *testing.T, cluster *clustertest.Cluster, gang manifest.Form) bac
 	return backendtest.Harness{
 		Backend: open(t), Programs: backendtest.Shell{}, Image: clustertest.Image, Caps: capabilities(gang),
 		Cfg: map[string]string{"namespace": namespace, "gang": string(gang)}, Reopen: open, Timeout: 4 * time.Minute,
-		Forced: 20 * time.Second, // pods have 30 s
+		ForceTimeout: 20 * time.Second, // pods have 30 s
 	}
 }
 
@@ -55,7 +55,7 @@ func capabilities(gang manifest.Form) backendtest.Caps {
 	caps.Streams = false                         // a kubelet keeps one log per container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
 	caps.AnyID = false                           // names have only lower-case letters, digits and '-'
 	caps.StartErrors = false                     // an app counts as submitted once its objects exist; nodes start its program later
-	caps.WholeLogs = false                       // the unread log of a deleted pod is lost; a gap notice reports it
+	caps.CompleteLogs = false                    // the unread log of a deleted pod is lost; a gap notice reports it
 	caps.Attempts = gang != manifest.FormVolcano // Volcano restarts jobs and tasks, never one replica; the plan warns
 	caps.FailFast = gang != manifest.FormJob     // nothing stops the Jobs of other roles; the plan warns
 	return caps

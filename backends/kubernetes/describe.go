@@ -28,7 +28,9 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 		return nil, err
 	}
 	t.addReasons(ctx, seen)
-	return t.status(seen), nil
+	s := t.status(seen)
+	t.observers.Notify(t.id, s)
+	return s, nil
 }
 
 // status returns the app's status with its handle.

@@ -19,7 +19,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestCancel: a cancelled app ends, keeps its objects and spec, and stays cancelled.
+// TestCancel: a canceled app ends, keeps its objects and spec, and stays canceled.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for _, gang := range manifest.Forms {
@@ -90,7 +90,7 @@ func TestUnknown(t *testing.T) {
 }
 
 // TestTorchXJob: a job that TorchX submitted (a recorded request) is listed, described from
-// its templates, cancelled and deleted.
+// its templates, canceled and deleted.
 func TestTorchXJob(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -39,8 +39,7 @@ func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
 	return t.snapshot(seen), nil
 }
 
-// awayPause is the pause between attempts to watch a cluster that is away; only ctx ends
-// them.
+// awayPause is the pause between attempts to watch an unreachable cluster; only ctx ends them.
 const awayPause = 10 * time.Second
 
 // Watch implements archive.Cluster.
@@ -82,13 +81,13 @@ func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
 	return s
 }
 
-// runsOf returns the runs of a pod's containers of which the node may have logs.
+// runsOf returns the runs of a pod's containers whose logs the node may have.
 func runsOf(pod *corev1.Pod, of archive.Run) (all []archive.Run) {
 	add := func(specs []corev1.Container, list []corev1.ContainerStatus, init bool) {
 		for i := range specs {
 			r := of
-			// A controller that names its pods can create another one of the same name, and
-			// a kubelet another run in the same pod.
+			// A controller that names its pods may create another pod of the same name, and a
+			// kubelet may start another run in the same pod.
 			r.InPlace = init || pod.Spec.RestartPolicy != corev1.RestartPolicyNever
 			r.Verify = pod.GenerateName == "" || r.InPlace
 			if r.Name = specs[i].Name; init || i > 0 {
@@ -113,9 +112,9 @@ func statusOf(list []corev1.ContainerStatus, name string) *corev1.ContainerStatu
 
 // containerRuns returns the current run of a container and the previous one.
 func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []archive.Run {
-	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	podEnded := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	r.State = logcopy.Waiting
-	if over {
+	if podEnded {
 		r.State = logcopy.NeverStarted
 	}
 	if s == nil {
@@ -127,17 +126,28 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 	case s.State.Running != nil:
 		r.State = logcopy.Running
 	case s.State.Terminated != nil:
-		r.State, r.Ended = ended(s.State.Terminated), s.State.Terminated.FinishedAt.Time
-	case last != nil: // it waits to be started again
-		r.State, r.Ended = ended(last), last.FinishedAt.Time
+		r.State = ended(s.State.Terminated)
+	case last != nil: // it waits for its restart
+		r.State = ended(last)
 		return []archive.Run{r}
 	}
 	if last == nil || r.Restart == 0 {
 		return []archive.Run{r}
 	}
 	before := r
-	before.Restart, before.Previous, before.State, before.Ended = r.Restart-1, true, ended(last), last.FinishedAt.Time
+	before.Restart, before.Previous, before.State, before.NextStarted = r.Restart-1, true, ended(last), startOf(s.State)
 	return []archive.Run{before, r}
+}
+
+// startOf returns when a container started; zero if it has not.
+func startOf(s corev1.ContainerState) time.Time {
+	switch {
+	case s.Running != nil:
+		return s.Running.StartedAt.Time
+	case s.Terminated != nil:
+		return s.Terminated.StartedAt.Time
+	}
+	return time.Time{}
 }
 
 // ended returns the state of a terminated container; one that failed to start has no log.
@@ -167,7 +177,7 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options)
 	if !r.Verify {
 		return body, nil
 	}
-	// Only now it is certain whose log this is: a pod checked earlier could be replaced.
+	// Check after opening the log: a pod that is checked before may be replaced meanwhile.
 	pod := &corev1.Pod{}
 	if err = t.Get(ctx, kube.Pods, t.namespace, r.Pod, pod); err == nil {
 		err = verify(pod, r)
@@ -179,23 +189,23 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options)
 	return body, nil
 }
 
-var errReplaced = fmt.Errorf("the pod, or its container, is another one now: %w", backend.ErrUnavailable)
+var errReplaced = fmt.Errorf("the pod or its container was replaced: %w", backend.ErrUnavailable)
 
 const (
-	// reportTime is how long a kubelet may take to report the end of a container; it starts
-	// the next one, and sends its log, before that. endTime is the same for a container
-	// that has probably ended, so that reading a live log is not delayed.
+	// reportTime bounds the wait for a kubelet to report the end of a container. It starts the
+	// next run, and sends its log, before that. endTime is longer, for a container that has
+	// probably ended; the reading of a live log should not be delayed.
 	reportTime  = 5 * time.Second
 	endTime     = 30 * time.Second
 	reportEvery = 250 * time.Millisecond
 )
 
-// reported waits for the kubelet to report what became of a run whose log broke off. It
-// returns an error if another run has replaced it.
+// reported waits until the kubelet has reported the state of a run whose log was cut off. It
+// returns an error if another run has replaced the run.
 func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error {
-	late := time.Now().Add(reportTime)
+	deadline := time.Now().Add(reportTime)
 	if ended {
-		late = time.Now().Add(endTime)
+		deadline = time.Now().Add(endTime)
 	}
 	for {
 		pod := &corev1.Pod{}
@@ -207,7 +217,7 @@ func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error 
 			return err
 		}
 		s := statusOf(append(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses...), r.Name)
-		if s == nil || !replaceable(pod, s) || time.Now().After(late) {
+		if s == nil || !replaceable(pod, s) || time.Now().After(deadline) {
 			return nil
 		}
 		if err := kube.Sleep(ctx, reportEvery); err != nil {
@@ -216,7 +226,7 @@ func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error 
 	}
 }
 
-// replaceable reports whether the next run of a container may have started unseen.
+// replaceable reports whether the next run of a container may have started unreported.
 func replaceable(pod *corev1.Pod, s *corev1.ContainerStatus) bool {
 	switch end := s.State.Terminated; {
 	case s.State.Running != nil:
@@ -257,7 +267,7 @@ func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[stri
 	if stream != "" {
 		p["stream"] = apiStream(stream)
 	}
-	if o.Tail > 0 && stream == "" { // the server does not take both; all ends with the same lines
+	if o.Tail > 0 && stream == "" { // the server refuses both; the last lines are in all lines
 		p["tailLines"] = strconv.FormatInt(o.Tail, 10)
 	}
 	return p

@@ -53,12 +53,12 @@ func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r
 	if o.Stream != "" && !archive.Exists(archive.StreamDir(k.Dir, o.Stream)) {
 		return nil, errNotSplit(o.Stream)
 	}
-	return archive.OpenKept(k, r, b.logs.hub(), o)
+	return archive.OpenRetained(k, r, b.logs.hub(), o)
 }
 
 // FindLogs returns the archive of an app that the cluster no longer has.
 func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleStatus) *backend.RetainedLogs {
-	return archive.Kept(archive.Dir(b.config.Home, id))
+	return archive.Retained(archive.Dir(b.config.Home, id))
 }
 
 // RetainableLogs returns the logs that Delete keeps: the archive, if o asks for it and it exists.
@@ -66,15 +66,15 @@ func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteO
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // having no logs is not an error
 	}
-	k := archive.Kept(archive.Dir(b.config.Home, id))
+	k := archive.Retained(archive.Dir(b.config.Home, id))
 	if k != nil {
-		k.Dir = archive.FreeName(filepath.Join(b.config.Home, keptFolder), k.Dir)
+		k.Dir = archive.FreeName(filepath.Join(b.config.Home, retainedFolder), k.Dir)
 	}
 	return k, nil
 }
 
-// keptFolder is the folder of a home for logs that outlive their apps.
-const keptFolder = "logs"
+// retainedFolder is the folder of a home for logs that outlive their apps.
+const retainedFolder = "logs"
 
 // Size returns the bytes of an app's archive; everything else is the cluster's.
 func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
@@ -88,7 +88,7 @@ func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (i
 func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
 	dir := archive.Dir(b.config.Home, id)
 	if o.KeepLogs && archive.Exists(dir) {
-		return archive.Keep(dir, archive.FreeName(filepath.Join(b.config.Home, keptFolder), dir))
+		return archive.Retain(dir, archive.FreeName(filepath.Join(b.config.Home, retainedFolder), dir))
 	}
 	return archive.Remove(dir)
 }

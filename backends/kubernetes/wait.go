@@ -27,6 +27,9 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	pending, stop := context.WithCancel(ctx)
+	defer stop()
+	go b.describePending(pending, id)
 	logs := &waitArchiver{b: b, t: t}
 	var last *spec.Status
 	err = t.follow(ctx, func(seen *observe.Observation) bool {
@@ -40,6 +43,19 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 		return nil, err
 	}
 	return last, nil
+}
+
+// describeEvery is the interval of describePending.
+const describeEvery = 5 * time.Second
+
+// describePending describes an app to its observers while it is pending, or until ctx is
+// done: the events, pod groups and nodes that explain why it waits are not watched.
+func (b *Backend) describePending(ctx context.Context, id string) {
+	for kube.Sleep(ctx, describeEvery) == nil {
+		if s, err := b.Describe(ctx, id); err == nil && s.State != spec.Pending {
+			return
+		}
+	}
 }
 
 // follow calls see with the app as it is now and after each change, until see reports

@@ -22,7 +22,7 @@ func runAgent(dir string, open agent.StoreOpener) int {
 	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: open})
 }
 
-// hiddenCommands are the processes of this program that become replicas.
+// hiddenCommands returns the commands of this program that become replicas.
 func hiddenCommands() map[string]func([]string) (int, error) {
 	return map[string]func([]string) (int, error){proc.LimitedCommand: proc.ExecLimited}
 }
@@ -58,26 +58,26 @@ type launcher struct {
 	commands *commands
 }
 
-// Ended leaves what TorchX's users look for at the end of an app.
+// Ended removes the app's control groups and writes the SUCCESS file of TorchX.
 func (l *launcher) Ended(s *spec.Status) error {
-	cgroup.RemoveApp(l.commands.cgroups)
+	cgroup.RemoveApp(l.commands.cgroupParent)
 	return l.commands.writeSuccess(s, time.Now())
 }
 
-// commands turns the request into what is run for each attempt.
+// commands builds the command of each attempt from the request.
 type commands struct {
-	request   Request
-	layout    layout
-	imageRoot bool
-	terminal  bool
-	environ   []string
-	logLimit  int64
-	cwdInPath bool // the working folder is searched for programs
-	roles     map[string]*spec.Role
-	limiting  limiting
-	cgroups   string // the app's folder for groups; "": none
+	request      Request
+	layout       layout
+	imageRoot    bool
+	terminal     bool
+	environ      []string
+	logLimit     int64
+	cwdInPath    bool // also search the working folder for programs
+	roles        map[string]*spec.Role
+	limits       limitPlan
+	cgroupParent string // parent folder of the replicas' control groups; "": none
 
-	everything string // the one group of an app without such a folder; "": none
+	sharedCgroup string // control group of all replicas, without cgroupParent; "": none
 }
 
 func newCommands(m *agent.Manifest) (*commands, error) {
@@ -90,7 +90,7 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 		return nil, fmt.Errorf("read options of %s: %w", m.ID, err)
 	}
 	c.logLimit = o.logLimit
-	if err := c.limit(o, m); err != nil {
+	if err := c.prepareLimits(o, m); err != nil {
 		return nil, err
 	}
 	c.layout = layoutOf(m, c.request.LogDir)
@@ -100,23 +100,23 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 	return c, nil
 }
 
-// limit readies what limits the replicas.
-func (c *commands) limit(o options, m *agent.Manifest) (err error) {
+// prepareLimits sets what limits the replicas.
+func (c *commands) prepareLimits(o options, m *agent.Manifest) (err error) {
 	c.roles = map[string]*spec.Role{}
 	for i := range m.App.Roles {
 		c.roles[m.App.Roles[i].Name] = &m.App.Roles[i]
 	}
-	if c.limiting = decideLimits(o, m.App); c.limiting.err != nil {
-		return c.limiting.err
+	if c.limits = decideLimits(o, m.App); c.limits.err != nil {
+		return c.limits.err
 	}
-	if c.limiting.groups {
-		if c.cgroups, err = c.limiting.parent.App(agent.Escape(m.ID)); err != nil {
+	if c.limits.groups {
+		if c.cgroupParent, err = c.limits.parent.App(agent.Escape(m.ID)); err != nil {
 			return fmt.Errorf("limits=%s: %w", o.limits, err)
 		}
 		return nil
 	}
 	if parent, err := openCgroup(o.cgroupParent, nil); err == nil {
-		c.everything = parent.Everything(agent.BundleAt(m.Home, m.ID).Dir)
+		c.sharedCgroup = parent.AppGroup(agent.BundleAt(m.Home, m.ID).Dir)
 	}
 	return nil
 }
@@ -139,9 +139,9 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	if c.terminal {
 		cmd.Env = terminalEnv(cmd.Env)
 	}
-	cmd.CgroupLimits, cmd.MaxData = c.limiting.limitsOf(c.roles[r.Role])
-	cmd.Everything = c.everything
-	cmd.Cgroups, cmd.Cgroup = c.cgroups, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
+	cmd.CgroupLimits, cmd.MaxData = c.limits.limitsOf(c.roles[r.Role])
+	cmd.SharedCgroup = c.sharedCgroup
+	cmd.CgroupParent, cmd.CgroupName = c.cgroupParent, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {
 		cmd.ErrorFile = filepath.Join(p.Cwd, cmd.ErrorFile)

@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 		t.Cleanup(func() {
 			bundles, _ := agent.List(home)
 			for _, b := range bundles {
-				bundled.AwaitAgent(b) // it writes to the home until then
+				bundled.AwaitAgent(b) // it writes to the home until it ends
 			}
 		})
 		open := func(t *testing.T) backend.Backend {

@@ -11,34 +11,34 @@ import (
 	"torchx/runtime/backend"
 )
 
-// fewWatches is what large code editors alone take: the default of small machines.
-const fewWatches = 8192
+// minWatches is the default of small machines. Large editors alone need as many.
+const minWatches = 8192
 
 func (b *Backend) systemDiagnostics() []backend.Diagnostic {
 	return []backend.Diagnostic{{Name: "file watches", Run: b.watchesCheck, Minor: true}}
 }
 
-// watchesCheck tries what followers of logs sleep on.
+// watchesCheck checks inotify, which wakes followers of logs.
 func (b *Backend) watchesCheck(context.Context) backend.Check {
 	const name = "file watches"
-	const late = "followers of logs look for news at intervals instead"
+	const late = "followers of logs poll instead"
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
-		return backend.WarningCheck(name, "raise fs.inotify.max_user_instances with sysctl, or end programs that hold many",
-			"this user can have no more inotify instances than %d: %v; %s", inotifyLimit("max_user_instances"), err, late)
+		return backend.WarningCheck(name, "raise fs.inotify.max_user_instances with sysctl, or stop programs that use many",
+			"no inotify instance available (limit %d): %v; %s", inotifyLimit("max_user_instances"), err, late)
 	}
 	defer unix.Close(fd)
 	const fix = "raise fs.inotify.max_user_watches with sysctl"
 	if _, err := unix.InotifyAddWatch(fd, b.Home, unix.IN_MODIFY); err != nil {
 		return backend.WarningCheck(name, fix, "%s cannot be watched: %v; %s", b.Home, err, late)
 	}
-	if n := inotifyLimit("max_user_watches"); n > 0 && n < fewWatches {
-		return backend.WarningCheck(name, fix, "this user can watch %d files and folders only", n)
+	if n := inotifyLimit("max_user_watches"); n > 0 && n < minWatches {
+		return backend.WarningCheck(name, fix, "this user can watch only %d files and folders", n)
 	}
-	return backend.PassedCheck(name, "followers of logs wake up at once")
+	return backend.PassedCheck(name, "followers of logs are notified of new lines")
 }
 
-// inotifyLimit reads a limit of inotify(7), 0 if it cannot be read.
+// inotifyLimit returns a limit of inotify(7), 0 if it cannot be read.
 func inotifyLimit(name string) int {
 	data, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
 	if err != nil {

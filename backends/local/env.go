@@ -7,16 +7,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// unbufferedVariable makes Python replicas write their output at once.
+// unbufferedVariable makes Python replicas write their output without buffering.
 const unbufferedVariable = "PYTHONUNBUFFERED"
 
-// termVariable names the kind of the terminal; "xterm" is what docker run -t sets.
+// termVariable is the type of the terminal; docker run -t sets it to "xterm".
 const (
 	termVariable = "TERM"
 	termDefault  = "xterm"
 )
 
-// terminalEnv sets TERM for a replica on a terminal: the submitter's, else a default.
+// terminalEnv sets TERM for a replica on a terminal, unless the submitter's is set.
 func terminalEnv(env []string) []string {
 	for _, e := range env {
 		if v, ok := strings.CutPrefix(e, termVariable+"="); ok && v != "" {
@@ -26,9 +26,9 @@ func terminalEnv(env []string) []string {
 	return append(env, termVariable+"="+termDefault)
 }
 
-// withoutCwd returns the PATH of a replica's own environment without the working folder
-// that the plan puts behind it, as TorchX's does: its programs would hide those of the
-// inherited PATH.
+// withoutCwd returns the PATH of a replica's own environment without the working folder,
+// which the plan appends as TorchX does: its programs would hide those of the inherited
+// PATH.
 func withoutCwd(path, cwd string) string {
 	if path == cwd {
 		return ""
@@ -36,8 +36,8 @@ func withoutCwd(path, cwd string) string {
 	return strings.TrimSuffix(path, string(filepath.ListSeparator)+cwd)
 }
 
-// searchPath joins a replica's own PATH and the inherited one. Empty entries, and relative
-// ones of the inherited PATH, would be the working folder or lie in it.
+// searchPath joins a replica's own PATH and the inherited one. It drops empty entries and
+// relative ones of the inherited PATH, which refer to the working folder.
 func searchPath(own, inherited string) string {
 	var entries []string
 	for _, e := range filepath.SplitList(own) {
@@ -53,9 +53,9 @@ func searchPath(own, inherited string) string {
 	return strings.Join(entries, string(filepath.ListSeparator))
 }
 
-// childEnv joins a replica's environment to the one it inherits: its own values
-// win, its PATH comes before the inherited one. An empty PATH is left out, since shells
-// take it for the working folder.
+// childEnv returns a replica's environment: its own variables override inherited ones, and
+// its PATH precedes the inherited one. An empty PATH is omitted, because shells would
+// search the working folder.
 func childEnv(parent []string, own spec.Map[string]) []string {
 	env := spec.Map[string]{}
 	index := make(map[string]int, len(parent)+len(own))

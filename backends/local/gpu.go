@@ -12,20 +12,20 @@ import (
 	"torchx/runtime/spec"
 )
 
-// wantedGPUs is what all replicas of an app ask for together.
-func wantedGPUs(app *spec.App) (n int) {
+// requestedGPUs returns the number of GPUs that all replicas of an app request.
+func requestedGPUs(app *spec.App) (n int) {
 	for i := range app.Roles {
 		n += max(app.Roles[i].Resource.GPU, 0) * app.Roles[i].NumReplicas
 	}
 	return n
 }
 
-// assignGPUs hands the machine's GPUs out in order over roles and replicas, as
-// TorchX does, and returns warnings. The numbers assume
-// an idle machine: the agent replaces them by devices that are free.
+// assignGPUs assigns the machine's GPUs in the order of roles and replicas, as TorchX
+// does, and returns warnings. The numbers are those of an idle machine: the agent replaces
+// them with free devices.
 func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []string {
-	if wantedGPUs(app) > 0 && !o.autoCUDA {
-		return []string{"the app asks for GPUs, but replicas see all of this machine's: use -cfg auto_set_cuda_visible_devices=true to hand them out"}
+	if requestedGPUs(app) > 0 && !o.autoCUDA {
+		return []string{"the app asks for GPUs, but every replica sees all GPUs of this machine: use -cfg auto_set_cuda_visible_devices=true to assign them"}
 	}
 	if missing := b.missingGPUs(ctx, app, o); missing != "" {
 		return []string{cudaVariable + " is not set: " + missing}
@@ -36,25 +36,25 @@ func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req 
 	return nil
 }
 
-// missingGPUs says why this machine cannot give an app its GPUs, "" if it can or
+// missingGPUs returns why this machine cannot assign the GPUs of an app, "" if it can or
 // need not.
 func (b *Backend) missingGPUs(ctx context.Context, app *spec.App, o options) string {
-	wanted := wantedGPUs(app)
-	if wanted == 0 || !o.autoCUDA {
+	requested := requestedGPUs(app)
+	if requested == 0 || !o.autoCUDA {
 		return ""
 	}
-	lines, err := b.gpuLines(ctx) // one for each device, as TorchX counts
+	lines, err := b.gpuLines(ctx) // one per device, as TorchX counts
 	switch {
 	case err != nil:
 		return err.Error()
-	case len(lines) < wanted:
-		return fmt.Sprintf("the app asks for %d GPUs, this machine has %d", wanted, len(lines))
+	case len(lines) < requested:
+		return fmt.Sprintf("the app asks for %d GPUs, this machine has %d", requested, len(lines))
 	}
 	return ""
 }
 
-// forEachGPURequest calls f for each replica that gets GPUs, with the number of the first in
-// the order of the plan and how many they are.
+// forEachGPURequest calls f for each replica that gets GPUs, with the number of its first
+// GPU in the plan and their count.
 func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Replica, p *ReplicaParams, first, count int)) {
 	if !o.autoCUDA {
 		return
@@ -73,12 +73,12 @@ func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Rep
 	}
 }
 
-// deviceRequest requests devices for replicas whose numbers are those of the plan. An
-// edited plan keeps the numbers that the user chose.
+// deviceRequest requests devices for replicas that have the numbers of the plan. Numbers
+// that the user edited stay.
 func deviceRequest(app *spec.App, o options, req *Request, environ []string) *agent.DeviceRequest {
 	r := &agent.DeviceRequest{Variable: cudaVariable}
 	forEachGPURequest(app, o, req, func(key spec.Replica, p *ReplicaParams, first, count int) {
-		// The length first: any number of GPUs may be asked for.
+		// The length first, because count may be huge.
 		if v, ok := p.Env.Get(cudaVariable); ok && len(v) >= 2*count-1 && v == deviceList(first, count) {
 			r.Replicas = append(r.Replicas, agent.ReplicaDevice{Role: key.Role, Replica: key.ID, Count: count})
 		}
@@ -102,7 +102,7 @@ func deviceList(first, n int) string {
 	return strings.Join(ids, ",")
 }
 
-// gpuLines asks once: the program may take a second.
+// gpuLines lists the GPUs once: nvidia-smi may take a second.
 func (b *Backend) gpuLines(ctx context.Context) ([]string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,11 +113,11 @@ func (b *Backend) gpuLines(ctx context.Context) ([]string, error) {
 	return b.gpus()
 }
 
-// machineGPUs are the devices that an agent deals with. It cannot look itself,
-// since it takes in the end of every process below it. What cannot be told has been
-// said when the app was planned.
+// machineGPUs returns the devices for an agent that assigns or queues for GPUs. The agent
+// cannot list them itself, because it reaps every child process. Plan has already warned
+// of errors.
 func (b *Backend) machineGPUs(ctx context.Context, p *backend.Plan, r *agent.DeviceRequest) []machine.GPU {
-	if r == nil && (!p.Queue || wantedGPUs(p.App) == 0) {
+	if r == nil && (!p.Queue || requestedGPUs(p.App) == 0) {
 		return nil
 	}
 	lines, _ := b.gpuLines(ctx)

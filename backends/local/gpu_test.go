@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-	_ "modernc.org/sqlite" // to lock the history as another program does
+	_ "modernc.org/sqlite" // locks the history as another program would
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
@@ -25,8 +25,7 @@ import (
 	"torchx/state"
 )
 
-// fakeGPUs puts a program on PATH that prints what nvidia-smi prints on a machine
-// with four GPUs.
+// fakeGPUs adds a fake nvidia-smi to PATH that lists four GPUs.
 func fakeGPUs() (remove func()) {
 	dir, err := os.MkdirTemp("", "torchx-smi-")
 	if err == nil {
@@ -42,8 +41,8 @@ func fakeGPUs() (remove func()) {
 	return func() { os.RemoveAll(dir) }
 }
 
-// runTestAgent is the agent process; the machine that its queue hands out is in a
-// file of the home, where a test made one.
+// runTestAgent is the agent process. If a test wrote the file, it reads the machine's
+// resources from the home.
 func runTestAgent(dir string) int {
 	c := agent.Config{NewLauncher: newLauncher, OpenStore: openStore}
 	if data, err := os.ReadFile(totalFile(filepath.Dir(filepath.Dir(dir)))); err == nil {
@@ -54,7 +53,7 @@ func runTestAgent(dir string) int {
 
 func totalFile(home string) string { return filepath.Join(home, "total.json") }
 
-// gpuRole writes what it was given to a file and stays.
+// gpuRole returns a role that writes its devices to a file and keeps running.
 func gpuRole(name string, replicas, gpus int, dir string) spec.Role {
 	r := sh(name, replicas, "echo $CUDA_VISIBLE_DEVICES > "+dir+"/"+name+"-${replica_id}.tmp; mv "+dir+"/"+name+"-${replica_id}.tmp "+dir+"/"+name+"-${replica_id}; sleep 300")
 	r.Resource = spec.Resource{CPU: 1, GPU: gpus, MemMB: 1}
@@ -63,7 +62,7 @@ func gpuRole(name string, replicas, gpus int, dir string) spec.Role {
 
 var autoGPUs = backend.Config{"auto_set_cuda_visible_devices": true}
 
-// start plans and submits a role; environ is what the submitter's environment says.
+// start plans and submits a role. change, if not nil, changes the plan.
 func (f *fixture) start(role spec.Role, change func(p *backend.Plan)) (id string, err error) {
 	f.Helper()
 	p := f.plan(autoGPUs, role)
@@ -83,8 +82,8 @@ func (f *fixture) mustStart(role spec.Role, change func(p *backend.Plan)) string
 	return id
 }
 
-// refused expects that an app does not start, with one line that has all the words.
-func (f *fixture) refused(err error, words ...string) {
+// expectRefused checks that err is a start error in one line that contains all words.
+func (f *fixture) expectRefused(err error, words ...string) {
 	f.Helper()
 	var start *backend.StartError
 	if !errors.As(err, &start) || start.Code != 125 || strings.Contains(err.Error(), "\n") {
@@ -92,7 +91,7 @@ func (f *fixture) refused(err error, words ...string) {
 	}
 	for _, w := range words {
 		if !strings.Contains(err.Error(), w) {
-			f.Errorf("%q does not say %q", err, w)
+			f.Errorf("got error %q, want %q in it", err, w)
 		}
 	}
 }
@@ -104,7 +103,7 @@ func (f *fixture) expectDevices(path, want string) {
 	}
 }
 
-func (f *fixture) stop(id string) {
+func (f *fixture) cancel(id string) {
 	f.Helper()
 	if err := f.b.Cancel(f.ctx, id, backend.CancelOptions{Force: true}); err != nil {
 		f.Fatal(err)
@@ -112,7 +111,7 @@ func (f *fixture) stop(id string) {
 	f.wait(id)
 }
 
-// leases are those in the history, "device=app".
+// leases returns the leases in the history, as "device=app".
 func (f *fixture) leases() string {
 	f.Helper()
 	db, err := state.Open(f.ctx, filepath.Join(f.home, "state.db"), state.Options{})
@@ -131,7 +130,7 @@ func (f *fixture) leases() string {
 	return strings.Join(texts, " ")
 }
 
-func TestTwoAppsNeverShareADevice(t *testing.T) {
+func TestAppsDoNotShareDevices(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	a := f.mustStart(gpuRole("a", 2, 1, dir), nil)
@@ -140,11 +139,11 @@ func TestTwoAppsNeverShareADevice(t *testing.T) {
 	f.expectDevices(dir+"/a-1", "1")
 	f.expectDevices(dir+"/b-0", "2")
 	_, err := f.start(gpuRole("c", 1, 2, dir), nil)
-	f.refused(err, "asks for 2 GPUs, 1 of 4 free", "local://torchx/"+a+" holds 0,1", "local://torchx/"+b+" holds 2", "--queue")
+	f.expectRefused(err, "asks for 2 GPUs, 1 of 4 free", "local://torchx/"+a+" holds 0,1", "local://torchx/"+b+" holds 2", "--queue")
 	if got, want := f.leases(), "0="+a+" 1="+a+" 2="+b; got != want {
 		t.Errorf("leases are %s, want %s", got, want)
 	}
-	f.stop(a)
+	f.cancel(a)
 	f.mustStart(gpuRole("d", 1, 3, dir), nil)
 	f.expectDevices(dir+"/d-0", "0,1,3")
 	s, err := f.b.Describe(f.ctx, b)
@@ -153,8 +152,8 @@ func TestTwoAppsNeverShareADevice(t *testing.T) {
 	}
 }
 
-// TestDevicesOfManyAtOnce: four of twelve get one each, the others are told.
-func TestDevicesOfManyAtOnce(t *testing.T) {
+// TestDevicesOfConcurrentApps: four of twelve apps get a device each, the others fail.
+func TestDevicesOfConcurrentApps(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	var plans []*backend.Plan
@@ -179,8 +178,8 @@ func TestDevicesOfManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestDevicesOfAKilledAgent are free at once, and nobody uses them any more.
-func TestDevicesOfAKilledAgent(t *testing.T) {
+// TestDevicesOfKilledAgent: they are free, and no process of the app is left.
+func TestDevicesOfKilledAgent(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	r := gpuRole("a", 1, 4, dir)
@@ -191,34 +190,34 @@ func TestDevicesOfAKilledAgent(t *testing.T) {
 	f.killAgent(a)
 	f.mustStart(gpuRole("b", 1, 4, dir), nil)
 	if alive(daemon) {
-		t.Error("the dead app's daemon was alive when its devices were handed out")
+		t.Error("the dead app's daemon was alive when its devices were assigned")
 	}
 	f.expectDevices(dir+"/b-0", "0,1,2,3")
 	s := f.wait(a)
 	f.expect(s, spec.Failed, 125)
 	if got := s.Roles[0].Replicas[0].Devices; len(got) != 4 {
-		t.Errorf("the dead app's status names devices %v", got)
+		t.Errorf("status of the dead app: got devices %v, want 4", got)
 	}
 }
 
-func TestSubmittersOwnLimit(t *testing.T) {
+func TestVisibleDevicesOfSubmitter(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	limit := func(value string) func(*backend.Plan) {
 		return func(p *backend.Plan) { p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES="+value) }
 	}
 	_, err := f.start(gpuRole("a", 1, 3, dir), limit("2,3"))
-	f.refused(err, "CUDA_VISIBLE_DEVICES=2,3", "allows 2 of 4")
+	f.expectRefused(err, "CUDA_VISIBLE_DEVICES=2,3", "allows 2 of 4")
 	f.mustStart(gpuRole("b", 1, 1, dir), limit("3,GPU-f1"))
 	f.expectDevices(dir+"/b-0", "3")
 	f.mustStart(gpuRole("c", 1, 1, dir), limit("3,GPU-f1"))
 	f.expectDevices(dir+"/c-0", "1")
 	_, err = f.start(gpuRole("d", 1, 1, dir), limit("3"))
-	f.refused(err, "0 of 1 free")
+	f.expectRefused(err, "0 of 1 free")
 }
 
-// TestValueOfAnEditedPlanStays: only what the plan itself had set is exchanged.
-func TestValueOfAnEditedPlanStays(t *testing.T) {
+// TestEditedDevicesStay: the agent only replaces devices that Plan set.
+func TestEditedDevicesStay(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	f.mustStart(gpuRole("a", 1, 1, dir), nil)
@@ -229,8 +228,8 @@ func TestValueOfAnEditedPlanStays(t *testing.T) {
 	f.expectDevices(dir+"/b-1", "1")
 }
 
-// TestDevicesWithoutTheHistory: whatever happens to state.db, bundles say who has what.
-func TestDevicesWithoutTheHistory(t *testing.T) {
+// TestDevicesWithoutHistory: bundles have the devices of apps, even if state.db is lost.
+func TestDevicesWithoutHistory(t *testing.T) {
 	t.Parallel()
 	for how, spoil := range map[string]func(f *fixture, path string){
 		"deleted": func(_ *fixture, path string) {
@@ -239,7 +238,7 @@ func TestDevicesWithoutTheHistory(t *testing.T) {
 			}
 		},
 		"corrupt": func(f *fixture, path string) {
-			if err := os.WriteFile(path, []byte("no database at all, and longer than a header"), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte("not a database, and longer than a header"), 0o600); err != nil {
 				f.Fatal(err)
 			}
 		},
@@ -253,12 +252,12 @@ func TestDevicesWithoutTheHistory(t *testing.T) {
 			f.mustStart(gpuRole("b", 1, 1, dir), nil)
 			f.expectDevices(dir+"/b-0", "2")
 			_, err := f.start(gpuRole("c", 1, 2, dir), nil)
-			f.refused(err, a+" holds 0,1")
+			f.expectRefused(err, a+" holds 0,1")
 		})
 	}
 }
 
-// lockHistory holds the write lock until the test ends.
+// lockHistory holds the write lock of the history until the test ends.
 func (f *fixture) lockHistory(path string) {
 	f.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_busy_timeout=10000")
@@ -272,15 +271,15 @@ func (f *fixture) lockHistory(path string) {
 	f.Cleanup(func() { db.Close() })
 }
 
-// TestDevicesOfADeletedFolder: an app whose bundle somebody deleted still has its
-// devices while it lives; the history knows which.
-func TestDevicesOfADeletedFolder(t *testing.T) {
+// TestDevicesOfDeletedBundle: an app keeps its devices while it runs, even if its bundle
+// was deleted: the history has them.
+func TestDevicesOfDeletedBundle(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	a := f.mustStart(gpuRole("a", 1, 3, dir), nil)
 	f.expectDevices(dir+"/a-0", "0,1,2")
 	agentPID := f.agentPID(a)
-	if err := unix.Kill(agentPID, unix.SIGSTOP); err != nil { // else it sees that its folder is gone, and ends
+	if err := unix.Kill(agentPID, unix.SIGSTOP); err != nil { // otherwise it notices that its folder was deleted, and ends
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { unix.Kill(agentPID, unix.SIGCONT) })
@@ -288,21 +287,21 @@ func TestDevicesOfADeletedFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := f.start(gpuRole("b", 1, 2, dir), nil)
-	f.refused(err, "1 of 4 free (local://torchx/"+a+" holds 0,1,2)")
+	f.expectRefused(err, "1 of 4 free (local://torchx/"+a+" holds 0,1,2)")
 	f.mustStart(gpuRole("c", 1, 1, dir), nil)
 	f.expectDevices(dir+"/c-0", "3")
 	if err := unix.Kill(agentPID, unix.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	f.eventually("the end of an app without a folder", func() bool {
+	f.waitFor("the end of the app without a bundle", func() bool {
 		_, err := f.start(gpuRole("d", 1, 3, dir), nil)
 		return err == nil
 	})
 	f.expectDevices(dir+"/d-0", "0,1,2")
 }
 
-// TestPlanWithoutTheProgram: a laptop runs the app all the same.
-func TestPlanWithoutTheProgram(t *testing.T) {
+// TestPlanWithoutNvidiaSmi: a machine without GPUs runs the app with a warning.
+func TestPlanWithoutNvidiaSmi(t *testing.T) {
 	f, dir := newFixture(t), t.TempDir()
 	path := os.Getenv("PATH")
 	withGPUs := f.plan(autoGPUs, gpuRole("b", 1, 1, dir))
@@ -316,7 +315,7 @@ func TestPlanWithoutTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.expectDevices(dir+"/a-0", "")
-	raw, err := json.Marshal(withGPUs.Request) // planned where there are GPUs
+	raw, err := json.Marshal(withGPUs.Request) // planned on a machine with GPUs
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-func (f *fixture) kept(k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) string {
+func (f *fixture) retainedLog(k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) string {
 	f.Helper()
 	reader, err := f.b.OpenRetainedLogs(f.ctx, k, r, o)
 	if err != nil {
@@ -45,41 +45,41 @@ func TestKeptLogs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if part <= 0 || all < part || cfg["log_dir"] == nil && all == part {
-				t.Errorf("%d bytes, %d without its logs", all, part)
+				t.Errorf("got %d bytes, %d without logs, want fewer without", all, part)
 			}
 			if err := f.b.Delete(f.ctx, id, o); err != nil {
 				t.Fatal(err)
 			}
-			begun := k.Roles[0].Attempts
-			if len(k.Roles) != 1 || len(begun) != 2 || max(begun[0], begun[1]) != 2 {
+			attempts := k.Roles[0].Attempts
+			if len(k.Roles) != 1 || len(attempts) != 2 || max(attempts[0], attempts[1]) != 2 {
 				t.Fatalf("kept %+v", k)
 			}
-			if got := f.kept(k, spec.Replica{Role: "a b"}, backend.LogOptions{Tail: -1}); got != "hi\n" {
+			if got := f.retainedLog(k, spec.Replica{Role: "a b"}, backend.LogOptions{Tail: -1}); got != "hi\n" {
 				t.Errorf("log is %q", got)
 			}
 			if _, err := f.b.OpenRetainedLogs(f.ctx, k, spec.Replica{Role: "a b", ID: 2}, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
-				t.Errorf("a replica there is not: %v", err)
+				t.Errorf("log of a missing replica: got %v, want ErrNotFound", err)
 			}
 			if _, err := f.b.Size(f.ctx, id, o); !errors.Is(err, backend.ErrNotFound) {
-				t.Errorf("size afterwards: %v", err)
+				t.Errorf("size after delete: got %v, want ErrNotFound", err)
 			}
 			if err := f.b.Delete(f.ctx, id, o); !errors.Is(err, backend.ErrNotFound) {
-				t.Errorf("second delete: %v", err)
+				t.Errorf("second delete: got %v, want ErrNotFound", err)
 			}
 		})
 	}
 }
 
-func TestNothingKept(t *testing.T) {
+func TestNoRetainedLogs(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id, _ := f.run(nil, sh("a", 1, "echo hi"))
 	if k, err := f.b.RetainableLogs(f.ctx, id, backend.DeleteOptions{}); k != nil || err != nil {
-		t.Errorf("%+v, %v", k, err)
+		t.Errorf("got %+v, %v, want none", k, err)
 	}
 }
 
-// A second app of the same id must not fail over the logs of the first.
+// Keeping the logs of a second app with the same ID does not collide with those of the first.
 func TestKeptLogsOfTheSameID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -102,13 +102,13 @@ func TestKeptLogsOfTheSameID(t *testing.T) {
 		}
 	}
 	if dirs[0] == dirs[1] {
-		t.Errorf("both in %s", dirs[0])
+		t.Errorf("the logs of both apps are in %s", dirs[0])
 	}
 }
 
-// A deletion that was cut short behind its first step is finished by a clean-up,
-// which must not take the logs that were to stay.
-func TestInterruptedKeepLosesNoLogs(t *testing.T) {
+// CleanUp finishes a deletion that was interrupted after its first step, and keeps the
+// logs that were to be kept.
+func TestInterruptedDeleteKeepsLogs(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id, _ := f.run(nil, sh("a", 1, "echo hi"))
@@ -117,8 +117,8 @@ func TestInterruptedKeepLosesNoLogs(t *testing.T) {
 	trash, to := filepath.Join(f.home, "apps", ".old-1"), filepath.Join(f.home, "logs", id)
 	err := errors.Join(os.Mkdir(trash, 0o700), os.Symlink(to, filepath.Join(trash, "keep-replicas")),
 		os.Rename(bundle.Dir, filepath.Join(trash, "bundle")))
-	long := time.Now().Add(-time.Hour)
-	if err := errors.Join(err, os.Chtimes(trash, long, long)); err != nil {
+	old := time.Now().Add(-time.Hour)
+	if err := errors.Join(err, os.Chtimes(trash, old, old)); err != nil {
 		t.Fatal(err)
 	}
 	agent.CleanUp(f.home)
@@ -126,6 +126,6 @@ func TestInterruptedKeepLosesNoLogs(t *testing.T) {
 		t.Errorf("log is %q, %v", data, err)
 	}
 	if _, err := os.Stat(trash); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("left: %v", err)
+		t.Errorf("%s still exists: %v", trash, err)
 	}
 }

@@ -12,27 +12,27 @@ import (
 // Values of the limits option.
 const (
 	limitsNone   = "none"
-	limitsAuto   = "auto"   // the best there is
-	limitsCgroup = "cgroup" // or no start
+	limitsAuto   = "auto"   // the best that works
+	limitsCgroup = "cgroup" // or an error
 	limitsRlimit = "rlimit"
 )
 
-// rlimits reports whether this system enforces a memory limit of a process: macOS
-// accepts one and does nothing.
+// rlimits is set if this system enforces a memory limit of a process: macOS accepts one
+// but ignores it.
 const rlimits = runtime.GOOS == "linux"
 
-// limiting is how the resources of an app's roles are enforced.
-type limiting struct {
+// limitPlan is how the resources of an app's roles are limited.
+type limitPlan struct {
 	groups  bool          // each replica has a control group below parent
-	parent  cgroup.Parent // which limits memory and CPU as far as it has controllers
-	rlimit  bool          // memory is limited by process
+	parent  cgroup.Parent // limits memory and CPU if it has their controllers
+	rlimit  bool          // memory is limited per process
 	summary string        // one line for the user; "" if no limits were requested
 	err     error         // why the requested limits are not possible
 }
 
-// decideLimits looks at the machine and changes nothing. The plan says what it
-// finds, and the agent, which runs in the same control group, does it.
-func decideLimits(o options, app *spec.App) (l limiting) {
+// decideLimits returns how this machine can limit an app, without changing anything. The
+// plan reports the result, and the agent, which runs in the same control group, applies it.
+func decideLimits(o options, app *spec.App) (l limitPlan) {
 	memory, cpu := requestedLimits(app)
 	var names []string
 	if memory {
@@ -57,12 +57,12 @@ func decideLimits(o options, app *spec.App) (l limiting) {
 	l.rlimit = memory && o.limits != limitsCgroup && !l.parent.Has("memory")
 	l.summary = l.describe(memory, cpu, reason)
 	if l.rlimit && !rlimits {
-		l.rlimit, l.summary = false, "limits: this system has neither cgroups nor limits of memory: memMB and cpu are not enforced"
+		l.rlimit, l.summary = false, "limits: this system has neither cgroups nor memory limits: memMB and cpu are not enforced"
 	}
 	return l
 }
 
-// requestedLimits tells which resources any role names.
+// requestedLimits reports which resources any role sets.
 func requestedLimits(app *spec.App) (memory, cpu bool) {
 	for i := range app.Roles {
 		memory = memory || app.Roles[i].Resource.MemMB > 0
@@ -82,10 +82,10 @@ func openCgroup(dir string, controllers []string) (cgroup.Parent, error) {
 	return cgroup.Open(dir, controllers...)
 }
 
-// describe says what is enforced, by what, and what is not.
-func (l limiting) describe(memory, cpu bool, reason error) string {
+// describe returns one line about what is limited, how, and what is not.
+func (l limitPlan) describe(memory, cpu bool, reason error) string {
 	if !memory && !cpu {
-		return "limits: no role says memMB or cpu, nothing is limited"
+		return "limits: no role sets memMB or cpu, nothing is limited"
 	}
 	var parts []string
 	var byGroup []string
@@ -100,7 +100,7 @@ func (l limiting) describe(memory, cpu bool, reason error) string {
 	}
 	switch {
 	case l.rlimit:
-		parts = append(parts, "memMB by rlimit, for each process of a replica, not for all together")
+		parts = append(parts, "memMB by rlimit, for each process of a replica, not for all of them together")
 	case memory && !l.parent.Has("memory"):
 		parts = append(parts, "memMB is not limited, "+l.parent.Dir+" has no memory controller")
 	}
@@ -114,8 +114,8 @@ func (l limiting) describe(memory, cpu bool, reason error) string {
 	return text
 }
 
-// limitsOf are the limits of one replica of a role.
-func (l limiting) limitsOf(r *spec.Role) (group cgroup.Limits, data int64) {
+// limitsOf returns the limits of one replica of a role.
+func (l limitPlan) limitsOf(r *spec.Role) (group cgroup.Limits, data int64) {
 	memory := int64(max(r.Resource.MemMB, 0)) << 20
 	if l.parent.Has("memory") {
 		group.Memory = memory
@@ -137,7 +137,7 @@ func checkLimits(o options) error {
 	return backend.Errorf(backend.ErrInvalidOption, "limits=%s: must be none, auto, cgroup or rlimit", o.limits)
 }
 
-// limitWarnings is the one line that says which limits are enforced.
+// limitWarnings returns one line about which limits are enforced.
 func limitWarnings(o options, app *spec.App) ([]string, error) {
 	l := decideLimits(o, app)
 	if l.summary == "" {

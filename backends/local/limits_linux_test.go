@@ -21,8 +21,8 @@ func limitedRole(memMB int, cpu float64, script string) spec.Role {
 	return r
 }
 
-// A replica that takes more memory than its role says fails, another does not.
-func TestRlimitOfMemory(t *testing.T) {
+// A replica that allocates more memory than its limit fails.
+func TestMemoryRlimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const take = `ulimit -d; x=$(head -c 100000000 /dev/zero | tr '\0' x); echo ${#x}`
@@ -40,8 +40,7 @@ func TestRlimitOfMemory(t *testing.T) {
 	}
 }
 
-// With limits a replica is what it is without: its arguments, its name, its exit
-// code, its session.
+// Limits do not change the arguments, name, exit code or session of a replica.
 func TestRlimitChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -54,7 +53,7 @@ func TestRlimitChangesNothingElse(t *testing.T) {
 	}
 }
 
-func TestLimitsSayWhatTheyDo(t *testing.T) {
+func TestLimitWarnings(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	parent := f.TempDir()
@@ -71,11 +70,11 @@ func TestLimitsSayWhatTheyDo(t *testing.T) {
 	}{
 		{nil, 64, 1, ""},
 		{backend.Config{"limits": "none"}, 64, 1, ""},
-		{backend.Config{"limits": "auto"}, -1, -1, "limits: no role says memMB or cpu, nothing is limited"},
-		{backend.Config{"limits": "rlimit"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together"},
-		{backend.Config{"limits": "rlimit"}, 64, 2, "limits: memMB by rlimit, for each process of a replica, not for all together; cpu is not limited"},
+		{backend.Config{"limits": "auto"}, -1, -1, "limits: no role sets memMB or cpu, nothing is limited"},
+		{backend.Config{"limits": "rlimit"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all of them together"},
+		{backend.Config{"limits": "rlimit"}, 64, 2, "limits: memMB by rlimit, for each process of a replica, not for all of them together; cpu is not limited"},
 		{backend.Config{"limits": "auto", "cgroup_parent": parent}, 64, 2, "limits: memMB of each replica by cgroup " + parent + "; cpu is not limited"},
-		{backend.Config{"limits": "auto", "cgroup_parent": "/nowhere"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together (/nowhere is no cgroup v2: no such file or directory)"},
+		{backend.Config{"limits": "auto", "cgroup_parent": "/nowhere"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all of them together (/nowhere is not a cgroup v2: no such file or directory)"},
 	}
 	for _, test := range tests {
 		p := f.plan(test.cfg, limitedRole(test.mem, test.cpu, "true"))
@@ -84,9 +83,9 @@ func TestLimitsSayWhatTheyDo(t *testing.T) {
 		}
 	}
 	for want, cfg := range map[string]backend.Config{
-		"limits=cgroup: /nowhere is no cgroup v2": {"limits": "cgroup", "cgroup_parent": "/nowhere"},
-		"limits=much: must be":                    {"limits": "much"},
-		"cgroup_parent=here: must be an absolute": {"cgroup_parent": "here"},
+		"limits=cgroup: /nowhere is not a cgroup v2": {"limits": "cgroup", "cgroup_parent": "/nowhere"},
+		"limits=much: must be":                       {"limits": "much"},
+		"cgroup_parent=here: must be an absolute":    {"cgroup_parent": "here"},
 	} {
 		_, err := f.b.Plan(f.ctx, backend.PlanInput{ID: "x", App: &spec.App{Roles: []spec.Role{limitedRole(1, 1, "true")}}, Cfg: cfg, Cwd: parent})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -95,8 +94,8 @@ func TestLimitsSayWhatTheyDo(t *testing.T) {
 	}
 }
 
-// A replica is born in a group of its own, which ends with it, and after its
-// agent was killed ends what is in there, whatever it did to hide.
+// A replica starts in its own control group, which is removed after it. After the agent
+// was killed, all processes in the group are killed, even if they tried to hide.
 func TestReplicasHaveGroups(t *testing.T) {
 	t.Parallel()
 	parent := cgroupParent(t)
@@ -106,7 +105,7 @@ func TestReplicasHaveGroups(t *testing.T) {
 	f.expect(s, spec.Succeeded, 0)
 	for n := range 2 {
 		if got := f.log(id, spec.Replica{Role: "a", ID: n}, backend.LogOptions{}); !strings.HasSuffix(got, "/torchx-"+id+"/a-"+string(rune('0'+n))+"-0\n") {
-			t.Errorf("replica %d was in %q", n, got)
+			t.Errorf("replica %d: got cgroup %q", n, got)
 		}
 	}
 	if left, _ := filepath.Glob(parent + "/torchx-*"); len(left) > 0 {
@@ -115,7 +114,7 @@ func TestReplicasHaveGroups(t *testing.T) {
 
 	id = f.submit(cfg, sh("a", 1, "env -i setsid -f sleep 600; exec sleep 600"))
 	group := filepath.Join(parent, "torchx-"+id, "a-0-0")
-	f.eventually("two processes in "+group, func() bool { return len(cgroup.Processes(group)) == 2 })
+	f.waitFor("two processes in "+group, func() bool { return len(cgroup.Processes(group)) == 2 })
 	pids := cgroup.Processes(group)
 	f.killAgent(id)
 	s, err := f.b.Describe(f.ctx, id)
@@ -133,9 +132,9 @@ func TestReplicasHaveGroups(t *testing.T) {
 	}
 }
 
-// Without limits all of an app is in one group: the next command finds a daemon that left
-// its session, its environment and its output, and without a group says that it may be missed.
-func TestDaemonsOfADeadAgent(t *testing.T) {
+// Without limits an app has one control group. By it, the next command finds a daemon that
+// left its session, environment and output. Without a group it warns that it may miss one.
+func TestDaemonsOfDeadAgent(t *testing.T) {
 	t.Parallel()
 	const daemon = "env -i setsid -f sleep 600 </dev/null >/dev/null 2>&1; exec sleep 600"
 	f := newFixture(t)
@@ -147,12 +146,12 @@ func TestDaemonsOfADeadAgent(t *testing.T) {
 		{"/nowhere", "; the processes found were killed; without a cgroup, a process that left its session may still run", false},
 	} {
 		cfg := backend.Config{"cgroup_parent": test.parent}
-		again := filepath.Join(f.TempDir(), "again")
-		role := sh("a", 1, "[ -e "+again+" ] || { : > "+again+"; exit 3; }; "+daemon)
+		marker := filepath.Join(f.TempDir(), "again")
+		role := sh("a", 1, "[ -e "+marker+" ] || { : > "+marker+"; exit 3; }; "+daemon)
 		role.MaxRetries = 1
 		id := f.submit(cfg, role)
 		var pids []int
-		f.eventually("a replica with a daemon", func() bool {
+		f.waitFor("a replica with a daemon", func() bool {
 			pids = nil
 			for _, p := range procs.Descendants(f.agentPID(id)) {
 				if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID)); string(name) == "sleep\n" {
@@ -196,7 +195,7 @@ func cgroupParent(t *testing.T) string {
 		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "cgroup") {
 			t.Fatal(err)
 		}
-		t.Skipf("no cgroup v2 that this user may change; TORCHX_REQUIRE=cgroup makes this a failure: %v", err)
+		t.Skipf("no writable cgroup v2; TORCHX_REQUIRE=cgroup makes this a failure: %v", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir

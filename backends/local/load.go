@@ -16,8 +16,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Load rebuilds a plan from its JSON form. Where the logs go follows from the app
-// id and the log_dir option; those paths in the request are set anew.
+// Load rebuilds a plan from its JSON form. It recomputes the paths of logs from the app ID
+// and the log_dir option.
 func (b *Backend) Load(ctx context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	o, err := readOptions(in)
 	if err != nil {
@@ -54,13 +54,13 @@ func (r *Request) check(in backend.PlanInput) error {
 		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)
 	}
 	if len(r.RoleParams) != len(in.App.Roles) {
-		return fmt.Errorf("request.role_params has %d roles, the app %d", len(r.RoleParams), len(in.App.Roles))
+		return fmt.Errorf("request.role_params has %d roles, the app has %d", len(r.RoleParams), len(in.App.Roles))
 	}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
 		params, ok := r.RoleParams.Get(role.Name)
 		if !ok || len(params) != role.NumReplicas {
-			return fmt.Errorf("request.role_params.%s has %d replicas, the app's role %d", role.Name, len(params), role.NumReplicas)
+			return fmt.Errorf("request.role_params.%s has %d replicas, the app's role has %d", role.Name, len(params), role.NumReplicas)
 		}
 		for id, p := range params {
 			if err := p.check(); err != nil {
@@ -86,7 +86,7 @@ func (p *ReplicaParams) check() error {
 		}
 	}
 	if info, err := os.Stat(p.Cwd); !filepath.IsAbs(p.Cwd) || err != nil || !info.IsDir() {
-		return fmt.Errorf("cwd %q is no existing absolute folder", p.Cwd)
+		return fmt.Errorf("cwd %q is not an existing absolute folder", p.Cwd)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (p *ReplicaParams) UnmarshalJSON(data []byte) error {
 	return d.Decode((*plain)(p))
 }
 
-// decodeError says in the words of JSON what encoding/json says in those of Go.
+// decodeError returns an error of encoding/json in the terms of JSON instead of Go.
 func decodeError(err error) error {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
@@ -112,7 +112,7 @@ func decodeError(err error) error {
 	return fmt.Errorf("%s: got %s, want %s", kind.Field, kind.Value, want)
 }
 
-// firstError keeps an error of several parts to one line.
+// firstError returns the first part of a joined error, to keep it to one line.
 func firstError(err error) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 {
 		return all.Unwrap()[0]
@@ -120,8 +120,8 @@ func firstError(err error) error {
 	return err
 }
 
-// checkPaths refuses log paths that would be ignored: where logs go follows from
-// the app id and cfg.log_dir. Paths of the plan's old id or home are fine.
+// checkPaths refuses log paths that would be ignored, because the app ID and cfg.log_dir
+// determine them. It accepts paths of the plan's old ID or home.
 func (r *Request) checkPaths(l layout) error {
 	old := layout{bundled.Layout{Dir: r.LogDir, User: l.User}}
 	sibling := filepath.Dir(r.LogDir) == filepath.Dir(l.Dir)
@@ -136,7 +136,7 @@ func (r *Request) checkPaths(l layout) error {
 			dir := old.ReplicaDir(spec.Replica{Role: e.Key, ID: id}, 0)
 			for name, path := range map[string]string{"stdout": p.Stdout, "stderr": p.Stderr} {
 				if want := filepath.Join(dir, name+".log"); path != want && path != "" {
-					return fmt.Errorf("request.role_params.%s[%d].%s is %q, want %q: cfg.log_dir says where logs go", e.Key, id, name, path, want)
+					return fmt.Errorf("request.role_params.%s[%d].%s is %q, want %q: cfg.log_dir determines the paths of logs", e.Key, id, name, path, want)
 				}
 			}
 		}
@@ -144,7 +144,7 @@ func (r *Request) checkPaths(l layout) error {
 	return nil
 }
 
-// setPaths sets the paths of logs.
+// setPaths sets the app ID and the paths of logs.
 func (r *Request) setPaths(id string, l layout) {
 	old := r.LogDir
 	r.AppID, r.LogDir = id, l.Dir
@@ -163,14 +163,14 @@ func (r *Request) setPaths(id string, l layout) {
 func (p *ReplicaParams) setPaths(id, dir, oldLogDir string, l layout, key spec.Replica) {
 	p.Stdout, p.Stderr = filepath.Join(dir, "stdout.log"), filepath.Join(dir, "stderr.log")
 	p.Combined = ""
-	// A copy under another id must not pass for the app it was copied from.
+	// A copy with another ID must not be mistaken for the original.
 	if _, ok := p.Env.Get(spec.JobIDVariable); ok {
 		p.Env.Set(spec.JobIDVariable, handleOf(id))
 	}
 	for name, path := range map[string]string{
 		spec.ErrorFileVariable: l.errorFile(key, 0), petLogVariable: l.elasticDir(key.Role),
 	} {
-		// Only what the plan itself had set: a role's own path stays.
+		// Only paths that Plan set: a role's own path stays.
 		if v, ok := p.Env.Get(name); !ok || oldLogDir != "" && strings.HasPrefix(v, oldLogDir+string(filepath.Separator)) {
 			p.Env.Set(name, path)
 		}

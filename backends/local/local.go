@@ -1,6 +1,10 @@
-// Package local runs apps as processes of this machine. Each app has a detached
-// agent (runtime/agent) that outlives the command that submitted it; this package
-// plans, submits and reads, and tells the agent how its replicas are run.
+// Package local runs apps as processes of this machine. Each app has a detached agent
+// (runtime/agent), which outlives the command that submitted it.
+//
+//	Backend   Plan and Load: app ──► Request; Submit: manifest, bundle, agent;
+//	          reads bundles (backends/bundled); OpenTerminal connects clients (ttypipe)
+//	commands  in the agent: the command of each attempt, with its environment and limits
+//	proc      in the agent: starts processes, drains their output, reaps them
 package local
 
 import (
@@ -22,18 +26,18 @@ const Name = "local"
 // Values of the image_type option.
 const (
 	imageCwd = "cwd" // the image is ignored, replicas run in the command's folder
-	imageDir = "dir" // the image is an absolute folder that replicas run in
+	imageDir = "dir" // the image is an absolute folder in which replicas run
 )
 
-const defaultGrace = 10.0 // seconds, as TorchX and docker stop
+const defaultGrace = 10.0 // seconds, as in TorchX and docker stop
 
-// Config is what the backend needs of the program.
+// Config is what the program passes to the backend.
 type Config struct {
 	Home string // TORCHX_HOME, absolute
 	Exe  string // the program to run as `<exe> agent <bundle>`
 }
 
-// Backend is the local backend. It keeps the GPUs once it has looked.
+// Backend is the local backend. It caches the list of GPUs.
 type Backend struct {
 	*bundled.Apps
 
@@ -67,17 +71,17 @@ func Driver() driver.Driver {
 	}
 }
 
-// New returns the backend; it touches nothing.
+// New returns the backend. It accesses no files.
 func New(c Config) (*Backend, error) {
-	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: logsOf})
+	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: bundleLayout})
 	if err != nil {
 		return nil, err
 	}
 	return &Backend{Apps: apps}, nil
 }
 
-// logsOf tells where the logs of an app are.
-func logsOf(m *agent.Manifest) (bundled.Layout, error) {
+// bundleLayout returns the layout of an app's logs.
+func bundleLayout(m *agent.Manifest) (bundled.Layout, error) {
 	var request struct {
 		LogDir string `json:"log_dir"`
 	}
@@ -87,7 +91,7 @@ func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 	return layoutOf(m, request.LogDir).Layout, nil
 }
 
-// FindLogs looks below the log_dir of an app that is gone.
+// FindLogs returns the logs below the log_dir of an app without a bundle.
 func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []spec.RoleStatus) *backend.RetainedLogs {
 	dir, _ := cfg["log_dir"].(string)
 	if dir == "" {
@@ -106,21 +110,21 @@ func (b *Backend) Name() string { return Name }
 func (b *Backend) Options() []backend.Option {
 	return []backend.Option{
 		{Key: "log_dir", Path: true, Type: backend.TypeStr, Help: "folder to write the log files of replicas to; kept on delete (default: inside TORCHX_HOME)"},
-		{Key: "prepend_cwd", Type: backend.TypeBool, Default: false, Help: "look programs up in the working folder before PATH; otherwise it is not searched"},
-		{Key: "auto_set_cuda_visible_devices", Type: backend.TypeBool, Default: false, Help: "hand the GPUs of this machine out to replicas by CUDA_VISIBLE_DEVICES"},
-		{Key: "image_type", Type: backend.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: the image is ignored; dir: the image is the absolute folder that replicas run in"},
+		{Key: "prepend_cwd", Type: backend.TypeBool, Default: false, Help: "search for programs in the working folder before PATH (default: only in PATH)"},
+		{Key: "auto_set_cuda_visible_devices", Type: backend.TypeBool, Default: false, Help: "assign the GPUs of this machine to replicas by CUDA_VISIBLE_DEVICES"},
+		{Key: "image_type", Type: backend.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: ignore the image; dir: run replicas in the image, an absolute folder"},
 		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
 		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
-		{Key: "log_max_size", Protects: true, Type: backend.TypeStr, Help: "keep only the newest part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
-		{Key: "limits", Protects: true, Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux): by cgroup v2 where it is delegated, rlimit: memory only, of each process by itself; auto: the better one that works"},
-		{Key: "cgroup_parent", Path: true, Type: backend.TypeStr, Help: "cgroup v2 folder, delegated to you, that the replicas' groups are made in (default: the one torchx runs in)"},
+		{Key: "log_max_size", Protects: true, Type: backend.TypeStr, Help: "keep only the last part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
+		{Key: "limits", Protects: true, Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux); cgroup: by delegated cgroup v2; rlimit: only memMB, for each process separately; auto: the best that works"},
+		{Key: "cgroup_parent", Path: true, Type: backend.TypeStr, Help: "delegated cgroup v2 folder in which to create the groups of replicas (default: that of torchx)"},
 	}
 }
 
-// Queues is true: the agents of a home agree on who starts when.
+// Queues returns true: the agents of a home share a queue.
 func (b *Backend) Queues() bool { return true }
 
-// handleOf is the handle of a local app.
+// handleOf returns the handle of a local app.
 func handleOf(id string) string {
 	return spec.Handle{Backend: Name, Session: spec.Session, AppID: id}.String()
 }

@@ -27,7 +27,7 @@ import (
 	"torchx/state"
 )
 
-// TestMain lets the test binary be the agent, as torchx itself is.
+// TestMain makes the test binary also the agent, as torchx is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "agent" {
 		os.Exit(runTestAgent(os.Args[2]))
@@ -58,7 +58,7 @@ func openStore(ctx context.Context, home string) (agent.Store, error) {
 
 const testTimeout = 60 * time.Second
 
-// fixture is a backend in a home of its own.
+// fixture is a backend with its own home.
 type fixture struct {
 	*testing.T
 	b    *Backend
@@ -84,7 +84,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// endAll leaves no process behind, whatever a test did.
+// endAll kills all apps of the home.
 func (f *fixture) endAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
@@ -94,11 +94,11 @@ func (f *fixture) endAll() {
 			f.b.Cancel(ctx, s.ID, backend.CancelOptions{Force: true})
 			f.b.Wait(ctx, s.ID)
 		}
-		bundled.AwaitAgent(f.b.Bundle(s.ID)) // it writes to the home until then
+		bundled.AwaitAgent(f.b.Bundle(s.ID)) // it writes to the home until it ends
 	}
 }
 
-// sh is a role that runs a shell script, in which $$ is the shell's pid.
+// sh returns a role that runs a shell script, in which $$ is the PID of the shell.
 func sh(name string, replicas int, script string) spec.Role {
 	r := spec.NewRole(name, spec.None)
 	script = strings.ReplaceAll(script, "$$", "$$$$") // the macro for one dollar sign
@@ -162,11 +162,11 @@ func (f *fixture) log(id string, r spec.Replica, o backend.LogOptions) string {
 	}
 }
 
-// waitFile waits for a file that a replica writes and returns its content.
+// waitFile waits for a line in a file that a replica writes and returns it.
 func (f *fixture) waitFile(path string) string {
 	f.Helper()
 	var data []byte
-	f.eventually(path, func() bool {
+	f.waitFor(path, func() bool {
 		var err error
 		data, err = os.ReadFile(path)
 		return err == nil && strings.HasSuffix(string(data), "\n")
@@ -174,7 +174,7 @@ func (f *fixture) waitFile(path string) string {
 	return strings.TrimSpace(string(data))
 }
 
-func (f *fixture) eventually(what string, ok func() bool) {
+func (f *fixture) waitFor(what string, ok func() bool) {
 	f.Helper()
 	for !ok() {
 		select {
@@ -207,7 +207,7 @@ func (f *fixture) pid(path string) int {
 	return n
 }
 
-func TestRunToTheEnd(t *testing.T) {
+func TestRun(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id, s := f.run(nil, sh("a", 2, "echo out; echo err >&2; printf tail"))
@@ -215,10 +215,10 @@ func TestRunToTheEnd(t *testing.T) {
 	for n := range 2 {
 		r := spec.Replica{Role: "a", ID: n}
 		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stdout}); got != "out\ntail" {
-			t.Errorf("stdout of %v is %q", r, got)
+			t.Errorf("stdout of %v: got %q", r, got)
 		}
 		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stderr}); got != "err\n" {
-			t.Errorf("stderr of %v is %q", r, got)
+			t.Errorf("stderr of %v: got %q", r, got)
 		}
 	}
 }
@@ -253,11 +253,11 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	if port, err := strconv.Atoi(got["TORCHX_PORT_C10D"]); err != nil || port < 1024 {
-		t.Errorf("TORCHX_PORT_C10D=%q is no port", got["TORCHX_PORT_C10D"])
+		t.Errorf("got TORCHX_PORT_C10D=%q, want a port", got["TORCHX_PORT_C10D"])
 	}
 }
 
-func TestPortsAreSharedWithinAnAppOnly(t *testing.T) {
+func TestPortsPerApp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	r := sh("a", 2, "echo $TORCHX_PORT_C10D; sleep 60")
@@ -279,7 +279,7 @@ func TestPortsAreSharedWithinAnAppOnly(t *testing.T) {
 		}
 	}
 	if ports[0] != ports[1] || ports[2] != ports[3] || ports[0] == ports[2] {
-		t.Errorf("ports of two apps with two replicas each are %q", ports)
+		t.Errorf("two apps with two replicas each: got ports %q, want one per app", ports)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestFailFastStopsTheOthers(t *testing.T) {
 	}
 }
 
-func TestWithoutFailFastTheOthersGoOn(t *testing.T) {
+func TestWithoutFailFastTheOthersFinish(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	_, s := f.run(backend.Config{"fail_fast": false}, sh("good", 1, "sleep 0.3; exit 0"), sh("bad", 1, "exit 7"))
@@ -356,11 +356,11 @@ func TestMissingProgramStartsNothing(t *testing.T) {
 		f.expect(f.wait(p.ID), spec.Failed, code)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
-		t.Error("a replica ran although another could not start")
+		t.Error("a replica ran although another one could not start")
 	}
 }
 
-func TestCancelKillsWhatIgnoresTheRequest(t *testing.T) {
+func TestCancelKillsAfterGracePeriod(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	mark := filepath.Join(t.TempDir(), "pids")
@@ -373,7 +373,7 @@ func TestCancelKillsWhatIgnoresTheRequest(t *testing.T) {
 	f.expect(f.wait(id), spec.Cancelled, 130)
 	for _, pid := range strings.Fields(f.waitFile(mark)) {
 		if n, _ := strconv.Atoi(pid); alive(n) {
-			t.Errorf("process %s is left", pid)
+			t.Errorf("process %s is still alive", pid)
 		}
 	}
 }
@@ -406,8 +406,8 @@ func (f *fixture) killAgent(id string) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		f.Fatal(err)
 	}
-	// Its threads may still be in the kernel, with the lock, when it is a zombie.
-	f.eventually("the agent's end", func() bool { return !alive(pid) && !f.b.Bundle(id).Held() })
+	// A zombie's threads may still be in the kernel and hold the lock.
+	f.waitFor("the agent's end", func() bool { return !alive(pid) && !f.b.Bundle(id).Held() })
 }
 
 func (f *fixture) agentPID(id string) int {
@@ -425,7 +425,7 @@ func (f *fixture) agentPID(id string) int {
 	return holder.PID
 }
 
-// A process that a replica leaves behind ends with it, and does not hold it up.
+// A background process of a replica ends with it, and does not delay its end.
 func TestBackgroundProcessesEndWithTheApp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -479,7 +479,7 @@ func TestLogDirLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(base + "/stdout.log"); err != nil {
-		t.Errorf("delete took the user's logs: %v", err)
+		t.Errorf("delete removed the user's logs: %v", err)
 	}
 }
 
@@ -502,7 +502,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 }
 
-// checkSuccessFile checks what TorchX leaves at the end of an app in its log folder.
+// checkSuccessFile checks the SUCCESS file in an app's log folder.
 func (f *fixture) checkSuccessFile(dir string) {
 	f.Helper()
 	var got struct {
@@ -525,8 +525,8 @@ func (f *fixture) checkSuccessFile(dir string) {
 	}
 }
 
-// What an app printed can be found in the history without its files.
-func TestLogCheckpointsReachTheHistory(t *testing.T) {
+// The history has the checkpoints of an app's logs.
+func TestLogCheckpointsInHistory(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	r := sh("a", 1, "echo one; echo two; echo err >&2")
@@ -555,8 +555,8 @@ func TestLogCheckpointsReachTheHistory(t *testing.T) {
 	}
 }
 
-// A plan that is submitted under another id is an app of its own, and paths that
-// would be ignored are refused.
+// A plan that is submitted with another ID is a separate app. Paths that would be ignored
+// are refused.
 func TestLoadUnderAnotherID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -582,7 +582,7 @@ func TestLoadUnderAnotherID(t *testing.T) {
 	f.expect(f.wait("copy"), spec.Succeeded, 0)
 	want := "local://torchx/copy " + f.b.Bundle("copy").Dir + "/replicas/a/0/0/error.json\n"
 	if got := f.log("copy", spec.Replica{Role: "a"}, backend.LogOptions{}); got != want {
-		t.Errorf("the copy takes itself for %q, want %q", got, want)
+		t.Errorf("got job ID and error file %q, want %q", got, want)
 	}
 	for old, replaced := range map[string]string{
 		"stdout.log": "mine.log", `"log_dir":"` + f.home: `"log_dir":"/elsewhere/x`, `"args":`: `"argv":[],"args":`,
@@ -593,8 +593,8 @@ func TestLoadUnderAnotherID(t *testing.T) {
 	}
 }
 
-// The history has every attempt with its own end, however fast they follow.
-func TestAttemptsReachTheHistory(t *testing.T) {
+// The history has every attempt with its end, even if they follow fast.
+func TestAttemptsInHistory(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	r := sh("a", 1, "exit 4")
@@ -616,7 +616,7 @@ func TestAttemptsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(attempts) != 3 {
-		t.Errorf("%d attempts, want 3: %+v", len(attempts), attempts)
+		t.Errorf("got %d attempts, want 3: %+v", len(attempts), attempts)
 	}
 	for i, a := range attempts {
 		if a.Attempt != i || a.State != spec.Failed || a.ExitCode == nil || *a.ExitCode != 4 || a.StartedAt == nil ||

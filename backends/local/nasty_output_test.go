@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Whatever bytes a replica writes, the log has exactly those.
+// The log has exactly the bytes that a replica wrote.
 func TestNastyOutput(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, script, want string }{
@@ -35,28 +35,28 @@ func TestNastyOutput(t *testing.T) {
 			f.expect(s, spec.Succeeded, 0)
 			got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{Stream: backend.Stdout})
 			if got != test.want {
-				t.Errorf("the log has %d bytes, want %d; it begins with %.40q", len(got), len(test.want), got)
+				t.Errorf("got a log of %d bytes, want %d; it starts with %.40q", len(got), len(test.want), got)
 			}
 		})
 	}
 }
 
-// Closing its output is a replica's own affair.
+// A replica may close its output and continue.
 func TestClosedOutput(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	done := f.TempDir() + "/done"
-	id, s := f.run(nil, sh("a", 1, "echo before; exec >&- 2>&-; echo nobody hears; echo up > "+done+"; exit 3"))
+	id, s := f.run(nil, sh("a", 1, "echo before; exec >&- 2>&-; echo lost; echo up > "+done+"; exit 3"))
 	f.expect(s, spec.Failed, 3)
 	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}); got != "before\n" {
-		t.Errorf("the log is %q", got)
+		t.Errorf("got log %q, want the line before it closed its output", got)
 	}
 	if _, err := os.Stat(done); err != nil {
-		t.Errorf("the replica did not go on: %v", err)
+		t.Errorf("the replica did not continue: %v", err)
 	}
 }
 
-// Hundreds of replicas in one app: all results, and every line in its own log.
+// An app with hundreds of replicas has all results and the right log for each.
 func TestManyReplicas(t *testing.T) {
 	t.Parallel()
 	const replicas = 300

@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// tagged counts the processes that carry a mark in their environment.
-func tagged(mark string) (n int) {
+// countMarked counts the processes with a variable in their environment.
+func countMarked(mark string) (n int) {
 	for _, p := range procs.List() {
 		if !p.Zombie && procs.HasEnv(p.PID, mark) {
 			n++
@@ -21,12 +21,12 @@ func tagged(mark string) (n int) {
 	return n
 }
 
-// Nothing that a replica starts outlives the app, however it hides.
+// No process that a replica starts outlives the app, even if it tries to hide.
 func TestNastyProcesses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, script string
-		cancel       bool // else the leader ends by itself
+		cancel       bool // otherwise the leader exits
 		state        spec.State
 		code         int
 	}{
@@ -38,7 +38,7 @@ func TestNastyProcesses(t *testing.T) {
 		{"stopped child", `sh -c 'kill -STOP $$' & echo up > up; exit 0`, false, spec.Succeeded, 0},
 		{"a thousand children", `i=0; while [ $i -lt 1000 ]; do sleep 600 & i=$((i+1)); done; echo up > up; exit 6`, false, spec.Failed, 6},
 		{"thousands of short children", `i=0; while [ $i -lt 3000 ]; do (setsid true &); i=$((i+1)); done; echo up > up; exit 0`, false, spec.Succeeded, 0},
-		{"writes for ever in the background", `yes & echo up > up; sleep 0.2; exit 5`, false, spec.Failed, 5},
+		{"writes forever in the background", `yes & echo up > up; sleep 0.2; exit 5`, false, spec.Failed, 5},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestNastyProcesses(t *testing.T) {
 				}
 			}
 			f.expect(f.wait(p.ID), test.state, test.code)
-			if n := tagged(mark); n > 0 {
-				t.Errorf("%d processes outlive the app", n)
+			if n := countMarked(mark); n > 0 {
+				t.Errorf("got %d processes after the app's end, want none", n)
 			}
 		})
 	}

@@ -16,12 +16,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// The combined log has the lines of both streams in the order they were written,
-// however fast: a shell writes one every other microsecond.
+// The combined log has the lines of both streams in the order in which they were written,
+// even if they follow fast: a shell writes one every two microseconds.
 func TestOrderAcrossStreams(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("other systems cannot tell which of two pipes was written first")
+		t.Skip("other systems do not report which of two pipes was written first")
 	}
 	f := newFixture(t)
 	id, s := f.run(nil, sh("a", 1, "i=0; while [ $i -lt 1000 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done"))
@@ -31,12 +31,12 @@ func TestOrderAcrossStreams(t *testing.T) {
 		fmt.Fprintf(&want, "out %d\nerr %d\n", i, i)
 	}
 	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}); got != want.String() {
-		t.Errorf("the combined log of %d bytes is out of order or not complete (%d bytes wanted)", len(got), want.Len())
+		t.Errorf("the combined log is out of order or incomplete: got %d bytes, want %d", len(got), want.Len())
 	}
 }
 
-// A replica that floods is read at full speed; its lines stay complete and those
-// of one stream in order, also when it changes between flooding and calm.
+// The log of a replica that floods its output is complete, and each stream is in order,
+// also if it alternates between flooding and calm.
 func TestFloodIsComplete(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -58,15 +58,15 @@ done`
 	for n := range 2 {
 		r := spec.Replica{Role: "a", ID: n}
 		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stdout}); got != out.String() {
-			t.Errorf("stdout of %d is not what was written: %d bytes, want %d", n, len(got), out.Len())
+			t.Errorf("stdout of replica %d is wrong: got %d bytes, want %d", n, len(got), out.Len())
 		}
 		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stderr}); got != err.String() {
-			t.Errorf("stderr of %d is not what was written: %d bytes, want %d", n, len(got), err.Len())
+			t.Errorf("stderr of replica %d is wrong: got %d bytes, want %d", n, len(got), err.Len())
 		}
 	}
 }
 
-// Output that a replica made non-blocking must not fail because of small pipes.
+// Writes of a replica with non-blocking output do not fail because of small pipes.
 func TestNonBlockingOutput(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -79,7 +79,7 @@ func TestNonBlockingOutput(t *testing.T) {
 	}
 }
 
-// writeNonBlocking is the replica of that test; it returns the exit code.
+// writeNonBlocking is the replica of TestNonBlockingOutput. It returns the exit code.
 func writeNonBlocking() int {
 	if err := unix.SetNonblock(1, true); err != nil {
 		return 2
@@ -87,7 +87,7 @@ func writeNonBlocking() int {
 	if _, err := unix.Write(1, []byte("first\n")); err != nil {
 		return 3
 	}
-	// When the agent has read the line it has seen the flag, and made room.
+	// After reading the line, the agent has seen the flag and enlarged the pipe.
 	for deadline := time.Now().Add(testTimeout / 2); !pipeIsLarge(1); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			return 5

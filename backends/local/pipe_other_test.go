@@ -2,5 +2,5 @@
 
 package local
 
-// pipeIsLarge is always so where pipes are left as they are.
+// pipeIsLarge returns true: this system does not resize pipes.
 func pipeIsLarge(uintptr) bool { return true }

@@ -13,15 +13,15 @@ import (
 	"torchx/runtime/userpath"
 )
 
-// Variables of the environment that TorchX sets for a local replica.
+// Environment variables that TorchX sets for a local replica.
 const (
 	pathVariable   = "PATH"
 	petLogVariable = "PET_LOG_DIR"
 	cudaVariable   = machine.VisibleVariable
 )
 
-// Plan works out the processes of an app. The only thing it looks at outside its
-// input is the number of GPUs, and only when it is to hand them out.
+// Plan returns the processes of an app. Apart from its input it reads only the limits of
+// the machine, and the number of GPUs if it assigns them.
 func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	o, err := readOptions(in)
 	if err != nil {
@@ -62,13 +62,13 @@ type options struct {
 	imageType  string
 	grace      float64
 	failFast   bool
-	logLimit   int64 // bytes of a stream; 0: none
+	logLimit   int64 // bytes per stream; 0: none
 
 	limits       string
 	cgroupParent string // absolute; "": that of the agent
 }
 
-// minLogLimit keeps a limit that is too small to be meant from eating a log.
+// minLogLimit refuses limits that are probably mistakes and would drop most of a log.
 const minLogLimit = 1 << 20
 
 func readOptions(in backend.PlanInput) (options, error) {
@@ -116,7 +116,7 @@ func readOptions(in backend.PlanInput) (options, error) {
 	return o, nil
 }
 
-// workingDir is the folder a role's replicas run in.
+// workingDir returns the folder in which a role's replicas run.
 func (o options) workingDir(role *spec.Role, cwd string) (string, error) {
 	if o.imageType == imageCwd {
 		return cwd, nil
@@ -124,11 +124,11 @@ func (o options) workingDir(role *spec.Role, cwd string) (string, error) {
 	const advice = "with image_type=dir the image must be an absolute path of an existing folder"
 	dir, err := userpath.Expand(role.Image, "")
 	if err != nil || !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("image %q of role %s is no absolute path: %s", role.Image, role.Name, advice)
+		return "", fmt.Errorf("image %q of role %s is not an absolute path: %s", role.Image, role.Name, advice)
 	}
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
-		return "", fmt.Errorf("image %q of role %s is no folder: %s", role.Image, role.Name, advice)
+		return "", fmt.Errorf("image %q of role %s is not a folder: %s", role.Image, role.Name, advice)
 	}
 	return filepath.Clean(dir), nil
 }

@@ -16,8 +16,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// machineOf says what the queue of a home may hand out.
-func (f *fixture) machineOf(cpus int) {
+// setMachine sets the resources that the queue of the home assigns.
+func (f *fixture) setMachine(cpus int) {
 	f.Helper()
 	text := fmt.Sprintf(`{"cpu":%d,"mem_mb":1000}`, cpus)
 	if err := os.WriteFile(totalFile(f.home), []byte(text), 0o600); err != nil {
@@ -25,7 +25,7 @@ func (f *fixture) machineOf(cpus int) {
 	}
 }
 
-// enqueue submits an app that asks for that many CPUs.
+// enqueue submits an app that requests CPUs to the queue.
 func (f *fixture) enqueue(cpus float64, script string) string {
 	f.Helper()
 	id, err := f.tryEnqueue(cpus, script)
@@ -44,8 +44,8 @@ func (f *fixture) tryEnqueue(cpus float64, script string) (string, error) {
 	return p.ID, f.b.Submit(f.ctx, p)
 }
 
-// state waits until an app is in a state, with a message that has those words.
-func (f *fixture) state(id string, want spec.State, words ...string) {
+// waitForState waits until an app is in a state and its message contains all words.
+func (f *fixture) waitForState(id string, want spec.State, words ...string) {
 	f.Helper()
 	var last string
 	defer func() {
@@ -53,7 +53,7 @@ func (f *fixture) state(id string, want spec.State, words ...string) {
 			f.Logf("%s was last seen as %s", id, last)
 		}
 	}()
-	f.eventually(id+" to be "+want.String()+" "+strings.Join(words, " "), func() bool {
+	f.waitFor(id+" to be "+want.String()+" "+strings.Join(words, " "), func() bool {
 		s, err := f.b.Describe(f.ctx, id)
 		if err != nil {
 			return false
@@ -78,12 +78,12 @@ func (f *fixture) queued() []string {
 	return names
 }
 
-// TestNeverMoreThanFit: fifty apps at once where two fit; all run, and no third
-// one ever beside two others.
-func TestNeverMoreThanFit(t *testing.T) {
+// TestQueueLimit: of fifty apps on a machine with room for two, all run, and never more
+// than two at the same time.
+func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.machineOf(2)
+	f.setMachine(2)
 	const apps = 50
 	file := filepath.Join(t.TempDir(), "order")
 	var plans []*backend.Plan
@@ -110,78 +110,78 @@ func TestNeverMoreThanFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, most, ends := 0, 0, 0
+	running, peak, ended := 0, 0, 0
 	for line := range strings.Lines(string(data)) {
 		if line == "end\n" {
-			now, ends = now-1, ends+1
+			running, ended = running-1, ended+1
 			continue
 		}
-		now++
-		most = max(most, now)
+		running++
+		peak = max(peak, running)
 	}
-	if most != 2 || ends != apps || len(f.queued()) != 0 {
-		t.Errorf("%d at once, %d ended, queue %v", most, ends, f.queued())
+	if peak != 2 || ended != apps || len(f.queued()) != 0 {
+		t.Errorf("got %d at the same time, %d ended, queue %v, want 2, %d, empty", peak, ended, f.queued(), apps)
 	}
 }
 
-// TestNobodyOvertakes: a small app waits behind a big one, and starts at once when
-// that one is cancelled.
-func TestNobodyOvertakes(t *testing.T) {
+// TestQueueOrder: a small app waits behind a big one, and starts when that one is
+// canceled.
+func TestQueueOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.machineOf(4)
+	f.setMachine(4)
 	first := f.enqueue(3, "sleep 300")
-	f.state(first, spec.Running)
+	f.waitForState(first, spec.Running)
 	big := f.enqueue(2.5, "sleep 300")
-	f.state(big, spec.Pending, "queued: waits for 2.5 CPUs (1 of 4 free)")
+	f.waitForState(big, spec.Pending, "queued: waits for 2.5 CPUs (1 of 4 free)")
 	small := f.enqueue(1, "sleep 300")
-	f.state(small, spec.Pending, "queued: needs 1 CPU, behind local://torchx/"+big)
-	f.stop(big)
+	f.waitForState(small, spec.Pending, "queued: needs 1 CPU, behind local://torchx/"+big)
+	f.cancel(big)
 	f.expect(f.wait(big), spec.Cancelled, 130)
-	f.state(small, spec.Running, "")
+	f.waitForState(small, spec.Running, "")
 	if s, err := f.b.Describe(f.ctx, small); err != nil || s.Msg != "" {
-		t.Errorf("a running app says %q, %v", s.Msg, err)
+		t.Errorf("running app: got message %q, %v, want none", s.Msg, err)
 	}
 }
 
-// TestQueueCountsAppsThatDidNotQueue, whatever the number of their replicas.
-func TestQueueCountsAppsThatDidNotQueue(t *testing.T) {
+// TestQueueCountsOtherApps: apps that run without the queue count, with all replicas.
+func TestQueueCountsOtherApps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.machineOf(4)
+	f.setMachine(4)
 	r := sh("r", 3, "sleep 300")
 	r.Resource = spec.Resource{CPU: 1, MemMB: 300, GPU: -1}
 	running := f.submit(nil, r, sh("nothing", 5, "sleep 300"))
 	id := f.enqueue(2, "true")
-	f.state(id, spec.Pending, "waits for 2 CPUs (1 of 4 free)")
-	f.stop(running)
+	f.waitForState(id, spec.Pending, "waits for 2 CPUs (1 of 4 free)")
+	f.cancel(running)
 	f.expect(f.wait(id), spec.Succeeded, 0)
 }
 
-func TestNeverFits(t *testing.T) {
+func TestQueueTooLarge(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.machineOf(4)
+	f.setMachine(4)
 	id, err := f.tryEnqueue(5, "true")
-	f.refused(err, "asks for 5 CPUs, this machine has 4 CPUs", "--queue")
+	f.expectRefused(err, "asks for 5 CPUs, this machine has 4 CPUs", "--queue")
 	f.expect(f.wait(id), spec.Failed, 125)
 	if len(f.queued()) != 0 {
 		t.Errorf("queue %v", f.queued())
 	}
 }
 
-// TestKilledWhileQueued: the app failed, and its place is free.
+// TestKilledWhileQueued: the app fails and leaves the queue.
 func TestKilledWhileQueued(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.machineOf(1)
+	f.setMachine(1)
 	running := f.enqueue(1, "sleep 300")
 	dead := f.enqueue(1, "true")
 	last := f.enqueue(1, "true")
-	f.state(last, spec.Pending, "behind local://torchx/"+dead)
+	f.waitForState(last, spec.Pending, "behind local://torchx/"+dead)
 	f.killAgent(dead)
-	f.state(last, spec.Pending, "waits for 1 CPU (0 of 1 free)")
-	f.stop(running)
+	f.waitForState(last, spec.Pending, "waits for 1 CPU (0 of 1 free)")
+	f.cancel(running)
 	f.expect(f.wait(last), spec.Succeeded, 0)
 	s := f.wait(dead)
 	f.expect(s, spec.Failed, 125)
@@ -193,59 +193,59 @@ func TestKilledWhileQueued(t *testing.T) {
 	}
 }
 
-// TestRoomOfAKilledAgent: it is free when what the agent left running has ended,
-// though no command looks after it.
-func TestRoomOfAKilledAgent(t *testing.T) {
+// TestResourcesOfKilledAgent: they are free when the remaining processes of its app have
+// ended, even if no command sweeps.
+func TestResourcesOfKilledAgent(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
-	f.machineOf(1)
+	f.setMachine(1)
 	r := sh("r", 1, "setsid sh -c 'echo $$ > "+dir+"/daemon; exec sleep 300' & sleep 300")
 	r.Resource = spec.Resource{CPU: 1, MemMB: -1, GPU: -1}
 	r.Env.Set(spec.JobIDVariable, "local://torchx/app-1")
 	running := f.submit(nil, r)
 	daemon := f.pid(dir + "/daemon")
 	next := f.enqueue(1, fmt.Sprintf("grep -q State:.[RSDT] /proc/%d/status && echo alive > %s/seen; echo > %s/looked; sleep 300", daemon, dir, dir))
-	f.state(next, spec.Pending, "queued")
+	f.waitForState(next, spec.Pending, "queued")
 	pid := f.agentPID(running)
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	f.waitFile(dir + "/looked")
 	if _, err := os.Stat(dir + "/seen"); err == nil {
-		t.Error("the next app started beside what a dead agent left")
+		t.Error("the next app started while a process of the dead agent's app was alive")
 	}
 	f.expect(f.wait(running), spec.Failed, 125)
 }
 
-// TestQueueWithoutTheHistory: a locked history stops nobody.
-func TestQueueWithoutTheHistory(t *testing.T) {
+// TestQueueWithLockedHistory: the queue works while the history is locked.
+func TestQueueWithLockedHistory(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.machineOf(1)
+	f.setMachine(1)
 	running := f.enqueue(1, "sleep 300")
 	f.lockHistory(filepath.Join(f.home, "state.db"))
 	id := f.enqueue(1, "true")
-	f.state(id, spec.Pending, "queued")
-	f.stop(running)
-	f.state(id, spec.Succeeded)
+	f.waitForState(id, spec.Pending, "queued")
+	f.cancel(running)
+	f.waitForState(id, spec.Succeeded)
 }
 
-// TestQueueForDevices: an app that queues waits for its devices, too.
+// TestQueueForDevices: a queued app also waits for its devices.
 func TestQueueForDevices(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
-	f.machineOf(8)
+	f.setMachine(8)
 	a := f.mustStart(gpuRole("a", 1, 2, dir), nil)
 	r := gpuRole("b", 1, 2, dir)
 	b := f.mustStart(r, func(p *backend.Plan) {
 		p.Queue = true
 		p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES=1,2")
 	})
-	f.state(b, spec.Pending, "queued: waits for 2 GPUs (1 of 2 free)")
-	f.stop(a)
+	f.waitForState(b, spec.Pending, "queued: waits for 2 GPUs (1 of 2 free)")
+	f.cancel(a)
 	f.expectDevices(dir+"/b-0", "1,2")
 	c := f.mustStart(gpuRole("c", 1, 3, dir), func(p *backend.Plan) { p.Queue = true })
-	f.state(c, spec.Pending, "queued: waits for 3 GPUs (2 of 4 free)")
-	f.stop(b)
+	f.waitForState(c, spec.Pending, "queued: waits for 3 GPUs (2 of 4 free)")
+	f.cancel(b)
 	f.expectDevices(dir+"/c-0", "0,1,2")
 }

@@ -17,10 +17,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// serve is a replica that listens on the port http once there is a file "open",
-// is healthy once there is a file "healthy", and ends when /quit is asked for.
+// serve is a replica that listens on the port http once the file "open" exists, is healthy
+// once the file "healthy" exists, and ends after a request of /quit.
 func serve() int {
-	waitFor("open")
+	waitForFile("open")
 	quit := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) {
@@ -42,9 +42,9 @@ func serve() int {
 	return 0
 }
 
-// ask is a replica that needs the server at once.
+// ask is a replica that fails if the server is not listening.
 func ask(port string) int {
-	resp, err := http.Get("http://localhost:" + port + "/quit") //nolint:noctx // the test ends it
+	resp, err := http.Get("http://localhost:" + port + "/quit") //nolint:noctx // the test ends the process
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -54,7 +54,7 @@ func ask(port string) int {
 	return 0
 }
 
-func waitFor(name string) {
+func waitForFile(name string) {
 	for _, err := os.Stat(name); err != nil; _, err = os.Stat(name) {
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -65,7 +65,7 @@ func order(r spec.Role, own map[string]any) spec.Role {
 	return r
 }
 
-// server is the role db with a probe, and a role web that needs it.
+// server returns the role db with a probe, and the role web, which depends on it.
 func server(probe map[string]any) []spec.Role {
 	db := order(spec.NewRole("db", spec.None), map[string]any{"ready": probe})
 	db.Entrypoint, db.PortMap = "sh", spec.Map[int]{{Key: "http", Value: 80}}
@@ -74,8 +74,8 @@ func server(probe map[string]any) []spec.Role {
 	return []spec.Role{order(web, map[string]any{"depends_on": map[string]any{"db": "ready"}}), db}
 }
 
-// began submits roles and returns the app's id and the folder that they run in.
-func (f *fixture) began(cfg backend.Config, roles ...spec.Role) (id, dir string) {
+// submitInDir submits roles and returns the app's ID and the folder in which they run.
+func (f *fixture) submitInDir(cfg backend.Config, roles ...spec.Role) (id, dir string) {
 	f.Helper()
 	p := f.plan(cfg, roles...)
 	if err := f.b.Submit(f.ctx, p); err != nil {
@@ -91,10 +91,10 @@ func (f *fixture) create(path ...string) {
 	}
 }
 
-// says waits until the status of a replica has a state and a message.
-func (f *fixture) says(id, role string, state spec.State, msg string) {
+// waitForReplica waits until replica 0 of a role has a state and a message.
+func (f *fixture) waitForReplica(id, role string, state spec.State, msg string) {
 	f.Helper()
-	f.eventually(role+" "+msg, func() bool {
+	f.waitFor(role+" "+msg, func() bool {
 		s, err := f.b.Describe(f.ctx, id)
 		if err != nil {
 			f.Fatal(err)
@@ -104,13 +104,13 @@ func (f *fixture) says(id, role string, state spec.State, msg string) {
 	})
 }
 
-// A client starts when its server listens, and not before.
+// A client starts when its server listens.
 func TestReadyByPort(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id, dir := f.began(nil, server(map[string]any{"port": "http", "timeout": 60})...)
-	f.says(id, "web", spec.Pending, "waits for role db to be ready")
-	f.says(id, "db", spec.Running, "not ready yet (port http)")
+	id, dir := f.submitInDir(nil, server(map[string]any{"port": "http", "timeout": 60})...)
+	f.waitForReplica(id, "web", spec.Pending, "waits for role db to be ready")
+	f.waitForReplica(id, "db", spec.Running, "not ready yet (port http)")
 	f.create(dir, "open")
 	s := f.wait(id)
 	f.expect(s, spec.Succeeded, 0)
@@ -124,22 +124,22 @@ func TestReadyByPort(t *testing.T) {
 func TestReadyByPath(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id, dir := f.began(nil, server(map[string]any{"port": "http", "path": "/health", "period": 0.02})...)
+	id, dir := f.submitInDir(nil, server(map[string]any{"port": "http", "path": "/health", "period": 0.02})...)
 	f.create(dir, "open")
 	port := f.waitFile(filepath.Join(dir, "port"))
-	f.eventually("the server", func() bool {
+	f.waitFor("the server", func() bool {
 		c, err := (&net.Dialer{}).DialContext(f.ctx, "tcp", "localhost:"+port)
 		if err != nil {
 			return false
 		}
 		return c.Close() == nil
 	})
-	f.says(id, "web", spec.Pending, "waits for role db to be ready")
+	f.waitForReplica(id, "web", spec.Pending, "waits for role db to be ready")
 	f.create(dir, "healthy")
 	f.expect(f.wait(id), spec.Succeeded, 0)
 }
 
-// A line of either stream, however it arrives; a part of a line is none.
+// A line of either stream counts, but only when it is complete.
 func TestReadyByLog(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -152,16 +152,16 @@ func TestReadyByLog(t *testing.T) {
 			db := order(sh("db", 1, "while ! test -e open; do sleep 0.01; done; "+script+"; while ! test -e done; do sleep 0.01; done"),
 				map[string]any{"ready": map[string]any{"log": "^rank [0-9]+ ready$"}})
 			web := order(sh("web", 1, "echo > done"), map[string]any{"depends_on": map[string]any{"db": "ready"}})
-			id, dir := f.began(nil, web, db)
-			f.says(id, "web", spec.Pending, "waits for role db to be ready")
+			id, dir := f.submitInDir(nil, web, db)
+			f.waitForReplica(id, "web", spec.Pending, "waits for role db to be ready")
 			f.create(dir, "open")
 			f.expect(f.wait(id), spec.Succeeded, 0)
 		})
 	}
 }
 
-// What is not ready in time has failed, even if it ends well when it is asked to;
-// its policy says what follows.
+// A replica that is not ready in time fails, even if it then exits with 0. Its retry
+// policy applies.
 func TestReadyTimeout(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -171,11 +171,11 @@ func TestReadyTimeout(t *testing.T) {
 	f.expect(s, spec.Failed, 124)
 	r := s.Replica(spec.Replica{Role: "db"})
 	if want := "not ready within 0.2 s (port 1)"; r.Msg != want || r.Attempt != 1 || len(s.Past) != 1 || s.Past[0].Msg != want {
-		t.Errorf("db is %+v, before that %+v", r, s.Past)
+		t.Errorf("got db %+v, past attempts %+v, want two attempts with %q", r, s.Past, want)
 	}
 }
 
-// Apps end whatever they wait for.
+// Apps can end while roles wait for others.
 func TestEndWhileWaiting(t *testing.T) {
 	t.Parallel()
 	roles := func() []spec.Role {
@@ -209,9 +209,9 @@ func TestEndWhileWaiting(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			id, dir := f.began(test.cfg, roles()...)
+			id, dir := f.submitInDir(test.cfg, roles()...)
 			f.waitFile(filepath.Join(dir, "up"))
-			f.says(id, "web", spec.Pending, "waits for role db to be ready")
+			f.waitForReplica(id, "web", spec.Pending, "waits for role db to be ready")
 			test.end(f, id, dir)
 			s := f.wait(id)
 			f.expect(s, test.state, test.code)
@@ -225,18 +225,18 @@ func TestEndWhileWaiting(t *testing.T) {
 	}
 }
 
-// Without anything to look at, nothing is looked at: "started" and "succeeded".
+// "started" and "succeeded" need no probe.
 func TestOrderOfRoles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	log := "echo %s >> log"
-	_, dir := f.began(nil,
+	_, dir := f.submitInDir(nil,
 		order(sh("c", 1, fmt.Sprintf(log, "c")), map[string]any{"depends_on": map[string]any{"b": "succeeded", "a": "started"}}),
 		order(sh("b", 1, "sleep 0.1; "+fmt.Sprintf(log, "b")), map[string]any{"depends_on": []any{"a"}}),
 		sh("a", 1, fmt.Sprintf(log, "a")))
 	f.expect(f.wait("app-1"), spec.Succeeded, 0)
 	data, err := os.ReadFile(filepath.Join(dir, "log"))
 	if err != nil || string(data) != "a\nb\nc\n" {
-		t.Errorf("the order was %q %v", data, err)
+		t.Errorf("got order %q, %v, want a, b, c", data, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Request is what the agent is asked to run: TorchX's PopenRequest. The
-// environment of the submitting command is not a part of it; it is joined at start.
+// Request is the plan that the agent runs, in the form of TorchX's PopenRequest. It does
+// not contain the environment of the submitting command, which is added at start.
 type Request struct {
 	AppID       string                    `json:"app_id"`
 	LogDir      string                    `json:"log_dir"`
@@ -17,8 +17,8 @@ type Request struct {
 	RoleLogDirs spec.Map[[]string]        `json:"role_log_dirs"`
 }
 
-// ReplicaParams is how one replica is run. Combined is only read: plans of TorchX and of older
-// versions name such a file, which is not written.
+// ReplicaParams is the process of one replica. Combined is only read: plans of TorchX and of
+// older versions have it, but the file is not written.
 type ReplicaParams struct {
 	Args     []string         `json:"args"`
 	Env      spec.Map[string] `json:"env"`
@@ -28,7 +28,7 @@ type ReplicaParams struct {
 	Cwd      string           `json:"cwd"`
 }
 
-// layout is where an app's files are, those of torchrun and TorchX included.
+// layout holds the paths of an app's files, including those of torchrun and TorchX.
 type layout struct{ bundled.Layout }
 
 func newLayout(home, logDir, id string) layout {
@@ -38,7 +38,7 @@ func newLayout(home, logDir, id string) layout {
 	return layout{bundled.Layout{Dir: agent.BundleAt(home, id).Dir}}
 }
 
-// layoutOf is the layout of an app that was submitted with that log folder.
+// layoutOf returns the layout of an app that was submitted with this log folder.
 func layoutOf(m *agent.Manifest, logDir string) layout {
 	option, _ := m.Cfg["log_dir"].(string)
 	return layout{bundled.Layout{Dir: logDir, User: option != ""}}
@@ -48,7 +48,7 @@ func (l layout) errorFile(r spec.Replica, attempt int) string {
 	return filepath.Join(l.ReplicaDir(r, attempt), "error.json")
 }
 
-// elasticDir is where torchrun writes its own logs.
+// elasticDir returns the folder in which torchrun writes its own logs.
 func (l layout) elasticDir(role string) string {
 	return filepath.Join(l.Dir, "torchelastic", agent.Escape(role))
 }

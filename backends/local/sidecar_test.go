@@ -9,8 +9,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestSidecar: a sidecar that ignores the request to end is killed after the grace period,
-// with all that it started.
+// TestSidecar: a sidecar that ignores SIGTERM is killed after the grace period, with its
+// child processes.
 func TestSidecar(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -23,11 +23,11 @@ func TestSidecar(t *testing.T) {
 		t.Errorf("the sidecar is %+v", r)
 	}
 	if pid := f.pid(dir + "/child"); alive(pid) {
-		t.Errorf("process %d is left", pid)
+		t.Errorf("process %d is still alive", pid)
 	}
 }
 
-// TestKilledAgentOfSidecars: when only sidecars are left, the result is on record.
+// TestKilledAgentOfSidecars: when only sidecars are left, the result is already recorded.
 func TestKilledAgentOfSidecars(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -43,12 +43,12 @@ func TestKilledAgentOfSidecars(t *testing.T) {
 		t.Errorf("the sidecar is %+v", r)
 	}
 	if pid := f.pid(dir + "/pid"); alive(pid) {
-		t.Errorf("the sidecar, process %d, is left", pid)
+		t.Errorf("the sidecar, process %d, is still alive", pid)
 	}
 }
 
-// TestKilledAgentAfterRestart: restarts are on record, and roles that were not run again
-// keep their success.
+// TestKilledAgentAfterRestart: restarts are recorded, and roles that were not run again
+// remain successful.
 func TestKilledAgentAfterRestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -58,7 +58,7 @@ func TestKilledAgentAfterRestart(t *testing.T) {
 	train.MaxRetries = 1
 	id := f.submit(nil, prep, order(train, map[string]any{"depends_on": map[string]any{"prep": "succeeded"}}))
 	f.waitFile(dir + "/again")
-	f.eventually("the second start to be on record", func() bool {
+	f.waitFor("the record of the second start", func() bool {
 		s, err := f.b.Describe(f.ctx, id)
 		return err == nil && s.NumRestarts == 1
 	})

@@ -13,7 +13,7 @@ func TestParseSize(t *testing.T) {
 	}
 	for _, text := range []string{"", "g", "-1", "1x", "1 GiB", "1gg", "nan", "inf", "1e30", "99999999TiB", "0x10"} {
 		if got, err := parseSize(text); err == nil {
-			t.Errorf("%s: no error but %d", text, got)
+			t.Errorf("%s: got %d, want an error", text, got)
 		}
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"torchx/runtime/failpoint"
 )
 
-// Submit writes the bundle, starts its agent and returns when every replica has
-// started.
+// Submit writes the bundle, starts its agent and returns when all replicas have started.
 func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	m, err := b.manifest(ctx, p)
 	if err != nil {
@@ -36,7 +35,7 @@ func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifes
 	if environ == nil {
 		environ = os.Environ()
 	}
-	req, _ := p.Request.(*Request) // Plan and Load make nothing else
+	req, _ := p.Request.(*Request) // Plan and Load return no other type
 	devices := deviceRequest(p.App, o, req, environ)
 	return &agent.Manifest{
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID), Home: b.Home,
@@ -46,5 +45,5 @@ func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifes
 	}, nil
 }
 
-// Probe always finds the local machine.
+// Probe always succeeds: the local machine is always available.
 func (b *Backend) Probe(context.Context) error { return nil }

@@ -14,28 +14,28 @@ import (
 	"torchx/runtime/spec"
 )
 
-// successFile is what TorchX leaves in an app's log folder at its end, also when
-// the app failed, but not when it was cancelled (its facts 87 and 88).
+// successFile is the file that TorchX writes into an app's log folder at its end, also if
+// the app failed, but not if it was canceled (facts 87 and 88).
 const successFile = "SUCCESS"
 
 type success struct {
 	AppID       string                     `json:"app_id"`
 	LogDir      string                     `json:"log_dir"`
 	FinalState  spec.State                 `json:"final_state"`
-	LastUpdated float64                    `json:"last_updated"` // unix seconds
+	LastUpdated float64                    `json:"last_updated"` // Unix time in seconds
 	Roles       spec.Map[[]successReplica] `json:"roles"`
 }
 
 type successReplica struct {
 	ReplicaID int    `json:"replica_id"`
 	PID       int    `json:"pid"`
-	ExitCode  *int   `json:"exitcode"` // -n for signal n, as Python's subprocess says it
+	ExitCode  *int   `json:"exitcode"` // -n for signal n, as in Python's subprocess
 	Stdout    string `json:"stdout"`
 	Stderr    string `json:"stderr"`
 	ErrorFile string `json:"error_file"`
 }
 
-// writeSuccess leaves the file in a log folder of the user's.
+// writeSuccess writes the SUCCESS file if the user chose the log folder.
 func (c *commands) writeSuccess(s *spec.Status, now time.Time) error {
 	if !c.layout.User || s.State == spec.Cancelled {
 		return nil

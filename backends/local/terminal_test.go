@@ -18,8 +18,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// onTerminal starts a shell script on a terminal.
-func (f *fixture) onTerminal(script string) string {
+// submitWithTerminal submits a shell script that runs on a terminal.
+func (f *fixture) submitWithTerminal(script string) string {
 	f.Helper()
 	p := f.plan(backend.Config{}, sh("r", 1, script))
 	p.TTY = &backend.TerminalSize{Rows: 5, Cols: 7}
@@ -39,8 +39,8 @@ func (f *fixture) openTerminal(id string) backend.Terminal {
 	return t
 }
 
-// until reads a terminal until it has shown a text, or to its end for "".
-func (f *fixture) until(t backend.Terminal, text string) string {
+// readUntil reads a terminal until its output contains a text, or to its end for "".
+func (f *fixture) readUntil(t backend.Terminal, text string) string {
 	f.Helper()
 	var shown strings.Builder
 	for text == "" || !strings.Contains(shown.String(), text) {
@@ -56,14 +56,14 @@ func (f *fixture) until(t backend.Terminal, text string) string {
 	return shown.String()
 }
 
-// TestTerminalOfTwo: two clients type at once; no byte of either is lost or cut.
-func TestTerminalOfTwo(t *testing.T) {
+// TestTwoTerminalClients: two clients type at the same time; no line is lost or split.
+func TestTwoTerminalClients(t *testing.T) {
 	t.Parallel()
 	const lines = 500
 	f := newFixture(t)
-	id := f.onTerminal("stty size -echo; echo ready; wc -l; tty; stty size; exit 5")
+	id := f.submitWithTerminal("stty size -echo; echo ready; wc -l; tty; stty size; exit 5")
 	watcher := f.openTerminal(id)
-	f.until(watcher, "5 7\r\nready\r\n")
+	f.readUntil(watcher, "5 7\r\nready\r\n")
 	var typing sync.WaitGroup
 	for _, text := range []string{"from the first\n", "of the other\n"} {
 		c := f.openTerminal(id)
@@ -83,53 +83,53 @@ func TestTerminalOfTwo(t *testing.T) {
 	if err := watcher.CloseInput(); err != nil {
 		t.Fatal(err)
 	}
-	if shown := f.until(watcher, ""); !strings.Contains(shown, "1000\r\n/dev/") || !strings.Contains(shown, "6 8\r\n") {
+	if shown := f.readUntil(watcher, ""); !strings.Contains(shown, "1000\r\n/dev/") || !strings.Contains(shown, "6 8\r\n") {
 		t.Errorf("%q", shown)
 	}
 	if s := f.wait(id); s.ExitCode == nil || *s.ExitCode != 5 {
 		t.Errorf("%+v", s)
 	}
 	if _, err := os.Lstat(inputPath(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the FIFO: %v", err)
+		t.Errorf("the FIFO still exists: %v", err)
 	}
 	if _, err := watcher.Write([]byte("x")); err == nil {
-		t.Error("input for an app that has ended was taken")
+		t.Error("write to an ended app: got no error")
 	}
 }
 
-// TestTerminalOfBackground: what runs on when the leader has ended still has its output in the log.
+// TestTerminalOfBackground: the log has the output of processes that outlive the leader.
 func TestTerminalOfBackground(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.onTerminal(`(trap '' HUP; trap 'echo asked to end; exit' TERM; echo begun; while :; do sleep 0.05; done) & sleep 0.3`)
-	if shown := f.until(f.openTerminal(id), ""); !strings.HasSuffix(shown, "asked to end\r\n") {
+	id := f.submitWithTerminal(`(trap '' HUP; trap 'echo asked to end; exit' TERM; echo begun; while :; do sleep 0.05; done) & sleep 0.3`)
+	if shown := f.readUntil(f.openTerminal(id), ""); !strings.HasSuffix(shown, "asked to end\r\n") {
 		t.Errorf("%q", shown)
 	}
 }
 
-// TestTerminalReopened: a program that closes its streams has its terminal still.
+// TestTerminalReopened: a program that closes its streams can reopen its terminal.
 func TestTerminalReopened(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.onTerminal(`exec <&- >&- 2>&-; sleep 0.2; echo still here >/dev/tty`)
-	if shown := f.until(f.openTerminal(id), ""); shown != "still here\r\n" {
+	id := f.submitWithTerminal(`exec <&- >&- 2>&-; sleep 0.2; echo still here >/dev/tty`)
+	if shown := f.readUntil(f.openTerminal(id), ""); shown != "still here\r\n" {
 		t.Errorf("%q", shown)
 	}
 }
 
-// TestTerminalClose: a client that waits for the app can leave.
+// TestTerminalClose: Close unblocks a client that waits for the app.
 func TestTerminalClose(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.onTerminal("stty raw -echo; echo ready; exec sleep 300")
+	id := f.submitWithTerminal("stty raw -echo; echo ready; exec sleep 300")
 	c := f.openTerminal(id)
-	f.until(c, "ready")
+	f.readUntil(c, "ready")
 	done := make(chan error)
 	go func() {
 		_, err := c.Write(make([]byte, 1<<20))
 		done <- err
 	}()
-	if err := c.Close(); err != nil { // the writer may wait for room by now, or not: both must work
+	if err := c.Close(); err != nil { // whether or not the writer already waits for room
 		t.Error(err)
 	}
 	if err := <-done; !errors.Is(err, fs.ErrClosed) {
@@ -143,7 +143,7 @@ func TestTerminalClose(t *testing.T) {
 	}
 }
 
-// BenchmarkTerminalEcho is the way of a key to the replica and of its echo back.
+// BenchmarkTerminalEcho measures the time of a key to the replica and of its echo back.
 func BenchmarkTerminalEcho(b *testing.B) {
 	home := b.TempDir()
 	lb, err := New(Config{Home: home, Exe: os.Args[0]})
@@ -173,14 +173,14 @@ func BenchmarkTerminalEcho(b *testing.B) {
 	}
 	var took []time.Duration
 	for b.Loop() {
-		begun := time.Now()
+		start := time.Now()
 		if _, err := c.Write([]byte("k")); err != nil {
 			b.Fatal(err)
 		}
 		if o, err := c.Next(ctx); err != nil || string(o.Data) != "k" {
 			b.Fatalf("%q %v", o.Data, err)
 		}
-		took = append(took, time.Since(begun))
+		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
 	b.ReportMetric(took[len(took)*99/100].Seconds()*1e3, "p99-ms")

@@ -18,16 +18,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// inputFile is the FIFO in the bundle by which input reaches a terminal.
+// inputFile is the name of the FIFO in the bundle through which clients send input.
 const inputFile = "tty.fifo"
 
-// dialInterval is how often an agent that does not listen yet is tried.
+// dialInterval is the pause between attempts to connect to an agent that is not listening yet.
 const dialInterval = 5 * time.Millisecond
 
 func inputPath(b agent.Bundle) string { return filepath.Join(b.Dir, inputFile) }
 
-// terminal is a client's connection: output is read from the log, which has every
-// byte, and input goes to the agent.
+// terminal is a client's connection. It reads output from the log, which has every byte,
+// and sends input to the agent.
 type terminal struct {
 	output   *logstore.Raw
 	path     string
@@ -61,11 +61,11 @@ func (b *Backend) OpenTerminal(_ context.Context, id string, o backend.TerminalO
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
-	over := func() bool {
+	hasEnded := func() bool {
 		_, done, err := source.State()
 		return done || err != nil
 	}
-	return &terminal{output: output, path: inputPath(bundle), hasEnded: over, closed: make(chan struct{})}, nil
+	return &terminal{output: output, path: inputPath(bundle), hasEnded: hasEnded, closed: make(chan struct{})}, nil
 }
 
 // Next waits for output.
@@ -73,9 +73,9 @@ func (t *terminal) Next(ctx context.Context) (backend.TerminalOutput, error) {
 	return t.output.Next(ctx)
 }
 
-// connected waits until the agent listens. After Close it does not connect: nothing
-// would end a Write that waits for room then.
-func (t *terminal) connected() (*ttypipe.Sender, error) {
+// connect returns the connection and waits until the agent listens. It fails after Close,
+// because nothing could end a blocked Write then.
+func (t *terminal) connect() (*ttypipe.Sender, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.sender == nil {
@@ -89,8 +89,8 @@ func (t *terminal) connected() (*ttypipe.Sender, error) {
 			t.sender = s
 			break
 		}
-		early := errors.Is(err, fs.ErrNotExist) || errors.Is(err, ttypipe.ErrNoListener)
-		if !early || t.hasEnded() {
+		notYet := errors.Is(err, fs.ErrNotExist) || errors.Is(err, ttypipe.ErrNoListener)
+		if !notYet || t.hasEnded() {
 			return nil, err
 		}
 		select {
@@ -102,34 +102,34 @@ func (t *terminal) connected() (*ttypipe.Sender, error) {
 	return t.sender, nil
 }
 
-// Write passes input on.
+// Write sends input to the agent.
 func (t *terminal) Write(p []byte) (int, error) {
-	s, err := t.connected()
+	s, err := t.connect()
 	if err != nil {
 		return 0, err
 	}
 	return s.Write(p)
 }
 
-// CloseInput lets the replica read an end of file.
+// CloseInput sends EOF to the replica.
 func (t *terminal) CloseInput() error {
-	s, err := t.connected()
+	s, err := t.connect()
 	if err != nil {
 		return err
 	}
 	return s.End()
 }
 
-// Resize sets the size.
+// Resize sets the size of the terminal.
 func (t *terminal) Resize(size backend.TerminalSize) error {
-	s, err := t.connected()
+	s, err := t.connect()
 	if err != nil {
 		return err
 	}
 	return s.Resize(size.Rows, size.Cols)
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (t *terminal) Close() error {
 	t.once.Do(func() { close(t.closed) })
 	t.mu.Lock()

@@ -11,13 +11,13 @@ import (
 
 var errNoProcesses = backend.Errorf(backend.ErrUnsupported, "the local backend needs Linux or macOS")
 
-// Submit is not possible on this system.
+// Submit is not supported on this system.
 func (b *Backend) Submit(context.Context, *backend.Plan) error { return errNoProcesses }
 
-// Probe says that this system cannot run local apps.
+// Probe fails: this system cannot run local apps.
 func (b *Backend) Probe(context.Context) error { return errNoProcesses }
 
-// OpenTerminal is not possible on this system.
+// OpenTerminal is not supported on this system.
 func (b *Backend) OpenTerminal(context.Context, string, backend.TerminalOptions) (backend.Terminal, error) {
 	return nil, errNoProcesses
 }

@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// unsupported names, in one line, what the app or user set and a process cannot
-// honor.
+// unsupported returns one warning about settings of an app that have no effect in this
+// backend.
 func unsupported(in backend.PlanInput, o options) []string {
 	var all []string
 	seen := map[string]bool{}

@@ -25,7 +25,7 @@ type Position interface {
 	// options returns from where on the next stream is opened.
 	options(follow bool) Options
 	// begin is called when that stream is open.
-	begin(to Sink)
+	begin(to Sink, afterEOF bool)
 	// consume writes the new part of an entry.
 	consume(c *copier, e Entry) error
 	// searching reports whether the stream has not reached the cursor yet.
@@ -181,7 +181,7 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 	}
 	defer in.Close()
 	c.last.received, c.last.prevAtEOF, c.last.atEOF, c.last.startSize = false, c.last.atEOF, false, c.size()
-	c.pos.begin(c.to)
+	c.pos.begin(c.to, c.last.prevAtEOF)
 	g := newGuard(c.mode.Timing, c.retry.idleTimeout)
 	g.searching.Store(c.pos.searching())
 	if follow && c.retry.idleTimeout > 0 {

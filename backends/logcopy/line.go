@@ -27,6 +27,8 @@ type LineCursor struct {
 	Max    time.Time `json:"max"`    // the latest time of all lines so far
 	// First is the time of the first line of the log; zero if an older version began the copy.
 	First time.Time `json:"first,omitzero"`
+	// AtEOF is the cursor at the last end of a stream after which another one was opened.
+	AtEOF *LineCursor `json:"at_eof,omitempty"`
 	// Lost is set when the line was not found and a gap was noted, until the next new line.
 	Lost bool `json:"lost,omitempty"`
 	// Done is set when the log is complete.
@@ -37,7 +39,7 @@ func (c LineCursor) isZero() bool { return c.Time.IsZero() }
 
 // next returns the cursor at the end of line l, which follows that of c.
 func (c LineCursor) next(l lineSum, end int64) LineCursor {
-	n := LineCursor{Time: l.time, Nth: 1, Sum: l.sum, Offset: end, Max: c.Max, First: c.First}
+	n := LineCursor{Time: l.time, Nth: 1, Sum: l.sum, Offset: end, Max: c.Max, First: c.First, AtEOF: c.AtEOF}
 	if c.isZero() {
 		n.First = l.time
 	}
@@ -95,7 +97,12 @@ func (l *LinePosition) options(bool) (o Options) {
 	return o
 }
 
-func (l *LinePosition) begin(Sink) {
+func (l *LinePosition) begin(_ Sink, afterEOF bool) {
+	if afterEOF && !l.Cursor.isZero() {
+		at := l.Cursor
+		at.AtEOF = nil
+		l.Cursor.AtEOF, l.dirty = &at, true
+	}
 	l.search.active, l.search.nth, l.search.pending, l.offset = !l.Cursor.isZero(), 0, nil, 0
 }
 

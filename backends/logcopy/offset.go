@@ -54,7 +54,7 @@ func (o *OffsetPosition) options(follow bool) (from Options) {
 	return from
 }
 
-func (o *OffsetPosition) begin(to Sink) {
+func (o *OffsetPosition) begin(to Sink, _ bool) {
 	sizes := to.Sizes()
 	o.marks = marker{end: o.Cursor.Offsets, lastCursor: o.Cursor.Since}
 	o.skip = [2]int64{sizes[0] - o.Cursor.Offsets[0], sizes[1] - o.Cursor.Offsets[1]}

@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Projects returns the folders of a role's workspace and makes their paths absolute in
-// the role; relative ones start at cwd.
+// Projects returns the folders of a role's workspace and makes their paths absolute in the
+// role. Relative ones start at cwd.
 func Projects(role *spec.Role, cwd string) (projects []Project, err error) {
 	if role.Workspace == nil {
 		return nil, nil
@@ -24,10 +24,10 @@ func Projects(role *spec.Role, cwd string) (projects []Project, err error) {
 	return projects, nil
 }
 
-// Warnings returns a line about files that an image cannot hold, if there are any.
+// Warnings returns a line about skipped files, if there are any.
 func (t *Tree) Warnings() []string {
 	if len(t.Skipped) == 0 {
 		return nil
 	}
-	return []string{"an image cannot hold sockets, pipes and devices: without " + strings.Join(t.Skipped, ", ")}
+	return []string{"images cannot contain sockets, pipes and devices: skipped " + strings.Join(t.Skipped, ", ")}
 }

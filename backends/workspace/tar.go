@@ -16,23 +16,23 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// hashLength in hex digits: 128 bits exclude chance collisions.
+// hashLength is in hex digits: 128 bits exclude accidental collisions.
 const hashLength = 32
 
 // Build arguments.
 const (
 	buildImage     = "IMAGE"
-	buildWorkspace = "WORKSPACE" // a path, which is no content
+	buildWorkspace = "WORKSPACE" // a path
 )
 
-// Name is the image's name: `torchx-workspace:<hash>` of the base image's name,
-// the Dockerfile and every file's path, mode, link and bytes. It reads all files.
+// Name returns the image's name: `torchx-workspace:<hash>` of the base image's name, the
+// Dockerfile and every file's path, mode, link target and content. It reads all files.
 func (t *Tree) Name(ctx context.Context, base string) (string, error) {
 	return t.Write(ctx, base, io.Discard)
 }
 
-// Write writes the build context as a tar and returns the name of the image that
-// it makes from base. If files have changed since Scan it is another one, or an error.
+// Write writes the build context as a tar and returns the name of the image built from it
+// on base. If files have changed since Scan, the name differs or Write fails.
 func (t *Tree) Write(ctx context.Context, base string, w io.Writer) (name string, err error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "torchx workspace 1\n%q\n", base)
@@ -54,8 +54,8 @@ func (t *Tree) Write(ctx context.Context, base string, w io.Writer) (name string
 	return Repository + ":" + hex.EncodeToString(sum.Sum(nil))[:hashLength], nil
 }
 
-// BuildArgs are the build arguments of TorchX, where the Dockerfile has a use for
-// them: IMAGE and WORKSPACE, the first project.
+// BuildArgs returns the build arguments of TorchX that the Dockerfile uses: IMAGE, and
+// WORKSPACE, the path of the first project.
 func (t *Tree) BuildArgs(base string) map[string]string {
 	args := map[string]string{}
 	if strings.Contains(t.Dockerfile, buildImage) {
@@ -67,8 +67,8 @@ func (t *Tree) BuildArgs(base string) map[string]string {
 	return args
 }
 
-// write puts an entry into the tar and the sum. Owners and times are left out, so
-// that a checkout elsewhere has the same sum and layers are found again.
+// write adds an entry to the tar and the hash. It omits owners and times, so that another
+// checkout has the same hash and the engine's layer cache matches.
 func (e entry) write(out *tar.Writer, sum hash.Hash) error {
 	header, err := tar.FileInfoHeader(info{e}, e.link)
 	if err != nil {
@@ -79,7 +79,7 @@ func (e entry) write(out *tar.Writer, sum hash.Hash) error {
 		header.Name += "/"
 	}
 	if e.link != "" {
-		header.Mode = 0o777 // it differs between systems and means nothing
+		header.Mode = 0o777 // differs between systems, without a meaning
 	}
 	header.ModTime, header.Format = time.Unix(0, 0), tar.FormatPAX
 	fmt.Fprintf(sum, "%q %c %o %q %d\n", header.Name, header.Typeflag, header.Mode, header.Linkname, header.Size)
@@ -91,7 +91,7 @@ func (e entry) write(out *tar.Writer, sum hash.Hash) error {
 	}
 	content, err := e.open()
 	if err != nil {
-		return fmt.Errorf("%w (leave it out in %s?)", plain(err), ignoreFile)
+		return fmt.Errorf("%w (exclude it in %s)", plain(err), ignoreFile)
 	}
 	defer content.Close()
 	switch _, err := io.CopyN(io.MultiWriter(out, sum), content, e.size); {
@@ -110,7 +110,7 @@ func (e entry) open() (io.ReadCloser, error) {
 	return safefile.OpenInput(e.source)
 }
 
-// info is an entry as tar wants to see it.
+// info is the fs.FileInfo of an entry.
 type info struct{ e entry }
 
 func (i info) Name() string       { return i.e.path }

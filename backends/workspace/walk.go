@@ -15,8 +15,8 @@ import (
 	"github.com/moby/patternmatcher/ignorefile"
 )
 
-// ignores selects what a project leaves out, by Docker's rules: the last pattern that
-// matches counts, and files in an ignored folder are ignored too.
+// ignores selects the files that a project excludes, by Docker's rules: the last matching
+// pattern counts, and files in an ignored folder are ignored, too.
 type ignores struct {
 	matcher *patternmatcher.PatternMatcher // nil: nothing is ignored
 	parents map[string]patternmatcher.MatchInfo
@@ -41,7 +41,7 @@ func readIgnores(root string) (*ignores, error) {
 	return &ignores{m, map[string]patternmatcher.MatchInfo{}}, nil
 }
 
-// match reports whether a path, with slashes, is ignored. Parents are asked first.
+// match reports whether a path, with slashes, is ignored. It must be called for parents first.
 func (i *ignores) match(rel string) (bool, error) {
 	if i.matcher == nil || rel == Dockerfile {
 		return false, nil
@@ -54,9 +54,8 @@ func (i *ignores) match(rel string) (bool, error) {
 	return ignored, nil
 }
 
-// mayHold reports whether an ignored folder can have something in it that a
-// pattern with ! takes back.
-func (i *ignores) mayHold(dir string) bool {
+// mayContain reports whether a pattern with ! may include files in an ignored folder.
+func (i *ignores) mayContain(dir string) bool {
 	if !i.matcher.Exclusions() {
 		return false
 	}
@@ -65,16 +64,16 @@ func (i *ignores) mayHold(dir string) bool {
 			continue
 		}
 		text := filepath.ToSlash(p.String())
-		// A pattern with ** can match at any depth, others only as deep as they are.
-		if strings.Contains(text, "**") || within(dir, text) {
+		// A pattern with ** can match at any depth, others only at their own depth.
+		if strings.Contains(text, "**") || mayMatchBelow(dir, text) {
 			return true
 		}
 	}
 	return false
 }
 
-// within reports whether pattern can match below dir: whether dir matches its beginning.
-func within(dir, pattern string) bool {
+// mayMatchBelow reports whether pattern can match below dir: whether dir matches its start.
+func mayMatchBelow(dir, pattern string) bool {
 	d, p := strings.Split(dir, "/"), strings.Split(strings.TrimPrefix(pattern, "/"), "/")
 	for n := range min(len(d), len(p)) {
 		if ok, err := path.Match(p[n], d[n]); err != nil || !ok {
@@ -84,7 +83,7 @@ func within(dir, pattern string) bool {
 	return true
 }
 
-// addFolder adds what is below root, links as links and empty folders too.
+// addFolder adds everything below root, including empty folders. It does not follow links.
 func (t *Tree) addFolder(found map[string]entry, root, into string) error {
 	skip, err := readIgnores(root)
 	if err != nil {
@@ -104,12 +103,12 @@ func (t *Tree) addFolder(found map[string]entry, root, into string) error {
 			return matchErr
 		}
 		switch {
-		case ignored && d.IsDir() && !skip.mayHold(rel):
+		case ignored && d.IsDir() && !skip.mayContain(rel):
 			return fs.SkipDir
 		case ignored:
 			return nil
 		case err != nil:
-			return fmt.Errorf("%w (leave it out in %s?)", plain(err), ignoreFile)
+			return fmt.Errorf("%w (exclude it in %s)", plain(err), ignoreFile)
 		}
 		info, err := d.Info()
 		if err != nil {

@@ -1,7 +1,7 @@
-// Package workspace turns local project folders into the build context of an
-// image. It only reads files: the image's name follows from what is in the folders, so
-// a plan can name an image that is not built yet. Scan lists the files (a Tree), honoring
-// .dockerignore; Tree.Name names the image; Tree.Write writes the build context.
+// Package workspace turns local project folders into the build context of an image. It
+// only reads files: the image's name is derived from the contents of the folders, so a
+// plan can name an image that is not built yet. Scan returns the files as a Tree, without
+// those in .dockerignore; Tree.Name returns the name; Tree.Write writes the build context.
 package workspace
 
 import (
@@ -21,50 +21,50 @@ import (
 )
 
 const (
-	// Dockerfile is what a project may have to say how its image is built; it is
-	// never ignored.
+	// Dockerfile is the name of the file by which a project defines how to build its image.
+	// It is never ignored.
 	Dockerfile = "Dockerfile.torchx"
-	// Repository is the name of built images; the tag is the hash of their content.
+	// Repository is the name of built images. The tag is the hash of their content.
 	Repository = "torchx-workspace"
 
 	ignoreFile = ".dockerignore"
-	// maxText bounds both of them in bytes.
+	// maxText is the maximum size of both files, in bytes.
 	maxText = 4 << 20
 
 	// defaultDockerfile is that of TorchX.
 	defaultDockerfile = "ARG IMAGE\nFROM $IMAGE\nCOPY . .\n"
 )
 
-// Project is a local folder or file and where it goes.
+// Project is a local folder or file and its destination.
 type Project struct {
 	Path string // absolute
-	Into string // folder (or name, for a file) below the image's working folder; "" is that folder
+	Into string // folder, or name of a file, below the image's working folder; "" is that folder
 }
 
-// Tree is what goes into an image. Scan makes one; it does not change.
+// Tree is the content of an image, as Scan found it.
 type Tree struct {
 	Projects   []Project
 	Files      int      // regular files and links
 	Bytes      int64    // of regular files
-	Skipped    []string // sockets, pipes and devices, which an image cannot hold
+	Skipped    []string // sockets, pipes and devices, which an image cannot contain
 	Dockerfile string   // the text that builds the image
 
-	entries []entry // by path
+	entries []entry // sorted by path
 }
 
 // entry is a file, folder or link of the context.
 type entry struct {
 	path   string // in the context, with slashes
-	source string // on disk; "" for text and for folders that only hold projects
+	source string // on disk; "" for text and for parent folders of projects
 	mode   fs.FileMode
 	size   int64
 	link   string // target of a link
-	text   string // content, where there is no source
+	text   string // content, if source is ""
 }
 
-// Scan lists what the projects hold, without what their .dockerignore leaves out.
-// Of files with the same place the last one counts. Errors: one line with the
-// path that cannot be read.
+// Scan returns the files of the projects, without those that their .dockerignore excludes.
+// Of files with the same destination, the last one wins. Errors: one line with the path
+// that cannot be read.
 func Scan(projects []Project) (*Tree, error) {
 	t := &Tree{Projects: projects}
 	found := map[string]entry{}
@@ -84,7 +84,7 @@ func Scan(projects []Project) (*Tree, error) {
 		}
 	}
 	slices.SortFunc(t.entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
-	return t, t.checkPlaces(found)
+	return t, t.checkConflicts(found)
 }
 
 func (t *Tree) add(found map[string]entry, p Project) error {
@@ -108,7 +108,7 @@ func (t *Tree) add(found map[string]entry, p Project) error {
 	return t.addEntry(found, root, into, info)
 }
 
-// addParents adds the folders that lead to a place in the context.
+// addParents adds the parent folders of a path in the context.
 func addParents(found map[string]entry, at string) {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if _, ok := found[dir]; !ok {
@@ -156,12 +156,12 @@ func (t *Tree) addDockerfile(found map[string]entry) error {
 	return nil
 }
 
-// checkPlaces refuses a file where another project has a folder.
-func (t *Tree) checkPlaces(found map[string]entry) error {
+// checkConflicts refuses a path that is a file in one project and a folder in another.
+func (t *Tree) checkConflicts(found map[string]entry) error {
 	for _, e := range t.entries {
 		for dir := path.Dir(e.path); dir != "."; dir = path.Dir(dir) {
 			if at, ok := found[dir]; ok && !at.mode.IsDir() {
-				return fmt.Errorf("workspace: %s would be a file and a folder: give its projects other places", dir)
+				return fmt.Errorf("workspace: %s would be a file and a folder: use different destinations for the projects", dir)
 			}
 		}
 	}
@@ -177,17 +177,17 @@ func plain(err error) error {
 	return err
 }
 
-// CheckLocal refuses URLs, which TorchX reads by fsspec: s3://, gs://, memory://.
+// CheckLocal refuses URLs, such as s3://, gs:// and memory://, which TorchX reads with fsspec.
 func CheckLocal(project string) error {
 	scheme, _, ok := strings.Cut(project, "://")
 	if !ok || scheme == "file" || strings.ContainsAny(scheme, "/\\") {
 		return nil
 	}
-	return fmt.Errorf("%s is a URL, and a workspace is a folder of this machine: copy it here and name the copy (file:///PATH is allowed)", project)
+	return fmt.Errorf("%s is a URL, but a workspace is a local folder: copy it to this machine and pass its path (file:///PATH is allowed)", project)
 }
 
-// Absolute makes the path of a project absolute, from the folder cwd; ~ is the home
-// of the user and file:// TorchX's way to write one. It must be there.
+// Absolute returns the absolute path of a project, relative to cwd. It accepts ~ and, as
+// TorchX does, file://. The project must exist.
 func Absolute(dir, cwd string) (string, error) {
 	if err := CheckLocal(dir); err != nil {
 		return "", err
@@ -201,29 +201,29 @@ func Absolute(dir, cwd string) (string, error) {
 		dir = filepath.Join(cwd, dir)
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("there is no folder or file %s", dir)
+		return "", fmt.Errorf("%s does not exist", dir)
 	}
 	return filepath.Clean(dir), nil
 }
 
 // Push is an image to push to a repository.
 type Push struct {
-	Local  string // its name or id on this machine
+	Local  string // its name or ID on this machine
 	Remote string // reference with the tag
-	// Tree, if not nil, is what the image is built from onto Base, where no image is
-	// called Local yet.
+	// Tree, if not nil, is the workspace from which to build the image on Base if Local
+	// does not exist.
 	Tree *Tree
 	Base string
 }
 
-// PushOptions say how images are pushed.
+// PushOptions are options of Pusher.Push.
 type PushOptions struct {
-	Quiet    bool // no output of builds that succeed
+	Quiet    bool // no output of successful builds
 	Progress backend.Progress
 }
 
-// Pusher builds and pushes images, for backends whose machines are elsewhere.
-// Errors: one line; backend.ErrUnavailable where there is nothing to build with.
+// Pusher builds and pushes images, for backends with remote machines. Errors: one line;
+// backend.ErrUnavailable if it cannot build images.
 type Pusher interface {
 	Push(ctx context.Context, images []Push, o PushOptions) error
 }

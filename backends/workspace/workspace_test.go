@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// write makes the files of a folder; a name that ends in / is an empty folder.
+// write creates files in a folder, as NAME=TEXT. A name that ends in / is an empty folder.
 func write(t *testing.T, dir string, files ...string) {
 	t.Helper()
 	for _, f := range files {
@@ -38,7 +38,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// contents scans projects and returns what the tar holds: a line for each entry.
+// contents scans projects and returns the entries of the tar, one line each.
 func contents(t *testing.T, projects ...Project) []string {
 	t.Helper()
 	tree, err := Scan(projects)
@@ -54,7 +54,7 @@ func contents(t *testing.T, projects ...Project) []string {
 		}
 		must(t, err)
 		if h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.ModTime.Unix() != 0 {
-			t.Errorf("%s has an owner or a time: %+v", h.Name, h)
+			t.Errorf("%s: got an owner or a time, want none: %+v", h.Name, h)
 		}
 		text, err := io.ReadAll(r)
 		must(t, err)
@@ -81,7 +81,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestIgnore has what Docker's own rules say; "left" lists what stays.
+// TestIgnore checks Docker's rules of .dockerignore. left are the files that are not ignored.
 func TestIgnore(t *testing.T) {
 	t.Parallel()
 	files := []string{"a.log=", "b.py=", "d/a.log=", "d/e/a.log=", "d/keep.log=", "data/x=", "data/deep/y=", "Dockerfile.torchx=FROM x"}
@@ -131,11 +131,11 @@ func TestSeveralProjects(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if got := contents(t, Project{one, "../../up"}); !slices.Contains(got, "up/a=1") {
-		t.Errorf("a place outside: %q", got)
+		t.Errorf("destination outside of the context: got %q, want up/a", got)
 	}
 }
 
-// TestName: the name follows from all that can change the image, and from nothing else.
+// TestName: the name depends on everything that can change the image, and on nothing else.
 func TestName(t *testing.T) {
 	t.Parallel()
 	make := func(change func(dir string)) string {
@@ -154,7 +154,7 @@ func TestName(t *testing.T) {
 		t.Errorf("name %s", same)
 	}
 	if again := make(func(dir string) { must(t, os.Chtimes(filepath.Join(dir, "a"), timeZero, timeZero)) }); again != same {
-		t.Error("another time makes another name")
+		t.Error("a changed time changes the name")
 	}
 	seen := map[string]string{same: "nothing"}
 	for what, change := range map[string]func(dir string){
@@ -174,7 +174,7 @@ func TestName(t *testing.T) {
 	} {
 		name := make(change)
 		if other, ok := seen[name]; ok {
-			t.Errorf("%s and %s make the same name", what, other)
+			t.Errorf("changes of %s and %s give the same name", what, other)
 		}
 		seen[name] = what
 	}
@@ -183,13 +183,13 @@ func TestName(t *testing.T) {
 	one, _ := tree.Name(t.Context(), "one")
 	two, _ := tree.Name(t.Context(), "two")
 	if one == two {
-		t.Error("the base image makes no difference")
+		t.Error("the base image does not change the name")
 	}
 }
 
 var timeZero = func() (z time.Time) { return z.AddDate(2000, 0, 0) }()
 
-// TestPathInDockerfile: the folder's path counts only where the image can have it.
+// TestPathInDockerfile: the folder's path changes the name only if the Dockerfile uses it.
 func TestPathInDockerfile(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
@@ -203,11 +203,11 @@ func TestPathInDockerfile(t *testing.T) {
 		names[name] = true
 	}
 	if len(names) != 3 {
-		t.Errorf("%d names, want 3", len(names))
+		t.Errorf("got %d names, want 3", len(names))
 	}
 }
 
-func TestWhatCannotBeRead(t *testing.T) {
+func TestUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "f=text")
@@ -222,23 +222,23 @@ func TestWhatCannotBeRead(t *testing.T) {
 	must(t, os.Remove(filepath.Join(dir, "f")))
 	_, err = tree.Name(t.Context(), "i")
 	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "f")) {
-		t.Errorf("a file that is gone: %v", err)
+		t.Errorf("deleted file: got %v", err)
 	}
 	if _, err := Scan([]Project{{Path: filepath.Join(dir, "no")}}); err == nil {
-		t.Error("a folder that does not exist is fine")
+		t.Error("missing folder: got no error")
 	}
 	write(t, dir, ignoreFile+"=[a")
 	if _, err := Scan([]Project{{Path: dir}}); err == nil || !strings.Contains(err.Error(), ignoreFile) {
-		t.Errorf("a bad pattern: %v", err)
+		t.Errorf("invalid pattern: got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := tree.Name(ctx, "i"); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled context: got %v", err)
 	}
 }
 
-func TestURLsAreNoFolders(t *testing.T) {
+func TestAbsoluteRefusesURLs(t *testing.T) {
 	t.Parallel()
 	cwd := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(cwd, "s3:"), 0o700))

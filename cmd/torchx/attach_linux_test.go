@@ -17,11 +17,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// session is a command that runs in this process, on a terminal of its own or without.
+// session is a command that runs in this process, with or without its own terminal.
 type session struct {
 	t       *testing.T
 	signals chan os.Signal
-	screen  *os.File // where it is typed; nil off a terminal
+	screen  *os.File // the user's side of the terminal; nil without one
 	shown   *watched
 	ended   chan int
 	before  unix.Termios  // the terminal's mode
@@ -34,7 +34,7 @@ func newWatched() *watched {
 	return w
 }
 
-// begin starts a command line with that home.
+// begin starts a command with TORCHX_HOME set to home.
 func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 	t.Helper()
 	exe, err := exec.LookPath("torchx")
@@ -57,9 +57,9 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 	go func() {
 		code := program.Run(context.Background(), append([]string{"torchx"}, args...), in, env, torchxProgram())
 		if pts != nil {
-			s.after, _ = unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS) // nil shows in the test
-			_ = pts.Close()                                               // the copying ends by it
-			// A reader that is left behind keeps the terminal open until it wakes up.
+			s.after, _ = unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS) // the test checks for nil
+			_ = pts.Close()                                               // ends copyScreen
+			// A blocked reader keeps the terminal open until it wakes up.
 			_, _ = s.screen.WriteString("\n")
 			<-copied
 		}
@@ -73,7 +73,7 @@ func (s *session) copyScreen(done chan<- struct{}) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := s.screen.Read(buf)
-		_, _ = s.shown.Write(buf[:n]) // a buffer
+		_, _ = s.shown.Write(buf[:n]) // cannot fail
 		if err != nil {
 			return // EIO: the pts's end is closed
 		}
@@ -85,7 +85,7 @@ func (s *session) typed(text string) {
 	must(s.t, err)
 }
 
-// detached starts an app that runs on and returns its id.
+// detached starts an app that keeps running and returns its handle.
 func detached(t *testing.T, dir string, line string) string {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "run", "-d", "comps.star:two", "--first", line, "--second", "sleep 300")
@@ -139,7 +139,7 @@ func TestAttachOnATerminal(t *testing.T) {
 	}
 }
 
-// TestAttachFromNow: what was written before is shown with --all only.
+// TestAttachFromNow: earlier output is printed only with --all.
 func TestAttachFromNow(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -168,7 +168,7 @@ func TestAttachFromNow(t *testing.T) {
 	}
 }
 
-// The app may end while the user thinks the question over: then nothing goes on.
+// TestAttachEndsWhileAsking: the app may end while attach asks whether to cancel it.
 func TestAttachEndsWhileAsking(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)

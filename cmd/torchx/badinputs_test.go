@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// badInput is one command line that must end in one clear line.
+// badInput is a command line of TorchX's goldens that must fail with one line.
 type badInput struct {
 	Name  string            `json:"name"`
 	Argv  []string          `json:"argv"`
@@ -21,31 +21,31 @@ type badInput struct {
 	Env   map[string]string `json:"env"`
 }
 
-// differentCodes are the cases that end with another exit code than in TorchX.
+// differentCodes holds the exit codes that differ from TorchX's.
 var differentCodes = map[string]int{
-	// Right with us.
+	// These work here.
 	"list_local":            program.ExitOK, // a history
 	"mount_permissions_key": program.ExitOK, // documented by TorchX, refused by its parser
 	// A dry run contacts and builds nothing.
 	"docker_workspace_no_image": program.ExitOK,
-	// Arguments of a component that cannot be read are usage errors here.
+	// Invalid arguments of a component are usage errors here.
 	"bad_dict_equals_in_value": program.ExitUsage,
 	"bad_list_int":             program.ExitUsage,
 	"missing_required_arg":     program.ExitUsage,
-	// The queue has a default, and a retry policy that a cluster does not have is a warning.
+	// The queue has a default, and a retry policy that the cluster lacks is a warning.
 	"k8s_missing_queue":     program.ExitOK,
 	"k8s_role_retry_policy": program.ExitOK,
-	// A flag given twice is a usage error, and so is an unknown command.
+	// A repeated flag and an unknown command are usage errors.
 	"repeated_run_flag": program.ExitUsage,
 	"tracker_none":      program.ExitUsage,
-	// The code of the shell for a program that is not there.
+	// The shell's code for a program that is not found.
 	"local_run_cmd_not_found": spec.ExitNotFound,
-	// A planned app that cannot be started is on record with 125; there is no engine here.
+	// A planned app that cannot be started is recorded with 125; no engine is available.
 	"docker_run_no_image": spec.ExitNotStarted,
 }
 
-// elsewhere are the backends that these tests do without: naming one that is
-// not there is a usage error in a flag and an unknown app in a handle.
+// elsewhere lists backends that torchx does not have: in a flag they are a usage error, in a
+// handle an unknown app.
 var elsewhere = []string{"slurm"}
 
 func (b badInput) want() int {
@@ -80,7 +80,7 @@ func TestBadInputs(t *testing.T) {
 	}
 }
 
-// check runs the case in a folder of its own.
+// check runs the case in its own folder.
 func (b badInput) check(t *testing.T) {
 	dir := caseDir(t)
 	var args, vars []string
@@ -104,8 +104,8 @@ func (b badInput) check(t *testing.T) {
 	}
 }
 
-// oneClearLine checks that an error was said in one line, before which warnings
-// may stand and after which the place in a component's source.
+// oneClearLine checks that exactly one line reports an error. Warnings may precede it, and
+// the position in a component's source may follow.
 func oneClearLine(t *testing.T, r result) {
 	t.Helper()
 	n := 0
@@ -115,7 +115,7 @@ func oneClearLine(t *testing.T, r result) {
 		}
 	}
 	if n != 1 {
-		t.Errorf("%d lines say what is wrong:\n%s", n, r.err)
+		t.Errorf("got %d error lines, want 1:\n%s", n, r.err)
 	}
 	for _, trace := range []string{"goroutine ", "panic", ".go:", "%!"} {
 		if strings.Contains(r.err, trace) {

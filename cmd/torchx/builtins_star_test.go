@@ -8,11 +8,11 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// starFolders have the Starlark files of this project.
+// starFolders are the folders with Starlark files of this project.
 var starFolders = []string{"components", "examples"}
 
-// The built-in components pass their own tests, *_test.star beside them, run by the
-// command that users run theirs with; everything of them is covered.
+// TestBuiltinComponents: the built-in components pass their tests, components/*_test.star,
+// with full coverage.
 func TestBuiltinComponents(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")

@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// shellPath finds a shell; a test without it is skipped unless TORCHX_REQUIRE names it.
-func shellPath(t *testing.T, shell string) string {
+// toolPath returns the path of a program. Without it, toolPath skips the test, or fails it if
+// TORCHX_REQUIRE names the program.
+func toolPath(t *testing.T, name string) string {
 	t.Helper()
-	path, err := exec.LookPath(shell)
+	path, err := exec.LookPath(name)
 	if err == nil {
 		return path
 	}
 	for _, part := range strings.Split(os.Getenv("TORCHX_REQUIRE"), ",") {
-		if part == shell {
+		if part == name {
 			t.Fatal(err)
 		}
 	}
@@ -27,7 +28,7 @@ func shellPath(t *testing.T, shell string) string {
 	return ""
 }
 
-// shellDir is a folder with the completion script of a shell, a component with typed
+// shellDir returns a folder with the completion script of a shell, a component with typed
 // arguments, and a file.
 func shellDir(t *testing.T, shell string) string {
 	t.Helper()
@@ -39,7 +40,7 @@ func shellDir(t *testing.T, shell string) string {
 	return dir
 }
 
-// inShell runs a script in a shell, in dir, and returns what it prints.
+// inShell runs a script in a shell, in dir, and returns its output.
 func inShell(t *testing.T, dir, path string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -54,11 +55,11 @@ func inShell(t *testing.T, dir, path string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// TestBashCompletion runs the script in a real bash, with the words as readline
-// splits them.
+// TestBashCompletion runs the script in a real bash, with words split as readline splits
+// them.
 func TestBashCompletion(t *testing.T) {
 	t.Parallel()
-	bash := shellPath(t, "bash")
+	bash := toolPath(t, "bash")
 	dir := shellDir(t, "bash")
 	for _, c := range []struct {
 		words string // a bash array
@@ -87,7 +88,7 @@ func TestBashCompletion(t *testing.T) {
 		got := inShell(t, dir, bash, "--norc", "-c", `source ./torchx.bash
 COMP_WORDS=(`+c.words+`) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$1 COMP_POINT=$2
 _torchx; printf '%s\n' "${COMPREPLY[@]}"`, "bash", c.line, strconv.Itoa(len(line)))
-		if c.want == "" { // all of the file's
+		if c.want == "" { // all files
 			if !strings.Contains(got, "two") || strings.Contains(got, ":") {
 				t.Errorf("%s: %q", c.line, got)
 			}
@@ -99,10 +100,10 @@ _torchx; printf '%s\n' "${COMPREPLY[@]}"`, "bash", c.line, strconv.Itoa(len(line
 	}
 }
 
-// TestFishCompletion asks a real fish what it would offer.
+// TestFishCompletion compares what a real fish offers.
 func TestFishCompletion(t *testing.T) {
 	t.Parallel()
-	fish := shellPath(t, "fish")
+	fish := toolPath(t, "fish")
 	dir := shellDir(t, "fish")
 	for line, want := range map[string]string{
 		"torchx runo":                              "runopts\tlist the options of backends",
@@ -122,8 +123,8 @@ func TestFishCompletion(t *testing.T) {
 	}
 }
 
-// zshDriver types lines, each with a Tab behind it, into an interactive zsh, and
-// prints what becomes of them. The widget behind each Tab runs once it has been completed.
+// zshDriver types lines, each followed by a Tab, into an interactive zsh, and prints the
+// completed lines. A widget runs after each Tab, when the line is complete.
 const zshDriver = `
 zmodload zsh/zpty
 zpty z zsh -f -i
@@ -136,10 +137,10 @@ while zpty -r z out; do :; done
 cat ./lines
 `
 
-// TestZshCompletion presses Tab in a real zsh.
+// TestZshCompletion types Tab in a real zsh.
 func TestZshCompletion(t *testing.T) {
 	t.Parallel()
-	zsh := shellPath(t, "zsh")
+	zsh := toolPath(t, "zsh")
 	dir := shellDir(t, "zsh")
 	lines := [][2]string{
 		{"torchx runo", "torchx runopts"},

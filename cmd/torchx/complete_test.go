@@ -12,8 +12,8 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// completions are the words that the hidden command offers for a line, the last
-// one being at the cursor; explanations are left out.
+// completions returns the words that the hidden command offers at the end of a line, without
+// explanations.
 func completions(t *testing.T, dir string, words ...string) []string {
 	t.Helper()
 	r := torchx(t, dir, nil, "", append([]string{complete.Command, "torchx"}, words...)...)
@@ -28,7 +28,7 @@ func completions(t *testing.T, dir string, words ...string) []string {
 	return out
 }
 
-// typedComponent has a parameter of each type that says more than str does.
+// typedComponent has a parameter of each type other than str.
 const typedComponent = `def f(*what, mode = "fast", modes = None, h = None, data = None, wait = 90, memory = 1 << 30, loud = False):
     """Does it.
 
@@ -118,7 +118,7 @@ func TestComplete(t *testing.T) {
 		{"config explain dist.dd", "dist.ddp"},
 		{"config explain -b loc", "local local_docker"},
 		{"runopts l", "local"},
-		{"status ", ""}, // there is no history yet
+		{"status ", ""}, // no history yet
 	} {
 		words := strings.Split(c.line, " ")
 		got := completions(t, dir, words...)
@@ -188,18 +188,18 @@ func TestCompleteHandles(t *testing.T) {
 	}
 }
 
-// TestCompleteIsFast: the user waits for it at each Tab. The bound is generous,
-// the machine of a test has much else to do.
+// TestCompleteIsFast: the user waits at each Tab. The bound is generous, because tests run
+// in parallel.
 func TestCompleteIsFast(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
 	best := time.Hour
 	for range 5 {
-		begun := time.Now()
+		started := time.Now()
 		completions(t, dir, "run", "dist.ddp", "--")
-		best = min(best, time.Since(begun))
+		best = min(best, time.Since(started))
 	}
 	if best > 300*time.Millisecond {
-		t.Errorf("it takes %v", best)
+		t.Errorf("got %v, which is too slow", best)
 	}
 }

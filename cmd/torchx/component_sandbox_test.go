@@ -12,10 +12,10 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// marker is what no component may bring to light.
+// marker is the content that no component may read.
 const marker = "outside-marker-7431"
 
-// sandboxDir is a project with ways out of it, beside a folder it may not read.
+// sandboxDir returns a project with files that try to read the folder next to it.
 func sandboxDir(t *testing.T) string {
 	t.Helper()
 	top := tempDir(t)
@@ -48,7 +48,7 @@ func sandboxDir(t *testing.T) string {
 	return project
 }
 
-// A component file reads what is in its root and nothing else, whichever way it tries.
+// TestComponentStaysInItsRoot: a component file can only read files below its root.
 func TestComponentStaysInItsRoot(t *testing.T) {
 	t.Parallel()
 	dir := sandboxDir(t)
@@ -74,7 +74,8 @@ func TestComponentStaysInItsRoot(t *testing.T) {
 	}
 }
 
-// Names that would run, read or write something at evaluation do not exist.
+// TestComponentCannotRunAnything: names that would run, read or write something during
+// evaluation do not exist.
 func TestComponentCannotRunAnything(t *testing.T) {
 	t.Parallel()
 	dir := sandboxDir(t)
@@ -98,7 +99,7 @@ func TestComponentCannotRunAnything(t *testing.T) {
 			onlyFile(t, dir, "x.star")
 		})
 	}
-	// Arguments that a shell would run stay what they are.
+	// Arguments that a shell would run are passed on unchanged.
 	got := torchx(t, dir, nil, "", "run", "--dryrun", "--json", "utils.echo", "--msg", "$(touch ran) `touch ran`; touch ran")
 	if got.code != program.ExitOK || !strings.Contains(got.out, "$(touch ran) `touch ran`; touch ran") {
 		t.Errorf("exit code %d: %s", got.code, got.out)
@@ -108,7 +109,7 @@ func TestComponentCannotRunAnything(t *testing.T) {
 	}
 }
 
-// onlyFile checks that a folder has one file and no more.
+// onlyFile checks that a folder contains exactly one file.
 func onlyFile(t *testing.T, dir, name string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// docsRoot is the project's root.
+// docsRoot is the root of the project.
 const docsRoot = "../.."
 
 // consoleTime bounds one command of a page.
 const consoleTime = time.Minute
 
-// TestConsoleBlocks runs the `console` blocks of README and docs, each page in a folder and
-// a home of its own, and compares what is printed. In a page,
+// TestConsoleBlocks runs the `console` blocks of README and docs, each page in its own folder
+// and home, and compares the output. In a page,
 //
 //	<!-- file: train.star -->       writes the next block to that file
 //	<!-- not run: needs a cluster --> leaves the next console block out, with the reason
 //
-// A line `...` stands for any lines. IDs, times, durations, ports and the order of lines,
-// which replicas do not agree on, do not count.
+// A line `...` matches any lines. IDs, times, durations, ports and the order of lines, which
+// varies with several replicas, are ignored.
 func TestConsoleBlocks(t *testing.T) {
 	t.Parallel()
 	for _, page := range docPages(t) {
@@ -42,7 +42,7 @@ func TestConsoleBlocks(t *testing.T) {
 	}
 }
 
-// docPages returns the pages that can have console blocks.
+// docPages returns the pages that may have console blocks.
 func docPages(t *testing.T) (pages []string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(docsRoot, "docs"), func(path string, _ fs.DirEntry, err error) error {
@@ -61,7 +61,7 @@ func docPages(t *testing.T) (pages []string) {
 // block is a fenced block of a page.
 type block struct {
 	line     int    // of its first line of text
-	language string // behind the fence
+	language string // after the fence
 	note     string // of the comment above
 	text     string
 }
@@ -100,7 +100,7 @@ func runPage(t *testing.T, page string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // the agent of an app that has just ended may still write
+	t.Cleanup(func() { // an agent may still write after its app has ended
 		for deadline := time.Now().Add(consoleTime); os.RemoveAll(dir) != nil && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
@@ -133,7 +133,7 @@ func runPage(t *testing.T, page string) {
 	}
 }
 
-// command is a command of a console block and what it prints.
+// command is a command of a console block with its expected output.
 type command struct {
 	line       int
 	text, want string
@@ -162,26 +162,28 @@ func (c command) run(t *testing.T, work, home string, env []string) int {
 	for {
 		cmd := exec.CommandContext(ctx, "bash", "-c", c.text)
 		cmd.Dir, cmd.Env = work, env
-		out, _ := cmd.CombinedOutput() // what it prints says how it ended
+		out, _ := cmd.CombinedOutput() // the output tells how it ended
 		got := comparable(strings.ReplaceAll(string(out), home, "/home/you"))
 		if matches(want, got) {
 			return cmd.ProcessState.ExitCode()
 		}
-		if !looks.MatchString(c.text) || ctx.Err() != nil {
+		if !readsState.MatchString(c.text) || ctx.Err() != nil {
 			t.Fatalf("line %d: $ %sprinted\n%s\nwant\n%s", c.line, c.text, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }
 
-// looks matches commands that only look at an app, which may not have come so far yet.
-var looks = regexp.MustCompile(`(?m)^torchx (log|list|status|events) `)
+// readsState matches commands that only read the state of an app; they are repeated until the app
+// reaches the expected state.
+var readsState = regexp.MustCompile(`(?m)^torchx (log|list|status|events) `)
 
-// variable are the parts of what is printed that differ from run to run.
+// variable lists the parts of output that differ from run to run.
 var variable = []struct {
 	pattern *regexp.Regexp
 	name    string
 }{
-	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z| \d\d:\d\d:\d\d \S+)`), "TIME"},
+	{regexp.MustCompile(`\b\d+\.\d\d s\b`), "CPU"},
 	{regexp.MustCompile(`-[0-9bcdfghjklmnpqrstvwxz]{10,15}\b`), "-ID"},
 	{regexp.MustCompile(`(just now|\b\d+(\.\d+)?(ms|µs|[smhd])( ago)?\b)`), "DURATION"},
 	{regexp.MustCompile(`\b\d+(\.\d+)? ([KMG]iB|MB)\b`), "SIZE"},
@@ -189,7 +191,7 @@ var variable = []struct {
 	{regexp.MustCompile(` +`), " "},
 }
 
-// comparable returns the lines of a text without what differs from run to run.
+// comparable returns the lines of a text with variable parts replaced.
 func comparable(text string) (lines []string) {
 	for _, v := range variable {
 		text = v.pattern.ReplaceAllString(text, v.name)
@@ -202,8 +204,8 @@ func comparable(text string) (lines []string) {
 	return lines
 }
 
-// matches reports whether both have the same lines in any order, or want has `...` and its
-// other lines are all there.
+// matches reports whether both have the same lines in any order or, if want has `...`, got
+// contains the other lines of want.
 func matches(want, got []string) bool {
 	isAny := func(line string) bool { return line == "..." }
 	hasAny := slices.ContainsFunc(want, isAny)
@@ -218,7 +220,7 @@ func matches(want, got []string) bool {
 	return hasAny || len(rest) == 0
 }
 
-// TestConsoleMatching: the comparison can fail.
+// TestConsoleMatching: comparisons that match and that do not.
 func TestConsoleMatching(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {

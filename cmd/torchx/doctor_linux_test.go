@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"torchx/cmd/internal/doctor"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
 )
 
-// TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the
-// fix that the doctor names was followed.
+// TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the fix that
+// doctor names is applied.
 func TestDoctorFindsDeadApps(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)
@@ -35,9 +34,9 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	must(t, json.Unmarshal(data, &holder))
 	must(t, syscall.Kill(holder.PID, syscall.SIGKILL))
 	c := deadApps(t, dir)
-	for begun := time.Now(); c.Level == backend.LevelOK && time.Since(begun) < 20*time.Second; c = deadApps(t, dir) {
+	for started := time.Now(); c.Level == backend.LevelOK && time.Since(started) < 20*time.Second; c = deadApps(t, dir) {
 	}
-	if c.Level != backend.LevelWarning || !strings.Contains(c.Text, id) || !strings.Contains(c.Fix, "torchx list") {
+	if c.Level != backend.LevelWarning || !strings.Contains(c.Message, id) || !strings.Contains(c.Fix, "torchx list") {
 		t.Errorf("a dead app: %+v", c)
 	}
 	if r := torchx(t, dir, nil, "", "list"); !strings.Contains(r.out, "FAILED") {
@@ -48,11 +47,20 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	}
 }
 
-// deadApps is what the doctor says of apps that lost their agent.
-func deadApps(t *testing.T, dir string) backend.Check {
+// doctorCheck is a check of `doctor --json`.
+type doctorCheck struct {
+	Name, Message, Fix string
+	Level              backend.Level
+}
+
+// deadApps returns doctor's check of apps whose agent died.
+func deadApps(t *testing.T, dir string) doctorCheck {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "doctor", "--json")
-	var found []doctor.Examination
+	var found []struct {
+		Name   string
+		Checks []doctorCheck
+	}
 	if err := json.Unmarshal([]byte(r.out), &found); err != nil || len(found) < 2 || found[0].Name != "home" || found[1].Name != "local" {
 		t.Fatalf("%+v: %v", r, err)
 	}
@@ -62,5 +70,5 @@ func deadApps(t *testing.T, dir string) backend.Check {
 		}
 	}
 	t.Fatalf("%+v has no such check", found[1])
-	return backend.Check{}
+	return doctorCheck{}
 }

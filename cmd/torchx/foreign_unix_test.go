@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A home of another user is refused by all commands, whole or a part of it.
+// TestForeignHome: all commands refuse a home that belongs to another user, even in part.
 func TestForeignHome(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -23,7 +23,7 @@ func TestForeignHome(t *testing.T) {
 	seed := caseDir(t)
 	handle := strings.TrimSpace(bounded(t, seed, "run", "utils.echo", "--msg", "fine").out)
 	for part, want := range map[string]string{
-		"":                              "belongs to uid 54321, and torchx runs as root (uid 0): run torchx as that user (sudo -u '#54321' torchx …), or set TORCHX_HOME to a folder of your own",
+		"":                              "belongs to uid 54321, and torchx runs as root (uid 0): run torchx as that user (sudo -u '#54321' torchx …), or set TORCHX_HOME to your own folder",
 		"apps":                          "apps belongs to uid 54321",
 		"live":                          "live belongs to uid 54321",
 		"state.db":                      "state.db belongs to uid 54321",
@@ -54,7 +54,7 @@ func TestForeignHome(t *testing.T) {
 	}
 }
 
-// snapshot lists the files of a folder.
+// snapshot returns a list of the files below a folder.
 func snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

@@ -51,6 +51,9 @@ func TestNormalize(t *testing.T) {
 		{"ls -a", "list --all=true"},
 		{"run -it -e A=1 c", "run --tty=true --env=A=1 -- c"},
 		{"run -i -t c -i", "run --tty=true -- c -i"},
+		{"attach -it h", "attach --tty=true -- h"},
+		{"rerun --interactive h -i", "rerun --tty=true -- h -i"},
+		{"diff -e A=1 a", "diff --env=A=1 -- a"},
 		{"cancel -f h", "cancel --force=true -- h"},
 		{"-V", "--version=true"},
 		{"-s local list", "list --backend=local"},
@@ -90,9 +93,12 @@ func TestNormalizeErrors(t *testing.T) {
 		{"list --limit=1 --limit=2", "list: --limit is specified more than once"},
 		{"run -s local --backend local c", "run: --backend is specified more than once (also as -s)"},
 		{"list --all --all", "list: --all is specified more than once"},
-		{"list --all=maybe", "list: --all is a switch: maybe is neither true nor false"},
+		{"list --all=maybe", "list: --all takes no value: maybe is neither true nor false (write --all)"},
 		{"log h -x", "log: unknown flag -x."},
 		{"-- list", "unknown command --."},
+		{"utils.echo --msg a", "unknown command utils.echo: `torchx run utils.echo` runs a component"},
+		{"my.star:f", "unknown command my.star:f: `torchx run my.star:f` runs a component"},
+		{"./train.py", "unknown command ./train.py: `torchx run utils.python --script ./train.py` runs a script"},
 		{"agent", "unknown command agent."},
 		// Words of other tools that are answered.
 		{"exec -it h bash", "unknown command exec: `torchx attach --tty HANDLE`"},
@@ -109,7 +115,8 @@ func TestNormalizeErrors(t *testing.T) {
 		{"run --name x c", "run: unknown flag --name: `torchx run dist.ddp --name NAME"},
 		{"run -v /a:/b c", "run: unknown flag -v: `torchx run -b docker utils.sh --mounts"},
 		{"run --shm-size 1 c", "run: unknown flag --shm-size: arguments of a component follow it, `torchx run COMPONENT --shm-size …`"},
-		{"-d", "-d is an option of a command: torchx run -d"},
+		{"-d", "-d is an option of commands, such as `torchx run -d`"},
+		{"component --json", "component: --json is an option of commands, such as `torchx component list --json`"},
 		{"-v", "unknown flag -v: `torchx --log_level debug` prints more"},
 	} {
 		_, err := testGrammar().Normalize(strings.Fields(c.in))
@@ -122,9 +129,9 @@ func TestNormalizeErrors(t *testing.T) {
 	}
 }
 
-// FuzzNormalise checks that no argument gets lost or changed: positionals come
-// out as they went in, and everything else is one flag in its canonical form.
-func FuzzNormalise(f *testing.F) {
+// FuzzNormalize checks that no positional is lost or changed, that each flag is in canonical
+// form, and that the result is stable.
+func FuzzNormalize(f *testing.F) {
 	f.Add("run\x00-s\x00local\x00utils.echo\x00--msg\x00x")
 	f.Add("log\x00-\x00-t\x00-n5\x00--\x00--x")
 	f.Add("list\x00--log_level=debug")

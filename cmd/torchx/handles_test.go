@@ -9,8 +9,8 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// TestHandleOfAnotherBackend: bundles of all backends are in one folder, but the
-// handle says which one is meant. There is no engine here.
+// TestHandleOfAnotherBackend: bundles of all backends are in one folder, and the handle
+// selects the backend. No engine is available.
 func TestHandleOfAnotherBackend(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)

@@ -24,10 +24,8 @@ var notRun = map[string]string{
 	`torchx completion zsh > "${fpath[1]}/_torchx"`:                               "needs zsh",
 }
 
-// exampleProject are the files around the examples: a project as `torchx component new
-// train` starts it, beside a library.
+// exampleProject holds the files that examples read.
 var exampleProject = map[string]string{
-	"project/train.py":                   "import sys; print('training', sys.argv[1:])\n",
 	"project/kubeconfig.yaml":            "apiVersion: v1\nkind: Config\n",
 	"project/comp.py":                    "import torchx.specs as specs\n\n\ndef f(msg: str = \"hi\") -> specs.AppDef:\n    \"\"\"Prints.\"\"\"\n    return specs.AppDef(name=\"f\", roles=[specs.Role(name=\"f\", image=\"i\", entrypoint=\"echo\", args=[msg])])\n",
 	"shared/greet.star":                  "def hello():\n    \"\"\"Greets.\"\"\"\n    return specs.AppDef(name = \"hello\", roles = [specs.Role(name = \"r\", image = \"\", entrypoint = \"echo\", args = [\"hello\"])])\n",
@@ -37,7 +35,6 @@ var exampleProject = map[string]string{
 
 // TestHelpExamples runs the examples of each command's help as they are typed, after
 //
-//	torchx component new train
 //	torchx run utils.echo --msg hello
 //	torchx lib add shared ../shared      (lib COMMAND)
 //
@@ -74,7 +71,7 @@ func runExamples(t *testing.T, name string, examples []string) {
 	env := append(os.Environ(), "HOME="+filepath.Join(dir, "you"), "TORCHX_HOME="+filepath.Join(dir, "home"), "TORCHXCONFIG=")
 	ctx, cancel := context.WithTimeout(t.Context(), consoleTime)
 	defer cancel()
-	before := []string{"torchx component new train", "torchx run utils.echo --msg hello"}
+	before := []string{"torchx run utils.echo --msg hello"}
 	if strings.HasPrefix(name, "lib ") && name != "lib add" {
 		before = append(before, "torchx lib add shared ../shared")
 	}

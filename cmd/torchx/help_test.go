@@ -47,7 +47,7 @@ func TestOverviewFits(t *testing.T) {
 func TestHelpFitsTheScreen(t *testing.T) {
 	t.Parallel()
 	app := commandLine()
-	eachCommand(app.Commands, "", func(name string, c *cli.Command) {
+	eachCommand(app.Commands, "", func(name string, _ *cli.Command) {
 		text := program.HelpText(app, name, 80)
 		if rest, ok := strings.CutPrefix(text, "usage: torchx "+name); !ok || rest[0] != ' ' && rest[0] != '\n' {
 			t.Errorf("help of %s starts with %.60q, want its usage line", name, text)

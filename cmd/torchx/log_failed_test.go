@@ -9,7 +9,7 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// A log that cannot be read does not hide the others.
+// TestLogFailedGoesOn: an unreadable log does not hide the others.
 func TestLogFailedGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -20,7 +20,7 @@ func TestLogFailedGoesOn(t *testing.T) {
 	if len(found) != 1 {
 		t.Fatal(found)
 	}
-	// A folder where the stream should be: reading it is an error.
+	// A folder in place of the stream makes reading fail.
 	must(t, os.Remove(filepath.Join(found[0], "stdout.log")))
 	must(t, os.Mkdir(filepath.Join(found[0], "stdout.log"), 0o700))
 	r = torchx(t, dir, nil, "", "log", "--failed", handle)

@@ -1,6 +1,6 @@
-// Command torchx runs apps that are described in Starlark on this machine, on
-// Docker and on Kubernetes. This package lists the commands, which are in the rooms
-// of cmd/internal; cmd/internal/program parses the command line and reports errors.
+// Command torchx runs apps that are described in Starlark on this machine, on Docker and on
+// Kubernetes. This package lists the commands, which the packages of cmd/internal define;
+// cmd/internal/program parses the command line and reports errors.
 package main
 
 import (
@@ -27,13 +27,13 @@ import (
 
 func main() {
 	becomeLimited(os.Args)
-	program.CollectLate()
+	program.DelayGC()
 	program.OwnUmask()
 	os.Exit(program.Run(context.Background(), os.Args, ui.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, program.ProcessEnv(), torchxProgram()))
 }
 
-// becomeLimited turns this process into a replica's program with limits, if it was
-// started for that; first of all, so that the program finds its signals as they were.
+// becomeLimited replaces this process by a replica's program with limits, if it was started
+// for that. It must run first, so that the program inherits unchanged signal handling.
 func becomeLimited(args []string) {
 	if len(args) < 2 {
 		return
@@ -47,7 +47,7 @@ func becomeLimited(args []string) {
 	os.Exit(code)
 }
 
-// torchxProgram lists every command.
+// torchxProgram returns the commands, in the order and groups of the overview.
 func torchxProgram() program.Definition {
 	return program.Definition{
 		Commands: func(f *program.Factory) []*cli.Command {

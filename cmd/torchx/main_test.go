@@ -19,8 +19,8 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// noEngine is where these tests look for a Docker Engine: what is on the machine
-// must not show.
+// noEngine is the address of the Docker Engine in these tests, which must not depend on an
+// engine of the machine.
 const noEngine = "unix:///nowhere/docker.sock"
 
 func TestMain(m *testing.M) {
@@ -47,12 +47,12 @@ func TestScripts(t *testing.T) {
 			}
 			return os.WriteFile(filepath.Join(e.WorkDir, "comps.star"), comps, 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": codeCommand},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": codeCommand, "schema": schemaCommand},
 	})
 }
 
-// codeCommand is the script command `code N program args...`: the program must
-// end with that exit code. Its output is there for stdout and stderr.
+// codeCommand is the script command `code N program args...`: the program must exit with
+// code N. stdout and stderr can match its output.
 func codeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N program args...")
@@ -71,13 +71,13 @@ func codeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// result is what a command line printed and how it ended.
+// result is the output and the exit code of a command.
 type result struct {
 	code     int
 	out, err string
 }
 
-// torchx runs a command line in this process, as if in the folder dir.
+// torchx runs a command in this process with the working folder dir.
 func torchx(t *testing.T, dir string, vars []string, stdin string, args ...string) result {
 	t.Helper()
 	exe, err := exec.LookPath("torchx")
@@ -93,15 +93,15 @@ func torchx(t *testing.T, dir string, vars []string, stdin string, args ...strin
 	return result{code, out.String(), errs.String()}
 }
 
-// tempDir is t.TempDir for a folder that detached agents write to: one that has
-// just ended its app may still be closing its files.
+// tempDir is t.TempDir for folders that agents write to: an agent may still close files
+// after its app has ended.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "torchx-test-")
 	must(t, err)
 	t.Cleanup(func() {
 		err := os.RemoveAll(dir)
-		for begun := time.Now(); err != nil && time.Since(begun) < 20*time.Second; err = os.RemoveAll(dir) {
+		for started := time.Now(); err != nil && time.Since(started) < 20*time.Second; err = os.RemoveAll(dir) {
 			runtime.Gosched()
 		}
 		must(t, err)
@@ -109,7 +109,7 @@ func tempDir(t *testing.T) string {
 	return dir
 }
 
-// caseDir is a folder with the component files that the cases name.
+// caseDir returns a folder with the component files that the cases name.
 func caseDir(t *testing.T) string {
 	t.Helper()
 	dir := tempDir(t)
@@ -120,7 +120,7 @@ func caseDir(t *testing.T) string {
 		"broken.star":    "def comp(:\n    pass\n",
 		"importerr.star": "load(\"./nothing.star\", \"x\")\n\ndef comp():\n    return x\n",
 		"badcfg":         "[local]\nprepend_cwd=maybe\n[kubernetes]\nvalidate_spec=maybe\n",
-		"notini":         "this is no configuration\n",
+		"notini":         "not a configuration\n",
 		"x.py":           "",
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Whatever the umask, what an app leaves on disk is its owner's alone, and a
-// secret is in no file that others read and in no argument of ours.
+// TestFilesAreTheOwnersAlone: under any umask, only the owner can read the files of an app,
+// and a secret is neither in a file that others can read nor in an argument of a process.
 func TestFilesAreTheOwnersAlone(t *testing.T) {
 	t.Parallel()
 	for _, umask := range []string{"000", "022", "277", "777"} {
@@ -23,7 +23,7 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 			t.Parallel()
 			dir := secretDir(t)
 			home := filepath.Join(dir, "home")
-			// The shell's umask goes to torchx and to its agent; this process keeps its own.
+			// torchx and its agent inherit the shell's umask; this process keeps its umask.
 			script := "umask " + umask + `; exec torchx run s.star:sleeper`
 			writeText(t, filepath.Join(dir, "s.star"), strings.ReplaceAll(secretComponent, `"true"`, `"sh"`)+`
 def sleeper():
@@ -50,8 +50,8 @@ def sleeper():
 	}
 }
 
-// checkModes checks everything below a folder and counts the files, by name, in
-// which the secret is.
+// checkModes checks the modes of all files below a folder, and counts the files that contain
+// the secret, by name.
 func checkModes(t *testing.T, root string) map[string]int {
 	t.Helper()
 	holding := map[string]int{}
@@ -61,7 +61,7 @@ func checkModes(t *testing.T, root string) map[string]int {
 		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a temporary file that has gone
+			return nil // a temporary file that was removed
 		}
 		must(t, err)
 		if info.Mode().Perm()&0o077 != 0 {

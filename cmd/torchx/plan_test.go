@@ -9,7 +9,8 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// TestNotUTF8: a plan is JSON, which cannot hold any bytes; they are refused, not replaced.
+// TestNotUTF8: a plan is JSON, which cannot hold arbitrary bytes: they are refused, not
+// replaced.
 func TestNotUTF8(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)

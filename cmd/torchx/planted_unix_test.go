@@ -20,7 +20,7 @@ import (
 	"torchx/runtime/agent"
 )
 
-// plants put what is not a file in the place of one.
+// plants create something other than a regular file at a path.
 var plants = map[string]func(path string) error{
 	"pipe":   func(path string) error { return unix.Mkfifo(path, 0o600) },
 	"zero":   func(path string) error { return os.Symlink("/dev/zero", path) },
@@ -31,7 +31,7 @@ var plants = map[string]func(path string) error{
 	},
 }
 
-// bounded runs the program, which must end by itself.
+// bounded runs torchx, which must end within a bound.
 func bounded(t *testing.T, dir string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -54,7 +54,8 @@ func bounded(t *testing.T, dir string, args ...string) result {
 	return result{c.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// homeOfTwo is a folder whose home has an app that succeeded and one whose agent died.
+// homeOfTwo returns a folder with a home of two apps: one succeeded, the agent of the other
+// died.
 func homeOfTwo(t *testing.T) (dir, good, dead string) {
 	t.Helper()
 	dir = caseDir(t)
@@ -75,8 +76,8 @@ func homeOfTwo(t *testing.T) (dir, good, dead string) {
 	return dir, good, dead
 }
 
-// A pipe, a link, a folder or a huge file in the place of a file of the home neither
-// hangs a command nor hides the other apps.
+// TestPlantedFiles: a pipe, a link, a folder or a huge file instead of a file of the home
+// neither hangs a command nor hides other apps.
 func TestPlantedFiles(t *testing.T) {
 	t.Parallel()
 	seed, good, dead := homeOfTwo(t)
@@ -101,7 +102,7 @@ func TestPlantedFiles(t *testing.T) {
 				manifest := filepath.Join(dir, "home", "apps", dead, "app.json")
 				text, err := os.ReadFile(manifest)
 				must(t, err)
-				must(t, os.WriteFile(manifest, bytes.ReplaceAll(text, []byte(seed), []byte(dir)), 0o600)) // it has the place of the logs
+				must(t, os.WriteFile(manifest, bytes.ReplaceAll(text, []byte(seed), []byte(dir)), 0o600)) // it contains the path of the logs
 				path := filepath.Join(dir, "home", file)
 				must(t, os.RemoveAll(path))
 				must(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -119,7 +120,7 @@ func TestPlantedFiles(t *testing.T) {
 	}
 }
 
-// The same in the place of the user's own files, where a link to a file is fine.
+// TestPlantedInputs: the same for the user's own files, which may be links to files.
 func TestPlantedInputs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -48,7 +48,8 @@ func TestPruneAsks(t *testing.T) {
 	}
 }
 
-// A follower that is interrupted knows what it has shown; the next look goes on there.
+// TestLogNewFollowsAndGoesOn: after an interrupted `log --new -f`, the next --new continues
+// where it stopped.
 func TestLogNewFollowsAndGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -73,7 +74,7 @@ func TestLogNewFollowsAndGoesOn(t *testing.T) {
 	}
 }
 
-// Without a history that can be written there is one warning, and everything.
+// TestLogNewWithoutHistory: with a read-only history, --new warns once and prints all lines.
 func TestLogNewWithoutHistory(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -88,7 +89,7 @@ func TestLogNewWithoutHistory(t *testing.T) {
 	must(t, os.Mkdir(db, 0o700))
 	for range 2 {
 		r := torchx(t, dir, nil, "", "log", "--new", handle)
-		if r.code != program.ExitOK || r.out != "echo/0 hello world\n" || strings.Count(r.err, "everything is printed") != 1 {
+		if r.code != program.ExitOK || r.out != "echo/0 hello world\n" || strings.Count(r.err, "all lines are printed") != 1 {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -23,12 +23,12 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-var updateReference = flag.Bool("update", false, "write docs/reference anew")
+var updateReference = flag.Bool("update", false, "rewrite docs/reference")
 
 const referenceDir = "../../docs/reference"
 
-// TestReference: the generated pages of docs/reference are those of this program.
-// `make reference` writes them.
+// TestReference: the generated pages of docs/reference are current. `make reference` writes
+// them.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]string{
@@ -37,6 +37,7 @@ func TestReference(t *testing.T) {
 		"resources.md":  resourcesPage(),
 		"exit-codes.md": exitCodesPage(),
 		"language.md":   languagePage(t),
+		"json.md":       jsonPage(t),
 	} {
 		path := filepath.Join(referenceDir, name)
 		if *updateReference {
@@ -52,7 +53,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// page is a Markdown page in the making.
+// page builds a Markdown page.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
@@ -80,7 +81,7 @@ func commandsPage() string {
 		rows = append(rows, []string{fmt.Sprintf("[`%s`](#torchx-%s)", name, strings.ReplaceAll(name, " ", "-")), c.Usage})
 	})
 	p.table([]string{"command", "what it does"}, rows)
-	p.line("[Options](options.md) lists the options that every command has.\n")
+	p.line("Options go before or after the other arguments; those of `run` and `rerun` go before COMPONENT or HANDLE. [Options](options.md) lists the options that every command has.\n")
 	eachCommand(app.Commands, "", p.command)
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
@@ -198,7 +199,7 @@ func exitCodesPage() string {
 	return p.String()
 }
 
-// languagePage describes what component files see, by the texts that editors show.
+// languagePage describes the names that component files see, with the texts of the editor.
 func languagePage(t *testing.T) string {
 	t.Helper()
 	p := &page{}

@@ -9,7 +9,7 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// secretComponent puts a secret wherever an app has place for one.
+// secretComponent puts a secret into each field of an app that can hold one.
 const secretComponent = `
 def c(lr = "0.1", password = "none"):
     """An app with secrets"""
@@ -35,7 +35,7 @@ func secretDir(t *testing.T) string {
 	return dir
 }
 
-// runSecret is a dry run, or with -d a run, of the app with secrets.
+// runSecret returns the command line of a dry run, or with -d a run, of the app with secrets.
 func runSecret(flags ...string) []string {
 	return append(append([]string{"run"}, flags...), "--env", "DB_PASSWORD=sesame-flag", "s.star:c", "--password", "sesame-component")
 }
@@ -85,7 +85,7 @@ func TestDescribeHidesSecrets(t *testing.T) {
 	}
 }
 
-// TestArgumentsHideSecrets: commands that repeat what was typed, or configured, hide it.
+// TestArgumentsHideSecrets: commands that repeat typed or configured secrets hide them.
 func TestArgumentsHideSecrets(t *testing.T) {
 	t.Parallel()
 	dir := secretDir(t)
@@ -120,7 +120,7 @@ func TestArgumentsHideSecrets(t *testing.T) {
 	}
 }
 
-// TestMaskedAppIsRefused: what describe hid cannot be submitted.
+// TestMaskedAppIsRefused: an app with values that describe hid cannot be submitted.
 func TestMaskedAppIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := secretDir(t)

@@ -20,7 +20,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// foreground is a `torchx run` that goes on in a process of its own.
+// foreground is a `torchx run` in its own process.
 type foreground struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -29,7 +29,7 @@ type foreground struct {
 	err    *watched
 }
 
-// watched keeps what is written and tells when a text has come.
+// watched keeps what is written; waitFor waits for a text.
 type watched struct {
 	mu   sync.Mutex
 	cond *sync.Cond
@@ -49,7 +49,7 @@ func (w *watched) String() string {
 	return w.buf.String()
 }
 
-// waitFor waits until text has been written; the test's own deadline ends it.
+// waitFor waits until text has been written; the deadline of the test bounds it.
 func (w *watched) waitFor(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,11 +94,11 @@ func (f *foreground) wait() int {
 	return exit.ExitCode()
 }
 
-// torchx runs another command with the same home and returns all it printed.
+// torchx runs another command with the same home and returns its output.
 func (f *foreground) torchx(args ...string) string {
 	c := exec.Command("torchx", args...)
 	c.Env = f.cmd.Env
-	out, _ := c.CombinedOutput() // what it says is what counts
+	out, _ := c.CombinedOutput() // the output tells how it ended
 	return string(out)
 }
 
@@ -121,14 +121,14 @@ func TestInterruptCancels(t *testing.T) {
 func TestSecondInterruptKills(t *testing.T) {
 	t.Parallel()
 	f := start(t, `trap "" TERM; echo ready; while :; do sleep 0.05; done`)
-	begun := time.Now()
+	started := time.Now()
 	f.signal(syscall.SIGINT)
 	f.err.waitFor("canceling")
 	f.signal(syscall.SIGINT)
 	if code := f.wait(); code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)
 	}
-	if took := time.Since(begun); took > 20*time.Second {
+	if took := time.Since(started); took > 20*time.Second {
 		t.Errorf("it took %v: the grace period of 30 s was not cut short", took)
 	}
 	if !strings.Contains(f.err.String(), "killing "+f.handle) {
@@ -138,7 +138,7 @@ func TestSecondInterruptKills(t *testing.T) {
 
 func TestHangupLeavesTheAppRunning(t *testing.T) {
 	t.Parallel()
-	// A signal that is caught here is at its default in children, under nohup too.
+	// Children get the default handling of a signal that this process catches, under nohup, too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	f := start(t, "echo ready; sleep 300")
 	f.signal(syscall.SIGHUP)
@@ -168,7 +168,7 @@ func TestKilledCommandLeavesTheAppRunning(t *testing.T) {
 	}
 }
 
-// TestClosedPipe: a reader that has seen enough ends the command quietly.
+// TestClosedPipe: a reader that closes the pipe ends the command quietly.
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
 	f := start(t, "echo ready; while :; do echo line; done")

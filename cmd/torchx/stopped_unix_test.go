@@ -23,7 +23,7 @@ func agentOf(t *testing.T, b agent.Bundle) int {
 	return holder.PID
 }
 
-// A command that waits for an app continues its agent, which something has stopped.
+// TestStoppedAgent: a command that waits for an app continues its stopped agent.
 func TestStoppedAgent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

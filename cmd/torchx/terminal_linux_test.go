@@ -13,8 +13,8 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// openTerminal returns both ends of a pseudo-terminal: what programs see, and
-// where what they write comes out.
+// openTerminal returns both ends of a pseudo-terminal of 80x24: the programs' side and the
+// user's.
 func openTerminal(t *testing.T) (pts, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -25,10 +25,11 @@ func openTerminal(t *testing.T) (pts, screen *os.File) {
 	must(t, err)
 	pts, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	must(t, err)
+	must(t, unix.IoctlSetWinsize(int(pts.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	return pts, screen
 }
 
-func TestColoursOnATerminalOnly(t *testing.T) {
+func TestColorsOnATerminalOnly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		vars  []string
@@ -46,11 +47,27 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 		}
 	}
 	if r := torchx(t, t.TempDir(), nil, "", "runopts"); strings.Contains(r.out, "\x1b") {
-		t.Errorf("colours off a terminal: %q", r.out)
+		t.Errorf("got color without a terminal: %q", r.out)
 	}
 }
 
-// onTerminal returns what a command shows on a terminal.
+// TestOverviewOnATerminal: the overview leaves a line of a terminal of 80x24 for the prompt.
+func TestOverviewOnATerminal(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--help"}, {"help"}} {
+		lines := strings.Split(onTerminal(t, nil, args), "\r\n")
+		if len(lines) > 24 || lines[len(lines)-1] != "" {
+			t.Errorf("%v: got %d lines, want at most 23 and the line of the prompt", args, len(lines))
+		}
+		for _, line := range lines {
+			if n := ui.TextWidth(line); n > 80 {
+				t.Errorf("%v: got %d columns, want at most 80: %s", args, n, line)
+			}
+		}
+	}
+}
+
+// onTerminal returns what a command prints on a terminal.
 func onTerminal(t *testing.T, vars, args []string) string {
 	t.Helper()
 	pts, screen := openTerminal(t)

@@ -15,7 +15,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// TestTopGivesTheTerminalBack: whatever ends top, the terminal is as it was.
+// TestTopGivesTheTerminalBack: top restores the terminal however it ends.
 func TestTopGivesTheTerminalBack(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -59,7 +59,7 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 	}
 }
 
-// TestTopAfterPanic: a defect must not leave a terminal that cannot be used.
+// TestTopAfterPanic: top restores the terminal after a panic.
 func TestTopAfterPanic(t *testing.T) {
 	t.Parallel()
 	pts, screen := openTerminal(t)
@@ -68,8 +68,8 @@ func TestTopAfterPanic(t *testing.T) {
 	console := ui.NewConsole(ui.Streams{In: pts, Out: pts, Err: pts})
 	func() {
 		defer func() { _ = recover() }()
-		_ = app.WatchTop(t.Context(), console, nil, pts, "cpu") // there is no sampler
-		t.Error("it went on")
+		_ = app.WatchTop(t.Context(), console, nil, pts, "cpu") // panics without a sampler
+		t.Error("top continued after the panic")
 	}()
 	after, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)
 	must(t, err)
@@ -83,7 +83,7 @@ func TestTopAfterPanic(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	must(t, pts.Close())
-	_, err = screen.WriteString("\n") // wakes up the reader of keys
+	_, err = screen.WriteString("\n") // wakes the reader of keys
 	must(t, err)
 }
 

@@ -19,7 +19,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// onTTY starts an app on a terminal of its own.
+// onTTY starts an app with --tty on its own terminal.
 func onTTY(t *testing.T, dir, line string, flags ...string) *session {
 	t.Helper()
 	args := append([]string{"run", "--tty"}, flags...)
@@ -28,7 +28,7 @@ func onTTY(t *testing.T, dir, line string, flags ...string) *session {
 	return s
 }
 
-// end waits for the end of a session, which must leave the terminal as it was.
+// end waits for the end of a session and checks that the terminal is restored.
 func (s *session) end(code int, says string) {
 	s.t.Helper()
 	if got := <-s.ended; got != code {
@@ -42,13 +42,13 @@ func (s *session) end(code int, says string) {
 	}
 }
 
-// resize makes the window another size.
+// resize changes the size of the window.
 func (s *session) resize(rows, cols uint16) {
 	must(s.t, unix.IoctlSetWinsize(int(s.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols}))
-	must(s.t, syscall.Kill(os.Getpid(), syscall.SIGWINCH)) // the window is not that of the tests
+	must(s.t, syscall.Kill(os.Getpid(), syscall.SIGWINCH)) // the tests have no window that sends it
 }
 
-// ttyLog is all that the last app wrote to its terminal.
+// ttyLog returns all output of the most recent app on its terminal.
 func ttyLog(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "home", "apps", "*", "replicas", "*", "0", "*", "stdout.log"))
@@ -62,20 +62,20 @@ func ttyLog(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestTTYSession: one sits at a shell, leaves it, comes back and ends it.
+// TestTTYSession: a user runs a shell, detaches, attaches again and ends it.
 func TestTTYSession(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
 	s := onTTY(t, dir, "PS1='> ' exec sh -i")
-	s.shown.waitFor("detaches, the app goes on")
+	s.shown.waitFor("detaches and leaves the app running")
 	s.typed("echo $((6*7)) $TERM\r")
 	s.shown.waitFor("42 xterm\r\n")
 	s.typed("stty size\r")
 	s.shown.waitFor("24 100\r\n")
 	s.resize(31, 91)
-	s.typed("sleep 0.1; stty size; echo begun; sleep 300\r")
+	s.typed("sleep 0.1; stty size; echo started; sleep 300\r")
 	s.shown.waitFor("31 91\r\n")
-	s.shown.waitFor("\r\nbegun\r\n")
+	s.shown.waitFor("\r\nstarted\r\n")
 	s.typed("\x03")
 	s.typed("echo ali''ve; printf 'a\\rb\\033[1m\\n'\r")
 	s.shown.waitFor("alive\r\n")
@@ -101,7 +101,7 @@ func TestTTYSession(t *testing.T) {
 	done.end(7, "FAILED: exit code 7")
 }
 
-// TestTTYSignals: what comes from outside and not from the keys.
+// TestTTYSignals: signals from outside, not from keys.
 func TestTTYSignals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -135,7 +135,7 @@ func TestTTYSignals(t *testing.T) {
 	}
 }
 
-// TestTTYAgentKilled: nothing is left, and the terminal is given back.
+// TestTTYAgentKilled: no process is left, and the terminal is restored.
 func TestTTYAgentKilled(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -156,7 +156,7 @@ func TestTTYAgentKilled(t *testing.T) {
 	}
 }
 
-// TestTTYWithoutTerminal: a pipe's bytes are passed on, then its end.
+// TestTTYWithoutTerminal: piped input is forwarded, including EOF.
 func TestTTYWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ line, stdin, shows string }{
@@ -178,8 +178,7 @@ func TestTTYWithoutTerminal(t *testing.T) {
 	}
 }
 
-// TestTTYLargeInput: a paste that is larger than every buffer arrives whole, however
-// slowly it is read.
+// TestTTYLargeInput: a paste larger than all buffers arrives completely at a slow reader.
 func TestTTYLargeInput(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -188,7 +187,7 @@ func TestTTYLargeInput(t *testing.T) {
 		data[i] = byte(rand.Uint32())
 	}
 	sum := sha256.Sum256(data)
-	// A pipe's end of file comes behind it, and is more input for a raw terminal.
+	// The EOF of a pipe follows it, which is more input for a raw terminal.
 	line := "stty raw -echo; echo prepared; sleep 0.3; (head -c 1000 ; sleep 0.2; head -c 1047576) | sha256sum"
 	handle := strings.TrimSpace(torchx(t, dir, nil, "", "run", "--tty", "-d", "utils.sh", "-c", line).out)
 	begin(t, filepath.Join(dir, "home"), false, "log", "-t", handle+"/sh/0").shown.waitFor("prepared")
@@ -198,7 +197,7 @@ func TestTTYLargeInput(t *testing.T) {
 	}
 }
 
-// TestTTYFlood: every byte is in the log, whoever looks.
+// TestTTYFlood: every byte is in the log, whether a client keeps up or not.
 func TestTTYFlood(t *testing.T) {
 	t.Parallel()
 	const size = 30 << 20
@@ -210,7 +209,7 @@ func TestTTYFlood(t *testing.T) {
 	}
 }
 
-// TestTTYRetry: the client goes on with the next attempt, which has a new terminal.
+// TestTTYRetry: the client continues with the next attempt, which has a new terminal.
 func TestTTYRetry(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -230,13 +229,13 @@ def comp(line):
 	s.resize(20, 70)
 	s.typed("one\r")
 	s.shown.waitFor("first one")
-	s.shown.waitFor("torchx: attempt 1 of the replica begins\r\n")
+	s.shown.waitFor("torchx: attempt 1 of the replica starts\r\n")
 	s.shown.waitFor("20 70")
 	s.typed("two\r")
 	s.end(program.ExitOK, "SUCCEEDED")
 }
 
-// TestTTYPassword: what is typed while the program does not echo is in no file of ours.
+// TestTTYPassword: input that the program does not echo is not in any file.
 func TestTTYPassword(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -256,7 +255,7 @@ func TestTTYPassword(t *testing.T) {
 	}))
 }
 
-// TestTTYKeysWhileStuck: the detach keys work though the program reads nothing.
+// TestTTYKeysWhileStuck: the detach keys work while the program does not read.
 func TestTTYKeysWhileStuck(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
@@ -268,8 +267,8 @@ func TestTTYKeysWhileStuck(t *testing.T) {
 	}
 	s.typed("\x10\x11")
 	s.end(program.ExitOK, "keeps running")
-	begun := time.Now()
-	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(begun) > 9*time.Second {
-		t.Errorf("%+v after %v", r, time.Since(begun))
+	started := time.Now()
+	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(started) > 9*time.Second {
+		t.Errorf("%+v after %v", r, time.Since(started))
 	}
 }

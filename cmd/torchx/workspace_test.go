@@ -10,7 +10,7 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// TestWorkspaceFlag: what a plan says of the first role's workspace.
+// TestWorkspaceFlag: the workspace of the first role in a plan.
 func TestWorkspaceFlag(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)

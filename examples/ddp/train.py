@@ -1,7 +1,7 @@
 """Trains a small network on several processes with DistributedDataParallel.
 
-Each process reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT from its environment, which is what
-`dist.ddp` sets. The data is synthetic, so nothing is downloaded; gloo needs no GPU.
+Each process reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT from its environment, where
+`dist.ddp` sets them. The data is synthetic, so nothing is downloaded; gloo needs no GPU.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def main() -> None:
         raise AssertionError(f"the loss has not halved: {losses[0]:.4f} to {losses[-1]:.4f}")
     if rank == 0:
         print(f"trained on {world} processes: loss {losses[0]:.4f} to {losses[-1]:.4f}", flush=True)
-    # Nobody leaves before all are done: without this, torch 1.13 with gloo was seen to hang at the end.
+    # All ranks exit together: without this barrier, torch 1.13 with gloo hung at the end.
     dist.barrier()
     del model
     dist.destroy_process_group()

@@ -104,8 +104,8 @@ var errDead = errors.New("an agent died")
 // processes of dead agents have been ended. Errors: errDead, *busyError.
 func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
 	if ad.manifest.Queue && !enter { // the lock is needed only at the front
-		if behind, err := ad.queuePosition(false); behind != "" || err != nil {
-			return verdict{waitReason: behind}, err
+		if waitReason, err := ad.queuePosition(false); waitReason != "" || err != nil {
+			return verdict{waitReason: waitReason}, err
 		}
 	}
 	lock, err := lockAdmission(ad.bundle.home())
@@ -117,8 +117,8 @@ func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
 		return v, errors.New("the app has ended")
 	}
 	if ad.manifest.Queue {
-		if behind, err := ad.queuePosition(enter); behind != "" || err != nil {
-			return verdict{waitReason: behind}, err
+		if waitReason, err := ad.queuePosition(enter); waitReason != "" || err != nil {
+			return verdict{waitReason: waitReason}, err
 		}
 	}
 	live, dead, err := ad.liveApps.read()
@@ -143,7 +143,7 @@ func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
 
 // queuePosition returns the wait reason if another app is ahead in the queue, else "".
 // Apps start in order: otherwise small apps could keep a large one waiting forever.
-func (ad *admission) queuePosition(enter bool) (behind string, err error) {
+func (ad *admission) queuePosition(enter bool) (waitReason string, err error) {
 	if enter {
 		if err := ad.bundle.enqueue(ad.manifest.Handle); err != nil {
 			return "", err

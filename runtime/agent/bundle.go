@@ -63,7 +63,7 @@ type Manifest struct {
 	Placement
 }
 
-// Lifecycle is the part of a manifest that says how an app ends.
+// Lifecycle is the part of a manifest on how an app ends.
 type Lifecycle struct {
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
@@ -73,7 +73,7 @@ type Lifecycle struct {
 	Containers bool `json:"containers,omitempty"`
 }
 
-// Placement is the part of a manifest that says what an app needs in order to start.
+// Placement is the part of a manifest on what an app needs in order to start.
 type Placement struct {
 	Queue   bool                  `json:"queue,omitempty"`   // start only when other apps leave enough room
 	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share all devices

@@ -85,8 +85,8 @@ func (p *policy) startUnblocked(now time.Time) (acts []action) {
 // cancelUnreachable cancels blocked replicas whose dependencies can never be met, which
 // can make other dependencies unreachable.
 func (p *policy) cancelUnreachable(now time.Time) {
-	for again := true; again; {
-		again = false
+	for changed := true; changed; {
+		changed = false
 		for i := range p.app.Roles {
 			blocked := p.blockedReplicas(&p.app.Roles[i])
 			if len(blocked) == 0 || !p.isUnreachable(&p.app.Roles[i]) {
@@ -95,7 +95,7 @@ func (p *policy) cancelUnreachable(now time.Time) {
 			for _, r := range blocked {
 				p.cancelPending(r, now)
 			}
-			again = true
+			changed = true
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
 		switch {
 		case restarting[r]:
 			open++
-		case r.meets(d.Condition):
+		case r.satisfies(d.Condition):
 			good++
 		case !r.state.Terminal():
 			open++
@@ -164,9 +164,9 @@ func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
 	return enough && open == 0, good+open >= need
 }
 
-// meets reports whether a replica fulfills a condition. A replica that succeeded fulfills
+// satisfies reports whether a replica fulfills a condition. A replica that succeeded fulfills
 // all conditions.
-func (r *replica) meets(c spec.Condition) bool {
+func (r *replica) satisfies(c spec.Condition) bool {
 	runs := r.state == spec.Running && !r.stopping && r.killReason == ""
 	switch {
 	case r.state == spec.Succeeded:

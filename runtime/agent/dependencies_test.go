@@ -35,8 +35,8 @@ func (s *script) pass(name string) string {
 	return strings.Join(s.did, ", ")
 }
 
-// late reports that a replica's probe timed out and returns the policy's actions.
-func (s *script) late(name string) string {
+// timeOut reports that a replica's probe timed out and returns the policy's actions.
+func (s *script) timeOut(name string) string {
 	s.did = nil
 	r := s.member(name)
 	s.act(s.g.probeTimedOut(r, r.attempt))
@@ -69,7 +69,7 @@ func TestOrderReady(t *testing.T) {
 	s.expect(s.pass("db/1"), "start web/0#0")
 	s.expectMsg("web/0", "")
 	s.expect(s.pass("db/1"), "")
-	s.expect(s.late("db/1"), "")
+	s.expect(s.timeOut("db/1"), "")
 	for _, name := range []string{"db/0", "db/1", "web/0"} {
 		s.expect(s.exit(name, 0), "")
 	}
@@ -159,7 +159,7 @@ func TestOrderRoleRetry(t *testing.T) {
 	}
 }
 
-// An app that restarts starts its roles in order again.
+// An app that restarts starts its roles in order restarted.
 func TestOrderApplicationRetry(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("db", 1, probed(nil)), role("web", 1, func(r *spec.Role) {
@@ -185,10 +185,10 @@ func TestOrderApplicationRetryWhileWaiting(t *testing.T) {
 func TestOrderTimeout(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("db", 1, probed(retries(spec.RetryReplica, 1))), role("web", 1, needs("db ready")))
-	s.expect(s.late("db/0"), "stop db/0")
+	s.expect(s.timeOut("db/0"), "stop db/0")
 	s.expect(s.pass("db/0"), "") // too late
 	s.expect(s.exit("db/0", exitProbeTimeout), "start db/0#1")
-	s.expect(s.late("db/0"), "stop db/0")
+	s.expect(s.timeOut("db/0"), "stop db/0")
 	s.expect(s.exit("db/0", exitProbeTimeout), "")
 	s.expectEnd(spec.Failed, exitProbeTimeout, spec.Failed, spec.Cancelled)
 	s.expectMsg("db/0", "not ready within 30 s (port 80)")
@@ -214,20 +214,20 @@ func TestReplayOrder(t *testing.T) {
 	exits := []exitRecord{exit(2, "db", 0, 1), exit(5, "db", 1, 0), exit(6, "web", 0, 0)}
 	s := replayResult(m, starts, exits, false)
 	if s.State != spec.Succeeded || s.Roles[0].Replicas[0].Attempt != 1 || s.Roles[1].Replicas[0].Attempt != 0 {
-		t.Errorf("replay gives %v %+v", s.State, s.Roles)
+		t.Errorf("replay: got %v %+v", s.State, s.Roles)
 	}
 	// The agent died after the final failure of db was recorded.
 	m.FailFast = false
 	s = replayResult(m, starts[:2], []exitRecord{exits[0], exit(5, "db", 1, 7)}, false)
 	if web := s.Roles[1].Replicas[0]; s.State != spec.Failed || *s.ExitCode != 7 || web.State != spec.Cancelled || web.Msg == "" {
-		t.Errorf("replay gives %v %v %+v", s.State, *s.ExitCode, web)
+		t.Errorf("replay: got %v %v %+v", s.State, *s.ExitCode, web)
 	}
 	// db was ended because it was not ready in time.
 	late := exit(5, "db", 1, exitProbeTimeout)
 	late.Msg = "not ready within 30 s (port 80)"
 	s = replayResult(m, starts[:2], []exitRecord{exits[0], late}, false)
 	if db := s.Roles[0].Replicas[0]; *s.ExitCode != exitProbeTimeout || db.Msg != late.Msg {
-		t.Errorf("replay gives %v %+v", *s.ExitCode, db)
+		t.Errorf("replay: got %v %+v", *s.ExitCode, db)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestOrderOfMany(t *testing.T) {
 	}
 	for _, r := range s.g.replicas {
 		if r.state != spec.Running {
-			t.Fatalf("%v is %v", r.key, r.state)
+			t.Fatalf("%v: got %v, want RUNNING", r.key, r.state)
 		}
 	}
 }
@@ -263,10 +263,10 @@ func TestPortsOfDependencies(t *testing.T) {
 	db, web := p.env(s.g, s.member("db/0")), p.env(s.g, s.member("web/0"))
 	port, ok := strings.CutPrefix(db[0], "TORCHX_PORT_HTTP=")
 	if len(db) != 1 || !ok || len(web) != 2 || web[0] != "TORCHX_PORT_DB_HTTP="+port || web[1] == db[0] {
-		t.Errorf("db has %q, web has %q", db, web)
+		t.Errorf("got env of db %q, of web %q", db, web)
 	}
 	s.exit("db/0", 1)
-	if again := p.env(s.g, s.member("db/0")); again[0] != db[0] {
-		t.Errorf("after a restart db has %q, before %q", again, db)
+	if restarted := p.env(s.g, s.member("db/0")); restarted[0] != db[0] {
+		t.Errorf("db after a restart: got %q, want %q", restarted, db)
 	}
 }

@@ -167,12 +167,12 @@ func (p *devicePool) busy(want int, holders map[string]string) *busyError {
 // busyError means that other apps hold the devices.
 type busyError struct {
 	want, free, allowed int
-	who                 string
+	holders             string
 }
 
 func (e *busyError) Error() string {
 	return fmt.Sprintf("the app asks for %s, %d of %d free (%s): wait until they end, or run with --queue",
-		gpuText(e.want), e.free, e.allowed, e.who)
+		gpuText(e.want), e.free, e.allowed, e.holders)
 }
 
 func gpuText(n int) string { return countText("GPU")(float64(n)) }

@@ -109,7 +109,8 @@ func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l 
 	p.random = rand.Float64
 	return &agent{
 		bundle: b, manifest: m, policy: p, launcher: launcher,
-		prober: newProber(), ports: newPorts(), log: l,
+		log:     l,
+		network: network{prober: newProber(), ports: newPorts()},
 		events:  events{tasks: make(chan func(), 64), closed: make(chan struct{})},
 		record:  record{starts: starts, exits: exits, bootID: BootID(), clock: clock{last: m.SubmittedAt}},
 		reports: reports{submitter: ready},

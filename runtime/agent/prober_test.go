@@ -74,9 +74,9 @@ func TestProber(t *testing.T) {
 	}
 	defer l.Close()
 	p, ready := newProber(), make(chan struct{})
-	looks := 0
+	lookups := 0
 	where := func(context.Context) []Address {
-		if looks++; looks < 3 {
+		if lookups++; lookups < 3 {
 			return nil // no address yet
 		}
 		return []Address{{HostPort: l.Addr().String()}}
@@ -84,8 +84,8 @@ func TestProber(t *testing.T) {
 	r := spec.Replica{Role: "r"}
 	p.start(r, &spec.Probe{Period: time.Millisecond}, where, func() { close(ready) })
 	<-ready
-	if looks != 3 {
-		t.Errorf("got %d looks, want 3", looks)
+	if lookups != 3 {
+		t.Errorf("got %d lookups, want 3", lookups)
 	}
 	stopped := make(chan bool)
 	ctx, stop := context.WithCancel(t.Context())

@@ -84,8 +84,8 @@ func (b Bundle) predecessor() (handle string, before int, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	own := slices.IndexFunc(all, func(p queueEntry) bool { return p.folder == filepath.Base(b.Dir) })
-	for i := own - 1; i >= 0; i-- {
+	ownIndex := slices.IndexFunc(all, func(p queueEntry) bool { return p.folder == filepath.Base(b.Dir) })
+	for i := ownIndex - 1; i >= 0; i-- {
 		path := filepath.Join(queueDir(b.home()), all[i].name())
 		if BundleOf(b.home(), all[i].folder).isLive() {
 			data, err := safefile.ReadFile(path, maxHolder)

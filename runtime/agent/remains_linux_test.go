@@ -85,8 +85,8 @@ func TestSweepIgnoresReusedPIDs(t *testing.T) {
 			if err != nil || s.State != spec.Failed || *s.ExitCode != 125 {
 				t.Errorf("got status %+v, %v, want FAILED with exit code 125", s, err)
 			}
-			q, there := procs.Get(p.PID)
-			if alive := there && !q.Zombie; alive == test.ended {
+			q, exists := procs.Get(p.PID)
+			if alive := exists && !q.Zombie; alive == test.ended {
 				t.Errorf("process is alive: got %v, want %v", alive, !test.ended)
 			}
 			if _, err := os.Lstat(b.life().Entry()); !os.IsNotExist(err) {
@@ -182,7 +182,7 @@ func TestRemainsByOutput(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the process that writes to the pipe is alive, want it killed")
 	}
-	if q, there := procs.Get(stranger.PID); !there || q.Zombie {
+	if q, exists := procs.Get(stranger.PID); !exists || q.Zombie {
 		t.Error("an unrelated process was killed")
 	}
 }

@@ -17,17 +17,17 @@ func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancell
 	return concludeReplay(p, m, cancelled, now.at(failpoint.Now()))
 }
 
-// replayInto brings a new policy to the state that the journal describes. It calls wanted
+// replayInto brings a new policy to the state that the journal describes. It calls onActions
 // with the actions that the policy requests, and when.
-func replayInto(p *policy, submitted time.Time, starts []startRecord, exits []exitRecord, wanted func([]action, time.Time)) {
-	wanted(p.startAll(), submitted)
+func replayInto(p *policy, submitted time.Time, starts []startRecord, exits []exitRecord, onActions func([]action, time.Time)) {
+	onActions(p.startAll(), submitted)
 	for len(starts)+len(exits) > 0 {
 		if len(exits) == 0 || len(starts) > 0 && starts[0].before(exits[0]) {
 			replayStart(p, starts[0])
 			starts = starts[1:]
 			continue
 		}
-		wanted(replayExit(p, exits[0], starts), exits[0].Time)
+		onActions(replayExit(p, exits[0], starts), exits[0].Time)
 		exits = exits[1:]
 	}
 }

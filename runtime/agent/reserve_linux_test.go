@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestExitsLeaveRoomForResult: what a full disk takes for exits is not the room of the result,
-// since logs that are still copied fill the disk again.
+// TestExitsLeaveRoomForResult: exits do not use the space reserved for the result, since logs that
+// are still being copied fill the disk again.
 func TestExitsLeaveRoomForResult(t *testing.T) {
 	t.Parallel()
 	b := Bundle{Dir: t.TempDir()}
@@ -16,18 +16,18 @@ func TestExitsLeaveRoomForResult(t *testing.T) {
 		t.Skip("this file system cannot reserve space")
 	}
 	if !r.releaseExits() || r.releaseExits() {
-		t.Error("releaseExits: want room once")
+		t.Error("releaseExits: got true or false twice, want true, then false")
 	}
 	info, err := os.Stat(b.path(resultReserve))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := info.Sys().(*syscall.Stat_t).Blocks*512, int64(resultBase+3*resultReplica); got < want {
-		t.Errorf("room for the result: got %d bytes, want %d", got, want)
+		t.Errorf("space for the result: got %d bytes, want %d", got, want)
 	}
 	r.release()
 	if _, err := os.Stat(b.path(resultReserve)); !os.IsNotExist(err) {
-		t.Errorf("released, but the file is there: %v", err)
+		t.Errorf("after release: got %v, want the file removed", err)
 	}
 	(*reserve)(nil).release()
 }

@@ -77,19 +77,19 @@ func sizeText(s, like machine.Size) string {
 
 // checkFits returns an error if the app would not fit on this machine even alone.
 func checkFits(demand, total machine.Size) error {
-	over := demand
+	excess := demand
 	if demand.CPU <= total.CPU {
-		over.CPU = 0
+		excess.CPU = 0
 	}
 	if demand.MemMB <= total.MemMB {
-		over.MemMB = 0
+		excess.MemMB = 0
 	}
 	if demand.GPU <= total.GPU {
-		over.GPU = 0
+		excess.GPU = 0
 	}
-	if over == (machine.Size{}) {
+	if excess == (machine.Size{}) {
 		return nil
 	}
 	return fmt.Errorf("the app asks for %s, this machine has %s: it would wait forever (request less, or run without --queue)",
-		sizeText(over, over), sizeText(total, over))
+		sizeText(excess, excess), sizeText(total, excess))
 }

@@ -55,9 +55,9 @@ func (p *policy) retry(r *replica, lost bool) (acts []action, retried bool) {
 		nth = *spent
 	}
 	s := r.status()
-	again := spec.RestartOf(&s, r.role.RetryPolicy, *spent, r.role.MaxRetries)
-	again.Free = lost
-	p.announced = append(p.announced, again)
+	restart := spec.RestartOf(&s, r.role.RetryPolicy, *spent, r.role.MaxRetries)
+	restart.Free = lost
+	p.announced = append(p.announced, restart)
 	return p.restart(replicas, nth), true
 }
 

@@ -31,14 +31,19 @@ type agent struct {
 	policy    *policy
 	launcher  Launcher
 	admission *admission // nil: not needed
-	prober    *prober
-	ports     *ports
 	log       *log.Logger
 
+	network
 	events
 	record
 	reports
 	ending
+}
+
+// network holds what assigns and checks the ports of replicas.
+type network struct {
+	prober *prober
+	ports  *ports
 }
 
 // events are the loop's inputs besides exits of replicas.

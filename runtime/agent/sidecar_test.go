@@ -216,7 +216,7 @@ func TestRestartsOnRecord(t *testing.T) {
 	}
 }
 
-// An agent that replaces a dead one stops the sidecars that are no longer needed.
+// An agent that replaces a dead one stops sidecars that are not needed any more.
 func TestResumeEndsSidecars(t *testing.T) {
 	t.Parallel()
 	start := func(seq int, role string) startRecord {

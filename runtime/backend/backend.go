@@ -1,30 +1,30 @@
-// Package backend is the contract between the runner and the places where an
-// app can run: the Backend interface, its options, its errors and the registry.
-// Implementations live in package backends/NAME and never import one another.
+// Package backend is the contract between the runner and the backends that run apps: the
+// Backend interface, its options, its errors and the registry. Implementations live in
+// package backends/NAME and do not import one another.
 //
 // The runner resolves Options into a Config, Backend.Plan turns an app and its Config
 // into a Plan, and Backend.Submit starts that. Describe, Logs, Cancel and Delete address
-// the app by its id.
+// the app by its ID.
 //
-// A Backend may implement more. The runner asks for these interfaces; without one,
-// the command works as the last column says:
+// A Backend may implement optional interfaces. The runner checks for them; without one, a
+// command works as the last column says:
 //
 //	interface         the user gets                                   without it
-//	Waiter            `wait` and `run` see a state at once            polling
+//	Waiter            `wait` and `run` see a state immediately        polling
 //	StatusObserver    restarts are announced while an app is followed   silence
-//	LocalRunner       `run` stays with an app, `top` shows last lines   `run` returns
+//	LocalRunner       `run` follows an app, `top` shows last lines    `run` returns
 //	Queuer            `--queue`: start when resources are free        an error
 //	TerminalOpener    `--tty` and `attach`                            an error
-//	Prober            a reason why the backend is not there           nothing
-//	Doctor            `doctor`: one check for each thing apps need    the Prober's answer
+//	Prober            a reason why the backend is unavailable         nothing
+//	Doctor            `doctor`: one check per requirement of apps     the Prober's result
 //	Sizer             sizes in `prune` and `delete`                   no sizes
-//	LogRetainer       `delete --keep-logs`, logs of deleted apps      logs go with the app
+//	LogRetainer       `delete --keep-logs`, logs of deleted apps      logs are deleted
 //	LogFinder         logs of apps that were removed elsewhere        not found
 //	Sweeper           every command ends what dead supervisors left   nothing
-//	HistoryRestorer   a lost history is filled again                  it stays lost
+//	HistoryRestorer   a lost history is restored                      it stays lost
 //	SubmissionReader  `rerun` of apps that other machines submitted   not found
 //	TargetResolver    an app is found after the context changed       the current context
-//	TrustedFiler      a project's file runs no program unasked        options name no such files
+//	TrustedFiler      a project's file runs programs only by consent  options name no such files
 //
 // A Plan.Request may be a ManifestLister: `--dryrun` then prints YAML documents.
 package backend
@@ -38,7 +38,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Errors that callers tell apart with errors.Is.
+// Errors that callers distinguish with errors.Is.
 var (
 	ErrNotFound      = errors.New("not found")
 	ErrExists        = errors.New("already exists")
@@ -46,11 +46,11 @@ var (
 	ErrUnsupported   = errors.New("unsupported")
 	ErrInvalidOption = errors.New("invalid option")
 	ErrInvalidPlan   = errors.New("invalid request")
-	ErrPartLeft      = errors.New("a part is left") // of an app that was refused: it may run
+	ErrPartLeft      = errors.New("a part is left") // of an app whose start failed: it may run
 )
 
-// Errorf returns an error with its own text that errors.Is reports to be class. Unlike
-// with %w, the text does not contain that of the class.
+// Errorf returns an error with its own text that matches class in errors.Is. Unlike with %w,
+// the text does not contain that of class.
 func Errorf(class error, format string, args ...any) error {
 	return &classified{fmt.Errorf(format, args...), class}
 }
@@ -60,43 +60,43 @@ type classified struct{ err, class error }
 func (e *classified) Error() string   { return e.err.Error() }
 func (e *classified) Unwrap() []error { return []error{e.err, e.class} }
 
-// Backend runs apps in one place. Methods may be called from several goroutines.
+// Backend runs apps on one kind of system. Its methods are safe for concurrent use.
 type Backend interface {
-	// Name is the canonical name, the scheme of the app's handle.
+	// Name returns the canonical name, the scheme of handles.
 	Name() string
-	// Options lists the -cfg keys.
+	// Options returns the -cfg keys.
 	Options() []Option
-	// Plan works out what Submit would do and changes, reserves and contacts
-	// nothing. Errors: ErrInvalidOption, or a plain one that names what is wrong in the app.
+	// Plan determines what Submit would do. It changes, reserves and contacts nothing.
+	// Errors: ErrInvalidOption, or one that describes a mistake in the app.
 	Plan(ctx context.Context, in PlanInput) (*Plan, error)
-	// Load rebuilds a plan from the JSON forms of its parts, edited or not, and
-	// validates it. Errors: ErrInvalidPlan.
+	// Load restores a plan from the JSON forms of its parts, edited or not, and validates
+	// it. Errors: ErrInvalidPlan.
 	Load(ctx context.Context, in PlanInput, request json.RawMessage) (*Plan, error)
 	// Submit starts the plan and returns after the first start of all replicas.
 	// Errors: ErrExists if p.ID is taken, ErrUnavailable, ErrPartLeft, *StartError.
 	Submit(ctx context.Context, p *Plan) error
-	// Describe reports the state of an app. Errors: ErrNotFound, ErrUnavailable.
+	// Describe returns the status of an app. Errors: ErrNotFound, ErrUnavailable.
 	Describe(ctx context.Context, id string) (*spec.Status, error)
-	// List reports every app the backend itself knows. Errors: ErrUnavailable.
+	// List returns all apps that the backend itself has. Errors: ErrUnavailable.
 	List(ctx context.Context) ([]spec.Summary, error)
-	// Cancel asks for the end of an app and returns when the request is durable,
-	// before the end. An unknown or finished app, or a second call, does nothing.
+	// Cancel requests the end of an app and returns once the request is durable. It does
+	// nothing if the app is unknown, ending or has ended.
 	Cancel(ctx context.Context, id string, o CancelOptions) error
-	// Delete removes everything of a finished app. Errors: ErrNotFound.
+	// Delete removes all data of an app that has ended. Errors: ErrNotFound.
 	Delete(ctx context.Context, id string, o DeleteOptions) error
 	// Logs opens the log of one replica. Errors: ErrNotFound (app, role, replica or attempt).
 	Logs(ctx context.Context, id string, r spec.Replica, o LogOptions) (LogReader, error)
-	// Close releases what the client holds; apps go on. It may be called twice.
+	// Close releases the client's resources; apps continue. Further calls do nothing.
 	Close() error
 }
 
-// CancelOptions changes how an app is cancelled.
+// CancelOptions are the options of Cancel.
 type CancelOptions struct {
-	Force   bool // kill at once, without a grace period
-	Discard bool // do not save its logs: it is deleted next
+	Force   bool // kill immediately, without a grace period
+	Discard bool // do not save its logs, since it will be deleted
 }
 
-// DeleteOptions changes what is deleted.
+// DeleteOptions are the options of Delete.
 type DeleteOptions struct {
 	KeepLogs bool
 }

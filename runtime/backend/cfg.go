@@ -10,45 +10,45 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// none is the text of a value that means "no value".
+// none is the text that means "no value".
 const none = "None"
 
-// placeholder is what `torchx configure` writes where a value must be filled in.
+// placeholder is what `torchx configure` writes for values to be filled in.
 const placeholder = "#FIXME"
 
 // Warning is one line for stderr about an option that has no effect.
 type Warning = string
 
-// Value is one option as it was given, not yet of the option's type.
+// Value is one option as given, before it is converted to the option's type.
 type Value struct {
 	Key    string
 	Text   string
-	Quoted bool   // Text stood in quotes: None in it is a text
-	Origin string // where it stands, for messages: "-cfg", "FILE:LINE"
+	Quoted bool   // Text was quoted, so None is a string
+	Origin string // its source, for messages: "-cfg", "FILE:LINE"
 	Source Source
 
-	// Packed says that Text is the last of `k=v,k2=v2`: a word behind a delimiter
-	// in it is more likely a key without a value than a part of the value.
+	// Packed means that Text is the last value of `k=v,k2=v2`: text after a delimiter in
+	// it is more likely a key without a value than part of the value.
 	Packed bool
-	// IsJSON says that Data counts, not Text: what encoding/json made of a JSON value.
+	// IsJSON means that Data is used instead of Text: a JSON value as decoded by encoding/json.
 	IsJSON bool
 	Data   any
 }
 
-// Source is who chose a value.
+// Source is the kind of place that a value comes from.
 type Source int
 
 // The sources.
 const (
 	SourceUser    Source = iota // this command line, the environment, a file in the user's home
-	SourceProject               // a file of the working folder, which others may have written
-	SourceRecord                // what was recorded with an app
+	SourceProject               // a file in the working folder, whose author may not be the user
+	SourceRecord                // the record of an app
 )
 
-// Layer is one source of options. Of several layers the first that has a key wins.
+// Layer is one source of options. The first layer with a key overrides the others.
 type Layer []Value
 
-// CfgLayer reads the text of -cfg. Errors: ErrInvalidOption.
+// CfgLayer parses the value of -cfg. Errors: ErrInvalidOption.
 func CfgLayer(text string) (Layer, error) {
 	pairs, err := kv.Parse(text)
 	if err != nil {
@@ -61,7 +61,7 @@ func CfgLayer(text string) (Layer, error) {
 	return layer, nil
 }
 
-// DefaultsLayer holds the options that an alias of a backend implies.
+// DefaultsLayer returns the options that an alias of a backend implies.
 func DefaultsLayer(defaults map[string]string, origin string) Layer {
 	var layer Layer
 	for _, key := range slices.Sorted(maps.Keys(defaults)) {
@@ -70,7 +70,7 @@ func DefaultsLayer(defaults map[string]string, origin string) Layer {
 	return layer
 }
 
-// JSONLayer holds options that were given as a JSON object.
+// JSONLayer returns options given as a JSON object.
 func JSONLayer(object map[string]any, origin string) Layer {
 	var layer Layer
 	for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -79,7 +79,7 @@ func JSONLayer(object map[string]any, origin string) Layer {
 	return layer
 }
 
-// From returns the layer with all values from a source.
+// From returns the layer with the source of all values replaced.
 func (l Layer) From(s Source) Layer {
 	l = slices.Clone(l)
 	for i := range l {
@@ -88,10 +88,10 @@ func (l Layer) From(s Source) Layer {
 	return l
 }
 
-// Resolve gives every option its value: that of the first layer that has one,
-// else the option's default, else nil. A value None (JSON null) is nil and hides
-// later layers and the default. Keys that are no option make a warning and are
-// left out. Errors: ErrInvalidOption, with key, value and the expected form.
+// Resolve determines the value of every option: from the first layer that has it, else its
+// default, else nil. A value None (JSON null) is nil and overrides later layers and the
+// default. Unknown keys are ignored with a warning. Errors: ErrInvalidOption, with key, value
+// and expected format.
 func Resolve(opts []Option, layers ...Layer) (Config, []Warning, error) {
 	cfg := Config{}
 	for _, o := range opts {
@@ -120,18 +120,18 @@ func resolve(o Option, layers []Layer) (any, error) {
 	return value, nil
 }
 
-// Explained is an option with the value it has and why.
+// Explained is an option with its value and where that comes from.
 type Explained struct {
 	Option
-	Value any // of the option's type, nil for none; the text as given if Err is set
-	// Given are the values that layers have for it, the one that counts first; none
-	// if the default counts.
+	Value any // of the option's type, nil if none; the given text if Err is set
+	// Given holds the values in layers, the effective one first; empty if the default
+	// applies.
 	Given []Value
-	Err   error // the value cannot be used
+	Err   error // why the value is invalid
 }
 
-// Explain says of every option what Resolve makes of it. Unlike that it goes on
-// after an error, and a required option may lack its value.
+// Explain returns what Resolve would use for every option. Unlike Resolve it continues after
+// errors, and required options may lack values.
 func Explain(opts []Option, layers ...Layer) []Explained {
 	all := make([]Explained, len(opts))
 	for i, o := range opts {
@@ -151,15 +151,15 @@ func Explain(opts []Option, layers ...Layer) []Explained {
 	return all
 }
 
-// Unused says of each value that is no option's, in one line, where it stands and
-// which option was probably meant.
+// Unused returns a warning for each value without an option: where it was given and which
+// option was probably meant.
 func Unused(opts []Option, layers ...Layer) []Warning { return warnings(opts, layers) }
 
-// Find returns the value that counts for an option, if any layer has one.
+// Find returns the effective value of an option, if a layer has one.
 func Find(key string, layers ...Layer) (Value, bool) {
 	for _, layer := range layers {
 		for _, v := range layer {
-			if names(v.Key, key) {
+			if isKey(v.Key, key) {
 				return v, true
 			}
 		}
@@ -167,13 +167,12 @@ func Find(key string, layers ...Layer) (Value, bool) {
 	return Value{}, false
 }
 
-// Misspelled returns an error for a value that no option takes and whose key looks like
-// that of an option that protects: the app would run without the limit. Errors:
-// ErrInvalidOption.
+// Misspelled returns an error if an unknown key is similar to an option that protects: the app
+// would run without the limit. Errors: ErrInvalidOption.
 func Misspelled(opts []Option, layers ...Layer) error {
 	for _, layer := range layers {
 		for _, v := range layer {
-			if o, known := meant(opts, v.Key); !known && o.Protects {
+			if o, known := closestOption(opts, v.Key); !known && o.Protects {
 				return Errorf(ErrInvalidOption, "%s: unknown option %s: the app would run without %s. Did you mean %s?",
 					v.Origin, printable(v.Key), o.Key, o.Key)
 			}
@@ -182,12 +181,12 @@ func Misspelled(opts []Option, layers ...Layer) error {
 	return nil
 }
 
-// meant returns the option of that name, or if none is known the most similar one; its
+// closestOption returns the option with a key, or if none is known the most similar one; its
 // Key is "" if none is similar. Letter case and `-` for `_` do not count as differences.
-func meant(opts []Option, key string) (o Option, known bool) {
+func closestOption(opts []Option, key string) (o Option, known bool) {
 	var keys []string
 	for _, o := range opts {
-		if names(key, o.Key) {
+		if isKey(key, o.Key) {
 			return o, true
 		}
 		keys = append(keys, o.Key)
@@ -199,19 +198,19 @@ func meant(opts []Option, key string) (o Option, known bool) {
 	return o, false
 }
 
-// warnings names the values that no option takes.
+// warnings describes the values without an option.
 func warnings(opts []Option, layers []Layer) []Warning {
 	var list []Warning
 	for _, layer := range layers {
 		seen := map[string]string{}
 		for _, v := range layer {
-			o, known := meant(opts, v.Key)
+			o, known := closestOption(opts, v.Key)
 			first, twice := seen[o.Key]
 			switch {
 			case !known:
 				list = append(list, fmt.Sprintf("%s: unknown option %s is ignored.%s", v.Origin, printable(v.Key), hint(o)))
 			case twice:
-				list = append(list, fmt.Sprintf("%s: option %s is ignored: it was given before as %s", v.Origin, printable(v.Key), first))
+				list = append(list, fmt.Sprintf("%s: option %s is ignored: it was already given as %s", v.Origin, printable(v.Key), first))
 			default:
 				seen[o.Key] = printable(v.Key)
 			}
@@ -220,13 +219,13 @@ func warnings(opts []Option, layers []Layer) []Warning {
 	return list
 }
 
-// hint says which option was probably meant, and that a run is refused then.
+// hint suggests the option that was probably meant, and whether a run fails.
 func hint(o Option) string {
 	switch {
 	case o.Key == "":
 		return ""
 	case o.Protects:
-		return " Did you mean " + o.Key + "? `torchx run` refuses it."
+		return " Did you mean " + o.Key + "? `torchx run` rejects this."
 	}
 	return " Did you mean " + o.Key + "?"
 }

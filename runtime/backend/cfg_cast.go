@@ -12,9 +12,9 @@ import (
 	"torchx/runtime/userpath"
 )
 
-// expected tells how a value of each type is written.
+// expected describes the format of each type.
 var expected = map[OptionType]string{
-	TypeStr:   "a text",
+	TypeStr:   "a string",
 	TypeInt:   "a whole number such as 3",
 	TypeFloat: "a number such as 0.5",
 	TypeBool:  "true/1/yes/on or false/0/no/off",
@@ -22,8 +22,8 @@ var expected = map[OptionType]string{
 	TypeMap:   "entries key:value such as a:1;b:2",
 }
 
-// cast gives a value the option's Go type; nil is "no value". Its error lacks
-// the key and the place.
+// cast converts a value to the option's Go type; nil means no value. Its error names neither
+// key nor source.
 func (o Option) cast(v Value) (any, error) {
 	var value any
 	var err error
@@ -48,15 +48,14 @@ func (o Option) cast(v Value) (any, error) {
 	return value, nil
 }
 
-// stray is the error for `k=v,rest`, where rest has no "=" of its own.
+// stray returns the error for `k=v,rest`, where rest has no "=".
 func stray(key, text string) error {
 	rest := strings.TrimSpace(text[strings.IndexAny(text, ",;")+1:])
-	return fmt.Errorf("%q after the first delimiter in %q is not KEY=VALUE: if it belongs to the value, put that in quotes (%s='%s')",
+	return fmt.Errorf("%q after the first delimiter in %q is not KEY=VALUE: if it belongs to the value, quote the value (%s='%s')",
 		rest, text, key, printable(text))
 }
 
-// printable returns text as it is if a terminal can show it in one line, else
-// with escapes.
+// printable returns text unchanged if a terminal can show it in one line, else with escapes.
 func printable(text string) string {
 	if quoted := strconv.Quote(text); len(quoted) != len(text)+2 {
 		return quoted[1 : len(quoted)-1]
@@ -64,8 +63,8 @@ func printable(text string) string {
 	return text
 }
 
-// wrong is the error for a value that cannot be of the option's type.
-func (o Option) wrong(value any) error {
+// typeError returns the error for a value that does not have the option's type.
+func (o Option) typeError(value any) error {
 	text := fmt.Sprint(value)
 	if data, err := json.Marshal(value); err == nil {
 		text = string(data)
@@ -101,7 +100,7 @@ func (o Option) castText(text string) (any, error) {
 	case TypeMap:
 		return o.castMap(text)
 	}
-	return nil, o.wrong(text)
+	return nil, o.typeError(text)
 }
 
 func (o Option) castMap(text string) (any, error) {
@@ -109,14 +108,14 @@ func (o Option) castMap(text string) (any, error) {
 	for _, entry := range splitList(text) {
 		key, value, ok := strings.Cut(entry, ":")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, fmt.Errorf("entry %q has no key and ':': expected %s", entry, expected[TypeMap])
+			return nil, fmt.Errorf("entry %q lacks a key or ':': expected %s", entry, expected[TypeMap])
 		}
 		m[key] = strings.TrimSpace(value)
 	}
 	return m, nil
 }
 
-// splitList cuts at ',' and ';', trims the parts and drops empty ones.
+// splitList splits at ',' and ';', trims the parts and drops empty ones.
 func splitList(text string) []string {
 	list := []string{}
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' }) {
@@ -127,7 +126,7 @@ func splitList(text string) []string {
 	return list
 }
 
-// ParseBool reads the words for true and false in any case.
+// ParseBool parses the words for true and false, ignoring case.
 func ParseBool(text string) (value, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "1", "yes", "on":
@@ -138,7 +137,7 @@ func ParseBool(text string) (value, ok bool) {
 	return false, false
 }
 
-// numbers as Python writes them: digits may be grouped by '_'.
+// Numbers as in Python: digits may be grouped by '_'.
 var (
 	intPattern   = lazyregexp.New(`^[+-]?\d+(_\d+)*$`)
 	floatPattern = lazyregexp.New(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+)?$`)
@@ -152,8 +151,8 @@ func parseInt(text string) (int, error) {
 	return strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 }
 
-// parseFloat takes finite numbers only: no option means anything by others, and
-// JSON cannot hold them.
+// parseFloat accepts only finite numbers: options have no use for others, and JSON cannot
+// represent them.
 func parseFloat(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	if !floatPattern().MatchString(text) {
@@ -162,8 +161,8 @@ func parseFloat(text string) (float64, error) {
 	return strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 }
 
-// castJSON takes a JSON value of the option's own type. A text is read as -cfg
-// would; a bool is a number, as in TorchX, but a number is no bool.
+// castJSON accepts a JSON value of the option's type. A string is parsed as in -cfg. As in
+// TorchX, a bool counts as a number, but a number does not count as a bool.
 func (o Option) castJSON(data any) (any, error) {
 	switch v := data.(type) {
 	case nil:
@@ -189,7 +188,7 @@ func (o Option) castJSON(data any) (any, error) {
 			return o.castObject(v)
 		}
 	}
-	return nil, o.wrong(data)
+	return nil, o.typeError(data)
 }
 
 func (o Option) castBool(b bool) (any, error) {
@@ -205,7 +204,7 @@ func (o Option) castBool(b bool) (any, error) {
 	case TypeFloat:
 		return float64(n), nil
 	}
-	return nil, o.wrong(b)
+	return nil, o.typeError(b)
 }
 
 func (o Option) castFloat(f float64) (any, error) {
@@ -215,7 +214,7 @@ func (o Option) castFloat(f float64) (any, error) {
 	case o.Type == TypeInt && f == math.Trunc(f) && math.Abs(f) < 1<<53:
 		return int(f), nil
 	}
-	return nil, o.wrong(f)
+	return nil, o.typeError(f)
 }
 
 func (o Option) castList(data any) (any, error) {
@@ -226,7 +225,7 @@ func (o Option) castList(data any) (any, error) {
 	for _, item := range data.([]any) {
 		s, ok := item.(string)
 		if !ok {
-			return nil, o.wrong(data)
+			return nil, o.typeError(data)
 		}
 		list = append(list, s)
 	}
@@ -241,7 +240,7 @@ func (o Option) castObject(data any) (any, error) {
 	for key, item := range data.(map[string]any) {
 		s, ok := item.(string)
 		if !ok {
-			return nil, o.wrong(data)
+			return nil, o.typeError(data)
 		}
 		m[key] = s
 	}

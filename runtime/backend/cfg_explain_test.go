@@ -34,14 +34,14 @@ func TestExplain(t *testing.T) {
 			origins = append(origins, v.Origin)
 		}
 		if got[i].Key != options[i].Key || !reflect.DeepEqual(got[i].Value, want.value) || !reflect.DeepEqual(origins, want.origins) {
-			t.Errorf("%s: %+v, want %+v", options[i].Key, got[i], want)
+			t.Errorf("%s: got %+v, want %+v", options[i].Key, got[i], want)
 		}
 		if (got[i].Err != nil) != (want.err != "") || got[i].Err != nil && !strings.Contains(got[i].Err.Error(), want.err) {
-			t.Errorf("%s: %v, want %q", options[i].Key, got[i].Err, want.err)
+			t.Errorf("%s: got error %v, want %q", options[i].Key, got[i].Err, want.err)
 		}
 	}
 	unused := Unused(options, given, file)
 	if len(unused) != 1 || unused[0] != "f:3: unknown option cuont is ignored. Did you mean count?" {
-		t.Errorf("unused = %q", unused)
+		t.Errorf("got %q, want one warning about cuont", unused)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// vectorOptions are the options that the vectors were made with.
+// vectorOptions are the options that the test vectors were generated with.
 var vectorOptions = []Option{
 	{Key: "FOO", Type: TypeList, Default: []string{"a"}},
 	{Key: "BAR", Type: TypeStr, Required: true},
@@ -38,7 +38,7 @@ func vectors(t *testing.T, name string) []row {
 		t.Fatal(err)
 	}
 	if len(file.Rows) == 0 {
-		t.Fatalf("no rows in %s", name)
+		t.Fatalf("%s: got no rows", name)
 	}
 	return file.Rows
 }
@@ -52,7 +52,7 @@ func (r row) text(t *testing.T) string {
 	return s
 }
 
-// sameJSON compares by JSON form, where 1 and 1.0 are equal.
+// sameJSON compares by JSON form, in which 1 and 1.0 are equal.
 func sameJSON(t *testing.T, got any, want json.RawMessage) bool {
 	t.Helper()
 	data, err := json.Marshal(got)
@@ -71,12 +71,12 @@ func TestCfgLayerVectors(t *testing.T) {
 	for _, r := range vectors(t, "kv_string_to_map") {
 		pairs, err := CfgLayer(r.text(t))
 		if (err != nil) != (r.ErrorType != "") {
-			t.Errorf("%q: %v, want error %q", r.text(t), err, r.ErrorType)
+			t.Errorf("%q: got error %v, want %q", r.text(t), err, r.ErrorType)
 			continue
 		}
 		if err != nil {
 			if !errors.Is(err, ErrInvalidOption) {
-				t.Errorf("%q: %v is not ErrInvalidOption", r.text(t), err)
+				t.Errorf("%q: got %v, want ErrInvalidOption", r.text(t), err)
 			}
 			continue
 		}
@@ -85,13 +85,13 @@ func TestCfgLayerVectors(t *testing.T) {
 			got[p.Key] = p.Text
 		}
 		if !sameJSON(t, got, r.Out) {
-			t.Errorf("%q: %v, want %s", r.text(t), got, r.Out)
+			t.Errorf("%q: got %v, want %s", r.text(t), got, r.Out)
 		}
 	}
 }
 
-// The vectors hold what TorchX's cfg_from_str finds, before defaults; so does
-// this test: it looks only at the keys given and does not require BAR.
+// The vectors hold the result of TorchX's cfg_from_str, before defaults. So this test checks
+// only the given keys and does not require BAR.
 func TestCfgVectors(t *testing.T) {
 	t.Parallel()
 	opts := append([]Option{}, vectorOptions...)
@@ -104,12 +104,12 @@ func TestCfgVectors(t *testing.T) {
 		}
 		if r.ErrorType != "" {
 			if !errors.Is(err, ErrInvalidOption) {
-				t.Errorf("%q: %v, want ErrInvalidOption", r.text(t), err)
+				t.Errorf("%q: got %v, want ErrInvalidOption", r.text(t), err)
 			}
 			continue
 		}
 		if err != nil {
-			t.Errorf("%q: %v", r.text(t), err)
+			t.Errorf("%q: got %v, want nil", r.text(t), err)
 			continue
 		}
 		for key := range cfg {
@@ -118,7 +118,7 @@ func TestCfgVectors(t *testing.T) {
 			}
 		}
 		if !sameJSON(t, cfg, r.Out) {
-			t.Errorf("%q: %v, want %s", r.text(t), cfg, r.Out)
+			t.Errorf("%q: got %v, want %s", r.text(t), cfg, r.Out)
 		}
 	}
 }
@@ -135,22 +135,22 @@ func TestResolveVectors(t *testing.T) {
 		cfg, warnings, err := Resolve(vectorOptions, JSONLayer(object, "test"))
 		if r.ErrorType != "" {
 			if !errors.Is(err, ErrInvalidOption) {
-				t.Errorf("%s: %v, want ErrInvalidOption", r.In[0], err)
+				t.Errorf("%s: got %v, want ErrInvalidOption", r.In[0], err)
 			}
 			continue
 		}
 		want := r.Out
 		if _, ok := object["unknown"]; ok {
-			// TorchX keeps unknown keys; here they are warned about and left out.
+			// TorchX keeps unknown keys; torchx warns and ignores them.
 			want = bytes.Replace(want, []byte(`"unknown": 1,`), nil, 1)
 			if len(warnings) != 1 || !strings.Contains(warnings[0], "unknown option unknown") {
-				t.Errorf("warnings = %q", warnings)
+				t.Errorf("got warnings %q, want one about unknown", warnings)
 			}
 		}
-		// TorchX keeps true for an int; here the option always has its type: True is 1.
+		// TorchX keeps true for an int; torchx converts it to the option's type: 1.
 		want = bytes.Replace(want, []byte(`"num": true`), []byte(`"num": 1`), 1)
 		if err != nil || !sameJSON(t, cfg, want) {
-			t.Errorf("%s: %v, %v, want %s", r.In[0], cfg, err, want)
+			t.Errorf("%s: got %v, %v, want %s", r.In[0], cfg, err, want)
 		}
 	}
 }
@@ -163,13 +163,13 @@ func TestNameVectors(t *testing.T) {
 	} {
 		for _, r := range vectors(t, name) {
 			if got := fn(r.text(t)); !sameJSON(t, got, r.Out) {
-				t.Errorf("%s(%q) = %q, want %s", name, r.text(t), got, r.Out)
+				t.Errorf("%s(%q): got %q, want %s", name, r.text(t), got, r.Out)
 			}
 		}
 	}
 }
 
-// A word begins with a capital behind a small letter or digit, nowhere else.
+// A word starts with a capital after a lower-case letter or digit, nowhere else.
 func TestCamelToSnake(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -177,7 +177,7 @@ func TestCamelToSnake(t *testing.T) {
 		"a1B2": "a1_b2", "_A": "_a", "log_Dir": "log_dir", "mail-Type": "mail-type", "LOG": "log", "éA": "éa",
 	} {
 		if got := CamelToSnake(name); got != want {
-			t.Errorf("CamelToSnake(%q) = %q, want %q", name, got, want)
+			t.Errorf("CamelToSnake(%q): got %q, want %q", name, got, want)
 		}
 	}
 }
@@ -224,11 +224,11 @@ func TestResolveErrors(t *testing.T) {
 			t.Parallel()
 			_, _, err := Resolve(opts, tt.layer)
 			if !errors.Is(err, ErrInvalidOption) || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%v is not one line of ErrInvalidOption", err)
+				t.Fatalf("got %v, want one line of ErrInvalidOption", err)
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v lacks %q", err, want)
+					t.Errorf("got %v, want %q", err, want)
 				}
 			}
 		})
@@ -250,9 +250,9 @@ func TestResolveValues(t *testing.T) {
 		{"cli over file", opt(TypeInt, 3), []Layer{cfgLayer(t, "the_key=1"), file("2")}, 1},
 		{"file over alias", opt(TypeInt, 3), []Layer{nil, file("2"), DefaultsLayer(map[string]string{"the_key": "9"}, "local_dir")}, 2},
 		{"alias over default", opt(TypeInt, 3), []Layer{nil, DefaultsLayer(map[string]string{"the_key": "9"}, "local_dir")}, 9},
-		{"a lost bad value is no error", opt(TypeInt, 3), []Layer{cfgLayer(t, "the_key=1"), file("x")}, 1},
+		{"an invalid overridden value is ignored", opt(TypeInt, 3), []Layer{cfgLayer(t, "the_key=1"), file("x")}, 1},
 		{"camel", opt(TypeInt, 3), []Layer{cfgLayer(t, "theKey=1")}, 1},
-		{"none hides", opt(TypeInt, 3), []Layer{cfgLayer(t, "the_key=None"), file("2")}, nil},
+		{"None overrides", opt(TypeInt, 3), []Layer{cfgLayer(t, "the_key=None"), file("2")}, nil},
 		{"quoted none", opt(TypeStr, nil), []Layer{cfgLayer(t, "the_key='None'")}, "None"},
 		{"quoted comma", opt(TypeStr, nil), []Layer{cfgLayer(t, "the_key='1,B'")}, "1,B"},
 		{"comma in a file", opt(TypeStr, nil), []Layer{file("1, B")}, "1, B"},
@@ -288,21 +288,21 @@ func TestWarnings(t *testing.T) {
 	opts := []Option{{Key: "log_dir", Type: TypeStr}}
 	cfg, warnings, err := Resolve(opts, cfgLayer(t, "log_dri=1,2,zzz=1,HTTPServer=1,reservedMemMB=2,log_dir=a,logDir=b"))
 	if err != nil || cfg["log_dir"] != "a" || len(cfg) != 1 {
-		t.Fatalf("%v, %v", cfg, err)
+		t.Fatalf("got %v, %v, want log_dir=a alone", cfg, err)
 	}
 	want := []string{
 		"-cfg: unknown option log_dri is ignored. Did you mean log_dir?",
 		"-cfg: unknown option zzz is ignored.",
 		"-cfg: unknown option HTTPServer is ignored.",
 		"-cfg: unknown option reservedMemMB is ignored.",
-		"-cfg: option logDir is ignored: it was given before as log_dir",
+		"-cfg: option logDir is ignored: it was already given as log_dir",
 	}
 	if !reflect.DeepEqual(warnings, want) {
-		t.Errorf("got %q", warnings)
+		t.Errorf("got %q, want %q", warnings, want)
 	}
 }
 
-// TestMisspelled: a limit that is misspelled must not be left out.
+// TestMisspelled: a misspelled limit must not be ignored.
 func TestMisspelled(t *testing.T) {
 	t.Parallel()
 	opts := []Option{
@@ -338,7 +338,7 @@ func TestRequired(t *testing.T) {
 	for _, layer := range []Layer{nil, cfgLayer(t, "queue=None")} {
 		_, _, err := Resolve(opts, layer)
 		if !errors.Is(err, ErrInvalidOption) || !strings.Contains(err.Error(), "queue=QUEUE") {
-			t.Errorf("%v: %v", layer, err)
+			t.Errorf("%v: got %v, want an error with queue=QUEUE", layer, err)
 		}
 	}
 }
@@ -353,18 +353,18 @@ func FuzzCfg(f *testing.F) {
 			var cfg Config
 			if cfg, _, err = Resolve(vectorOptions, layer); err == nil {
 				if err := CheckOptions(given(cfg)); err != nil {
-					t.Fatalf("%q: %v", text, err)
+					t.Fatalf("%q: got %v, want values of the right types", text, err)
 				}
 				return
 			}
 		}
 		if !errors.Is(err, ErrInvalidOption) || strings.ContainsAny(err.Error(), "\n\r") {
-			t.Fatalf("%q: %q is not one line of ErrInvalidOption", text, err)
+			t.Fatalf("%q: got %q, want one line of ErrInvalidOption", text, err)
 		}
 	})
 }
 
-// given makes the values of cfg the defaults of its options, to have their types checked.
+// given makes the values of cfg the defaults of its options, to check their types.
 func given(cfg Config) []Option {
 	var opts []Option
 	for _, o := range vectorOptions {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// UsageText explains options as `torchx runopts` prints it: a usage line with
-// the required ones first, then each with its type, default and help. Lines are
-// wrapped at width columns; 0 is no limit.
+// UsageText describes options for `torchx runopts`: a usage line with the required ones first,
+// then each with its type, default and help. Lines are wrapped at width columns; 0 means no
+// limit.
 func UsageText(opts []Option, width int) string {
 	if len(opts) == 0 {
 		return "usage:\n    (no options)\n"
@@ -42,7 +42,7 @@ func UsageText(opts []Option, width int) string {
 	return b.String()
 }
 
-// splitRequired returns the required options and the others, each in their order.
+// splitRequired returns the required options and the others, each in order.
 func splitRequired(opts []Option) (required, optional []Option) {
 	for _, o := range opts {
 		if o.Required {
@@ -70,7 +70,7 @@ func (o Option) usage(width int) string {
 	return text
 }
 
-// wrap joins words by sep into lines of at most width columns, where the words allow it.
+// wrap joins words by sep into lines of at most width columns, if the words allow it.
 func wrap(words []string, sep, indent string, width int) string {
 	var b strings.Builder
 	used := 0
@@ -97,7 +97,7 @@ func wrap(words []string, sep, indent string, width int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// FormatValue writes a value as -cfg and .torchxconfig read it; nil is None.
+// FormatValue formats a value for -cfg and .torchxconfig; nil is None.
 func FormatValue(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -116,12 +116,11 @@ func FormatValue(value any) string {
 	return fmt.Sprint(value)
 }
 
-// maxPlaceholder is where TorchX cuts the placeholder of a required option, in characters.
+// maxPlaceholder is the length at which TorchX cuts a placeholder, in characters.
 const maxPlaceholder = 60
 
-// Placeholders lists the keys that `torchx configure` writes for a backend: a
-// placeholder for each required option and, with optional set, the others with
-// their defaults.
+// Placeholders returns the keys that `torchx configure` writes for a backend: a placeholder
+// for each required option and, if optional is set, the others with their defaults.
 func Placeholders(opts []Option, optional bool) [][2]string {
 	var pairs [][2]string
 	for _, o := range opts {
@@ -143,18 +142,18 @@ func (o Option) placeholder() string {
 	return text
 }
 
-// CheckOptions checks a backend's own list: keys given once, no default for a
-// required option, every default of the option's Go type and among its choices.
+// CheckOptions validates a backend's list: unique keys, no defaults of required options, and
+// defaults of the right Go type and among the choices.
 func CheckOptions(opts []Option) error {
 	seen := map[string]bool{}
 	for _, o := range opts {
 		switch {
 		case o.Key == "" || seen[o.Key]:
-			return fmt.Errorf("option %q has no key or is given twice", o.Key)
+			return fmt.Errorf("option %q has no key or is defined twice", o.Key)
 		case o.Required && o.Default != nil:
 			return fmt.Errorf("option %s is required: it must not have a default", o.Key)
 		case expected[o.Type] == "":
-			return fmt.Errorf("option %s has the unknown type %q", o.Key, o.Type)
+			return fmt.Errorf("option %s has unknown type %q", o.Key, o.Type)
 		case !o.valid(o.Default):
 			return fmt.Errorf("option %s: the default %v is not of type %s or not a choice", o.Key, o.Default, o.Type)
 		}
@@ -163,7 +162,7 @@ func CheckOptions(opts []Option) error {
 	return nil
 }
 
-// valid reports whether value is nil or of the option's Go type.
+// valid reports whether value is nil or has the option's Go type and is a choice.
 func (o Option) valid(value any) bool {
 	switch v := value.(type) {
 	case nil:

@@ -41,13 +41,13 @@ optional arguments:
     quiet=QUIET (bool, false)
 `
 	if got := UsageText(usageOptions, 41); got != want {
-		t.Errorf("got\n%s", got)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := UsageText(usageOptions[:1], 0); strings.Count(got, "\n") != 6 {
-		t.Errorf("got\n%s", got)
+		t.Errorf("got\n%s\nwant 6 lines", got)
 	}
 	if got := UsageText(nil, 80); !strings.HasPrefix(got, "usage:\n") {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want a usage line", got)
 	}
 }
 
@@ -56,15 +56,15 @@ func TestPlaceholders(t *testing.T) {
 	got := Placeholders(usageOptions, false)
 	want := [][2]string{{"queue", "#FIXME:(str) queue that the job is put into by the scheduler..."}}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, want)
 	}
 	got = Placeholders(usageOptions, true)
 	if len(got) != len(usageOptions) || got[2] != [2]string{"env", "a:1;b:2"} || got[4] != [2]string{"image_type", "None"} {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want all options with defaults", got)
 	}
 }
 
-// TestPlaceholdersReadBack: what configure writes for optional keys is the default.
+// TestPlaceholdersReadBack: the text that configure writes for optional keys gives the default.
 func TestPlaceholdersReadBack(t *testing.T) {
 	t.Parallel()
 	layer := Layer{{Key: "queue", Text: "q"}}
@@ -77,7 +77,7 @@ func TestPlaceholdersReadBack(t *testing.T) {
 	}
 	for _, o := range usageOptions {
 		if !o.Required && !reflect.DeepEqual(cfg[o.Key], o.Default) {
-			t.Errorf("%s = %#v, want %#v", o.Key, cfg[o.Key], o.Default)
+			t.Errorf("%s: got %#v, want %#v", o.Key, cfg[o.Key], o.Default)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestCheckOptions(t *testing.T) {
 		{{Type: TypeStr}},
 	} {
 		if err := CheckOptions(bad); err == nil {
-			t.Errorf("%+v is accepted", bad)
+			t.Errorf("%+v: got nil, want an error", bad)
 		}
 	}
 }

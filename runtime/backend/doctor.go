@@ -6,70 +6,70 @@ import (
 	"time"
 )
 
-// Level is how a check came out.
+// Level is the result of a check.
 type Level string
 
-// The levels: with a warning apps run, but something is slow, missing or about
-// to break; with a failure apps do not run.
+// The levels: with a warning, apps run, but something is slow, missing or about to break;
+// with a failure, apps do not run.
 const (
 	LevelOK      Level = "ok"
 	LevelWarning Level = "warning"
 	LevelFailure Level = "failure"
 )
 
-// Check is one thing that `torchx doctor` looked at.
+// Check is one finding of `torchx doctor`.
 type Check struct {
-	Name  string `json:"name"` // a word or two
-	Level Level  `json:"level"`
-	Text  string `json:"text"`          // what was found, one line
-	Fix   string `json:"fix,omitempty"` // what to do about it, one line; "" if ok
+	Name  string // one or two words
+	Level Level
+	Text  string // finding, one line
+	Fix   string // remedy, one line; "" if ok
 }
 
 // Doctor is a Backend that diagnoses itself in more detail than a Prober.
 type Doctor interface {
-	// Doctor makes one check for each thing that apps need and changes nothing.
-	// RunDiagnostics bounds its time.
+	// Doctor checks each requirement of apps and changes nothing. RunDiagnostics bounds
+	// its time.
 	Doctor(ctx context.Context) []Check
 }
 
-// PassedCheck is a check that found nothing wrong.
+// PassedCheck returns a check without a problem.
 func PassedCheck(name, format string, args ...any) Check {
 	return Check{Name: name, Level: LevelOK, Text: fmt.Sprintf(format, args...)}
 }
 
-// WarningCheck is a check that found something that apps can run with.
+// WarningCheck returns a check with a problem that does not stop apps.
 func WarningCheck(name, fix, format string, args ...any) Check {
 	return Check{Name: name, Level: LevelWarning, Text: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// FailedCheck is a check that found why apps cannot run.
+// FailedCheck returns a check with a problem that stops apps.
 func FailedCheck(name, fix, format string, args ...any) Check {
 	return Check{Name: name, Level: LevelFailure, Text: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// Diagnostic makes one check.
+// Diagnostic is a check to be run.
 type Diagnostic struct {
-	Name  string // of the check
+	Name  string // of its Check
 	Run   func(ctx context.Context) Check
-	Minor bool // apps run without what is checked: a missing answer is only a warning
+	Minor bool // apps do not need it: a missing answer is only a warning
 }
 
-// timedOut is the check of a diagnostic that gave no answer.
+// timedOut returns the check of a diagnostic that did not answer.
 func (e Diagnostic) timedOut(limit time.Duration) Check {
-	c := FailedCheck(e.Name, "see what hangs: a network file system, a driver or a server", "no answer within %v", limit)
+	c := FailedCheck(e.Name, "find out what hangs: a network file system, a driver or a server", "no answer within %v", limit)
 	if e.Minor {
 		c.Level = LevelWarning
 	}
 	return c
 }
 
-// RunDiagnostics runs diagnostics concurrently and returns their checks in order. One
-// that gives no answer in time, even if it ignores its context (a dead network file
-// system blocks for ever), is abandoned and counts as a failure.
+// RunDiagnostics runs diagnostics concurrently and returns their checks in order. A diagnostic
+// that does not answer in time, even if it ignores its context (a dead network file system
+// blocks forever), is abandoned and counts as failed.
 func RunDiagnostics(ctx context.Context, limit time.Duration, diagnostics []Diagnostic) []Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	// A diagnostic that heeds its context gives a better reason than that it is late.
+	// A diagnostic that obeys its context gives a better reason than a timeout.
 	hardLimit, stop := context.WithTimeout(context.WithoutCancel(ctx), limit+graceTime)
 	defer stop()
 	results := make([]chan Check, len(diagnostics))
@@ -93,11 +93,11 @@ func RunDiagnostics(ctx context.Context, limit time.Duration, diagnostics []Diag
 	return checks
 }
 
-// graceTime is what a diagnostic may take beyond its limit to give its reason.
+// graceTime is how long a diagnostic may exceed its limit to give its reason.
 const graceTime = 500 * time.Millisecond
 
-// Diagnose returns what a backend finds about its own condition: the checks of a
-// Doctor, the one check of a Prober, or none.
+// Diagnose returns a backend's checks of itself: those of a Doctor, the one of a Prober, or
+// none.
 func Diagnose(ctx context.Context, b Backend) []Check {
 	switch b := b.(type) {
 	case Doctor:
@@ -106,7 +106,7 @@ func Diagnose(ctx context.Context, b Backend) []Check {
 		if err := b.Probe(ctx); err != nil {
 			return []Check{FailedCheck("reachable", "", "%v", err)}
 		}
-		return []Check{PassedCheck("reachable", "it answers")}
+		return []Check{PassedCheck("reachable", "the server answers")}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestRunDiagnostics(t *testing.T) {
 		{Name: "heeds", Run: func(ctx context.Context) Check { <-ctx.Done(); return WarningCheck("heeds", "wait", "late") }},
 		{Name: "z", Run: func(context.Context) Check { return FailedCheck("z", "do", "it") }},
 	})
-	const fix = "see what hangs: a network file system, a driver or a server"
+	const fix = "find out what hangs: a network file system, a driver or a server"
 	want := []Check{
 		{"a", LevelOK, "1", ""},
 		{"hangs", LevelFailure, "no answer within 50ms", fix},
@@ -30,17 +30,17 @@ func TestRunDiagnostics(t *testing.T) {
 		{"z", LevelFailure, "it", "do"},
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v", got)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("got answers after %v, want at most 10 s", took)
 	}
 	if got := RunDiagnostics(t.Context(), time.Second, nil); len(got) != 0 {
-		t.Errorf("no diagnostics: %+v", got)
+		t.Errorf("no diagnostics: got %+v, want none", got)
 	}
 }
 
-// The backends of TestExamine have no other methods than those.
+// The backends of TestDiagnose have only these methods.
 type (
 	probed  struct{ Backend }
 	doctors struct{ probed }
@@ -52,7 +52,7 @@ func (doctors) Doctor(context.Context) []Check {
 	return []Check{PassedCheck("x", "y"), PassedCheck("z", "y")}
 }
 
-func TestExamine(t *testing.T) {
+func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		backend Backend
@@ -63,7 +63,7 @@ func TestExamine(t *testing.T) {
 		{struct{ Backend }{}, nil},
 	} {
 		if got := Diagnose(t.Context(), c.backend); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%T: %+v", c.backend, got)
+			t.Errorf("%T: got %+v, want %+v", c.backend, got, c.want)
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Observers implements StatusObserver for a backend that embeds it and calls Notify. Its
-// zero value is ready for use.
+// Observers implements StatusObserver for a backend that embeds it and calls Notify. Its zero
+// value is ready to use.
 type Observers struct {
 	mu   sync.Mutex
 	next int
-	of   map[string]map[int]func(*spec.Status) // by app id
+	of   map[string]map[int]func(*spec.Status) // by app ID
 }
 
 // Observe implements StatusObserver.
@@ -34,7 +34,7 @@ func (o *Observers) Observe(id string, see func(*spec.Status)) (stop func()) {
 	}
 }
 
-// Notify passes a status of an app to those that observe it, one call at a time.
+// Notify passes a status of an app to its observers, one call at a time.
 func (o *Observers) Notify(id string, s *spec.Status) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -3,7 +3,7 @@ package backend
 // OptionType is the type of a -cfg value.
 type OptionType string
 
-// The option types, printed as here by `torchx runopts`.
+// The option types, as `torchx runopts` prints them.
 const (
 	TypeStr   OptionType = "str"
 	TypeInt   OptionType = "int"
@@ -18,13 +18,13 @@ type Option struct {
 	Key      string
 	Type     OptionType
 	Required bool
-	Default  any      // nil, or of the option's Go type: string, int, float64, bool, []string, map[string]string
+	Default  any      // nil or a string, int, float64, bool, []string or map[string]string
 	Choices  []string // for TypeStr: the allowed values; nil: any
 	Help     string
 	Path     bool // a TypeStr that is a path: a leading ~ is expanded
-	// Protects marks a limit: Misspelled refuses a key that looks like a misspelling of it.
+	// Protects marks a limit: Misspelled rejects a similar key.
 	Protects bool
 }
 
-// Config holds resolved options: every key of the backend, nil where no value was given.
+// Config holds resolved options: every key of the backend, nil if it has no value.
 type Config map[string]any

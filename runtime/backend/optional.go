@@ -15,42 +15,41 @@ type Waiter interface {
 	Wait(ctx context.Context, id string) (*spec.Status, error)
 }
 
-// StatusObserver is a Backend that reads the status of an app while it waits for the
-// app's end or follows its logs.
+// StatusObserver is a Backend that reads statuses of an app while it waits for the app's end or
+// follows its logs.
 type StatusObserver interface {
-	// Observe calls see with each status that is read meanwhile, which may repeat, until
-	// stop is called. It reads none itself. see does not block and does not change it.
+	// Observe calls see with each status that is read, even if it repeats, until stop is
+	// called. It reads no status itself. see must not block or change the status.
 	Observe(id string, see func(*spec.Status)) (stop func())
 }
 
-// Queuer is a Backend that knows the resources of the machine under it. An app whose
-// plan sets Queue waits until its resources fit beside those of the running apps;
-// Submit returns when it is queued.
+// Queuer is a Backend that knows its machine's resources. If a plan sets Queue, the app waits
+// until its resources fit besides those of running apps; Submit returns once it is queued.
 type Queuer interface {
 	// Queues reports whether Plan.Queue has an effect.
 	Queues() bool
 }
 
-// LocalRunner is a Backend whose apps run on this machine. `run` stays with such an app
-// unless it is told otherwise, and `top` reads the last lines of its logs.
+// LocalRunner is a Backend whose apps run on this machine. By default `run` follows such an app,
+// and `top` reads the last lines of its logs.
 type LocalRunner interface {
 	// RunsHere reports whether apps run on this machine.
 	RunsHere() bool
 }
 
-// RunsHere reports whether b is a LocalRunner whose apps run on this machine.
+// RunsHere reports whether b is a LocalRunner with apps on this machine.
 func RunsHere(b Backend) bool {
 	l, ok := b.(LocalRunner)
 	return ok && l.RunsHere()
 }
 
-// Prober is a Backend that can be out of reach, such as a server.
+// Prober is a Backend that can be unreachable, such as a server.
 type Prober interface {
 	// Probe checks that the backend answers. Errors: ErrUnavailable, with the remedy.
 	Probe(ctx context.Context) error
 }
 
-// Sizer is a Backend that knows the disk space an app uses.
+// Sizer is a Backend that knows the disk space of an app.
 type Sizer interface {
 	// Size returns the bytes that Delete with these options would free. Errors: ErrNotFound.
 	Size(ctx context.Context, id string, o DeleteOptions) (int64, error)
@@ -59,22 +58,22 @@ type Sizer interface {
 // Sweeper is a Backend whose apps have supervisors on this machine.
 type Sweeper interface {
 	// Sweep ends what killed supervisors left running and writes the results of their
-	// apps, or starts another supervisor. Its cost depends on the number of live apps
-	// only. It continues after an error and joins them.
+	// apps, or starts new supervisors. Its cost depends only on the number of live apps.
+	// It continues after errors and joins them.
 	Sweep(ctx context.Context) error
 }
 
-// HistoryRestorer is a Backend that stores with each app what the history has of it,
-// so that a history that was lost or not writable is filled again.
+// HistoryRestorer is a Backend that stores the history's record of each app with the app, so
+// that a history that was lost or not writable can be restored.
 type HistoryRestorer interface {
-	// AppRecords returns the stored records of every app, or only of those that were
-	// submitted as Unrecorded. It leaves out an app that it cannot read.
+	// AppRecords returns the stored records of all apps, or only of those submitted as
+	// Unrecorded. It skips apps that it cannot read.
 	AppRecords(ctx context.Context, all bool) ([]AppRecord, error)
-	// MarkRecorded notes that an Unrecorded app is in the history now.
+	// MarkRecorded marks an Unrecorded app as present in the history.
 	MarkRecorded(ctx context.Context, id string) error
 }
 
-// AppRecord is what a backend stores of an app for the history.
+// AppRecord is the record of an app as stored by a backend.
 type AppRecord struct {
 	ID          string
 	App         *spec.App
@@ -84,37 +83,37 @@ type AppRecord struct {
 	Status      *spec.Status
 }
 
-// SubmissionReader is a Backend that stores with an app what was submitted, where
-// other machines can read it.
+// SubmissionReader is a Backend that stores with an app what was submitted, so that other
+// machines can read it.
 type SubmissionReader interface {
 	// Submission returns what was submitted. Errors: ErrNotFound, ErrUnavailable.
 	Submission(ctx context.Context, id string) (*Submission, error)
 }
 
-// Submission is what was submitted as an app.
+// Submission is what was submitted.
 type Submission struct {
 	App       *spec.App
-	Cfg       Config // nil if not known
+	Cfg       Config // nil if unknown
 	Component string
 	Args      []string
-	Partial   bool // reconstructed from what runs
+	Partial   bool // reconstructed from running replicas
 }
 
-// TrustedFiler is a Backend that runs programs which files named by its options choose,
-// such as the credential program of a kubeconfig. The user must have consented to such
-// files if others may have chosen them.
+// TrustedFiler is a Backend that runs programs selected by files that its options name, such as
+// the credential program of a kubeconfig. If others may have chosen such files, the user must
+// have consented.
 type TrustedFiler interface {
-	// TrustedFiles returns the files that cfg names and that decide what runs on this
-	// machine: absolute paths, without those that the user's environment names. It runs
-	// and contacts nothing, and reads a file only to find those that come after it.
+	// TrustedFiles returns the files named by cfg that determine what runs on this machine:
+	// absolute paths, without those named by the user's environment. It runs and contacts
+	// nothing, and reads files only to find further ones.
 	TrustedFiles(cfg Config) iter.Seq[string]
 }
 
-// TargetResolver is a Backend that can reach several targets, such as clusters; the
-// options of an app select one.
+// TargetResolver is a Backend with several targets, such as clusters, one of which an app's
+// options select.
 type TargetResolver interface {
-	// ResolveTarget returns cfg with the target written out (the current context of a
-	// kubeconfig, say), so that the app is found after the surroundings change. It
-	// contacts no server. Errors: ErrUnavailable, ErrInvalidOption.
+	// ResolveTarget returns cfg with an explicit target (such as the current context of a
+	// kubeconfig), so that the app is found after the environment changes. It contacts no
+	// server. Errors: ErrUnavailable, ErrInvalidOption.
 	ResolveTarget(cfg Config) (Config, error)
 }

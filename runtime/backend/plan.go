@@ -6,22 +6,22 @@ import (
 	"torchx/runtime/spec"
 )
 
-// PlanInput is what a plan is made from.
+// PlanInput is the input of Backend.Plan.
 type PlanInput struct {
-	ID           string    // app id within the backend
+	ID           string    // app ID within the backend
 	App          *spec.App // not changed
-	Cfg          Config    // resolved: every option has its value or nil
-	Cwd          string    // absolute folder the command runs in
-	DefaultImage string    // torchx.IMAGE: the image of components that name none
+	Cfg          Config    // resolved: each option with its value or nil
+	Cwd          string    // absolute working folder of the command
+	DefaultImage string    // torchx.IMAGE: the image of components without one
 
-	// Workspace is the folder that goes into the image of the first role if the role has
-	// no workspace of its own; "" is none. WorkspaceWhy says how it was found: a few
+	// Workspace is the folder to be copied into the image of the first role, unless the
+	// role has its own workspace; "" means none. WorkspaceWhy tells how it was found: a few
 	// words that follow the folder, or a whole line why there is none. It is "" if the
 	// user chose the workspace.
 	Workspace    string
 	WorkspaceWhy string
-	Environ      []string // the environment of the command, "K=V"; nil: this process's own
-	Progress     Progress // receives the steps of slow work, of planning and of Submit
+	Environ      []string // environment of the command, "K=V"; nil: this process's
+	Progress     Progress // receives steps of slow work in planning and Submit
 }
 
 // Plan is what Submit would do.
@@ -29,46 +29,46 @@ type Plan struct {
 	ID       string
 	App      *spec.App
 	Cfg      Config
-	Request  any      // the backend's own type; its JSON form is `run --dryrun --json`'s request
+	Request  any      // the backend's type; its JSON form is `request` in `run --dryrun --json`
 	Warnings []string // one line each, for stderr
-	Notes    []string // one line each, for stderr: what was chosen where the user chose nothing
+	Notes    []string // one line each, for stderr: defaults that were chosen
 
-	// DecidedAtSubmit has what depends on an answer of the backend, one line each. Only
-	// a dry run shows it; the printed plan leaves it out.
+	// DecidedAtSubmit lists decisions that depend on an answer of the backend, one line
+	// each. Only a dry run shows them; the printed plan omits them.
 	DecidedAtSubmit []string
 
 	Launch
 	Origin
 }
 
-// Launch says how a plan is started. The printed plan leaves it out.
+// Launch holds how a plan is started. The printed plan omits it.
 type Launch struct {
-	Progress Progress      // receives the steps of slow work of Submit
-	Environ  []string      // the environment of replicas, "K=V"; nil: this process's own
+	Progress Progress      // receives steps of slow work in Submit
+	Environ  []string      // environment of replicas, "K=V"; nil: this process's
 	Queue    bool          // start only when resources are free; for a Queuer
-	TTY      *TerminalSize // run on a pseudo-terminal of that size; for a TerminalOpener
+	TTY      *TerminalSize // run on a pseudo-terminal of this size; for a TerminalOpener
 }
 
-// Origin says what a plan was made from. The printed plan leaves it out.
+// Origin holds what a plan was created from. The printed plan omits it.
 type Origin struct {
-	Component string // "" if the app was not made by a component; for a SubmissionReader
+	Component string // "" if the app has no component; for a SubmissionReader
 	Args      []string
 
-	// Record is what the history has of the app besides the plan, as opaque JSON.
-	// Unrecorded is set if the history is not writable. Both are for a HistoryRestorer.
+	// Record holds further data of the history's record, as opaque JSON. Unrecorded means
+	// that the history is not writable. Both are for a HistoryRestorer.
 	Record     json.RawMessage
 	Unrecorded bool
 }
 
-// ManifestLister is a Plan.Request that consists of manifests for another program: a
-// dry run prints each as a YAML document.
+// ManifestLister is a Plan.Request that consists of manifests for another program: a dry run
+// prints each as a YAML document.
 type ManifestLister interface {
 	// Manifests returns the documents in the order in which they are applied.
 	Manifests() []any
 }
 
-// StartError says that a planned app did not start. Code is what `torchx run` exits
-// with: spec.ExitNotFound, ExitNotExecutable or ExitNotStarted.
+// StartError means that a planned app did not start. Code is the exit code of `torchx run`:
+// spec.ExitNotFound, ExitNotExecutable or ExitNotStarted.
 type StartError struct {
 	Code int
 	Err  error

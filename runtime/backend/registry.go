@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Registry knows the backends by name and alias; it opens one on first use.
+// Registry holds the backends by name and alias; it opens each on first use.
 type Registry struct {
-	mu      sync.Mutex // guards the backends that are open
+	mu      sync.Mutex // guards the open backends
 	order   []string
 	entries map[string]*entry
 	aliases map[string]Alias
@@ -20,7 +20,7 @@ type entry struct {
 	backend Backend
 }
 
-// Alias is another name of a backend; Defaults are options that it implies.
+// Alias is an alternative name of a backend; Defaults are options that it implies.
 type Alias struct {
 	Backend  string
 	Defaults map[string]string
@@ -37,13 +37,13 @@ func (r *Registry) Add(name string, open func() (Backend, error)) {
 	r.entries[name] = &entry{open: open}
 }
 
-// AddAlias registers another name of a backend.
+// AddAlias registers an alternative name of a backend.
 func (r *Registry) AddAlias(name string, a Alias) { r.aliases[name] = a }
 
-// Names lists the canonical names in the order they were added.
+// Names returns the canonical names in the order in which they were added.
 func (r *Registry) Names() []string { return slices.Clone(r.order) }
 
-// Canonical returns the backend's own name and what the given name implies.
+// Canonical returns the backend's canonical name and the options that the given name implies.
 // Errors: ErrNotFound, listing the known names.
 func (r *Registry) Canonical(name string) (Alias, error) {
 	if a, ok := r.aliases[name]; ok {
@@ -55,7 +55,7 @@ func (r *Registry) Canonical(name string) (Alias, error) {
 	return Alias{}, r.unknown(name)
 }
 
-// AliasesOf returns the other names of a backend, sorted.
+// AliasesOf returns the alternative names of a backend, sorted.
 func (r *Registry) AliasesOf(backend string) []string {
 	var names []string
 	for n, a := range r.aliases {
@@ -67,8 +67,8 @@ func (r *Registry) AliasesOf(backend string) []string {
 	return names
 }
 
-// Get opens the backend of that name or alias, and refuses one whose list of options
-// has a defect.
+// Get opens the backend with a name or alias. It returns an error if the backend's list of
+// options is invalid.
 func (r *Registry) Get(name string) (Backend, error) {
 	a, err := r.Canonical(name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *Registry) Get(name string) (Backend, error) {
 	return b, nil
 }
 
-// Close closes every backend that was opened.
+// Close closes all open backends.
 func (r *Registry) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

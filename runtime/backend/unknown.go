@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// otherSystems are systems without a backend here, by the names that TorchX and people use,
-// with what to use instead.
+// otherSystems lists systems without a backend, by the names that TorchX and users give them, and
+// what to use instead.
 var otherSystems = []struct{ names, instead string }{
 	{"slurm lsf pbs sge torque htcondor oar flux", "inside an allocation, -b local runs all replicas on its node"},
 	{"aws_batch aws_sagemaker sagemaker gcp_batch azure_batch vertex vertex_ai ray dask eks gke aks", "-b kubernetes runs on any cluster of your kubeconfig"},
@@ -20,7 +20,7 @@ var otherSystems = []struct{ names, instead string }{
 	{"process host localhost shell ssh", "-b local runs on this machine"},
 }
 
-// unknown returns the error for a name that is no backend: it lists the known names and
+// unknown returns the error for the name of an unknown backend: it lists the known names and
 // says what to use instead of a system that torchx does not support.
 func (r *Registry) unknown(name string) error {
 	known := strings.Join(r.order, ", ")
@@ -29,11 +29,11 @@ func (r *Registry) unknown(name string) error {
 			return Errorf(ErrNotFound, "backend %q does not exist in torchx: known ones are %s (%s)", name, known, s.instead)
 		}
 	}
-	among := slices.Clone(r.order)
+	candidates := slices.Clone(r.order)
 	for alias := range r.aliases {
-		among = append(among, alias)
+		candidates = append(candidates, alias)
 	}
-	hint := suggest.Hint(name, among)
+	hint := suggest.Hint(name, candidates)
 	if hint != "" {
 		hint = "." + hint
 	}

@@ -1,5 +1,5 @@
-// Package brief shortens what a message quotes, so that it stays a line that can be read:
-// Quote and Text for a text, List for names to choose from.
+// Package brief shortens quotations in messages, so that they fit in one line: Quote and Text for a
+// text, List for names to choose from.
 package brief
 
 import (
@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	maxText = 100 // characters of a text that Quote shows
-	maxList = 500 // bytes of names that List shows
+	maxText = 100 // maximum characters of Quote and Text
+	maxList = 500 // maximum bytes of List
 )
 
-// Quote quotes a text, or its beginning.
+// Quote quotes a text, shortened.
 func Quote(text string) string {
 	head, mark := cut(text)
 	return strconv.Quote(head) + mark
 }
 
-// Text returns a text, or its beginning and a mark.
+// Text returns a text, shortened with a mark.
 func Text(text string) string {
 	head, mark := cut(text)
 	return head + mark
@@ -35,7 +35,7 @@ func cut(text string) (head, mark string) {
 	return text, ""
 }
 
-// List joins names by ", ". If they are long it says how many it leaves out.
+// List joins names by ", ". A long list ends with the number of omitted names.
 func List(names []string) string {
 	size := 0
 	for i, n := range names {

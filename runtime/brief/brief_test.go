@@ -35,6 +35,6 @@ func TestList(t *testing.T) {
 	}
 	got := brief.List(names)
 	if !strings.HasPrefix(got, "name00000, name00001, ") || !strings.HasSuffix(got, "name00044, … 79955 more") {
-		t.Errorf("got %.30s … %s, want the first names and how many more", got, got[len(got)-40:])
+		t.Errorf("got %.30s … %s, want the first names and the number of others", got, got[len(got)-40:])
 	}
 }

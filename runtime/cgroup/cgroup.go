@@ -1,10 +1,9 @@
-// Package cgroup limits and ends groups of processes by control groups of version
-// 2 (the kernel's Documentation/admin-guide/cgroup-v2.rst). It works below a
-// folder that is delegated to this user and touches nothing else.
+// Package cgroup limits and kills groups of processes with control groups version 2 (the kernel's
+// Documentation/admin-guide/cgroup-v2.rst). It uses only a folder that is delegated to this user.
 //
-//	<parent>/torchx-agents          processes of torchx that were in the way
+//	<parent>/torchx-agents          processes of torchx, moved away from the parent
 //	<parent>/torchx-<app>/<group>   one attempt of one replica
-//	<parent>/torchx-<app>-<home>/all  all of an app without limits
+//	<parent>/torchx-<app>-<home>/all  all processes of an app without limits
 package cgroup
 
 import (
@@ -19,42 +18,42 @@ import (
 	"strings"
 )
 
-// Limits is what one group may use; 0 is no limit.
+// Limits are the limits of a group; 0 means none.
 type Limits struct {
-	Memory int64   // bytes, all processes together, swap is not given
+	Memory int64   // bytes, for all processes together, without swap
 	CPU    float64 // cores
 }
 
 const (
 	prefix = "torchx-"
 	agents = "torchx-agents"
-	// cpuPeriod is the time, in µs, that cpu.max counts in: the kernel's default.
+	// cpuPeriod is the period of cpu.max in µs: the kernel's default.
 	cpuPeriod = 100000
-	// leastQuota is the smallest quota, in µs, that the kernel takes.
+	// leastQuota is the smallest quota that the kernel accepts, in µs.
 	leastQuota = 1000
 )
 
-// Parent is a folder of the cgroup file system that groups are made below.
+// Parent is a folder of the cgroup file system in which groups are created.
 type Parent struct {
 	Dir     string
-	Enabled []string // controllers that children have, or will have
+	Enabled []string // controllers of its children, enabled now or later
 }
 
-// Has reports whether children of the parent have a controller.
+// Has reports whether the parent's children have a controller.
 func (p Parent) Has(controller string) bool {
 	return slices.Contains(p.Enabled, controller)
 }
 
-// Open looks at a folder and changes nothing. The error says in the words of a
-// user why no group can be made there with any of the controllers.
+// Open checks a folder and changes nothing. The error tells why groups with these controllers cannot
+// be created in it.
 func Open(dir string, controllers ...string) (Parent, error) {
-	if filepath.Base(dir) == agents { // an agent that was moved out of the way
+	if filepath.Base(dir) == agents { // this agent was moved available
 		dir = filepath.Dir(dir)
 	}
 	p := Parent{Dir: dir}
-	there, err := words(dir, "cgroup.controllers")
+	available, err := words(dir, "cgroup.controllers")
 	if err != nil {
-		return p, fmt.Errorf("%s is no cgroup v2: %w", dir, cause(err))
+		return p, fmt.Errorf("%s is not a cgroup v2: %w", dir, cause(err))
 	}
 	for _, name := range []string{"cgroup.procs", "cgroup.subtree_control"} {
 		if err := writable(filepath.Join(dir, name)); err != nil {
@@ -69,7 +68,7 @@ func Open(dir string, controllers ...string) (Parent, error) {
 	for _, c := range controllers {
 		switch {
 		case slices.Contains(enabled, c):
-		case !slices.Contains(there, c):
+		case !slices.Contains(available, c):
 			continue
 		default:
 			if blocked = findOtherProcess(dir); blocked != nil {
@@ -87,8 +86,8 @@ func Open(dir string, controllers ...string) (Parent, error) {
 	return p, fmt.Errorf("cgroup %s has no %s controller", dir, strings.Join(controllers, " or "))
 }
 
-// findOtherProcess names a process that is not torchx's: a group that has processes can
-// have no children with controllers.
+// findOtherProcess returns an error if the group contains a process that is not torchx: children of
+// a group with processes cannot have controllers.
 func findOtherProcess(dir string) error {
 	pids, err := words(dir, "cgroup.procs")
 	if err != nil {
@@ -96,7 +95,7 @@ func findOtherProcess(dir string) error {
 	}
 	for _, pid := range pids {
 		if !isOwnProgram(pid) {
-			return fmt.Errorf("cgroup %s has other processes in it (such as %s)", dir, pid)
+			return fmt.Errorf("cgroup %s contains other processes (such as %s)", dir, pid)
 		}
 	}
 	return nil
@@ -112,20 +111,20 @@ func isOwnProgram(pid string) bool {
 	return err == nil && os.SameFile(own, other)
 }
 
-// ofHome is the name of an app's folder for Everything. Apps of several homes may have the
-// same id: the path of the app's own folder tells them apart.
-func ofHome(appDir string) string {
+// homeGroup returns the folder name of an app for AppGroup. Apps of different homes may have the
+// same ID; a hash of the app's folder distinguishes them.
+func homeGroup(appDir string) string {
 	sum := sha256.Sum256([]byte(appDir))
 	return prefix + filepath.Base(appDir) + "-" + hex.EncodeToString(sum[:4])
 }
 
-// BelongsTo reports whether a group is one of the app that has that folder in its home.
+// BelongsTo reports whether a group belongs to the app with a folder in its home.
 func BelongsTo(group, appDir string) bool {
 	name := filepath.Base(filepath.Dir(group))
-	return name == prefix+filepath.Base(appDir) || name == ofHome(appDir)
+	return name == prefix+filepath.Base(appDir) || name == homeGroup(appDir)
 }
 
-// App makes the folder of an app's groups, whose name must be a plain file name.
+// App creates the folder of an app's groups; name must be a plain file name.
 func (p Parent) App(name string) (string, error) {
 	if err := p.enable(); err != nil {
 		return "", err
@@ -140,8 +139,8 @@ func (p Parent) App(name string) (string, error) {
 	return dir, write(dir, "cgroup.subtree_control", enableText(p.Enabled))
 }
 
-// enable gives the parent's children their controllers, after moving processes of
-// torchx out of the way.
+// enable enables the controllers for the parent's children, after moving processes of torchx away if
+// necessary.
 func (p Parent) enable() error {
 	if len(p.Enabled) == 0 {
 		return nil
@@ -171,24 +170,23 @@ func (p Parent) enable() error {
 	return write(p.Dir, "cgroup.subtree_control", enableText(p.Enabled))
 }
 
-// Everything is the group for all processes of an app that has no group for each attempt.
-// It tells later what the app has left running. An app that another one started is not in
-// the groups of that one.
-func (p Parent) Everything(appDir string) string {
+// AppGroup returns the group for all processes of an app without a group for each attempt. It
+// later identifies what the app left running. It is not below the group of another app that
+// started this one.
+func (p Parent) AppGroup(appDir string) string {
 	dir, _, _ := strings.Cut(p.Dir+"/", "/"+prefix)
-	return filepath.Join(dir, ofHome(appDir), "all")
+	return filepath.Join(dir, homeGroup(appDir), "all")
 }
 
-// CreateEverything makes that group.
-func CreateEverything(dir string) error {
+// CreateAppGroup creates that group.
+func CreateAppGroup(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("create cgroup: %w", err)
 	}
 	return nil
 }
 
-// Create makes a group with limits; only those limits are set whose controller
-// the app's folder has.
+// Create creates a group with limits. It sets only the limits whose controller the app's folder has.
 func Create(app, name string, l Limits) (string, error) {
 	dir := filepath.Join(app, name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -205,11 +203,11 @@ func (l Limits) set(dir string) error {
 		if err := write(dir, "memory.max", strconv.FormatInt(l.Memory, 10)); err != nil {
 			return err
 		}
-		// All or nothing: half a replica is of no use.
+		// Kill all or none: part of a replica is useless.
 		if err := write(dir, "memory.oom.group", "1"); err != nil {
 			return err
 		}
-		// Swap would turn the limit into a crawl. A kernel without swap has no such file.
+		// With swap, the replica would become slow instead. A kernel without swap has no such file.
 		if err := write(dir, "memory.swap.max", "0"); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -221,7 +219,7 @@ func (l Limits) set(dir string) error {
 	return nil
 }
 
-// OOMKills is how many processes of a group were killed for its memory limit.
+// OOMKills returns how many processes of a group were killed because of its memory limit.
 func OOMKills(dir string) int {
 	fields, err := words(dir, "memory.events")
 	if err != nil {
@@ -229,16 +227,16 @@ func OOMKills(dir string) int {
 	}
 	for i := 0; i+1 < len(fields); i += 2 {
 		if fields[i] == "oom_kill" {
-			n, _ := strconv.Atoi(fields[i+1]) // no number is none
+			n, _ := strconv.Atoi(fields[i+1]) // an invalid number counts as 0
 			return n
 		}
 	}
 	return 0
 }
 
-// Processes lists the processes of a group.
+// Processes returns the processes of a group.
 func Processes(dir string) []int {
-	fields, _ := words(dir, "cgroup.procs") // a group that is gone has none
+	fields, _ := words(dir, "cgroup.procs") // a deleted group has none
 	var pids []int
 	for _, f := range fields {
 		if pid, err := strconv.Atoi(f); err == nil {
@@ -251,7 +249,7 @@ func Processes(dir string) []int {
 // Remove removes a group without processes.
 func Remove(dir string) error {
 	if !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), prefix) {
-		return fmt.Errorf("remove cgroup: %s is none of torchx's", dir)
+		return fmt.Errorf("remove cgroup: %s was not created by torchx", dir)
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove cgroup: %w", err)
@@ -259,10 +257,10 @@ func Remove(dir string) error {
 	return nil
 }
 
-// RemoveApp removes the folder of an app whose groups are gone.
+// RemoveApp removes the folder of an app without groups.
 func RemoveApp(dir string) {
 	if strings.HasPrefix(filepath.Base(dir), prefix) {
-		_ = os.Remove(dir) // fails while there are others
+		_ = os.Remove(dir) // fails while it has groups
 	}
 }
 
@@ -271,7 +269,7 @@ func words(dir, name string) ([]string, error) {
 	return strings.Fields(string(data)), err
 }
 
-// write needs the file to be there: in the cgroup file system none can be made.
+// write writes an existing file: the cgroup file system does not allow to create files.
 func write(dir, name, text string) error {
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY, 0)
 	if err != nil {
@@ -297,7 +295,7 @@ func containsAll(list, names []string) bool {
 	return true
 }
 
-// cause is the system's own words, without the path that stands before them.
+// cause returns the system's message without the path.
 func cause(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Own returns the folder of this process's group of version 2.
+// Own returns the folder of this process's v2 group.
 func Own() (string, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -21,12 +21,12 @@ func Own() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find cgroup: %w", err)
 	}
-	return own(string(mounts), string(groups))
+	return parseOwn(string(mounts), string(groups))
 }
 
-// own reads the two files of proc(5): a mount's line has its root and place as
-// fields 4 and 5, its type behind a dash; a group's line is "0::/path".
-func own(mounts, groups string) (string, error) {
+// parseOwn parses the two files as in proc(5): a mount's line has root and mount point as fields 4 and 5,
+// and its type after a dash; a group's line is "0::/path".
+func parseOwn(mounts, groups string) (string, error) {
 	path := ""
 	for line := range strings.Lines(groups) {
 		if rest, ok := strings.CutPrefix(line, "0::"); ok {
@@ -58,8 +58,8 @@ const (
 	killPause = 2 * time.Millisecond
 )
 
-// Kill ends all processes of a group at once, those that are just being started
-// included (cgroup.kill, Linux 5.14; before that one by one).
+// Kill kills all processes of a group atomically, including new ones (cgroup.kill, Linux 5.14); on
+// older kernels one by one.
 func Kill(dir string) {
 	if !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), prefix) || !isGroup(dir) {
 		return
@@ -68,18 +68,18 @@ func Kill(dir string) {
 		return
 	}
 	for _, pid := range Processes(dir) {
-		_ = unix.Kill(pid, unix.SIGKILL) // gone already is as good
+		_ = unix.Kill(pid, unix.SIGKILL) // it may have ended already
 	}
 }
 
-// isGroup reports whether a folder is one of the cgroup file system.
+// isGroup reports whether a folder is in the cgroup file system.
 func isGroup(dir string) bool {
 	var info unix.Statfs_t
 	return unix.Statfs(dir, &info) == nil && info.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-// End kills what is in a group, waits until it is gone and removes the group, and its
-// app's folder with the last one.
+// End kills all processes of a group, waits for their end and removes the group, and its app's folder
+// with the last group.
 func End(dir string) error {
 	for deadline := time.Now().Add(killWait); ; time.Sleep(killPause) {
 		Kill(dir)

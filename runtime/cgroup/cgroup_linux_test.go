@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// realParent makes a parent in the real cgroup file system, or skips the test.
+// realParent creates a parent in the real cgroup file system, or skips the test.
 func realParent(t *testing.T) Parent {
 	t.Helper()
 	dir, err := Own()
@@ -22,7 +22,7 @@ func realParent(t *testing.T) Parent {
 		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "cgroup") {
 			t.Fatal(err)
 		}
-		t.Skipf("no cgroup v2 that this user may change; TORCHX_REQUIRE=cgroup makes this a failure: %v", err)
+		t.Skipf("no writable cgroup v2; TORCHX_REQUIRE=cgroup makes this a failure: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := os.Remove(dir); err != nil {
@@ -36,7 +36,7 @@ func realParent(t *testing.T) Parent {
 	return p
 }
 
-func TestGroupEndsWhatIsInIt(t *testing.T) {
+func TestEndKillsTheGroup(t *testing.T) {
 	t.Parallel()
 	app, err := realParent(t).App("x")
 	if err != nil {
@@ -60,26 +60,26 @@ func TestGroupEndsWhatIsInIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = out.Read(make([]byte, 1)) // both are there, or the next check tells
+	_, _ = out.Read(make([]byte, 1)) // both have started, or the next check fails
 	for deadline := time.Now().Add(10 * time.Second); len(Processes(dir)) != 3; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("processes %v", Processes(dir))
+			t.Fatalf("got processes %v, want 3", Processes(dir))
 		}
 	}
 	if err := Remove(dir); err == nil {
-		t.Error("a group with processes was removed")
+		t.Error("a group with processes: got nil, want an error")
 	}
 	if err := End(dir); err != nil {
 		t.Error(err)
 	}
 	if err := cmd.Wait(); err == nil {
-		t.Error("the process ended well")
+		t.Error("got success of the process, want it killed")
 	}
 	if _, err := os.Stat(app); !os.IsNotExist(err) {
-		t.Errorf("the app's folder: %v", err)
+		t.Errorf("app's folder: got %v, want it removed", err)
 	}
 	if err := End(dir); err != nil {
-		t.Errorf("ended twice: %v", err)
+		t.Errorf("second End: got %v, want nil", err)
 	}
 }
 
@@ -96,9 +96,9 @@ func TestOwn(t *testing.T) {
 		{"only version 1", "40 30 0:20 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n", ""},
 	}
 	for _, test := range tests {
-		got, err := own(test.mounts, test.groups)
+		got, err := parseOwn(test.mounts, test.groups)
 		if got != test.want || (err != nil) != (test.want == "") {
-			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
+			t.Errorf("%s: got %q, %v, want %q", test.name, got, err, test.want)
 		}
 	}
 	if dir, err := Own(); err == nil {

@@ -4,15 +4,15 @@ package cgroup
 
 import "errors"
 
-var errNone = errors.New("only Linux has control groups")
+var errNone = errors.New("control groups are available only on Linux")
 
-// Own finds none on this system.
+// Own is not supported on this system.
 func Own() (string, error) { return "", errNone }
 
 func writable(string) error { return errNone }
 
-// Kill has nothing to end on this system.
+// Kill does nothing on this system.
 func Kill(string) {}
 
-// End has nothing to end on this system.
+// End does nothing on this system.
 func End(string) error { return nil }

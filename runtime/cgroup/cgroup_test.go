@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fill makes files of a stand-in for a folder of the cgroup file system, to see
-// which text goes to which file; what a kernel makes of it is not tested by that.
+// fill creates plain files in place of those of a cgroup folder, to check the texts that are written;
+// it does not test the kernel's reaction.
 func fill(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -31,7 +31,7 @@ func content(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
-func TestLimitsAreWrittenAsTheKernelReadsThem(t *testing.T) {
+func TestSetWritesKernelFormat(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		limits                 Limits
@@ -50,9 +50,9 @@ func TestLimitsAreWrittenAsTheKernelReadsThem(t *testing.T) {
 		for name, want := range map[string]string{
 			"memory.max": test.memory, "memory.swap.max": test.swap, "memory.oom.group": test.oom, "cpu.max": test.cpu,
 		} {
-			// A plain file keeps the rest of what it held; the kernel takes one write as one value.
+			// A plain file keeps the rest of its old content; the kernel treats one write as one value.
 			if got := content(t, dir, name); !strings.HasPrefix(got, want) {
-				t.Errorf("%+v: %s is %q, want %q", test.limits, name, got, want)
+				t.Errorf("%+v: %s: got %q, want %q", test.limits, name, got, want)
 			}
 		}
 	}
@@ -63,10 +63,10 @@ func TestMissingControllerIsAnError(t *testing.T) {
 	app := filepath.Join(t.TempDir(), prefix+"app")
 	fill(t, app, nil)
 	if _, err := Create(app, "a-0-0", Limits{Memory: 1 << 20}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want fs.ErrNotExist", err)
 	}
 	if left, _ := os.ReadDir(app); len(left) != 0 {
-		t.Errorf("%d groups left", len(left))
+		t.Errorf("got %d groups left, want none", len(left))
 	}
 }
 
@@ -82,8 +82,8 @@ func TestOpen(t *testing.T) {
 		{"to be enabled", map[string]string{"cgroup.controllers": "cpu memory", "cgroup.subtree_control": "", "cgroup.procs": ""}, "memory cpu", ""},
 		{"one is missing", map[string]string{"cgroup.controllers": "memory", "cgroup.subtree_control": "memory", "cgroup.procs": ""}, "memory", ""},
 		{"none", map[string]string{"cgroup.controllers": "hugetlb", "cgroup.subtree_control": "", "cgroup.procs": ""}, "", "has no memory or cpu controller"},
-		{"others in the way", map[string]string{"cgroup.controllers": "memory cpu", "cgroup.subtree_control": "", "cgroup.procs": "1\n"}, "", "has other processes in it (such as 1)"},
-		{"version 1", map[string]string{"cgroup.procs": ""}, "", "is no cgroup v2"},
+		{"other processes", map[string]string{"cgroup.controllers": "memory cpu", "cgroup.subtree_control": "", "cgroup.procs": "1\n"}, "", "contains other processes (such as 1)"},
+		{"version 1", map[string]string{"cgroup.procs": ""}, "", "is not a cgroup v2"},
 		{"not delegated", map[string]string{"cgroup.controllers": "memory"}, "", "is not delegated to this user"},
 	}
 	for _, test := range tests {
@@ -94,15 +94,15 @@ func TestOpen(t *testing.T) {
 			p, err := Open(dir, "memory", "cpu")
 			if test.complain != "" {
 				if err == nil || !strings.Contains(err.Error(), test.complain) {
-					t.Errorf("error %v", err)
+					t.Errorf("got error %v, want %q", err, test.complain)
 				}
 				return
 			}
 			if err != nil || strings.Join(p.Enabled, " ") != test.enabled {
-				t.Errorf("%v, %v", p, err)
+				t.Errorf("got %v, %v, want %s", p, err, test.enabled)
 			}
 			if p.Has("memory") != strings.Contains(test.enabled, "memory") {
-				t.Error("Has tells something else")
+				t.Error("Has: got the opposite of Enabled")
 			}
 		})
 	}
@@ -112,20 +112,20 @@ func TestOOMKills(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if n := OOMKills(dir); n != 0 {
-		t.Errorf("%d without a file", n)
+		t.Errorf("without a file: got %d, want 0", n)
 	}
 	fill(t, dir, map[string]string{"memory.events": "low 0\nhigh 0\nmax 17\noom 2\noom_kill 3\noom_group_kill 1\n"})
 	if n := OOMKills(dir); n != 3 {
-		t.Errorf("%d, want 3", n)
+		t.Errorf("got %d, want 3", n)
 	}
 }
 
-func TestRemoveKeepsToItsOwn(t *testing.T) {
+func TestRemoveRejectsForeignGroups(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "precious", "x")
 	fill(t, dir, nil)
 	if err := Remove(dir); err == nil {
-		t.Error("no error")
+		t.Error("a foreign group: got nil, want an error")
 	}
 	if _, err := os.Stat(dir); err != nil {
 		t.Error(err)

@@ -1,6 +1,5 @@
-// Package config reads .torchxconfig files: defaults of commands, components,
-// backends and trackers. Flags always win over them; who asks merges the two.
-// Every value knows the file and line it stands in.
+// Package config reads .torchxconfig files: defaults of commands, components, backends and
+// trackers. Flags override them; the caller merges both. Every value has its file and line.
 package config
 
 import (
@@ -15,29 +14,29 @@ import (
 	"torchx/runtime/userpath"
 )
 
-// FileName is what a configuration file is called.
+// FileName is the name of a configuration file.
 const FileName = ".torchxconfig"
 
-// None is the text of a value that means "no value".
+// None is the text that means "no value".
 const None = "None"
 
-// maxSize of a file in bytes: far more than is written by hand.
+// maxSize bounds a file in bytes: far more than anyone writes by hand.
 const maxSize = 1 << 20
 
 // Value is one `key = value` of a file.
 type Value struct {
 	Key     string
-	Text    string // %% is already %; lines of a long value are joined by \n
+	Text    string // with % for %%; lines of a long value are joined by \n
 	File    string // absolute path
-	Line    int    // of the key, from 1
+	Line    int    // line of the key, from 1
 	Section string // as written
-	Project bool   // of a file that came with a folder: its author is not the user
+	Project bool   // from a file of the working folder: its author may not be the user
 }
 
-// Origin is "file:line".
+// Origin returns "file:line".
 func (v Value) Origin() string { return fmt.Sprintf("%s:%d", v.File, v.Line) }
 
-// IsNone reports whether the value says that there is none.
+// IsNone reports whether the value means "no value".
 func (v Value) IsNone() bool { return v.Text == None }
 
 // Tracker is one experiment tracker of [torchx:tracker].
@@ -46,21 +45,20 @@ type Tracker struct {
 	Config string // `config` of [tracker:NAME], "" if none
 }
 
-// Options say where to look.
+// Options are the options of Load.
 type Options struct {
-	// LookupEnv finds TORCHXCONFIG and HOME; nil is os.LookupEnv.
+	// LookupEnv finds TORCHXCONFIG and HOME; nil means os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
 	Cwd       string // absolute
 }
 
-// Config is what all files say. The zero value is empty.
+// Config holds the content of all files. The zero value is empty.
 type Config struct {
-	files []*file // the first one wins
+	files []*file // the first one overrides the others
 }
 
-// Load reads the file named by TORCHXCONFIG alone if that is set (an empty text:
-// no file), else .torchxconfig of the home and of the working folder. Errors are
-// one line: FILE:LINE: what is wrong.
+// Load reads only the file named by TORCHXCONFIG if that is set (an empty value: no file), else
+// .torchxconfig of the home and of the working folder. Errors are one line, FILE:LINE: problem.
 func Load(o Options) (*Config, error) {
 	lookup := o.LookupEnv
 	if lookup == nil {
@@ -75,10 +73,10 @@ func Load(o Options) (*Config, error) {
 	}
 	c := &Config{}
 	var paths []string
-	var own string // of the user
+	var userFile string // the user's file
 	if home, ok := lookup("HOME"); ok && home != "" {
-		own = filepath.Join(home, FileName)
-		paths = append(paths, own)
+		userFile = filepath.Join(home, FileName)
+		paths = append(paths, userFile)
 	}
 	if path := filepath.Join(o.Cwd, FileName); !slices.Contains(paths, path) {
 		paths = append(paths, path)
@@ -88,7 +86,7 @@ func Load(o Options) (*Config, error) {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrNotRegular):
 		case err != nil:
 			return nil, err
-		case path != own:
+		case path != userFile:
 			c.files[len(c.files)-1].setProject()
 		}
 	}
@@ -133,7 +131,7 @@ func (c *Config) addText(path, text string) error {
 	return nil
 }
 
-// Files lists the paths that were read, the strongest first.
+// Files returns the paths that were read, the strongest first.
 func (c *Config) Files() []string {
 	var paths []string
 	for _, f := range c.files {
@@ -142,7 +140,7 @@ func (c *Config) Files() []string {
 	return paths
 }
 
-// Names lists all sections but DEFAULT, in order, each once.
+// Names returns all sections except DEFAULT, in order, without duplicates.
 func (c *Config) Names() []string {
 	var names []string
 	seen := map[string]bool{defaultSection: true}
@@ -157,48 +155,48 @@ func (c *Config) Names() []string {
 	return names
 }
 
-// Section returns the values of a section, merged over the files key by key: the
-// first file's come first and win. It is empty for an unknown section.
+// Section returns the values of a section, merged over the files: values of the first file come
+// first and override others. It is empty for an unknown section.
 func (c *Config) Section(name string) []Value { return c.Backend(name) }
 
-// Backend returns the values for a backend: those of the section of its
-// canonical name, then those of its aliases. A key given by an earlier name or file wins.
+// Backend returns the values for a backend: from the section of its canonical name, then from
+// those of its aliases. Earlier names and files override later ones.
 func (c *Config) Backend(names ...string) []Value {
-	counting, _ := c.split(names)
-	return counting
+	effective, _ := c.split(names)
+	return effective
 }
 
-// Hidden returns the values that Backend, or Section for one name, leaves out
-// because a stronger one has the same key.
+// Hidden returns the values that Backend, or Section for one name, omits because a stronger one
+// overrides them.
 func (c *Config) Hidden(names ...string) []Value {
 	_, hidden := c.split(names)
 	return hidden
 }
 
-// split returns the values that count, and the others.
-func (c *Config) split(names []string) (counting, hidden []Value) {
+// split returns the effective values, and the overridden ones.
+func (c *Config) split(names []string) (effective, hidden []Value) {
 	seen := map[string]bool{}
-	met := map[Value]bool{} // DEFAULT's come with each section, and a name may be given twice
+	done := map[Value]bool{} // values of DEFAULT come with each section, and names may repeat
 	for _, f := range c.files {
 		for _, name := range names {
 			for _, v := range f.values(name) {
 				switch {
-				case met[v]:
+				case done[v]:
 				case seen[v.Key]:
 					hidden = append(hidden, v)
 				default:
 					seen[v.Key] = true
-					counting = append(counting, v)
+					effective = append(effective, v)
 				}
-				met[v] = true
+				done[v] = true
 			}
 		}
 	}
-	return counting, hidden
+	return effective, hidden
 }
 
-// values of a section and then those of DEFAULT, which count in every section
-// that is there.
+// values returns the values of a section, then those of DEFAULT, which apply to every existing
+// section.
 func (f *file) values(name string) []Value {
 	s := f.byName[name]
 	if s == nil {
@@ -215,7 +213,7 @@ func (f *file) values(name string) []Value {
 	return values
 }
 
-// Get returns one value and whether it is there and not None.
+// Get returns a value and whether it exists and is not None.
 func (c *Config) Get(section, key string) (Value, bool) {
 	for _, v := range c.Section(section) {
 		if v.Key == key {
@@ -225,11 +223,11 @@ func (c *Config) Get(section, key string) (Value, bool) {
 	return Value{}, false
 }
 
-// Component returns the arguments of [component:NAME]; those that are None are
-// left out, so that the component's own default counts.
+// Component returns the arguments in [component:NAME], without None: the component's default
+// applies then.
 func (c *Config) Component(name string) map[string]string { return c.texts("component:" + name) }
 
-// Cli returns the defaults of a command, [cli:CMD], without those that are None.
+// Cli returns the defaults of a command, [cli:CMD], without None.
 func (c *Config) Cli(cmd string) map[string]string { return c.texts("cli:" + cmd) }
 
 func (c *Config) texts(section string) map[string]string {
@@ -242,7 +240,7 @@ func (c *Config) texts(section string) map[string]string {
 	return m
 }
 
-// Trackers lists the trackers of [torchx:tracker] in order, each with its config.
+// Trackers returns the trackers in [torchx:tracker] in order, each with its config.
 func (c *Config) Trackers() []Tracker {
 	var trackers []Tracker
 	for _, v := range c.Section("torchx:tracker") {
@@ -255,5 +253,5 @@ func (c *Config) Trackers() []Tracker {
 	return trackers
 }
 
-// Image is torchx.IMAGE of the components: `image` of the section [torchx].
+// Image returns torchx.IMAGE for components: `image` of the section [torchx].
 func (c *Config) Image() (Value, bool) { return c.Get("torchx", "image") }

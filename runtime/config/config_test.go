@@ -41,13 +41,13 @@ func TestGoldenFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.Cli("run"); !reflect.DeepEqual(got, map[string]string{"component": "utils.echo", "scheduler": "local_docker"}) {
-		t.Errorf("cli:run = %v", got)
+		t.Errorf("cli:run: got %v", got)
 	}
 	if got := c.Component("utils.echo"); !reflect.DeepEqual(got, map[string]string{"msg": "from config", "num_replicas": "2"}) {
-		t.Errorf("component = %v", got)
+		t.Errorf("component: got %v", got)
 	}
 	if got := c.Trackers(); !reflect.DeepEqual(got, []Tracker{{"fsspec", "/peer/fsspec.conf"}, {"mlf", ""}}) {
-		t.Errorf("trackers = %v", got)
+		t.Errorf("trackers: got %v", got)
 	}
 	var keys []string
 	for _, v := range c.Backend("local", "local_cwd") {
@@ -55,10 +55,10 @@ func TestGoldenFile(t *testing.T) {
 	}
 	want := "log_dir=/peer/cfglogs@testdata/torchxconfig:10 prepend_cwd=on@testdata/torchxconfig:11 bogus=1@testdata/torchxconfig:12"
 	if got := strings.Join(keys, " "); got != want {
-		t.Errorf("local_cwd = %s", got)
+		t.Errorf("got %s, want %s", got, want)
 	}
 	if _, ok := c.Get("kubernetes", "namespace"); ok {
-		t.Error("None is a value")
+		t.Error("namespace = None: got a value, want none")
 	}
 }
 
@@ -98,7 +98,7 @@ func TestBadFiles(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"no ini", "hello world", `f:1: "hello world" is not`},
-		{"no section", "a = 1", `f:1: "a = 1" stands before the first [section]`},
+		{"no section", "a = 1", `f:1: "a = 1" is before the first [section]`},
 		{"no value", "[s]\n\nfoo", `f:3: "foo" is not`},
 		{"no key", "[s]\n= 1", `f:2: "= 1" has no key`},
 		{"twice", "[s]\na=1\n\na=2", "f:4: a is already in line 2 of section [s]"},
@@ -130,7 +130,7 @@ func TestLoadOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.Files(); !reflect.DeepEqual(got, []string{homeFile, cwdFile}) {
-		t.Errorf("files = %v", got)
+		t.Errorf("got files %v, want home, then working folder", got)
 	}
 	var got []string
 	for _, v := range c.Backend("local", "local_cwd") {
@@ -140,10 +140,10 @@ func TestLoadOrder(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	if v, ok := c.Image(); !ok || v.Text != "i:1" || v.File != homeFile || v.Line != 5 {
-		t.Errorf("image = %+v, %v", v, ok)
+		t.Errorf("image: got %+v, %v, want i:1 of the home's file", v, ok)
 	}
 	if got := c.Names(); !reflect.DeepEqual(got, []string{"local", "torchx", "local_cwd"}) {
-		t.Errorf("names = %v", got)
+		t.Errorf("got names %v", got)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestHidden(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	if v := c.Hidden("nothing"); v != nil {
-		t.Errorf("got %v", v)
+		t.Errorf("got %v, want none", v)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestLoadSameFolderOnce(t *testing.T) {
 	write(t, dir, "[s]\na = 1\n")
 	c, err := Load(Options{LookupEnv: env(map[string]string{"HOME": dir}), Cwd: dir})
 	if err != nil || len(c.Files()) != 1 {
-		t.Fatalf("files = %v, %v", c.Files(), err)
+		t.Fatalf("got files %v, %v, want one", c.Files(), err)
 	}
 }
 
@@ -186,19 +186,19 @@ func TestTorchxconfigVariable(t *testing.T) {
 		return Load(Options{LookupEnv: env(map[string]string{"TORCHXCONFIG": value, "HOME": dir}), Cwd: dir})
 	}
 	if c, err := load(""); err != nil || len(c.Files()) != 0 {
-		t.Errorf("empty: %v, %v", c, err)
+		t.Errorf("empty TORCHXCONFIG: got %v, %v, want no files", c, err)
 	}
 	for _, path := range []string{"/nope", dir, "/dev/zero"} {
 		want := "TORCHXCONFIG=`" + path + "` does not exist or is not a file"
 		if _, err := load(path); err == nil || err.Error() != want {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
 	}
 	if _, err := load(FileName); err == nil || !strings.Contains(err.Error(), FileName+":1: ") {
-		t.Errorf("relative: %v", err)
+		t.Errorf("relative path: got %v, want a syntax error", err)
 	}
 	if _, err := Load(Options{LookupEnv: env(nil), Cwd: dir}); err == nil {
-		t.Error("a bad file in the working folder is not an error")
+		t.Error("an invalid file in the working folder: got nil, want an error")
 	}
 }
 
@@ -215,7 +215,7 @@ func TestComponentNone(t *testing.T) {
 	t.Parallel()
 	c := one(t, "[component:a.b]\nx = None\ny = None2\n")
 	if got := c.Component("a.b"); !reflect.DeepEqual(got, map[string]string{"y": "None2"}) {
-		t.Errorf("got %v", got)
+		t.Errorf("got %v, want y alone", got)
 	}
 }
 
@@ -228,14 +228,14 @@ func TestWrite(t *testing.T) {
 	})
 	want := "[local]\n\n[kubernetes]\nqueue = #FIXME:(str) x\np = 5%%\ne =\nm = a\n\tb\n\n"
 	if err != nil || b.String() != want {
-		t.Fatalf("%v\n%q\n%q", err, b.String(), want)
+		t.Fatalf("got %q, %v\nwant %q", b.String(), err, want)
 	}
 	c := one(t, b.String())
 	if v, _ := c.Get("kubernetes", "p"); v.Text != "5%" {
-		t.Errorf("p = %q", v.Text)
+		t.Errorf("p: got %q, want 5%%", v.Text)
 	}
 	if v, _ := c.Get("kubernetes", "m"); v.Text != "a\nb" {
-		t.Errorf("m = %q", v.Text)
+		t.Errorf("m: got %q, want both lines", v.Text)
 	}
 }
 
@@ -247,7 +247,7 @@ func FuzzConfig(f *testing.F) {
 		c := &Config{}
 		if err := c.addText("f", text); err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") || !strings.HasPrefix(err.Error(), "f:") {
-				t.Fatalf("error is not one line with its place: %q", err)
+				t.Fatalf("got error %q, want one line with the line number", err)
 			}
 			return
 		}
@@ -255,7 +255,7 @@ func FuzzConfig(f *testing.F) {
 		for _, name := range c.Names() {
 			for _, v := range c.Section(name) {
 				if v.Key == "" || v.Line < 1 || v.Line > lines {
-					t.Fatalf("value %+v of %d lines", v, lines)
+					t.Fatalf("got value %+v in a file of %d lines", v, lines)
 				}
 			}
 		}

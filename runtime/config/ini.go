@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// This parser follows the rules of Python's configparser, as TorchX's users'
-// files do: `key = value` or `key: value`, whole-line comments only, deeper
-// indented lines continue a value, [DEFAULT] applies to every section. A general
-// INI library (gopkg.in/ini.v1) does not fit: it knows no line numbers (every
-// value here can tell where it came from), treats the dot of
-// [component:utils.echo] as inheritance, and strips quotes and inline comments.
+// The parser follows Python's configparser, like existing users' files: `key = value` or
+// `key: value`, only whole-line comments, more deeply indented lines continue a value, [DEFAULT]
+// applies to every section. A general INI library (gopkg.in/ini.v1) does not fit: it has no
+// line numbers (here every value has its origin), treats the dot of [component:utils.echo] as
+// inheritance, and strips quotes and inline comments.
 
-// defaultSection is the section whose keys count in every section of its file.
+// defaultSection is the section whose keys apply to every section of its file.
 const defaultSection = "DEFAULT"
 
 // file is one parsed file.
@@ -37,19 +36,19 @@ type section struct {
 	name   string
 	line   int
 	values []Value
-	lineOf map[string]int // of a key
+	lineOf map[string]int // by key
 }
 
-// parser holds where it is in a file.
+// parser holds the state of parsing a file.
 type parser struct {
 	file   *file
 	sect   *section
-	lines  []string // of the last value of sect, which an indented line goes on with; nil: there is none
-	indent int      // of the line that began that value
+	lines  []string // lines of the last value of sect, which an indented line continues; nil: no value yet
+	indent int      // indentation of that value's first line
 	line   int
 }
 
-// parse reads the text of a file; path is only for errors and origins.
+// parse parses the text of a file; path is only for errors and origins.
 func parse(path, text string) (*file, error) {
 	p := &parser{file: &file{path: path, byName: map[string]*section{}}}
 	text = strings.TrimPrefix(text, "\uFEFF")
@@ -63,7 +62,7 @@ func parse(path, text string) (*file, error) {
 	return p.file, nil
 }
 
-// finish ends the value that is being read.
+// finish completes the current value.
 func (p *parser) finish() {
 	if p.lines != nil {
 		text := strings.TrimRightFunc(strings.Join(p.lines, "\n"), unicode.IsSpace)
@@ -81,11 +80,11 @@ func (p *parser) next(line string) error {
 	switch {
 	case text == "":
 		if p.lines != nil {
-			p.lines = append(p.lines, "") // it belongs to a value that goes on below
+			p.lines = append(p.lines, "") // it belongs to the value if that continues below
 		}
 		return nil
 	case text[0] == '#' || text[0] == ';':
-		return nil // also between the lines of a value, as in configparser
+		return nil // even between the lines of a value, as in configparser
 	case p.lines != nil && indent > p.indent:
 		p.lines = append(p.lines, text)
 		return nil
@@ -105,7 +104,7 @@ func (p *parser) header(text string) error {
 		return fmt.Errorf("%s is not a section header: write [name] alone on its line", short(text))
 	}
 	if old := p.file.byName[name]; old != nil {
-		return fmt.Errorf("section [%s] is already in line %d: join the two", name, old.line)
+		return fmt.Errorf("section [%s] is already in line %d: merge both", name, old.line)
 	}
 	p.sect = &section{name: name, line: p.line, lineOf: map[string]int{}}
 	p.file.sections = append(p.file.sections, p.sect)
@@ -123,7 +122,7 @@ func (p *parser) option(text string) error {
 	case key == "":
 		return fmt.Errorf("%s has no key before its %q", short(text), text[at])
 	case p.sect == nil:
-		return fmt.Errorf("%s stands before the first [section]", short(text))
+		return fmt.Errorf("%s is before the first [section]", short(text))
 	}
 	if line, ok := p.sect.lineOf[key]; ok {
 		return fmt.Errorf("%s is already in line %d of section [%s]: remove one", key, line, p.sect.name)
@@ -134,14 +133,14 @@ func (p *parser) option(text string) error {
 	return nil
 }
 
-// unescape turns the %% that configparser asks for into %. A lone % stays: it is
-// a crash in TorchX, and here there is nothing to interpolate.
+// unescape converts %%, as configparser requires it, to %. A single % stays: it would crash
+// TorchX, but torchx does not interpolate.
 func unescape(text string) string { return strings.ReplaceAll(text, "%%", "%") }
 
-// escape is the opposite of unescape.
+// escape reverses unescape.
 func escape(text string) string { return strings.ReplaceAll(text, "%", "%%") }
 
-// short quotes a line for an error, cut to 40 characters.
+// short quotes a line for an error, shortened to 40 characters.
 func short(text string) string {
 	if r := []rune(text); len(r) > 40 {
 		text = string(r[:40]) + "..."

@@ -12,22 +12,22 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// resourcePrefix begins the name of a section that defines a named resource.
+// resourcePrefix is the prefix of sections that define a named resource.
 const resourcePrefix = "resource:"
 
-// ResourceKeys are the keys of [resource:NAME], the first two of which are required.
+// ResourceKeys are the keys of [resource:NAME]; the first two are required.
 var ResourceKeys = []string{"cpu", "memMB", "gpu", "capabilities", "devices", "tags"}
 
 // Resource is a named resource of a project.
 type Resource struct {
 	Name     string
 	Resource spec.Resource
-	Origin   string // FILE:LINE of its first value
+	Origin   string // FILE:LINE of its first key
 }
 
-// Resources lists what the sections [resource:NAME] define, in the order of the
-// files; of two with one name the first file's counts, as a whole. Errors are one
-// line: FILE:LINE: what is wrong.
+// Resources returns the resources defined in sections [resource:NAME], in the order of the files.
+// If a name is defined twice, the first file's definition is used as a whole. Errors are one
+// line, FILE:LINE: problem.
 func (c *Config) Resources() ([]Resource, error) {
 	var all []Resource
 	seen := map[string]bool{}
@@ -48,9 +48,8 @@ func (c *Config) Resources() ([]Resource, error) {
 	return all, nil
 }
 
-// ProjectResources lists the named resources that count in the folder whose
-// configuration c is: its own, then those of the project's root, which count in all
-// folders of the project.
+// ProjectResources returns the named resources available in the folder of configuration c: its
+// own, then those of the project's root, which apply to all folders of the project.
 func (c *Config) ProjectResources(root string, lookupEnv func(string) (string, bool)) ([]Resource, error) {
 	all, err := c.Resources()
 	if err != nil {
@@ -65,8 +64,8 @@ func (c *Config) ProjectResources(root string, lookupEnv func(string) (string, b
 	return all, err
 }
 
-// ResourcesIn lists the named resources that count in a folder; lookupEnv tells which
-// other files do.
+// ResourcesIn returns the named resources available in a folder; lookupEnv determines which
+// other files apply.
 func ResourcesIn(dir string, lookupEnv func(string) (string, bool)) ([]Resource, error) {
 	c, err := Load(Options{LookupEnv: lookupEnv, Cwd: dir})
 	if err != nil {
@@ -82,7 +81,7 @@ func newResource(file, section, name string, values []Value) (Resource, error) {
 		r.Origin = values[0].Origin()
 	}
 	if name == "" || name == "NULL" || name == "MISSING" || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == ',' || c == 0x7f }) {
-		return r, fmt.Errorf("%s: [%s]: this cannot be the name of a resource", r.Origin, section)
+		return r, fmt.Errorf("%s: [%s]: invalid name of a resource", r.Origin, section)
 	}
 	var given []string
 	for _, v := range values {
@@ -93,7 +92,7 @@ func newResource(file, section, name string, values []Value) (Resource, error) {
 	}
 	for _, key := range ResourceKeys[:2] {
 		if !slices.Contains(given, key) {
-			return r, fmt.Errorf("%s: [%s]: %s is missing: say how much of it a replica gets", r.Origin, section, key)
+			return r, fmt.Errorf("%s: [%s]: %s is missing: set how much a replica gets", r.Origin, section, key)
 		}
 	}
 	return r, nil
@@ -104,17 +103,17 @@ func setResource(r *spec.Resource, v Value) (err error) {
 	case "cpu":
 		r.CPU, err = strconv.ParseFloat(v.Text, 64)
 		if err != nil || !(r.CPU > 0) || math.IsInf(r.CPU, 0) {
-			return fmt.Errorf("cpu is a number above 0, such as 8 or 0.5, not %.50q", v.Text)
+			return fmt.Errorf("cpu must be a number above 0, such as 8 or 0.5, not %.50q", v.Text)
 		}
 	case "memMB":
 		r.MemMB, err = strconv.Atoi(v.Text)
 		if err != nil || r.MemMB <= 0 || r.MemMB > math.MaxInt32 {
-			return fmt.Errorf("memMB is a whole number of megabytes, such as 16384, not %.50q", v.Text)
+			return fmt.Errorf("memMB must be a whole number of megabytes, such as 16384, not %.50q", v.Text)
 		}
 	case "gpu":
 		r.GPU, err = strconv.Atoi(v.Text)
 		if err != nil || r.GPU < 0 || r.GPU > math.MaxInt32 {
-			return fmt.Errorf("gpu is a whole number from 0, not %.50q", v.Text)
+			return fmt.Errorf("gpu must be a whole number from 0, not %.50q", v.Text)
 		}
 	case "capabilities", "tags":
 		pairs, err := kv.Parse(v.Text)
@@ -133,7 +132,7 @@ func setResource(r *spec.Resource, v Value) (err error) {
 	case "devices":
 		return setDevices(r, v.Text)
 	default:
-		return fmt.Errorf("unknown key %.50q, the keys are %s.%s", v.Key, strings.Join(ResourceKeys, ", "), suggest.Hint(v.Key, ResourceKeys))
+		return fmt.Errorf("unknown key %.50q, want one of %s.%s", v.Key, strings.Join(ResourceKeys, ", "), suggest.Hint(v.Key, ResourceKeys))
 	}
 	return nil
 }
@@ -146,7 +145,7 @@ func setDevices(r *spec.Resource, text string) error {
 	for _, p := range pairs {
 		n, err := strconv.Atoi(p.Value)
 		if err != nil || n < 0 || n > math.MaxInt32 {
-			return fmt.Errorf("devices: %.50s is a whole number from 0, not %.50q", p.Key, p.Value)
+			return fmt.Errorf("devices: %.50s must be a whole number from 0, not %.50q", p.Key, p.Value)
 		}
 		r.Devices.Set(p.Key, n)
 	}

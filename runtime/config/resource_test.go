@@ -52,31 +52,31 @@ func TestResourceErrors(t *testing.T) {
 		"cpu = 1\n":                               "/f:2: [resource:x]: memMB is missing",
 		"memMB = 1\n":                             "/f:2: [resource:x]: cpu is missing",
 		"":                                        "cpu is missing",
-		"cpu = 0\nmemMB = 1\n":                    "/f:2: [resource:x]: cpu is a number above 0",
-		"cpu = nan\nmemMB = 1\n":                  "cpu is a number above 0",
-		"cpu = 1\nmemMB = 1.5\n":                  "/f:3: [resource:x]: memMB is a whole number",
-		"cpu = 1\nmemMB = 16GB\n":                 "memMB is a whole number of megabytes, such as 16384, not \"16GB\"",
-		"cpu = 1\nmemMB = 1\ngpu = -1\n":          "/f:4: [resource:x]: gpu is a whole number from 0",
-		"cpu = 1\nmem = 1\n":                      "unknown key \"mem\", the keys are cpu, memMB, gpu, capabilities, devices, tags. Did you mean memMB?",
-		"cpu = 1\nmemMB = 1\ndevices = a=b\n":     "devices: a is a whole number from 0, not \"b\"",
+		"cpu = 0\nmemMB = 1\n":                    "/f:2: [resource:x]: cpu must be a number above 0",
+		"cpu = nan\nmemMB = 1\n":                  "cpu must be a number above 0",
+		"cpu = 1\nmemMB = 1.5\n":                  "/f:3: [resource:x]: memMB must be a whole number",
+		"cpu = 1\nmemMB = 16GB\n":                 "memMB must be a whole number of megabytes, such as 16384, not \"16GB\"",
+		"cpu = 1\nmemMB = 1\ngpu = -1\n":          "/f:4: [resource:x]: gpu must be a whole number from 0",
+		"cpu = 1\nmem = 1\n":                      "unknown key \"mem\", want one of cpu, memMB, gpu, capabilities, devices, tags. Did you mean memMB?",
+		"cpu = 1\nmemMB = 1\ndevices = a=b\n":     "devices: a must be a whole number from 0, not \"b\"",
 		"cpu = 1\nmemMB = 1\ncapabilities = a\n":  "capabilities: ",
-		"cpu = 1\nmemMB = 99999999999999999999\n": "memMB is a whole number",
+		"cpu = 1\nmemMB = 99999999999999999999\n": "memMB must be a whole number",
 	} {
 		c := &Config{}
 		if err := c.addText("/f", "[resource:x]\n"+text); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.Resources(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: error %v, want %q", text, err, want)
+			t.Errorf("%q: got error %v, want %q", text, err, want)
 		}
 	}
 	for _, name := range []string{"", "NULL", "a b", "a,b"} {
 		c := &Config{}
 		if err := c.addText("/f", "[resource:"+name+"]\ncpu = 1\nmemMB = 1\n"); err != nil {
-			continue // refused before
+			continue // invalid section header
 		}
 		if _, err := c.Resources(); err == nil {
-			t.Errorf("a resource can be called %q", name)
+			t.Errorf("name %q: got nil, want an error", name)
 		}
 	}
 }

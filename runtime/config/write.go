@@ -12,8 +12,8 @@ type Section struct {
 	Values [][2]string
 }
 
-// Write renders sections in the form that Load reads: `key = value`, with %
-// doubled and lines of a long value indented.
+// Write writes sections in the format that Load reads: `key = value`, with %% for % and indented
+// continuation lines.
 func Write(w io.Writer, sections []Section) error {
 	var b strings.Builder
 	for _, s := range sections {

@@ -1,6 +1,6 @@
-// Package consent keeps the list of files that the user trusts although a project names
-// them: kubeconfigs, whose credential programs would run here. Consent belongs to a path
-// and a content, so a changed file needs it again.
+// Package consent stores which files the user trusts although a project names them: kubeconfigs, whose
+// credential programs would run here. Consent applies to a path and its content, so a changed file
+// needs it again.
 package consent
 
 import (
@@ -21,10 +21,10 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// FileName is the list's name in TORCHX_HOME.
+// FileName is the name of the list in TORCHX_HOME.
 const FileName = "trusted.json"
 
-// Bounds, in bytes: a trusted file is a kubeconfig or a program of its own.
+// Limits in bytes: a trusted file is a kubeconfig or a program.
 const (
 	maxTrusted = 64 << 20
 	maxList    = 4 << 20
@@ -40,14 +40,14 @@ var (
 // Entry is one file of the list.
 type Entry struct {
 	Path      string    `json:"file"`       // absolute, without symbolic links
-	Sum       string    `json:"sha256"`     // of its content, in hexadecimal; "": consent was revoked
-	TrustedAt time.Time `json:"trusted_at"` // or revoked at
+	Sum       string    `json:"sha256"`     // of its content, hexadecimal; "": consent was revoked
+	TrustedAt time.Time `json:"trusted_at"` // or when it was revoked
 }
 
-// List is the list of a TORCHX_HOME.
+// List is the list of trusted files of a TORCHX_HOME.
 type List struct{ file string }
 
-// Of returns the list of a home; it reads nothing.
+// Of returns the list of a home, without reading it.
 func Of(home string) List { return List{filepath.Join(home, FileName)} }
 
 // Entries returns all entries, by path.
@@ -72,8 +72,8 @@ func (l List) parse(data []byte) (entries []Entry, err error) {
 	return entries, nil
 }
 
-// Check returns nil for a file that is trusted as it is, and for one that does not exist.
-// Errors: ErrUnknown, ErrChanged, ErrRevoked, or why it cannot be read.
+// Check returns nil if a file is trusted with its current content, or does not exist. Errors:
+// ErrUnknown, ErrChanged, ErrRevoked, or the reason why it cannot be read.
 func (l List) Check(path string) error {
 	path = resolved(path)
 	sum, err := sumOf(path)
@@ -99,8 +99,7 @@ func (l List) Check(path string) error {
 	return nil
 }
 
-// Recheck is Check for a file that was accepted before: only consent that has ended
-// counts. Errors: ErrChanged, ErrRevoked.
+// Recheck is Check for a file that was accepted before: it returns only ErrChanged and ErrRevoked.
 func (l List) Recheck(path string) error {
 	if err := l.Check(path); errors.Is(err, ErrChanged) || errors.Is(err, ErrRevoked) {
 		return err
@@ -108,10 +107,10 @@ func (l List) Recheck(path string) error {
 	return nil
 }
 
-// Trust adds files with the content that they have now.
+// Trust adds files with their current content.
 func (l List) Trust(paths ...string) error { return l.set(sumOf, paths) }
 
-// Revoke takes the consent to files back. Errors: ErrUnknown.
+// Revoke revokes the consent to files. Errors: ErrUnknown.
 func (l List) Revoke(paths ...string) error {
 	entries, err := l.Entries()
 	if err != nil {
@@ -157,8 +156,8 @@ func (l List) set(sum func(path string) (string, error), paths []string) error {
 	return l.replace(entries)
 }
 
-// replace writes the list anew. It is renamed into place, since commands read it without the
-// lock, and only its owner may read it.
+// replace replaces the list atomically, since commands read it without the lock. Only its owner may
+// read it.
 func (l List) replace(entries []Entry) error {
 	data, err := json.MarshalIndent(entries, "", "  ")
 	if err != nil {
@@ -183,7 +182,7 @@ func find(entries []Entry, path string) (at int, ok bool) {
 	return slices.BinarySearchFunc(entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
 }
 
-// resolved returns an absolute path without symbolic links, as far as it exists.
+// resolved returns an absolute path with symbolic links resolved, as far as it exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real

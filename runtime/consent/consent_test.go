@@ -30,7 +30,7 @@ func TestConsentHoldsForOneContent(t *testing.T) {
 		t.Helper()
 		for _, path := range []string{file, link} {
 			if got := list.Check(path); !errors.Is(got, want) {
-				t.Errorf("%s: Check(%s) = %v, want %v", what, path, got, want)
+				t.Errorf("%s: Check(%s): got %v, want %v", what, path, got, want)
 			}
 		}
 	}
@@ -46,20 +46,20 @@ func TestConsentHoldsForOneContent(t *testing.T) {
 	write(t, file, "two")
 	check("changed", ErrChanged)
 	write(t, file, "one")
-	check("as it was", nil)
+	check("restored", nil)
 	do(list.Revoke(file))
 	check("revoked", ErrRevoked)
 	do(list.Trust(file))
 	do(os.Remove(file))
 	if err := list.Check(file); err != nil {
-		t.Errorf("a file that does not exist: %v", err)
+		t.Errorf("a missing file: got %v, want nil", err)
 	}
 	do(list.Revoke(file))
 	if err := list.Revoke(filepath.Join(dir, "other")); !errors.Is(err, ErrUnknown) {
-		t.Errorf("revoking an unknown file: %v, want %v", err, ErrUnknown)
+		t.Errorf("Revoke of an unknown file: got %v, want %v", err, ErrUnknown)
 	}
 	if info, err := os.Stat(list.file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the list has mode %v, %v, want 0600", info.Mode(), err)
+		t.Errorf("list: got mode %v, %v, want 0600", info.Mode(), err)
 	}
 }
 
@@ -68,20 +68,20 @@ func TestOnlyRegularFilesAreTrusted(t *testing.T) {
 	list, dir := Of(t.TempDir()), t.TempDir()
 	for _, path := range []string{dir, os.DevNull} {
 		if err := list.Trust(path); err == nil || !strings.Contains(err.Error(), "want a regular file") {
-			t.Errorf("Trust(%s): %v", path, err)
+			t.Errorf("Trust(%s): got %v, want an error about the kind of file", path, err)
 		}
 		if list.Check(path) == nil {
-			t.Errorf("Check(%s) found nothing wrong", path)
+			t.Errorf("Check(%s): got nil, want an error", path)
 		}
 	}
 	file := write(t, filepath.Join(dir, "kc"), "x")
 	write(t, list.file, "{")
 	if err := list.Check(file); err == nil || !strings.Contains(err.Error(), "remove it and trust your files again") {
-		t.Errorf("a damaged list: %v", err)
+		t.Errorf("a damaged list: got %v, want the remedy", err)
 	}
 }
 
-func TestTrustAtOnce(t *testing.T) {
+func TestConcurrentTrust(t *testing.T) {
 	t.Parallel()
 	list, dir := Of(t.TempDir()), t.TempDir()
 	var all sync.WaitGroup
@@ -95,6 +95,6 @@ func TestTrustAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if entries, err := list.Entries(); err != nil || len(entries) != 16 {
-		t.Errorf("%d entries, %v, want 16", len(entries), err)
+		t.Errorf("got %d entries, %v, want 16", len(entries), err)
 	}
 }

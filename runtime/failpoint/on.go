@@ -11,44 +11,44 @@ import (
 	"time"
 )
 
-// stopDelay is how long a thread waits for its process to be stopped: the signal
-// reaches another thread first.
+// stopDelay is how long a thread waits until its process is stopped: the signal reaches another
+// thread first.
 const stopDelay = time.Second
 
-// target is what the environment asks for.
+// target is what the environment selects.
 type target struct {
 	name   string
 	signal syscall.Signal
 
-	mu   sync.Mutex
-	left int // hits until it acts
+	mu        sync.Mutex
+	remaining int // remaining hits
 }
 
-var wanted = sync.OnceValue(func() *target { return parse(os.Getenv(Variable)) })
+var selected = sync.OnceValue(func() *target { return parse(os.Getenv(Variable)) })
 
 func parse(text string) *target {
-	t := &target{signal: syscall.SIGKILL, left: 1}
+	t := &target{signal: syscall.SIGKILL, remaining: 1}
 	text, stop := strings.CutSuffix(text, "!stop")
 	if stop {
 		t.signal = syscall.SIGSTOP
 	}
 	name, count, counted := strings.Cut(text, ":")
 	if n, err := strconv.Atoi(count); counted && err == nil {
-		t.left = n
+		t.remaining = n
 	}
 	t.name = name
 	return t
 }
 
-// Hit ends this process if the environment asks for it at this place, this time.
+// Hit ends this process if the environment selects this point and hit.
 func Hit(name string) {
-	t := wanted()
+	t := selected()
 	if t.name != name {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.left--; t.left == 0 {
+	if t.remaining--; t.remaining == 0 {
 		_ = syscall.Kill(os.Getpid(), t.signal)
 		if t.signal == syscall.SIGKILL {
 			select {} // the signal is on its way
@@ -59,8 +59,8 @@ func Hit(name string) {
 
 var clockFile = sync.OnceValue(func() string { return os.Getenv(ClockVariable) })
 
-// Now is the time by a clock that is wrong by the duration in a file (such as
-// "-1h"), which may change at any moment.
+// Now returns the time of a clock that is wrong by the duration in a file (such as "-1h"), which
+// may change at any time.
 func Now() time.Time {
 	if clockFile() == "" {
 		return time.Now()
@@ -69,6 +69,6 @@ func Now() time.Time {
 	if err != nil {
 		return time.Now()
 	}
-	offset, _ := time.ParseDuration(string(data)) // a file that is just being written is a right clock
+	offset, _ := time.ParseDuration(string(data)) // while the file is being written, the clock is right
 	return time.Now().Round(0).Add(offset)        // without the monotonic part, which would hide the jump
 }

@@ -1,5 +1,5 @@
-// Package filelock locks files between processes, as flock(2) does: the lock belongs to
-// the open file, so it ends with the last process that has that open, however it ends.
+// Package filelock locks files between processes, as flock(2) does. The lock belongs to the open
+// file: it ends when the last process that has the file open closes it or dies.
 package filelock
 
 import (
@@ -12,22 +12,22 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// ErrHeld says that another open file holds the lock.
+// ErrHeld means that another open file holds the lock.
 var ErrHeld = errors.New("lock is held")
 
-// Modes of lock; without them it takes a shared lock and does not wait.
+// Modes of lock; by default it takes a shared lock without waiting.
 const (
 	exclusive = 1 << iota
 	blocking
 )
 
-// Lock is a held exclusive lock. A child process that is passed File holds it, too.
+// Lock is a held exclusive lock. A child process that inherits File holds it, too.
 type Lock struct{ File *os.File }
 
 // Close releases this process's hold.
 func (l *Lock) Close() error { return l.File.Close() }
 
-// open opens a lock file, which is created if missing. Reading is enough to hold it.
+// open opens a lock file, and creates it if missing. Read access is enough to hold it.
 func open(path string) (*os.File, error) {
 	f, err := safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -48,7 +48,7 @@ func TryAcquire(path string) (*Lock, error) {
 	return finish(f, lock(f, exclusive))
 }
 
-// Acquire waits for the lock as long as it takes.
+// Acquire waits for the lock without a time limit.
 func Acquire(path string) (*Lock, error) {
 	f, err := open(path)
 	if err != nil {
@@ -69,14 +69,14 @@ func finish(f *os.File, err error) (*Lock, error) {
 	return nil, err
 }
 
-// AcquireWithin waits for the lock; the system serves processes in the order in which
-// they came. Errors: ErrHeld when the time is over.
+// AcquireWithin waits for the lock; the system serves processes in the order in which they
+// arrived. Errors: ErrHeld after the time limit.
 func AcquireWithin(path string, d time.Duration) (*Lock, error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	var mu sync.Mutex // a lock that comes as the time ends is either returned or released
+	var mu sync.Mutex // a lock that arrives at the time limit is either returned or released
 	expired := false
 	result := make(chan error, 1)
 	go func() {
@@ -104,9 +104,8 @@ func AcquireWithin(path string, d time.Duration) (*Lock, error) {
 	}
 }
 
-// Held reports whether the lock is held. If that cannot be told the answer is yes: the
-// callers must not take a live process for a dead one. What is not a regular file is no
-// lock.
+// Held reports whether the lock is held. If that is unknown, it returns true: callers must not
+// treat a live process as dead. A special file is not a lock.
 func Held(path string) bool {
 	f, err := safefile.Open(path)
 	if err != nil {

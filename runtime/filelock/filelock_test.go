@@ -41,7 +41,7 @@ func TestLock(t *testing.T) {
 	}
 	for range cap(next) {
 		if err := <-next; err != nil {
-			t.Errorf("after the release: %v", err)
+			t.Errorf("after the release: got %v, want nil", err)
 		}
 	}
 	if l, err = Acquire(path); err != nil {

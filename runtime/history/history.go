@@ -1,15 +1,15 @@
-// Package history defines the records that torchx keeps of apps and the
-// interfaces by which the runner, agents and log archives reach them. Package
-// state implements Store with SQLite.
+// Package history defines the records that torchx keeps of apps, and the interfaces through
+// which the runner, agents and log archives access them. Package state implements Store with
+// SQLite.
 //
-//	App          an app as it was submitted, and its last known outcome
+//	App          an app as submitted, and its last known outcome
 //	Event        one change of an app or of a replica
-//	Checkpoint   a place in a log, for seeking by time or line
-//	Lease        a device that one replica has to itself
-//	Tombstone    what is left of a removed app
+//	Checkpoint   a position in a log, for seeking by time or line
+//	Lease        a device that one replica uses exclusively
+//	Tombstone    the record of a removed app
 //
-// The history is an index, not the truth: a backend knows better how its live
-// apps are. Every caller works on, with a warning, when a Store fails or is nil.
+// The history is an index, not the source of truth: a backend knows the state of its live apps
+// better. If a Store fails or is nil, callers continue with a warning.
 package history
 
 import (
@@ -19,18 +19,18 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Errors that callers tell apart with errors.Is.
+// Errors that callers distinguish with errors.Is.
 var (
 	ErrNotFound = errors.New("not found")
 	ErrExists   = errors.New("already exists")
 	ErrFull     = errors.New("no space left") // on the file system of the history
 )
 
-// MaxMatches bounds what FindPrefix and FindTombstones return: enough to show
-// that a prefix is ambiguous.
+// MaxMatches bounds the results of FindPrefix and FindTombstones: enough to show that a prefix
+// is ambiguous.
 const MaxMatches = 20
 
-// Store is a whole history.
+// Store is a complete history.
 type Store interface {
 	Apps
 	Removals
@@ -38,15 +38,15 @@ type Store interface {
 	Leaser
 	Positions
 
-	// ReadOnly reports whether every write fails.
+	// ReadOnly reports whether all writes fail.
 	ReadOnly() bool
 	// Complete reports whether SetComplete was called on this history.
 	Complete(ctx context.Context) (bool, error)
-	// SetComplete records that the history has all apps that backends remember.
+	// SetComplete records that the history has all apps known to backends.
 	SetComplete(ctx context.Context) error
 }
 
-// Apps are the records of apps that were not removed.
+// Apps accesses the records of apps that have not been removed.
 type Apps interface {
 	// Insert records a new app and deletes a tombstone with its key. Errors: ErrExists.
 	Insert(ctx context.Context, a App) error
@@ -54,14 +54,14 @@ type Apps interface {
 	Get(ctx context.Context, backend, id string) (App, error)
 	// Last returns the most recently recorded app. Errors: ErrNotFound if there is none.
 	Last(ctx context.Context) (App, error)
-	// FindPrefix returns the apps whose ids begin with prefix, up to MaxMatches,
-	// newest first; only those of exactly that id if there are any.
+	// FindPrefix returns up to MaxMatches apps by ID prefix, newest first; only exact
+	// matches if there are any.
 	FindPrefix(ctx context.Context, prefix string) ([]App, error)
 	// List returns the selected apps in the order of f.
 	List(ctx context.Context, f Filter) ([]App, error)
 	// SetLabels changes an app's labels and returns them. Errors: ErrNotFound.
 	SetLabels(ctx context.Context, backend, id string, c LabelChange) (Labels, error)
-	// Delete deletes an app and all its records, without a tombstone. Errors: ErrNotFound.
+	// Delete deletes an app and all of its records, without a tombstone. Errors: ErrNotFound.
 	Delete(ctx context.Context, backend, id string) error
 
 	// Status returns the last recorded status. Errors: ErrNotFound.
@@ -72,48 +72,46 @@ type Apps interface {
 	Events(ctx context.Context, backend, id string) ([]Event, error)
 }
 
-// Recorder takes what is observed of live apps.
+// Recorder records observations of live apps.
 type Recorder interface {
-	// SetStatus records an observed status, with an event for each change. The end
-	// of an app or attempt is final: later calls only add what was unknown.
-	// Errors: ErrNotFound.
+	// SetStatus records an observed status, with an event for each change. The result of
+	// an app or attempt is final: later calls only add missing values. Errors: ErrNotFound.
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
 	// PutCheckpoints adds or replaces log checkpoints. Errors: ErrNotFound.
 	PutCheckpoints(ctx context.Context, backend, id string, points []Checkpoint) error
 }
 
-// Removals are the tombstones. A removal is begun before anything is deleted and
-// finished after, so that the next command can complete one that was cut short.
+// Removals accesses tombstones. A removal begins before anything is deleted and finishes
+// afterwards, so that the next command can complete an interrupted one.
 type Removals interface {
 	// BeginRemoval records that t.Owner is removing an app; the app's record stays.
 	BeginRemoval(ctx context.Context, t Tombstone) error
-	// FinishRemoval deletes the app's record and keeps t, without its owner; a later
-	// app with the same key is left alone. It reports whether there was a record.
+	// FinishRemoval deletes the app's record and keeps t without its owner. It does not
+	// affect a later app with the same key. It reports whether there was a record.
 	FinishRemoval(ctx context.Context, t Tombstone) (existed bool, err error)
-	// AbortRemoval deletes the tombstone of an app that stays; none is no error.
+	// AbortRemoval deletes the tombstone of an app that stays, if it exists.
 	AbortRemoval(ctx context.Context, backend, id string) error
-	// PendingRemovals returns the removals that were begun and not finished.
+	// PendingRemovals returns the removals that have begun but not finished.
 	PendingRemovals(ctx context.Context) ([]Tombstone, error)
 
-	// Tombstone returns what is known of a removed app. Errors: ErrNotFound.
+	// Tombstone returns the tombstone of a removed app. Errors: ErrNotFound.
 	Tombstone(ctx context.Context, backend, id string) (Tombstone, error)
-	// LastRemoved returns the most recently recorded app if that was removed.
-	// Errors: ErrNotFound.
+	// LastRemoved returns the most recently recorded app if it was removed. Errors:
+	// ErrNotFound.
 	LastRemoved(ctx context.Context) (Tombstone, error)
-	// FindTombstones returns the removed apps whose ids begin with prefix, up to
-	// MaxMatches, last removed first.
+	// FindTombstones returns up to MaxMatches removed apps by ID prefix, last removed first.
 	FindTombstones(ctx context.Context, prefix string) ([]Tombstone, error)
 }
 
-// Leaser keeps the leases of devices.
+// Leaser records leases of devices.
 type Leaser interface {
-	// Lease ends the leases of apps that are not in r.Live. It then records all of
-	// r.Own, or none if another app has one of the devices: held are those leases.
+	// Lease ends the leases of apps that are not in r.Live. Then it records all of r.Own,
+	// or none if another app holds one of the devices: held has those leases.
 	Lease(ctx context.Context, r LeaseRequest) (held []Lease, err error)
 }
 
-// Positions keeps how far each reader has come in an app's logs. The app need
-// not be recorded; reader and position are the caller's texts.
+// Positions records how far readers have read an app's logs. The app need not be recorded; the
+// caller chooses the names of readers and the format of positions.
 type Positions interface {
 	// GetPosition returns a reader's position; ok is false if it has none.
 	GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error)

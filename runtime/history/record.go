@@ -7,7 +7,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// AppKey names an app: the canonical name of its backend and its id there.
+// AppKey identifies an app: the canonical name of its backend and its ID there.
 type AppKey struct{ Backend, ID string }
 
 // Handle returns the app's handle, BACKEND://SESSION/ID.
@@ -19,69 +19,69 @@ func (k AppKey) Handle() string {
 type App struct {
 	AppKey
 	Name string
-	App  json.RawMessage // the spec.App
-	Cfg  json.RawMessage // the backend options
+	App  json.RawMessage // spec.App
+	Cfg  json.RawMessage // backend options
 	Source
 	Outcome
 	Labels
 	SubmittedAt time.Time // required
-	// Submitter is the process that submits, "pid:starttime:bootid". It tells
-	// whether an app that never started may still start.
+	// Submitter is the submitting process, "pid:starttime:bootid". It tells whether an app
+	// that has not started may still start.
 	Submitter string
 }
 
-// Source is what an app was made from. Its JSON form is stored by backends, for a
-// history that is lost.
+// Source describes how an app was created. Backends store its JSON form, to restore a lost
+// history.
 type Source struct {
-	Component string          `json:"component,omitempty"` // as the user named it, "" for an edited request
+	Component string          `json:"component,omitempty"` // as named by the user, "" for an edited request
 	Args      []string        `json:"args,omitempty"`      // the component's arguments as typed
-	Cwd       string          `json:"cwd,omitempty"`       // absolute folder that the command ran in
+	Cwd       string          `json:"cwd,omitempty"`       // absolute working folder of the command
 	Modules   json.RawMessage `json:"modules,omitempty"`   // loaded Starlark modules, with their hashes
 	Getenv    json.RawMessage `json:"getenv,omitempty"`    // environment values that the component read
-	Request   json.RawMessage `json:"asked,omitempty"`     // the rest of the user's request, such as variables
+	Request   json.RawMessage `json:"asked,omitempty"`     // other parts of the user's request, such as variables
 
 	ParentRunID string `json:"parent_run_id,omitempty"` // the run that this one belongs to
 	RerunOf     string `json:"rerun_of,omitempty"`      // handle of the run that this one repeats
 }
 
-// Outcome is how an app was when it was last seen.
+// Outcome is the last known state and result of an app.
 type Outcome struct {
 	State       spec.State
 	Msg         string
-	ExitCode    *int // nil: not known (yet)
+	ExitCode    *int // nil: unknown
 	NumRestarts int
 	StartedAt   *time.Time
 	FinishedAt  *time.Time
 }
 
-// LiveStates are the states of apps that are not known to have ended.
+// LiveStates returns the states of apps that are not known to have ended.
 func LiveStates() []spec.State {
 	return []spec.State{spec.Unsubmitted, spec.Submitted, spec.Pending, spec.Running, spec.Unknown}
 }
 
-// TerminalStates are the states of apps that have ended.
+// TerminalStates returns the states of apps that have ended.
 func TerminalStates() []spec.State {
 	return []spec.State{spec.Succeeded, spec.Failed, spec.Cancelled}
 }
 
-// EventKind says what an event is about.
+// EventKind is the kind of an event.
 type EventKind string
 
 // The kinds of events.
 const (
-	EventRecorded EventKind = "recorded" // the app's record was made
+	EventRecorded EventKind = "recorded" // the app was recorded
 	EventApp      EventKind = "app"      // the app's state changed
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
-	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app starts again
-	EventMissing  EventKind = "missing"  // its backend was first seen to have lost the ended app
+	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app restarts
+	EventMissing  EventKind = "missing"  // the backend was found to have lost the ended app
 )
 
-// Event is something that happened to an app.
+// Event is a change of an app.
 type Event struct {
 	Time     time.Time
 	Kind     EventKind
-	State    spec.State // of the app or replica after it
-	Role     string     // "": the whole app; else one replica's role
+	State    spec.State // of the app or replica after the change
+	Role     string     // role of the replica; "": the whole app
 	Replica  int
 	Attempt  int
 	ExitCode *int
@@ -89,8 +89,8 @@ type Event struct {
 	Msg      string
 }
 
-// Checkpoint is a place in one stream of one attempt's log: when the byte at
-// Offset arrived, with Line whole lines before it.
+// Checkpoint is a position in one stream of one attempt's log: the arrival of the byte at
+// Offset, after Line complete lines.
 type Checkpoint struct {
 	Role    string
 	Replica int
@@ -101,11 +101,11 @@ type Checkpoint struct {
 	Offset  int64 // bytes
 }
 
-// Lease says that a replica has a device of this machine to itself for as long as
-// its app lives.
+// Lease gives a replica exclusive use of a device of this machine for as long as its app
+// lives.
 type Lease struct {
 	App     AppKey
-	Device  string // what CUDA_VISIBLE_DEVICES takes
+	Device  string // as in CUDA_VISIBLE_DEVICES
 	Role    string
 	Replica int
 	Since   time.Time
@@ -113,24 +113,24 @@ type Lease struct {
 
 // LeaseRequest is the input of Leaser.Lease.
 type LeaseRequest struct {
-	Own    []Lease  // all of one app
-	Others []Lease  // known of other live apps: for a history that was lost since
-	Live   []AppKey // every app that lives; leases of others have ended
+	Own    []Lease  // all leases of one app
+	Others []Lease  // known leases of other live apps, in case the history was lost
+	Live   []AppKey // all live apps; leases of other apps have ended
 }
 
-// Tombstone is what is left of an app that was removed, or is being removed.
+// Tombstone is the record of an app that was removed, or is being removed.
 type Tombstone struct {
 	AppKey
 	Name        string
-	State       spec.State // its last one
-	SubmittedAt *time.Time // as the backend said; nil: not known
-	FinishedAt  *time.Time // nil: not known
+	State       spec.State // last state
+	SubmittedAt *time.Time // as reported by the backend; nil: unknown
+	FinishedAt  *time.Time // nil: unknown
 
-	GoneAt   time.Time
-	Command  string          // what removed it, such as "prune"
-	KeepLogs bool            // the logs are to be left
-	Kept     json.RawMessage // where its logs are, in the caller's format; nil: gone
-	// Owner is the process that removes the app, as App.Submitter; "" once it is
-	// gone. If that process dies, the next command finishes the removal.
+	RemovedAt time.Time
+	Command   string          // command that removed it, such as "prune"
+	KeepLogs  bool            // whether the logs are kept
+	Kept      json.RawMessage // where its logs are, in the caller's format; nil: deleted
+	// Owner is the process that removes the app, like App.Submitter; "" once the removal
+	// has finished. If that process dies, the next command finishes the removal.
 	Owner string
 }

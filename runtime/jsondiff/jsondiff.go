@@ -1,5 +1,5 @@
-// Package jsondiff finds the differences of two JSON values, as encoding/json decodes
-// them into any, by JSON pointers (RFC 6901).
+// Package jsondiff compares two JSON values, as encoding/json decodes them into any, and locates the
+// differences by JSON pointers (RFC 6901).
 package jsondiff
 
 import (
@@ -14,22 +14,21 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// The kinds of a Change, as RFC 6902 names them.
+// The kinds of a Change, named as in RFC 6902.
 const (
 	Add     = "add"
 	Remove  = "remove"
 	Replace = "replace"
 )
 
-// Change is one difference. The pointers differ behind list items that were added or
-// removed; A is "" for Add, B for Remove.
+// Change is one difference. The pointers differ after list items that were added or removed; A is ""
+// for Add, B for Remove.
 type Change struct {
 	Op   string
 	A, B string // JSON pointers into the first and the second value
 }
 
-// Path returns the pointer to what changed: into the second value for Add, else into
-// the first.
+// Path returns the pointer to the change: into the second value for Add, else into the first.
 func (c *Change) Path() string {
 	if c.Op == Add {
 		return c.B
@@ -37,7 +36,7 @@ func (c *Change) Path() string {
 	return c.A
 }
 
-// Compare returns what turns a into b, in the order of a's keys and items.
+// Compare returns the changes from a to b, in the order of a's keys and items.
 func Compare(a, b any) []Change {
 	var d differ
 	d.values("", "", a, b)
@@ -86,8 +85,8 @@ func (d *differ) maps(pathA, pathB string, a, b map[string]any) {
 	}
 }
 
-// lists pairs items that are equal or have the same name, and those that stand in the
-// same place between such pairs.
+// lists pairs items that are equal or have the same name, and items at the same position between such
+// pairs.
 func (d *differ) lists(pathA, pathB string, a, b []any) {
 	at := func(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 	m := difflib.NewMatcherWithJunk(itemKeys(a), itemKeys(b), false, nil)
@@ -105,8 +104,8 @@ func (d *differ) lists(pathA, pathB string, a, b []any) {
 	}
 }
 
-// itemKeys returns texts by which the items of two lists are paired: the name of an
-// object that has one, else all of the item.
+// itemKeys returns the keys by which the items of two lists are paired: the name of an object, else
+// the whole item.
 func itemKeys(list []any) []string {
 	keys := make([]string, len(list))
 	for i, item := range list {
@@ -117,7 +116,7 @@ func itemKeys(list []any) []string {
 			}
 		}
 		data, err := json.Marshal(item)
-		if err != nil { // it came from JSON
+		if err != nil { // impossible for decoded JSON
 			data = fmt.Append(nil, item)
 		}
 		keys[i] = string(data)
@@ -125,7 +124,7 @@ func itemKeys(list []any) []string {
 	return keys
 }
 
-// At returns the value that a JSON pointer leads to, nil if it leads nowhere.
+// At returns the value at a JSON pointer, nil if it does not exist.
 func At(v any, pointer string) any {
 	for _, step := range strings.Split(pointer, "/")[1:] {
 		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)

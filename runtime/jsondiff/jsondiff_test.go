@@ -37,7 +37,7 @@ func TestAt(t *testing.T) {
 		}
 	}
 	if got := At(v, ""); !reflect.DeepEqual(got, v) {
-		t.Errorf("the whole: got %v, want %v", got, v)
+		t.Errorf("empty pointer: got %v, want %v", got, v)
 	}
 }
 

@@ -1,11 +1,10 @@
-// Package kv reads "KEY=VALUE,KEY2=VALUE2", the form in which TorchX users give
-// maps on a command line.
+// Package kv parses "KEY=VALUE,KEY2=VALUE2", the format in which TorchX users write maps on a command
+// line.
 //
-// The text is split at each "=". The last "," or ";" between two of them separates
-// a value from the next key, so values may contain both: FOO=a,b,BAR=c is FOO=`a,b`
-// and BAR=`c`. Text in single or double quotes is not split. A value wholly in
-// quotes loses them; a backslash within quotes protects the next character and is
-// kept. An unpaired quote is an ordinary character.
+// The text is split at each "=". The last "," or ";" between two of them separates a value from the
+// next key, so values may contain both: FOO=a,b,BAR=c is FOO=`a,b` and BAR=`c`. Text in single or
+// double quotes is not split. Quotes around a whole value are removed; a backslash in quotes escapes
+// the next character and is kept. An unpaired quote is an ordinary character.
 package kv
 
 import (
@@ -18,15 +17,15 @@ import (
 	"torchx/runtime/brief"
 )
 
-// Pair is one key and its value.
+// Pair is a key with its value.
 type Pair struct {
 	Key, Value string
-	// Quoted says that the whole value was in quotes, hence is meant as it is.
+	// Quoted means that the whole value was quoted, so it is literal.
 	Quoted bool
 }
 
-// Parse reads text into pairs, in the order of their keys; the last value of a repeated key counts,
-// as in TorchX. Errors are one line that quotes text and shows the right form.
+// Parse parses text into pairs, in the order of their keys. The last value of a repeated key applies,
+// as in TorchX. Errors are one line with the text and the right format.
 func Parse(text string) ([]Pair, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -39,7 +38,7 @@ func Parse(text string) ([]Pair, error) {
 	key := pieces[0].text
 	for i, p := range pieces[1:] {
 		value, next := p.text, ""
-		if i+2 < len(pieces) { // not the last one
+		if i+2 < len(pieces) { // not the last piece
 			if value, next, err = p.cut(key, pieces[i+2]); err != nil {
 				return nil, fmt.Errorf("cannot read %s: %w", brief.Quote(text), err)
 			}
@@ -50,7 +49,7 @@ func Parse(text string) ([]Pair, error) {
 	return pairs, nil
 }
 
-// setPair gives a key its value: in its old place if it is there, else at the end.
+// setPair sets the value of a key: in its place if it exists, else at the end.
 func setPair(pairs []Pair, p Pair) []Pair {
 	for i := range pairs {
 		if pairs[i].Key == p.Key {
@@ -61,7 +60,7 @@ func setPair(pairs []Pair, p Pair) []Pair {
 	return append(pairs, p)
 }
 
-// newPair takes the quotes off a value that is one quoted stretch.
+// newPair removes the quotes of a value that is quoted as a whole.
 func newPair(key, value string) Pair {
 	if n := len(value); n >= 2 && closing(value, 0) == n-1 {
 		return Pair{Key: key, Value: value[1 : n-1], Quoted: true}
@@ -69,15 +68,14 @@ func newPair(key, value string) Pair {
 	return Pair{Key: key, Value: value}
 }
 
-// piece is what stands between two "=", white space trimmed.
+// piece is the text between two "=", trimmed.
 type piece struct {
 	text string
 	// last is the offset in text of the last "," or ";" outside quotes, or -1.
 	last int
 }
 
-// cut splits the value of key from the next key. following is the next piece, which the error
-// shows.
+// cut splits the value of key from the next key. following is the next piece, for the error.
 func (p piece) cut(key string, following piece) (value, next string, err error) {
 	switch {
 	case p.last < 0:
@@ -92,30 +90,30 @@ func (p piece) cut(key string, following piece) (value, next string, err error) 
 	value = strings.TrimSpace(p.text[:p.last])
 	next = strings.TrimSpace(p.text[p.last+1:])
 	if next == "" {
-		return "", "", fmt.Errorf("there is no key before the \"=\" that follows %s", brief.Quote(p.text))
+		return "", "", fmt.Errorf("no key before the \"=\" that follows %s", brief.Quote(p.text))
 	}
 	return value, next, nil
 }
 
 func noValue(key string) error {
-	return fmt.Errorf("%s has no value (an empty one is written %s)", brief.Quote(key), brief.Quote(key+"=''"))
+	return fmt.Errorf("%s has no value (for an empty value, write %s)", brief.Quote(key), brief.Quote(key+"=''"))
 }
 
-// needsQuotes tells to quote twice since a shell takes the outer quotes away.
+// needsQuotes returns an error that suggests double quoting, since a shell removes the outer quotes.
 func needsQuotes(key, value string) error {
 	pair := fmt.Sprintf("%s='%s'", key, value)
 	if strings.Contains(value, "'") {
 		pair = fmt.Sprintf("%s=\"%s\"", key, value)
 	}
 	if len(pair) > 200 || strings.ContainsFunc(pair, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", brief.Quote(key))
+		return fmt.Errorf("the value of %s contains \"=\": quote the value", brief.Quote(key))
 	}
-	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: \"%s\"", pair)
+	return fmt.Errorf("a value that contains \"=\" needs quotes that reach torchx: \"%s\"", pair)
 }
 
 var errNoPair = errors.New("expected KEY=VALUE pairs such as A=1,B=2")
 
-// split splits text at each "=" outside quotes into a first key, values with the next key, and a
+// split splits text at each "=" outside quotes into the first key, values with the next key, and the
 // last value.
 func split(text string) ([]piece, error) {
 	var pieces []piece
@@ -143,7 +141,7 @@ func split(text string) ([]piece, error) {
 	return check(pieces)
 }
 
-// check refuses a text without a pair, first key or last value. It drops the empty pieces of a
+// check rejects a text without a pair, a first key or a last value. It drops the empty pieces of a
 // doubled "=": A==1 is A=1, as in TorchX.
 func check(pieces []piece) ([]piece, error) {
 	n := len(pieces)
@@ -171,11 +169,11 @@ func join(pieces []piece) string {
 	return strings.Join(texts, "=")
 }
 
-// quoted reports for each byte of text whether it is quoted, quotes included.
+// quoted reports for each byte of text whether it is quoted, including the quotes.
 func quoted(text string) []bool {
 	mask := make([]bool, len(text))
-	// All quotes of a kind after an unpaired one are unpaired too: remembering that keeps the scan
-	// linear.
+	// After an unpaired quote, all quotes of its kind are unpaired: remembering that keeps the
+	// scan linear.
 	alone := map[byte]bool{}
 	for i := 0; i < len(text); i++ {
 		c := text[i]

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestVectors compares with what TorchX reads, row by row.
+// TestVectors compares with TorchX's results.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/kv_string_to_map.json")
@@ -26,12 +26,12 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(table.Rows) == 0 {
-		t.Fatal("no rows")
+		t.Fatal("got no rows, want some")
 	}
 	for _, row := range table.Rows {
 		pairs, err := Parse(row.In[0])
 		if (err != nil) != (row.Error != "") {
-			t.Errorf("Parse(%q): error %v, TorchX's is %q", row.In[0], err, row.Error)
+			t.Errorf("Parse(%q): got error %v, want TorchX's %q", row.In[0], err, row.Error)
 			continue
 		}
 		got := map[string]string{}
@@ -39,7 +39,7 @@ func TestVectors(t *testing.T) {
 			got[p.Key] = p.Value
 		}
 		if err == nil && !reflect.DeepEqual(got, row.Out) {
-			t.Errorf("Parse(%q) = %q, want %q", row.In[0], got, row.Out)
+			t.Errorf("Parse(%q): got %q, want %q", row.In[0], got, row.Out)
 		}
 	}
 }
@@ -66,35 +66,35 @@ func TestParse(t *testing.T) {
 	for _, test := range tests {
 		got, err := Parse(test.text)
 		if err != nil || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("Parse(%q) = %v, %v, want %v", test.text, got, err, test.want)
+			t.Errorf("Parse(%q): got %v, %v, want %v", test.text, got, err, test.want)
 		}
 	}
 }
 
-func TestErrorsSayHowToWriteIt(t *testing.T) {
+func TestErrorsShowTheFormat(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"foo", "KEY=VALUE"},
 		{"=", "KEY=VALUE"},
 		{"=A", "KEY=VALUE"},
 		{"FOO=", `"FOO" has no value`},
-		{"A=1,B=", `"B" has no value (an empty one is written "B=''")`},
+		{"A=1,B=", `"B" has no value (for an empty value, write "B=''")`},
 		{"A=,B=2", `"A" has no value`},
 		{"A=1,=2", "no key"},
 		{"A=x=y", `"A='x=y'"`},
 		{"A=x=y,B=2", `"A='x=y'"`},
 		{"A=1,B=x=y=z", `"B='x=y'"`},
 		{"A=aGk=", `"A='aGk='"`},
-		{"A=1\nB=2", "quotes"},
+		{"A=1\nB=2", "quote the value"},
 	}
 	for _, test := range tests {
 		pairs, err := Parse(test.text)
 		if err == nil {
-			t.Errorf("Parse(%q) = %v, want an error with %q", test.text, pairs, test.want)
+			t.Errorf("Parse(%q): got %v, want an error with %q", test.text, pairs, test.want)
 			continue
 		}
 		if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("Parse(%q): error %q, want one line with %q", test.text, err, test.want)
+			t.Errorf("Parse(%q): got error %q, want one line with %q", test.text, err, test.want)
 		}
 	}
 }
@@ -106,8 +106,8 @@ func TestParseIsLinear(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that nothing panics, that errors are one line, and that what
-// was read survives being written and read again where it can be written.
+// FuzzParse checks that nothing panics, that errors are one line, and that pairs without special
+// characters are parsed again as they were written.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"", "A=1", "A=1,B=2", `A="x,y",B='='`, "A==v", "A=1,B=", `A="\"`, "=;=,"} {
 		f.Add(seed)
@@ -116,14 +116,14 @@ func FuzzParse(f *testing.F) {
 		pairs, err := Parse(text)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") {
-				t.Fatalf("error of several lines: %q", err)
+				t.Fatalf("got error %q, want one line", err)
 			}
 			return
 		}
 		var parts []string
 		for _, p := range pairs {
 			if p.Key == "" {
-				t.Fatalf("Parse(%q): empty key", text)
+				t.Fatalf("Parse(%q): got an empty key", text)
 			}
 			if strings.ContainsAny(p.Key+p.Value, "\"'\\=,;") || p.Value == "" ||
 				p.Value != strings.TrimSpace(p.Value) {
@@ -133,11 +133,11 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := Parse(strings.Join(parts, ","))
 		if err != nil || len(again) != len(pairs) {
-			t.Fatalf("Parse(%q) = %v, read again: %v, %v", text, pairs, again, err)
+			t.Fatalf("Parse(%q): got %v, parsed again %v, %v", text, pairs, again, err)
 		}
 		for i := range pairs {
 			if again[i].Key != pairs[i].Key || again[i].Value != pairs[i].Value {
-				t.Fatalf("Parse(%q) = %v, read again: %v", text, pairs, again)
+				t.Fatalf("Parse(%q): got %v, parsed again %v", text, pairs, again)
 			}
 		}
 	})

@@ -1,5 +1,5 @@
-// Package lazyregexp compiles patterns when they are first used: all of them together
-// would add most of a millisecond to the start of every command.
+// Package lazyregexp compiles patterns on first use: compiling all of them would add most of a
+// millisecond to the start of every command.
 package lazyregexp
 
 import (
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// New returns what compiles the pattern once, and panics if it is invalid.
+// New returns a function that compiles the pattern once. It panics if the pattern is invalid.
 func New(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkParseLock reads a lock of 2,000 files, as every evaluation of a component
-// of a library does.
+// BenchmarkParseLock parses a lock of 2,000 files, as every evaluation of a library's
+// component does.
 func BenchmarkParseLock(b *testing.B) {
 	k := &Locked{Library: Library{Name: "big", URL: "https://h/r.git", Revision: "v1"}, Commit: strings.Repeat("ab", 20)}
 	for i := range 2000 {

@@ -12,18 +12,18 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// Cache holds contents of files by their SHA-256, for all projects of a home:
+// Cache stores file contents by their SHA-256, for all projects of a home:
 //
-//	files/ab/cdef…  a content, by the digits of its sum
-//	tmp/            what is being written or fetched
+//	files/ab/cdef…  a content, named by its sum
+//	tmp/            files that are being written or fetched
 //	locks/          one file for each project that a command changes
 //
-// A content appears under its name when it is complete, so several processes may
-// write at once and a killed one leaves nothing wrong. It may be deleted at any
-// time: what is missing is fetched again.
+// A content gets its name when it is complete, so several processes may write concurrently,
+// and a killed process does no harm. Contents may be deleted at any time: missing ones are
+// fetched again.
 type Cache struct{ Dir string }
 
-// staleAfter is the age at which what a killed process left in tmp goes.
+// staleAfter is the age at which files that a killed process left in tmp are removed.
 const staleAfter = 24 * time.Hour
 
 func (c *Cache) path(sum Sum) string {
@@ -31,11 +31,11 @@ func (c *Cache) path(sum Sum) string {
 	return filepath.Join(c.Dir, "files", text[:2], text[2:])
 }
 
-// errDamaged says that a content is not what its name says.
+// errDamaged means that a content does not match its name.
 var errDamaged = errors.New("its copy in the cache was changed")
 
-// Get returns the content with that sum. Errors: fs.ErrNotExist if the cache has
-// none, and one that says so if it was damaged.
+// Get returns the content with a sum. Errors: fs.ErrNotExist if the cache does not have it,
+// errDamaged.
 func (c *Cache) Get(sum Sum) ([]byte, error) {
 	data, err := safefile.ReadFile(c.path(sum), MaxFile)
 	if err != nil && !errors.Is(err, safefile.ErrNotRegular) && !errors.Is(err, safefile.ErrTooLarge) {
@@ -47,8 +47,8 @@ func (c *Cache) Get(sum Sum) ([]byte, error) {
 	return data, nil
 }
 
-// Put stores a content and returns its sum. It is not synced: after a power cut a
-// content may be damaged, which Get notices and the next Put repairs.
+// Put stores a content and returns its sum. It does not sync: after a power cut a content may
+// be damaged, which Get detects and the next Put repairs.
 func (c *Cache) Put(data []byte) (Sum, error) {
 	sum := SumOf(data)
 	path := c.path(sum)
@@ -77,7 +77,7 @@ func (c *Cache) Put(data []byte) (Sum, error) {
 	return sum, nil
 }
 
-// replace renames a file. A folder in its place, which holds no content, is removed.
+// replace renames a file. It removes a folder with the target's name.
 func replace(from, to string) error {
 	if info, err := os.Lstat(to); err == nil && info.IsDir() {
 		if err := os.RemoveAll(to); err != nil {
@@ -87,7 +87,7 @@ func replace(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// folder makes a folder of the cache. Files in the place of folders are removed.
+// folder creates a folder of the cache. It removes files that block the path.
 func (c *Cache) folder(parts ...string) error {
 	dir := c.Dir
 	for _, part := range parts {
@@ -97,19 +97,19 @@ func (c *Cache) folder(parts ...string) error {
 		}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the cache of libraries: %w", err)
+		return fmt.Errorf("create the cache of libraries: %w", err)
 	}
 	return nil
 }
 
-// tmp is the folder for what is not complete; it is made if it is missing.
+// tmp returns the folder for incomplete files and creates it if necessary.
 func (c *Cache) tmp() (string, error) {
 	return filepath.Join(c.Dir, "tmp"), c.folder("tmp")
 }
 
-// Scratch makes an empty folder for one fetch, which drop removes. It takes what
-// killed processes left a day ago with it.
-func (c *Cache) Scratch() (dir string, drop func(), err error) {
+// TempDir creates an empty folder for one fetch; remove deletes it. It also deletes folders
+// that killed processes left long ago.
+func (c *Cache) TempDir() (dir string, remove func(), err error) {
 	tmp, err := c.tmp()
 	if err != nil {
 		return "", nil, err
@@ -117,7 +117,7 @@ func (c *Cache) Scratch() (dir string, drop func(), err error) {
 	c.sweep(tmp)
 	dir, err = os.MkdirTemp(tmp, "fetch-")
 	if err != nil {
-		return "", nil, fmt.Errorf("make the cache of libraries: %w", err)
+		return "", nil, fmt.Errorf("create the cache of libraries: %w", err)
 	}
 	return dir, func() { os.RemoveAll(dir) }, nil
 }
@@ -139,7 +139,7 @@ func checkRegular(info fs.FileInfo, limit int64) error {
 	case !info.Mode().IsRegular():
 		return safefile.ErrNotRegular
 	case info.Size() > limit:
-		return fmt.Errorf("it is %s large, %s are allowed", sizeText(info.Size()), sizeText(limit))
+		return fmt.Errorf("it is %s large, at most %s are allowed", sizeText(info.Size()), sizeText(limit))
 	}
 	return nil
 }

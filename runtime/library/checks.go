@@ -14,13 +14,13 @@ import (
 // builtinName is the name of the built-in library.
 const builtinName = "torchx"
 
-// maxPath bounds paths in a library, in bytes: PATH_MAX of Linux.
+// maxPath bounds paths in a library in bytes: Linux's PATH_MAX.
 const maxPath = 4096
 
-// maxName bounds names of libraries, which become names of folders.
+// maxName bounds names of libraries, which are also names of folders.
 const maxName = 64
 
-// CheckName says what is wrong with the name of a library.
+// CheckName returns an error if a library cannot have the name.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -33,7 +33,7 @@ func CheckName(name string) error {
 	for i := range len(name) {
 		c := name[i]
 		if !isLetterOrDigit(c) && (i == 0 || c != '-' && c != '.') {
-			return fmt.Errorf("library name %q: a name has letters, digits and _, and behind the first also - or a dot", name)
+			return fmt.Errorf("library name %q: use letters, digits and _, and after the first character also - and dots", name)
 		}
 	}
 	return nil
@@ -43,14 +43,14 @@ func isLetterOrDigit(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// checkText refuses what a program could take for an option and what drives a
-// terminal or ends a line.
+// checkText rejects text that a program could take for an option, and text that could control
+// a terminal or end a line.
 func checkText(what, text string) error {
 	switch {
 	case text == "":
 		return fmt.Errorf("the %s is empty", what)
 	case text[0] == '-':
-		return fmt.Errorf("%s %q begins with -, as an option does; nothing of that kind is passed on", what, text)
+		return fmt.Errorf("%s %q starts with -, like an option, which is not allowed", what, text)
 	case !utf8.ValidString(text):
 		return fmt.Errorf("%s %q is not UTF-8 text", what, text)
 	case strings.ContainsFunc(text, isControl):
@@ -66,8 +66,8 @@ func isControl(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
-// CheckURL says what is wrong with the URL of a git repository. There are three
-// ways to reach one: https, ssh and file.
+// CheckURL returns an error if the URL of a git repository is invalid or does not use https,
+// ssh or file.
 func CheckURL(text string) error {
 	if err := checkText("URL", text); err != nil {
 		return err
@@ -82,7 +82,7 @@ func CheckURL(text string) error {
 		return fmt.Errorf("URL %q: libraries are fetched by https, ssh or file, not by %q", text, scheme)
 	}
 	if strings.ContainsAny(text, " \t\\?#") {
-		return fmt.Errorf("URL %q: a space, \\, ? or # has no place in it", text)
+		return fmt.Errorf("URL %q contains a space, \\, ? or #", text)
 	}
 	u, err := url.Parse(text)
 	if err != nil {
@@ -95,7 +95,8 @@ func CheckURL(text string) error {
 	return checkParts(text, u)
 }
 
-// IsRemote tells the URL of a repository, good or bad, from a folder.
+// IsRemote reports whether source is the URL of a repository, even an invalid one, and not a
+// folder.
 func IsRemote(source string) bool {
 	if strings.Contains(source, "://") {
 		return true
@@ -104,7 +105,7 @@ func IsRemote(source string) bool {
 	return ok && len(host) > 1 && !strings.ContainsAny(host, `/\`) // C:\x is a folder
 }
 
-// notURL explains the short forms that git has for ssh and for helpers.
+// notURL explains how to write git's short forms for ssh and helpers.
 func notURL(text string) error {
 	host, path, ok := strings.Cut(text, ":")
 	if ok && strings.HasPrefix(path, ":") { // git would run the helper git-remote-HOST
@@ -118,27 +119,27 @@ func notURL(text string) error {
 
 func checkParts(text string, u *url.URL) error {
 	if _, secret := u.User.Password(); secret {
-		// It would be committed with the project.
-		return fmt.Errorf("URL of %s holds a password: take it out and let git ask its credential helper", u.Host)
+		// The password would be committed with the project.
+		return fmt.Errorf("URL of %s contains a password: remove it and use a credential helper of git", u.Host)
 	}
 	host := u.Hostname()
 	switch {
 	case u.Scheme == "file" && host != "" && host != "localhost":
-		return fmt.Errorf("URL %q: a file URL names no host: write file:///PATH", text)
+		return fmt.Errorf("URL %q: a file URL has no host: write file:///PATH", text)
 	case u.Scheme != "file" && host == "":
-		return fmt.Errorf("URL %q names no host", text)
+		return fmt.Errorf("URL %q has no host", text)
 	case strings.Trim(u.Path, "/") == "":
-		return fmt.Errorf("URL %q names no repository", text)
+		return fmt.Errorf("URL %q has no repository", text)
 	case strings.HasPrefix(host, "-") || strings.HasPrefix(u.User.Username(), "-"):
-		return fmt.Errorf("URL %q: a host or user that begins with - could be taken for an option", text)
+		return fmt.Errorf("URL %q: a host or user that starts with - could be taken for an option", text)
 	case strings.ContainsFunc(u.Path, isControl) || strings.ContainsFunc(host+u.User.Username(), isControl):
 		return fmt.Errorf("URL %q has control characters", text)
 	}
 	return nil
 }
 
-// CheckRevision says what is wrong with the name of a branch, a tag or a commit. The
-// rules are those of git check-ref-format.
+// CheckRevision returns an error if the name of a branch, tag or commit is invalid by the rules
+// of git check-ref-format.
 func CheckRevision(text string) error {
 	if err := checkText("revision", text); err != nil {
 		return err
@@ -147,13 +148,13 @@ func CheckRevision(text string) error {
 		strings.Contains(text, "@{") || strings.Contains(text, "//") || strings.HasPrefix(text, "/") ||
 		strings.HasSuffix(text, "/") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, ".lock")
 	if bad {
-		return fmt.Errorf("revision %q is no branch, tag or commit", text)
+		return fmt.Errorf("revision %q is not a valid branch, tag or commit", text)
 	}
 	return nil
 }
 
-// CheckFolder says what is wrong with a folder of this machine. It begins with ./
-// or ../ and is relative to the project then, or is absolute.
+// CheckFolder returns an error if the path of a folder is invalid. It must start with ./ or
+// ../, relative to the project, or be absolute.
 func CheckFolder(text string) error {
 	if err := checkText("folder", text); err != nil {
 		return err
@@ -168,11 +169,11 @@ func CheckFolder(text string) error {
 	return nil
 }
 
-// checkPath says what is wrong with the path of a file or folder inside a library.
+// checkPath returns an error if the path of a file or folder in a library is invalid.
 func checkPath(path string) error {
 	switch {
 	case len(path) > maxPath:
-		return fmt.Errorf("a path of %d bytes begins with %q: %d bytes are allowed", len(path), short(path), maxPath)
+		return fmt.Errorf("a path of %d bytes starts with %q: at most %d bytes are allowed", len(path), short(path), maxPath)
 	case isPlain(path):
 		return nil
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, isControl):
@@ -182,17 +183,17 @@ func checkPath(path string) error {
 	}
 	for part := range strings.SplitSeq(path, "/") {
 		if isGitFolder(part) {
-			return fmt.Errorf("the path %q names git's own folder", path)
+			return fmt.Errorf("the path %q contains git's own folder", path)
 		}
 		if part[0] == '-' {
-			return fmt.Errorf("the path %q has a name that begins with -, as an option does", path)
+			return fmt.Errorf("the path %q contains a name that starts with -, like an option", path)
 		}
 	}
 	return nil
 }
 
-// isPlain holds for most good paths, and for no bad one: letters, digits and _ in
-// parts of their own, dots and - only behind one of them. Locks have thousands of paths.
+// isPlain is a fast check, true for most valid paths and for no invalid one: letters, digits
+// and _, and after one of them also dots and -. Locks have thousands of paths.
 func isPlain(path string) bool {
 	last := byte('/')
 	for i := range len(path) {
@@ -205,7 +206,7 @@ func isPlain(path string) bool {
 	return last != '/'
 }
 
-// checkSubfolder is checkPath for the folder of a repository that a library is in.
+// checkSubfolder is checkPath for the folder of a repository that holds a library.
 func checkSubfolder(path string) error {
 	if err := checkText("folder in the repository", path); err != nil {
 		return err
@@ -213,7 +214,7 @@ func checkSubfolder(path string) error {
 	return checkPath(path)
 }
 
-// checkSize refuses a file that is too large.
+// checkSize rejects a file that is too large.
 func checkSize(name string, size int64) error {
 	switch {
 	case strings.HasSuffix(name, ".star") && size > MaxStarlarkFile:

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Difference is how the files of a library differ from those of another state of it.
+// Difference is how the files of a library differ from an earlier state.
 type Difference struct{ Changed, Added, Gone []string }
 
-// Compare returns what has changed from old to now.
+// Compare returns the changes from old to now.
 func Compare(old, now *Locked) Difference {
 	var d Difference
 	for _, f := range old.Files {
@@ -28,10 +28,10 @@ func Compare(old, now *Locked) Difference {
 	return d
 }
 
-// None reports whether nothing differs.
-func (d Difference) None() bool { return len(d.Changed)+len(d.Added)+len(d.Gone) == 0 }
+// IsEmpty reports whether there are no differences.
+func (d Difference) IsEmpty() bool { return len(d.Changed)+len(d.Added)+len(d.Gone) == 0 }
 
-// String names the files, but for those that would make the line long.
+// String lists the files, at most five by name.
 func (d Difference) String() string {
 	const few = 5
 	names := slices.Clone(d.Changed)

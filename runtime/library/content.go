@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// content is a locked library as a file system: the files of the lock, each compared
-// with it whenever it is read. Names that the lock does not have do not exist.
+// content is a locked library as a file system. It has exactly the files of the lock, and
+// compares each with the lock whenever it is read.
 type content struct {
 	lib  *Locked
 	read func(name string, sum Sum) ([]byte, error)
 
 	once sync.Once
-	dirs map[string][]fs.DirEntry // by the folder's path, made when a folder is first read
+	dirs map[string][]fs.DirEntry // by the folder's path, created when a folder is first read
 }
 
 var (
@@ -27,7 +27,7 @@ var (
 	_ fs.StatFS     = (*content)(nil)
 )
 
-// ReadFile returns the content of a file, which is what the lock says.
+// ReadFile returns the content of a file, which matches the lock.
 func (c *content) ReadFile(name string) ([]byte, error) {
 	sum, ok := c.lib.Sum(name)
 	if !ok {
@@ -40,7 +40,7 @@ func (c *content) ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Open reads a file, or opens a folder.
+// Open opens a file or a folder.
 func (c *content) Open(name string) (fs.File, error) {
 	if _, ok := c.lib.Sum(name); ok {
 		data, err := c.ReadFile(name)
@@ -56,7 +56,7 @@ func (c *content) Open(name string) (fs.File, error) {
 	return &openDir{info: dirInfo(name), entries: entries}, nil
 }
 
-// Stat tells files from folders; it reads no file, and their size is 0.
+// Stat returns the type of a file or folder. It reads no file, so their size is 0.
 func (c *content) Stat(name string) (fs.FileInfo, error) {
 	if _, ok := c.lib.Sum(name); ok {
 		return fileInfo{path.Base(name), 0, 0o444}, nil
@@ -77,7 +77,7 @@ func (c *content) ReadDir(name string) ([]fs.DirEntry, error) {
 	return slices.Clone(entries), nil
 }
 
-// index makes the folders out of the names of files.
+// index creates the folders from the names of files.
 func (c *content) index() {
 	c.dirs = map[string][]fs.DirEntry{".": nil}
 	for _, f := range c.lib.Files {
@@ -136,7 +136,7 @@ func (d *openDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: d.info.name, Err: fs.ErrInvalid}
 }
 
-// ReadDir returns the next n entries, or all that are left if n is not positive.
+// ReadDir returns the next n entries, or all remaining ones if n is not positive.
 func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n > 0 && len(d.entries) == 0 {
 		return nil, io.EOF

@@ -1,31 +1,31 @@
-// Package library keeps the component libraries of a project: which there are, at
-// which commit, with which files, and where their content is.
+// Package library manages the component libraries of a project: their sources, locked commits
+// and files.
 //
-// Three things of a project say it all; they belong into version control:
+// Three files of a project describe everything; they belong into version control:
 //
-//	torchx.libs     what the project wants, written by people (see Project)
-//	torchx.lock     what it got: commit and SHA-256 of every file (see Lock)
-//	torchx.vendor/  the files themselves, if the project keeps them (optional)
+//	torchx.libs     the wanted libraries, edited by users (see Project)
+//	torchx.lock     their commits and the SHA-256 of every file (see Lock)
+//	torchx.vendor/  the files themselves, if the project stores them (optional)
 //
-// Files of libraries come from a cache that is addressed by content (see Cache),
-// or from torchx.vendor, or from a folder of this machine. Whatever is read is
-// compared with the lock first (Set.Open); only what a `replace` line names is
-// read as it is. Nothing here evaluates anything, and only a Manager fetches.
+// Files of libraries come from a content-addressed cache (see Cache), from torchx.vendor, or
+// from a folder of this machine. Every file is compared with the lock when it is read
+// (Set.Open); only folders named by `replace` lines are read unchecked. The package evaluates
+// no components, and only a Manager fetches.
 //
-// Names, URLs, revisions and paths come from strangers: those that could be taken
-// for an option of a command, leave a folder or drive a terminal are refused where
-// they enter (checks.go). Errors are one line, FILE:LINE: first where there is one.
+// Names, URLs, revisions and paths are untrusted input: checks.go rejects those that could be
+// taken for an option of a command, leave a folder or control a terminal. Errors are one line,
+// with FILE:LINE: first if possible.
 package library
 
-// What the files and folders of a project are called.
+// Names of the files and folders of a project.
 const (
 	ProjectFile = "torchx.libs"
 	LockFile    = "torchx.lock"
 	VendorDir   = "torchx.vendor"
 )
 
-// Limits of one library. A Starlark file may be as large as the interpreter reads;
-// the others leave room for documents and pictures, and none for data sets.
+// Limits of one library. A Starlark file may be as large as the interpreter accepts; the other
+// limits allow documents and pictures, but not data sets.
 const (
 	MaxStarlarkFile = 1 << 20   // bytes
 	MaxFile         = 16 << 20  // bytes

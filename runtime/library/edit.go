@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// newProject is what a torchx.libs begins with.
-const newProject = "# The component libraries of this project; `torchx lib --help` explains it."
+// projectHeader is the first line of a new torchx.libs.
+const projectHeader = "# The component libraries of this project; `torchx lib --help` explains it."
 
-// Set writes the line of a library, in the place of an older one of its name.
-// Comments and all other lines stay as they are.
+// Set writes the line of a library, or replaces the one with its name. Comments and all other
+// lines stay unchanged.
 func (p *Project) Set(l Library) error {
 	if err := l.Check(); err != nil {
 		return err
@@ -25,29 +25,29 @@ func (p *Project) Set(l Library) error {
 		}
 	}
 	old, _ := p.Find(l.Name)
-	return p.put(old.Line, joinWords(words...))
+	return p.setLine(old.Line, joinWords(words...))
 }
 
-// SetReplacement writes a `replace` line, in the place of an older one.
+// SetReplacement writes a `replace` line, or replaces the one with that name.
 func (p *Project) SetReplacement(name, folder string) error {
 	old, _ := p.Replacement(name)
-	return p.put(old.Line, joinWords("replace", name, folder))
+	return p.setLine(old.Line, joinWords("replace", name, folder))
 }
 
-// put replaces a line, or appends one if the number is 0.
-func (p *Project) put(number int, text string) error {
+// setLine replaces a line, or appends one if the number is 0.
+func (p *Project) setLine(number int, text string) error {
 	lines := slices.Clone(p.lines)
 	if number > 0 {
 		lines[number-1] = text + trailingComment(lines[number-1])
-		return p.become(lines)
+		return p.setLines(lines)
 	}
 	if len(lines) == 0 {
-		lines = []string{newProject}
+		lines = []string{projectHeader}
 	}
-	return p.become(append(lines, text))
+	return p.setLines(append(lines, text))
 }
 
-// trailingComment is the comment behind the words of a line, with a space.
+// trailingComment returns the comment at the end of a line, after a space.
 func trailingComment(line string) string {
 	for rest := line; ; {
 		rest = strings.TrimLeft(rest, " \t")
@@ -65,37 +65,37 @@ func trailingComment(line string) string {
 	}
 }
 
-// Remove takes the lines of a library away; Unreplace only the `replace` line.
+// Remove removes all lines of a library; Unreplace only the `replace` line.
 func (p *Project) Remove(name string) error {
 	l, ok := p.Find(name)
 	if !ok {
-		return fmt.Errorf("no library %s is listed", name)
+		return fmt.Errorf("library %s is not listed", name)
 	}
 	r, _ := p.Replacement(name)
-	return p.drop(l.Line, r.Line)
+	return p.removeLines(l.Line, r.Line)
 }
 
-// Unreplace takes the `replace` line of a library away.
+// Unreplace removes the `replace` line of a library.
 func (p *Project) Unreplace(name string) error {
 	r, ok := p.Replacement(name)
 	if !ok {
 		return fmt.Errorf("library %s is not replaced", name)
 	}
-	return p.drop(r.Line)
+	return p.removeLines(r.Line)
 }
 
-func (p *Project) drop(numbers ...int) error {
+func (p *Project) removeLines(numbers ...int) error {
 	var lines []string
 	for i, line := range p.lines {
 		if !slices.Contains(numbers, i+1) {
 			lines = append(lines, line)
 		}
 	}
-	return p.become(lines)
+	return p.setLines(lines)
 }
 
-// become reads the lines anew, so that what is written can be read.
-func (p *Project) become(lines []string) error {
+// setLines parses the new lines, so that only valid text is written.
+func (p *Project) setLines(lines []string) error {
 	q, err := ParseProject(ProjectFile, []byte(strings.Join(lines, "\n")+"\n"))
 	if err != nil {
 		return err
@@ -104,10 +104,10 @@ func (p *Project) become(lines []string) error {
 	return nil
 }
 
-// Text is the content of the file.
+// Text returns the content of the file.
 func (p *Project) Text() []byte {
 	if len(p.lines) == 0 {
-		return []byte(newProject + "\n")
+		return []byte(projectHeader + "\n")
 	}
 	return []byte(strings.Join(p.lines, "\n") + "\n")
 }

@@ -12,24 +12,24 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// state is what the two files of a project say.
+// state is the content of a project's two files.
 type state struct {
-	project *Project // nil: there is no torchx.libs
-	lock    *Lock    // empty if there is no torchx.lock
+	project *Project // nil: torchx.libs does not exist
+	lock    *Lock    // empty if torchx.lock does not exist
 	stamps  [2]stamp
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies a state of a file, to detect changes.
 type stamp struct {
-	there bool
-	size  int64
-	time  time.Time
+	exists bool
+	size   int64
+	time   time.Time
 }
 
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
-		return stamp{there: !errors.Is(err, fs.ErrNotExist)}
+		return stamp{exists: !errors.Is(err, fs.ErrNotExist)}
 	}
 	return stamp{true, info.Size(), info.ModTime()}
 }
@@ -38,34 +38,33 @@ func stamps(root string) [2]stamp {
 	return [2]stamp{stampOf(filepath.Join(root, ProjectFile)), stampOf(filepath.Join(root, LockFile))}
 }
 
-// readState reads the files of the project at root. dir is the folder that paths in
-// messages are relative to.
+// readState reads the files of the project at root. Paths in messages are relative to dir.
 func readState(root, dir string) (*state, error) {
 	s := &state{lock: &Lock{}, stamps: stamps(root)}
 	path := filepath.Join(root, ProjectFile)
-	data, err := readText(path, shown(path, dir), maxProject)
+	data, err := readText(path, displayPath(path, dir), maxProject)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
 	default:
-		if s.project, err = ParseProject(shown(path, dir), data); err != nil {
+		if s.project, err = ParseProject(displayPath(path, dir), data); err != nil {
 			return nil, err
 		}
 	}
 	path = filepath.Join(root, LockFile)
-	data, err = readText(path, shown(path, dir), maxLock)
+	data, err = readText(path, displayPath(path, dir), maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.lock, err = ParseLock(shown(path, dir), data)
+	s.lock, err = ParseLock(displayPath(path, dir), data)
 	return s, err
 }
 
-// readText reads one of the files of a project; a missing one is fs.ErrNotExist.
+// readText reads a file of a project; the error is fs.ErrNotExist if it is missing.
 func readText(path, name string, limit int64) ([]byte, error) {
 	data, err := safefile.ReadInput(path, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +73,7 @@ func readText(path, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// pathCause leaves the path out of an error whose message names it already.
+// pathCause removes the path from an error whose message already has it.
 func pathCause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -83,8 +82,8 @@ func pathCause(err error) error {
 	return err
 }
 
-// shown is path as messages have it: relative to dir if it lies below.
-func shown(path, dir string) string {
+// displayPath returns path as shown in messages: relative to dir if it is below dir.
+func displayPath(path, dir string) string {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil || dir == "" || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return path
@@ -92,7 +91,7 @@ func shown(path, dir string) string {
 	return rel
 }
 
-// folderOf is the folder that a line of the project at root names, absolute.
+// folderOf returns the absolute path of a folder in a line of the project at root.
 func folderOf(root, folder string) string {
 	if filepath.IsAbs(folder) {
 		return filepath.Clean(folder)
@@ -100,8 +99,8 @@ func folderOf(root, folder string) string {
 	return filepath.Join(root, filepath.FromSlash(folder))
 }
 
-// writeFile replaces a file of a project: it is complete at any time. The mode of an
-// older file stays. A link is replaced, since it may lead out of the project.
+// writeFile replaces a file of a project atomically and keeps the mode of an old file. It
+// replaces a link, which may point out of the project.
 func writeFile(path string, data []byte) error {
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
@@ -125,8 +124,8 @@ func writeFile(path string, data []byte) error {
 	return nil
 }
 
-// newFile makes a file beside path that no other process writes, with the mode that the
-// user's umask leaves: os.CreateTemp would hide it from others.
+// newFile creates a unique file beside path, with the mode that the user's umask allows:
+// os.CreateTemp would make it inaccessible to others.
 func newFile(path string, mode fs.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("%s.%d-%d.tmp", path, os.Getpid(), n)

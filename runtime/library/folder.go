@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// walkFolder reads the files of a folder, by name. What begins with a dot (.git,
-// .venv) is no part of the library; links and whatever is no file are refused.
+// walkFolder reads the files of a folder by name. Files and folders that start with a dot
+// (.git, .venv) are not part of the library; links and special files are errors.
 func walkFolder(dir string, visit func(name string, data []byte) error) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -55,7 +55,7 @@ func checkEntry(name string, entry fs.DirEntry, limit *budget) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file, and a library has no others", name)
+		return fmt.Errorf("%s is not a regular file, and a library may contain no others", name)
 	}
 	if err := checkPath(name); err != nil {
 		return err
@@ -64,10 +64,10 @@ func checkEntry(name string, entry fs.DirEntry, limit *budget) error {
 }
 
 func linkError(name string) error {
-	return fmt.Errorf("%s is a symbolic link, and a library has none: put a file in its place", name)
+	return fmt.Errorf("%s is a symbolic link, which a library may not contain: replace it with a file", name)
 }
 
-// budget is what a library may have of folders, files and bytes.
+// budget counts the folders, files and bytes of a library.
 type budget struct {
 	folders, files int
 	bytes          int64
@@ -75,7 +75,7 @@ type budget struct {
 
 func (b *budget) takeFolder() error {
 	if b.folders++; b.folders > MaxFiles {
-		return fmt.Errorf("it has over %d folders: is a folder of it enough? See path= in `torchx lib --help`", MaxFiles)
+		return fmt.Errorf("it has over %d folders: use only a folder of it with path= (see `torchx lib --help`)", MaxFiles)
 	}
 	return nil
 }
@@ -87,10 +87,10 @@ func (b *budget) take(name string, size int64) error {
 		return err
 	}
 	if b.files > MaxFiles {
-		return fmt.Errorf("it has over %d files: is a folder of it enough? See path= in `torchx lib --help`", MaxFiles)
+		return fmt.Errorf("it has over %d files: use only a folder of it with path= (see `torchx lib --help`)", MaxFiles)
 	}
 	if b.bytes > MaxTotal {
-		return errors.New("it is over " + sizeText(MaxTotal) + " large: is a folder of it enough? See path= in `torchx lib --help`")
+		return errors.New("it is over " + sizeText(MaxTotal) + " large: use only a folder of it with path= (see `torchx lib --help`)")
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"torchx/runtime/library/git"
 )
 
-// gitEnv keeps the settings of whoever runs the tests out of them.
+// gitEnv isolates git from the settings of the user who runs the tests.
 func gitEnv(home string) []string {
 	return append(os.Environ(), "HOME="+home, "GIT_CONFIG_GLOBAL="+filepath.Join(home, ".gitconfig"), "GIT_CONFIG_SYSTEM="+os.DevNull)
 }
@@ -35,7 +35,7 @@ func newRepo(t *testing.T, files map[string]string) *repo {
 
 func (r *repo) url() string { return "file://" + filepath.ToSlash(r.dir) }
 
-// git runs a git command in the repository and returns what it printed.
+// git runs a git command in the repository and returns its output.
 func (r *repo) git(args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "core.autocrlf=false"}, args...)...)
@@ -47,7 +47,7 @@ func (r *repo) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// commit writes files and commits all that is there; it returns the commit.
+// commit writes files, commits everything and returns the commit.
 func (r *repo) commit(files map[string]string) string {
 	r.t.Helper()
 	write(r.t, r.dir, files)
@@ -73,11 +73,11 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// bench is a project, a cache and a home of git.
+// bench is a project with a cache and git settings.
 type bench struct {
 	*Manager
-	t    *testing.T
-	said []string
+	t        *testing.T
+	messages []string
 }
 
 func newBench(t *testing.T) *bench {
@@ -86,7 +86,7 @@ func newBench(t *testing.T) *bench {
 	b.Manager = &Manager{
 		Root: t.TempDir(), Cache: &Cache{Dir: filepath.Join(t.TempDir(), "libs")},
 		Git: &git.Client{Env: gitEnv(t.TempDir())}, Loads: fakeLoads,
-		Say: func(text string) { b.said = append(b.said, text) },
+		Report: func(text string) { b.messages = append(b.messages, text) },
 	}
 	b.Dir = b.Root
 	return b
@@ -94,7 +94,7 @@ func newBench(t *testing.T) *bench {
 
 var loadLine = regexp.MustCompile(`^load\("@([^/"]+)//`)
 
-// fakeLoads knows load statements that begin a line.
+// fakeLoads finds load statements at the start of a line.
 func fakeLoads(_ string, source []byte) ([]Need, error) {
 	var needs []Need
 	for i, line := range strings.Split(string(source), "\n") {
@@ -112,7 +112,7 @@ func (b *bench) add(lib Library) *Change {
 	return c
 }
 
-// read is what a component would get of a library's file.
+// read returns a library's file as a component would get it.
 func (b *bench) read(lib, name string) (string, error) {
 	fsys, err := (&Set{Cache: b.Cache, Dir: b.Root}).Open(b.Root, lib)
 	if err != nil {
@@ -126,11 +126,11 @@ func (b *bench) read(lib, name string) (string, error) {
 func (b *bench) reads(lib, name, want string) {
 	b.t.Helper()
 	if got, err := b.read(lib, name); err != nil || got != want {
-		b.t.Errorf("@%s//%s is %q, %v, want %q", lib, name, got, err, want)
+		b.t.Errorf("@%s//%s: got %q, %v, want %q", lib, name, got, err, want)
 	}
 }
 
-// text is a file of the project.
+// text returns a file of the project.
 func (b *bench) text(name string) string {
 	b.t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.Root, name))
@@ -144,20 +144,20 @@ func (b *bench) text(name string) string {
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
-		t.Errorf("no error, want %q", parts)
+		t.Errorf("got no error, want %q", parts)
 		return
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q lacks %q", err, part)
+			t.Errorf("got error %q, want %q", err, part)
 		}
 	}
 	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %q has several lines", err)
+		t.Errorf("got error %q, want one line", err)
 	}
 }
 
-// shell runs a shell command in the repository and returns what it printed.
+// shell runs a shell command in the repository and returns its output.
 func (r *repo) shell(command string) string {
 	r.t.Helper()
 	cmd := exec.Command("sh", "-c", command)

@@ -11,36 +11,36 @@ import (
 	"torchx/runtime/library/git"
 )
 
-// lockVersion is the form of a torchx.lock that this program reads and writes.
+// lockVersion is the version of torchx.lock that torchx reads and writes.
 const lockVersion = 1
 
-// maxLock bounds a torchx.lock, in bytes.
+// maxLock bounds torchx.lock in bytes.
 const maxLock = 64 << 20
 
-// Lock is a torchx.lock file: what each library of the project was when it was locked.
+// Lock is a torchx.lock file: the state of each library of the project when it was locked.
 //
 //	version 1
 //
 //	library NAME
-//	url URL                  folder FOLDER, for a folder, instead of these
+//	url URL                  for a folder: folder FOLDER instead of url to commit
 //	revision REVISION
 //	path FOLDER              if the library is a folder of the repository
 //	commit COMMIT
-//	sum SHA-256              of the lines of its files, as they stand here
+//	sum SHA-256              of the lines of its files, as written here
 //	files N
-//	SHA-256  PATH            N times, by path, as sha256sum(1) prints it
+//	SHA-256  PATH            N times, by path, in the format of sha256sum(1)
 //
-// Libraries stand by name; # begins a comment before the first.
+// Libraries are sorted by name; comments (#) are allowed before the first.
 type Lock struct{ Libraries []*Locked }
 
 // Locked is one library of a lock.
 type Locked struct {
-	Library        // Line is that of its first line
+	Library        // Line is the number of its first line
 	Commit  string // of a git repository, in hexadecimal
 	Files   []File // by name
 }
 
-// File is a file of a library: its path in it, and what its content is.
+// File is a file of a library: its path and the sum of its content.
 type File struct {
 	Name string
 	Sum  Sum
@@ -51,10 +51,10 @@ type Sum [sha256.Size]byte
 
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// SumOf is the Sum of data.
+// SumOf returns the Sum of data.
 func SumOf(data []byte) Sum { return sha256.Sum256(data) }
 
-// Find returns the library of that name, or nil.
+// Find returns the library with a name, or nil.
 func (l *Lock) Find(name string) *Locked {
 	i, ok := slices.BinarySearchFunc(l.Libraries, name, func(l *Locked, name string) int { return strings.Compare(l.Name, name) })
 	if !ok {
@@ -63,19 +63,19 @@ func (l *Lock) Find(name string) *Locked {
 	return l.Libraries[i]
 }
 
-// Set puts a library into the lock, in the place of the one of its name.
+// Set adds a library, or replaces the one with its name.
 func (l *Lock) Set(k *Locked) {
 	l.Remove(k.Name)
 	l.Libraries = append(l.Libraries, k)
 	slices.SortFunc(l.Libraries, func(a, b *Locked) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Remove takes a library out of the lock, if it is there.
+// Remove removes a library.
 func (l *Lock) Remove(name string) {
 	l.Libraries = slices.DeleteFunc(slices.Clone(l.Libraries), func(k *Locked) bool { return k.Name == name })
 }
 
-// Sum returns what a file of the library has to be, and whether there is such a file.
+// Sum returns the sum of a file of the library, and whether the file exists.
 func (k *Locked) Sum(name string) (Sum, bool) {
 	i, ok := slices.BinarySearchFunc(k.Files, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
@@ -84,12 +84,12 @@ func (k *Locked) Sum(name string) (Sum, bool) {
 	return k.Files[i].Sum, true
 }
 
-// seal brings the files in the order of the lock.
+// seal sorts the files in the order of the lock.
 func (k *Locked) seal() {
 	slices.SortFunc(k.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// fileLines are the lines of the library's files.
+// fileLines returns the lines of the library's files.
 func (k *Locked) fileLines() string {
 	var b strings.Builder
 	for _, f := range k.Files {
@@ -98,7 +98,7 @@ func (k *Locked) fileLines() string {
 	return b.String()
 }
 
-// Text is the content of the file.
+// Text returns the content of the file.
 func (l *Lock) Text() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Written by `torchx lib`: commit it, do not edit it.\nversion %d\n", lockVersion)
@@ -119,14 +119,14 @@ func (l *Lock) Text() []byte {
 	return []byte(b.String())
 }
 
-// lockParser reads a lock line by line.
+// lockParser parses a lock line by line.
 type lockParser struct {
 	rest string
-	line int // of the line that was read last, from 1
+	line int // number of the last line read, from 1
 }
 
-// ParseLock reads the text of the file that is called name in errors, which are
-// NAME:LINE: what is wrong and what to do.
+// ParseLock parses a lock. Errors have the form NAME:LINE: problem and remedy; name is the
+// file's name in them.
 func ParseLock(name string, data []byte) (*Lock, error) {
 	if len(data) > maxLock {
 		return nil, fmt.Errorf("%s: is over %s large: not a lock file", name, sizeText(maxLock))
@@ -149,16 +149,16 @@ func (p *lockParser) next() (line string, ok bool) {
 	return strings.TrimSuffix(line, "\r"), true
 }
 
-// field returns the value of the next line, which must begin with key.
+// field returns the value of the next line, which must start with key.
 func (p *lockParser) field(key string) (string, error) {
 	line, ok := p.next()
 	if !ok {
-		return "", fmt.Errorf("it ends where %q should be", key)
+		return "", fmt.Errorf("it ends before %q", key)
 	}
 	value, ok := strings.CutPrefix(line, key+" ")
 	if !ok {
 		if isConflict(line) {
-			return "", fmt.Errorf("a merge conflict is left in it")
+			return "", fmt.Errorf("it contains a merge conflict")
 		}
 		return "", fmt.Errorf("expected %q, not %q", key, short(line))
 	}
@@ -179,7 +179,7 @@ func (p *lockParser) lock() (*Lock, error) {
 			continue
 		case !strings.HasPrefix(line, "library "):
 			if isConflict(line) {
-				return nil, fmt.Errorf("a merge conflict is left in it")
+				return nil, fmt.Errorf("it contains a merge conflict")
 			}
 			return nil, fmt.Errorf("expected a library, not %q", short(line))
 		}
@@ -188,7 +188,7 @@ func (p *lockParser) lock() (*Lock, error) {
 			return nil, err
 		}
 		if n := len(lock.Libraries); n > 0 && lock.Libraries[n-1].Name >= k.Name {
-			return nil, fmt.Errorf("library %s is not in its place", k.Name)
+			return nil, fmt.Errorf("library %s is out of order", k.Name)
 		}
 		lock.Libraries = append(lock.Libraries, k)
 	}
@@ -204,9 +204,9 @@ func (p *lockParser) version() error {
 	}
 	switch n, err := strconv.Atoi(text); {
 	case err != nil || n < 1:
-		return fmt.Errorf("%q is no version", short(text))
+		return fmt.Errorf("invalid version %q", short(text))
 	case n > lockVersion:
-		return fmt.Errorf("version %d is that of a newer torchx, which is needed to read it", n)
+		return fmt.Errorf("version %d needs a newer torchx", n)
 	}
 	return nil
 }
@@ -220,12 +220,12 @@ func (p *lockParser) library(name string) (*Locked, error) {
 		return nil, err
 	}
 	if k.Folder == "" && !git.IsHash(k.Commit) {
-		return nil, fmt.Errorf("%q is no commit", short(k.Commit))
+		return nil, fmt.Errorf("invalid commit %q", short(k.Commit))
 	}
 	return k, p.files(k)
 }
 
-// source reads the lines that say where the library comes from.
+// source parses the lines with the library's source.
 func (p *lockParser) source(k *Locked) (err error) {
 	if strings.HasPrefix(p.rest, "folder ") {
 		k.Folder, err = p.field("folder")
@@ -246,7 +246,7 @@ func (p *lockParser) source(k *Locked) (err error) {
 	return err
 }
 
-// files reads the files of a library and checks them against their sum.
+// files parses the files of a library and checks them against their sum.
 func (p *lockParser) files(k *Locked) error {
 	sum, err := p.field("sum")
 	if err != nil {
@@ -258,7 +258,7 @@ func (p *lockParser) files(k *Locked) error {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > MaxFiles {
-		return fmt.Errorf("%q is no number of files", short(text))
+		return fmt.Errorf("invalid number of files %q", short(text))
 	}
 	lines, end := p.rest, ""
 	k.Files = make([]File, 0, min(n, len(p.rest)/66))
@@ -279,7 +279,7 @@ func (p *lockParser) files(k *Locked) error {
 		end = "\n"
 	}
 	if SumOf([]byte(lines+end)).String() != sum {
-		return fmt.Errorf("the files of library %s are not those that its sum was made of", k.Name)
+		return fmt.Errorf("the files of library %s do not match its sum", k.Name)
 	}
 	return nil
 }
@@ -291,19 +291,19 @@ func (k *Locked) addLine(line string) error {
 	}
 	f := File{Name: line[digits+2:]}
 	if _, err := hex.Decode(f.Sum[:], []byte(line[:digits])); err != nil {
-		return fmt.Errorf("%q is no SHA-256", line[:digits])
+		return fmt.Errorf("invalid SHA-256 %q", line[:digits])
 	}
 	if err := checkPath(f.Name); err != nil {
 		return err
 	}
 	if n := len(k.Files); n > 0 && k.Files[n-1].Name >= f.Name {
-		return fmt.Errorf("file %s is not in its place", f.Name)
+		return fmt.Errorf("file %s is out of order", f.Name)
 	}
 	k.Files = append(k.Files, f)
 	return nil
 }
 
-// short is text as a message shows it.
+// short shortens text for a message.
 func short(text string) string {
 	if len(text) > 60 {
 		return text[:60] + "…"

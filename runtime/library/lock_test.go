@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sampleLock has two libraries.
+// sampleLock returns a lock with two libraries.
 func sampleLock() *Lock {
 	l := &Lock{}
 	a := &Locked{
@@ -29,13 +29,13 @@ func TestLockIsReadAsWritten(t *testing.T) {
 		t.Errorf("got %s, want %s", got, text)
 	}
 	if sum, ok := l.Find("acme").Sum("b.star"); !ok || sum != SumOf([]byte("b")) {
-		t.Errorf("b.star: %v, %v", sum, ok)
+		t.Errorf("b.star: got %v, %v, want its sum", sum, ok)
 	}
 	if k := l.Find("acme"); k.Files[0].Name != "a/ x.star" || k.Path != "sub dir" {
-		t.Errorf("acme is %+v", k)
+		t.Errorf("acme: got %+v, want its files sorted and its path", k)
 	}
 	if l.Find("nope") != nil {
-		t.Error("an unknown library is locked")
+		t.Error("unknown library: got a lock, want nil")
 	}
 }
 
@@ -44,47 +44,47 @@ func TestBrokenLock(t *testing.T) {
 	text := string(sampleLock().Text())
 	sum := SumOf([]byte("b")).String()
 	for name, c := range map[string]struct{ old, now, want string }{
-		"version":        {"version 1", "version x", `:2: broken lock file: "x" is no version`},
-		"newer":          {"version 1", "version 2", "is that of a newer torchx"},
+		"version":        {"version 1", "version x", `:2: broken lock file: invalid version "x"`},
+		"newer":          {"version 1", "version 2", "version 2 needs a newer torchx"},
 		"no version":     {"version 1\n", "", `expected "version"`},
-		"conflict":       {"\nlibrary acme", "<<<<<<< HEAD\nlibrary acme", ":3: broken lock file: a merge conflict is left in it"},
-		"conflict below": {"\ncommit ", "\n=======\ncommit ", "a merge conflict is left in it"},
+		"conflict":       {"\nlibrary acme", "<<<<<<< HEAD\nlibrary acme", ":3: broken lock file: it contains a merge conflict"},
+		"conflict below": {"\ncommit ", "\n=======\ncommit ", "it contains a merge conflict"},
 		"other word":     {"library tools", "module tools", `expected a library, not "module tools"`},
 		"name":           {"library acme", "library -x", `library name "-x"`},
-		"url":            {"url https://h/r.git", "url --upload-pack=x", "begins with -"},
+		"url":            {"url https://h/r.git", "url --upload-pack=x", "starts with -"},
 		"transport":      {"url https://h/r.git", "url ext::sh", "broken lock file: URL"},
-		"revision":       {"revision v1", "revision -v1", "begins with -"},
+		"revision":       {"revision v1", "revision -v1", "starts with -"},
 		"path":           {"path sub dir", "path ../x", "leads out of the library"},
-		"commit":         {strings.Repeat("ab", 20), "HEAD", `"HEAD" is no commit`},
+		"commit":         {strings.Repeat("ab", 20), "HEAD", `invalid commit "HEAD"`},
 		"folder":         {"folder ./my tools", "folder \x1b[2J", "control characters"},
-		"count":          {"files 2", "files -1", `"-1" is no number of files`},
-		"huge count":     {"files 2", "files 99999999999", "is no number of files"},
+		"count":          {"files 2", "files -1", `invalid number of files "-1"`},
+		"huge count":     {"files 2", "files 99999999999", "invalid number of files"},
 		"count too high": {"files 2", "files 3", "expected a file of library acme"},
-		"count too low":  {"files 2", "files 1", "are not those that its sum was made of"},
-		"a sum":          {sum, strings.Repeat("0", 64), "are not those that its sum was made of"},
-		"no sum":         {sum, strings.Repeat("x", 64), "is no SHA-256"},
+		"count too low":  {"files 2", "files 1", "do not match its sum"},
+		"a sum":          {sum, strings.Repeat("0", 64), "do not match its sum"},
+		"no sum":         {sum, strings.Repeat("x", 64), "invalid SHA-256"},
 		"outside":        {"b.star", "../b.star", `the path "../b.star" leads out`},
 		"absolute":       {"b.star", "/b.star", "leads out"},
 		"git's folder":   {"b.star", "x/.GIT/b.star", "git's own folder"},
-		"twice":          {"b.star", "a/ x.star", "is not in its place"},
-		"a byte":         {"b.star", "c.star", "are not those that its sum was made of"},
+		"twice":          {"b.star", "a/ x.star", "is out of order"},
+		"a byte":         {"b.star", "c.star", "do not match its sum"},
 	} {
 		broken := strings.Replace(text, c.old, c.now, 1)
 		if broken == text {
-			t.Fatalf("%s: nothing is broken", name)
+			t.Fatalf("%s: the replaced text was not found", name)
 		}
 		_, err := ParseLock("torchx.lock", []byte(broken))
 		wantError(t, err, "torchx.lock:", c.want, "restore it from version control")
 	}
-	for cut := range len(text) - 1 { // without its last line end it is whole
+	for cut := range len(text) - 1 { // a missing last line end is fine
 		l, err := ParseLock("torchx.lock", []byte(text[:cut]))
 		if err == nil && len(l.Libraries) == 2 {
-			t.Errorf("cut at %d of %d it is taken for whole: %q", cut, len(text), text[:cut])
+			t.Errorf("cut at %d of %d: got %q accepted, want an error", cut, len(text), text[:cut])
 		}
 	}
 }
 
-// TestLargeLockIsReadFast: 20,000 files take less than what a user would notice.
+// TestLargeLockIsReadFast: 20,000 files take less time than a user would notice.
 func TestLargeLockIsReadFast(t *testing.T) {
 	t.Parallel()
 	k := &Locked{Library: Library{Name: "big", URL: "https://h/r.git", Revision: "v1"}, Commit: strings.Repeat("ab", 20)}
@@ -100,6 +100,6 @@ func TestLargeLockIsReadFast(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("reading %d files took %s", MaxFiles, took)
+		t.Errorf("reading %d files took %s, want at most 2 s", MaxFiles, took)
 	}
 }

@@ -15,61 +15,61 @@ import (
 	"torchx/runtime/library/git"
 )
 
-// parallel is how many libraries are fetched at once.
+// parallel is how many libraries are fetched concurrently.
 const parallel = 4
 
-// Manager changes the libraries of one project: its methods are what `torchx lib`
-// does. Files of the project are replaced as a whole, and only when everything that
-// is needed is in the cache; several processes may work at once.
+// Manager changes the libraries of one project; its methods implement `torchx lib`. Files of
+// the project are replaced atomically, and only when all required files are in the cache;
+// several processes may work concurrently.
 type Manager struct {
 	Root  string // of the project, absolute
 	Dir   string // paths in messages are relative to it; "": they are absolute
 	Cache *Cache
 	Git   *git.Client
-	// Loads returns the names of the libraries that a Starlark file loads, with the
-	// line of each. name is what its error calls the file.
+	// Loads returns the libraries that a Starlark file loads, with the line of each. Its
+	// errors call the file name.
 	Loads func(name string, source []byte) ([]Need, error)
-	// Say is told what takes time, and what else is worth knowing; may be nil.
-	Say func(text string)
+	// Report is called with messages about slow operations and other notes; may be nil.
+	Report func(text string)
 }
 
 // Need is a library that a file loads.
 type Need struct {
 	Name string
-	Line int // of the load
+	Line int // of the load statement
 }
 
-// Change is what a command did to a library: Old is nil if it is new, New if it is
+// Change is the effect of a command on a library: Old is nil if it is new, New is nil if it was
 // removed, and both are the same if only its files were fetched.
 type Change struct {
 	Name     string
 	Old, New *Locked
 }
 
-func (m *Manager) say(format string, args ...any) {
-	if m.Say != nil {
-		m.Say(fmt.Sprintf(format, args...))
+func (m *Manager) report(format string, args ...any) {
+	if m.Report != nil {
+		m.Report(fmt.Sprintf(format, args...))
 	}
 }
 
-// path is how messages call a file of the project.
-func (m *Manager) path(name string) string { return shown(filepath.Join(m.Root, name), m.Dir) }
+// path returns the path of a project file as shown in messages.
+func (m *Manager) path(name string) string { return displayPath(filepath.Join(m.Root, name), m.Dir) }
 
 func (m *Manager) state() (*state, error) { return readState(m.Root, m.Dir) }
 
-// needProject is state for a command that changes nothing without a torchx.libs.
+// needProject is state with an error if torchx.libs does not exist.
 func (m *Manager) needProject() (*state, error) {
 	st, err := m.state()
 	if err == nil && st.project == nil {
-		err = fmt.Errorf("there is no %s: `torchx lib add NAME URL [REVISION]` makes one", m.path(ProjectFile))
+		err = fmt.Errorf("%s not found: create it with `torchx lib add NAME URL [REVISION]`", m.path(ProjectFile))
 	}
 	return st, err
 }
 
-// edit changes the files of the project while no other process does: change gets what
-// they say by then. The lock is written first: an entry too many is never read.
+// edit changes the files of the project while no other process does; change gets their current
+// state. The lock is written first: an unused entry in it is harmless.
 func (m *Manager) edit(change func(*state) error) error {
-	unlock, err := m.exclude()
+	unlock, err := m.lockProject()
 	if err != nil {
 		return err
 	}
@@ -102,9 +102,9 @@ func (m *Manager) edit(change func(*state) error) error {
 	return nil
 }
 
-// exclude waits until no other process changes this project. It is held for moments,
-// never while something is fetched.
-func (m *Manager) exclude() (unlock func(), err error) {
+// lockProject waits until no other process changes this project, and keeps others waiting until
+// unlock is called. It must not be held during a fetch.
+func (m *Manager) lockProject() (unlock func(), err error) {
 	if err := m.Cache.folder("locks"); err != nil {
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func (m *Manager) exclude() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// each calls do for all libraries, some at once, and returns what went wrong with any.
-func each[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
+// forEach calls do for all items, some concurrently, and joins the errors.
+func forEach[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
 	failures := make([]error, len(items))
 	g := errgroup.Group{}
 	g.SetLimit(parallel)
@@ -129,15 +129,15 @@ func each[T any](ctx context.Context, items []T, do func(ctx context.Context, i 
 			return nil
 		})
 	}
-	_ = g.Wait() // the failures are in their list
+	_ = g.Wait() // the errors are in failures
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return errors.Join(failures...)
 }
 
-// Add lists a new library, locks it and fetches its files. Without a revision it is
-// the newest release among the tags, vX.Y.Z, else the branch of HEAD.
+// Add adds a library, locks it and fetches its files. The default revision is the newest
+// release among the tags, vX.Y.Z, else the branch of HEAD.
 func (m *Manager) Add(ctx context.Context, lib Library) (*Change, error) {
 	if err := checkNew(lib); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (m *Manager) Add(ctx context.Context, lib Library) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.mayAdd(st, lib.Name); err != nil {
+	if err := m.checkNotListed(st, lib.Name); err != nil {
 		return nil, err
 	}
 	if lib.URL != "" && lib.Revision == "" {
@@ -154,12 +154,12 @@ func (m *Manager) Add(ctx context.Context, lib Library) (*Change, error) {
 			return nil, err
 		}
 	}
-	locked, err := m.obtain(ctx, lib, "")
+	locked, err := m.lockLibrary(ctx, lib, "")
 	if err != nil {
 		return nil, err
 	}
 	err = m.edit(func(st *state) error {
-		if err := m.mayAdd(st, lib.Name); err != nil {
+		if err := m.checkNotListed(st, lib.Name); err != nil {
 			return err
 		}
 		st.lock.Set(locked)
@@ -168,7 +168,7 @@ func (m *Manager) Add(ctx context.Context, lib Library) (*Change, error) {
 	return &Change{Name: lib.Name, New: locked}, err
 }
 
-// checkNew is Library.Check for one that may have no revision yet.
+// checkNew is Library.Check for a library that may have no revision yet.
 func checkNew(lib Library) error {
 	if lib.URL != "" && lib.Revision == "" {
 		lib.Revision = "HEAD"
@@ -176,51 +176,51 @@ func checkNew(lib Library) error {
 	return lib.Check()
 }
 
-func (m *Manager) mayAdd(st *state, name string) error {
+func (m *Manager) checkNotListed(st *state, name string) error {
 	if st.project == nil {
 		return nil
 	}
 	if old, ok := st.project.Find(name); ok {
-		return fmt.Errorf("%s:%d lists %s already: `torchx lib update %s@REVISION` changes its revision", m.path(ProjectFile), old.Line, name, name)
+		return fmt.Errorf("%s:%d already lists %s: `torchx lib update %s@REVISION` changes its revision", m.path(ProjectFile), old.Line, name, name)
 	}
 	return nil
 }
 
-// Replace writes a line that makes a folder stand for a library.
+// Replace writes a line that replaces a library with a folder.
 func (m *Manager) Replace(name, folder string) error {
 	if err := CheckFolder(folder); err != nil {
 		return err
 	}
 	dir := folderOf(m.Root, folder)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is no folder", shown(dir, m.Dir))
+		return fmt.Errorf("%s is not a folder", displayPath(dir, m.Dir))
 	}
 	return m.edit(func(st *state) error {
-		if err := m.listed(st, []string{name}); err != nil {
+		if err := m.checkListed(st, []string{name}); err != nil {
 			return err
 		}
 		return st.project.SetReplacement(name, folder)
 	})
 }
 
-// Unreplace takes such a line away.
+// Unreplace removes such a line.
 func (m *Manager) Unreplace(name string) error {
 	return m.edit(func(st *state) error {
-		if err := m.listed(st, []string{name}); err != nil {
+		if err := m.checkListed(st, []string{name}); err != nil {
 			return err
 		}
 		return st.project.Unreplace(name)
 	})
 }
 
-// Remove takes libraries out of the project.
+// Remove removes libraries from the project.
 func (m *Manager) Remove(names []string) ([]Change, error) {
 	if _, err := m.needProject(); err != nil {
 		return nil, err
 	}
 	var changes []Change
 	err := m.edit(func(st *state) error {
-		if err := m.listed(st, names); err != nil {
+		if err := m.checkListed(st, names); err != nil {
 			return err
 		}
 		for _, name := range names {
@@ -235,8 +235,8 @@ func (m *Manager) Remove(names []string) ([]Change, error) {
 	return changes, err
 }
 
-// listed reports names that the project does not list, all in one error.
-func (m *Manager) listed(st *state, names []string) error {
+// checkListed returns an error with all names that the project does not list.
+func (m *Manager) checkListed(st *state, names []string) error {
 	var known []string
 	if st.project != nil {
 		known = st.project.Names()
@@ -248,17 +248,17 @@ func (m *Manager) listed(st *state, names []string) error {
 	return &UnknownError{File: m.path(ProjectFile), Names: unknown, Known: known}
 }
 
-// UnknownError says that the project lists no libraries of those names.
+// UnknownError means that the project does not list some libraries.
 type UnknownError struct {
 	File         string
 	Names, Known []string
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("%s lists no library %s", e.File, joinAnd(e.Names))
+	return fmt.Sprintf("%s has no library %s", e.File, joinAnd(e.Names))
 }
 
-// joinAnd is a list in a sentence: "a, b and c".
+// joinAnd joins words for a sentence: "a, b and c".
 func joinAnd(words []string) string {
 	if n := len(words) - 1; n > 0 {
 		return strings.Join(words[:n], ", ") + " and " + words[n]

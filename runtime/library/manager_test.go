@@ -14,7 +14,7 @@ func TestAddLocksAndReads(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{
 		"x.star": "x = 1\n", "sub/y.star": "y = 2\n", "LICENSE": "free", "bin": "\x00\xff",
-		// None of these may change what is read.
+		// Attributes must not change the files.
 		".gitattributes": "*.star text eol=crlf\nsub/** export-ignore\n*.star filter=evil ident\n", ".gitignore": "*",
 	})
 	r.git("config", "filter.evil.smudge", "echo evil")
@@ -22,29 +22,29 @@ func TestAddLocksAndReads(t *testing.T) {
 	b := newBench(t)
 	c := b.add(Library{Name: "acme", URL: r.url(), Revision: "v1.0.0"})
 	if c.New.Commit != r.git("rev-parse", "HEAD") || len(c.New.Files) != 6 {
-		t.Errorf("locked %+v", c.New)
+		t.Errorf("got lock %+v, want 6 files at HEAD", c.New)
 	}
 	b.reads("acme", "x.star", "x = 1\n")
 	b.reads("acme", "sub/y.star", "y = 2\n")
 	b.reads("acme", "bin", "\x00\xff")
 	if _, err := b.read("acme", "nope.star"); err == nil {
-		t.Error("a file that is not there was read")
+		t.Error("a missing file: got nil, want an error")
 	}
 	if want := "lib acme " + r.url() + " v1.0.0\n"; !strings.Contains(b.text(ProjectFile), want) {
-		t.Errorf("project %q lacks %q", b.text(ProjectFile), want)
+		t.Errorf("got project %q, want %q", b.text(ProjectFile), want)
 	}
 	if want := SumOf([]byte("x = 1\n")).String() + "  x.star\n"; !strings.Contains(b.text(LockFile), want) {
-		t.Errorf("lock %q lacks %q", b.text(LockFile), want)
+		t.Errorf("got lock %q, want %q", b.text(LockFile), want)
 	}
 	if left, _ := os.ReadDir(filepath.Join(b.Cache.Dir, "tmp")); len(left) > 0 {
-		t.Errorf("%v was left in the cache", left)
+		t.Errorf("got %v left in the cache, want nothing", left)
 	}
 	_, err := b.Add(context.Background(), Library{Name: "acme", URL: r.url(), Revision: "main"})
-	wantError(t, err, "torchx.libs:2 lists acme already: `torchx lib update acme@REVISION`")
+	wantError(t, err, "torchx.libs:2 already lists acme: `torchx lib update acme@REVISION`")
 }
 
-// TestRevisions: tags (the newest release by default), branches, whole and shortened
-// commits, also those that no branch or tag names any more.
+// TestRevisions: tags (the newest release by default), branches, full and short commit IDs,
+// even of commits without a branch or tag.
 func TestRevisions(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "1"})
@@ -65,7 +65,7 @@ func TestRevisions(t *testing.T) {
 		c := b.add(Library{Name: "acme", URL: r.url(), Revision: revision})
 		b.reads("acme", "x.star", want)
 		if revision == "" && c.New.Revision != "v1.10.0" {
-			t.Errorf("the newest release is %s", c.New.Revision)
+			t.Errorf("got newest release %s, want v1.10.0", c.New.Revision)
 		}
 	}
 	b := newBench(t)
@@ -76,7 +76,7 @@ func TestRevisions(t *testing.T) {
 	_, err = b.Add(context.Background(), Library{Name: "acme", URL: "file:///nowhere/at/all", Revision: "v1"})
 	wantError(t, err, "library @acme: fetch file:///nowhere/at/all: ", "nowhere")
 	if b.text(ProjectFile)+b.text(LockFile) != "" {
-		t.Error("a failed add wrote something")
+		t.Error("a failed Add changed files, want them unchanged")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestFolderOfARepository(t *testing.T) {
 	b.add(Library{Name: "acme", URL: r.url(), Revision: "main", Path: "lib/torchx"})
 	b.reads("acme", "y.star", "y")
 	if n := len(b.lock().Find("acme").Files); n != 2 {
-		t.Errorf("%d files are locked", n)
+		t.Errorf("got %d locked files, want 2", n)
 	}
 	for _, path := range []string{"nope", "file"} {
 		_, err := b.Add(context.Background(), Library{Name: "other", URL: r.url(), Revision: "main", Path: path})
@@ -110,7 +110,7 @@ func TestRefusedContent(t *testing.T) {
 	}{
 		"link": {func(t *testing.T, r *repo) {
 			must(t, os.Symlink("/etc/passwd", filepath.Join(r.dir, "x.star")))
-		}, "x.star is a symbolic link, and a library has none"},
+		}, "x.star is a symbolic link, which a library may not contain"},
 		"link to a folder": {func(t *testing.T, r *repo) {
 			must(t, os.Symlink("..", filepath.Join(r.dir, "docs")))
 		}, "docs is a symbolic link"},
@@ -136,7 +136,7 @@ func TestRefusedContent(t *testing.T) {
 			_, err := b.Add(context.Background(), Library{Name: "acme", URL: r.url(), Revision: "main"})
 			wantError(t, err, "library @acme: ", c.want)
 			if b.text(ProjectFile)+b.text(LockFile) != "" {
-				t.Error("a failed add wrote something")
+				t.Error("a failed Add changed files, want them unchanged")
 			}
 			_, err = b.Add(context.Background(), Library{Name: "acme", Folder: r.dir})
 			wantError(t, err, "library @acme: ", c.want)
@@ -144,8 +144,8 @@ func TestRefusedContent(t *testing.T) {
 	}
 }
 
-// TestPathsOutOfTheTree: a tree made by hand can hold names that git itself would
-// never check out.
+// TestPathsOutOfTheTree: a hand-made tree can contain names that git itself would never check
+// out.
 func TestPathsOutOfTheTree(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x"})
@@ -161,32 +161,32 @@ func TestPathsOutOfTheTree(t *testing.T) {
 	}
 }
 
-// TestTreesThatAreNoFolders: two entries that cannot stand side by side as files.
-func TestTreesThatAreNoFolders(t *testing.T) {
+// TestConflictingEntries: a tree with two entries that cannot exist in one folder.
+func TestConflictingEntries(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x"})
 	file := "100644 blob " + r.git("rev-parse", "HEAD:x.star") + "\t"
 	folder := "040000 tree " + r.mktree(file+"x.star\n") + "\t"
 	b := newBench(t)
 	for lines, want := range map[string]string{
-		file + "a.star\n" + file + "a.star\n":            `the path "a.star" is in it twice`,
-		folder + "a\n" + folder + "a\n":                  `the path "a" is in it twice`,
-		file + "a\n" + folder + "a\n":                    `the path "a" is in it twice`,
-		file + "A.star\n" + file + "a.star\n":            `"A.star" and "a.star" are one file where case does not count`,
-		file + "LIB\n" + folder + "lib\n":                `"LIB" and "lib" are one file`,
-		file + "\u00e9.star\n" + file + "e\u0301.star\n": "are one file",
-		folder + "A\n" + folder + "a\n":                  `"A/x.star" and "a/x.star" are one file`,
+		file + "a.star\n" + file + "a.star\n":            `the path "a.star" occurs twice`,
+		folder + "a\n" + folder + "a\n":                  `the path "a" occurs twice`,
+		file + "a\n" + folder + "a\n":                    `the path "a" occurs twice`,
+		file + "A.star\n" + file + "a.star\n":            `"A.star" and "a.star" are the same file on case-insensitive file systems`,
+		file + "LIB\n" + folder + "lib\n":                `"LIB" and "lib" are the same file`,
+		file + "\u00e9.star\n" + file + "e\u0301.star\n": "are the same file",
+		folder + "A\n" + folder + "a\n":                  `"A/x.star" and "a/x.star" are the same file`,
 	} {
 		r.git("update-ref", "refs/heads/evil", r.git("commit-tree", "-m", "m", r.mktree(lines)))
 		_, err := b.Add(context.Background(), Library{Name: "acme", URL: r.url(), Revision: "evil"})
 		wantError(t, err, "library @acme: ", want)
 		if b.text(ProjectFile)+b.text(LockFile) != "" {
-			t.Fatalf("%q: a failed add wrote something", lines)
+			t.Fatalf("%q: a failed Add changed files, want them unchanged", lines)
 		}
 	}
 }
 
-// TestTreeBombs: a few trees that hold one another many times end at the limits.
+// TestTreeBombs: a few trees that contain one another many times exceed the limits.
 func TestTreeBombs(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x"})
@@ -215,7 +215,7 @@ func TestTreeBombs(t *testing.T) {
 	}
 }
 
-// mktree writes a tree out of the lines of `git mktree`.
+// mktree creates a tree from the input lines of `git mktree`.
 func (r *repo) mktree(lines string) string {
 	r.t.Helper()
 	write(r.t, r.t.TempDir(), nil)
@@ -224,21 +224,21 @@ func (r *repo) mktree(lines string) string {
 	return r.shell("git mktree --missing <" + path)
 }
 
-func TestSubmodulesAreLeftOut(t *testing.T) {
+func TestSubmodulesAreSkipped(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x"})
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+r.git("rev-parse", "HEAD")+",sub")
 	r.git("commit", "-q", "-m", "m")
 	b := newBench(t)
 	if c := b.add(Library{Name: "acme", URL: r.url(), Revision: "main"}); len(c.New.Files) != 1 {
-		t.Errorf("locked %v", c.New.Files)
+		t.Errorf("got locked files %v, want one", c.New.Files)
 	}
-	if !slices.Contains(b.said, "library @acme: sub is a submodule, which is left out") {
-		t.Errorf("said %q", b.said)
+	if !slices.Contains(b.messages, "library @acme: submodule sub is skipped") {
+		t.Errorf("got messages %q, want one about the submodule", b.messages)
 	}
 }
 
-// TestHooksAreNotRun: nothing of the user's or the repository's is run.
+// TestHooksAreNotRun: neither the user's nor the repository's hooks are run.
 func TestHooksAreNotRun(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -257,7 +257,7 @@ func TestHooksAreNotRun(t *testing.T) {
 	b.Git.Env = gitEnv(home)
 	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
 	if _, err := os.Stat(mark); err == nil {
-		t.Error("a hook was run")
+		t.Error("a hook was run, want none")
 	}
 }
 
@@ -271,40 +271,40 @@ func TestUpdate(t *testing.T) {
 	r.git("tag", "v2")
 	changes, err := b.Sync(context.Background())
 	if err != nil || len(changes) != 0 {
-		t.Errorf("sync changed %+v, %v", changes, err)
+		t.Errorf("Sync: got changes %+v, %v, want none", changes, err)
 	}
 	b.reads("acme", "x.star", "1")
 	changes, err = b.Update(context.Background(), nil)
 	must(t, err)
 	if d := Compare(changes[0].Old, changes[0].New); d.String() != "x.star, gone.star (gone), new.star (new)" || changes[0].New.Commit != two {
-		t.Errorf("changes %+v: %v", changes[0], d)
+		t.Errorf("got changes %+v: %v, want the new commit and its files", changes[0], d)
 	}
 	b.reads("acme", "x.star", "2")
 	_, err = b.Update(context.Background(), []Wanted{{"acme", "v2"}})
 	must(t, err)
-	b.unmoved(r, "v2")
+	b.isUpToDate(r, "v2")
 	if !strings.Contains(b.text(ProjectFile), r.url()+" v2\n") {
-		t.Errorf("project %q", b.text(ProjectFile))
+		t.Errorf("got project %q, want revision v2", b.text(ProjectFile))
 	}
 	_, err = b.Update(context.Background(), []Wanted{{"nope", ""}, {"nada", ""}, {"acme", ""}})
-	wantError(t, err, "torchx.libs lists no library nope and nada")
+	wantError(t, err, "torchx.libs has no library nope and nada")
 	_, err = b.Update(context.Background(), []Wanted{{"acme", "--exec=x"}})
-	wantError(t, err, "begins with -")
+	wantError(t, err, "starts with -")
 }
 
-// unmoved checks that what has not moved is asked for and not fetched, by a tag with a
-// message and a commit, too; and that it is fetched if a file is gone.
-func (b *bench) unmoved(r *repo, revision string) {
+// isUpToDate checks that Update does not fetch a revision that has not moved, even if it is an
+// annotated tag or a commit, but fetches it if a file is missing.
+func (b *bench) isUpToDate(r *repo, revision string) {
 	b.t.Helper()
-	r.git("tag", "-a", "-m", "m", "told", revision)
+	r.git("tag", "-a", "-m", "m", "annotated", revision)
 	commit := r.git("rev-parse", "HEAD")
-	for _, revision := range []string{"told", commit, revision} {
+	for _, revision := range []string{"annotated", commit, revision} {
 		_, err := b.Update(context.Background(), []Wanted{{"acme", revision}})
 		must(b.t, err)
-		before := len(b.said)
+		before := len(b.messages)
 		changes, err := b.Update(context.Background(), nil)
-		if err != nil || len(b.said) != before || changes[0].New.Commit != commit {
-			b.t.Errorf("%s: said %q, changes %+v, %v", revision, b.said[before:], changes, err)
+		if err != nil || len(b.messages) != before || changes[0].New.Commit != commit {
+			b.t.Errorf("%s: got messages %q, changes %+v, %v, want no fetch", revision, b.messages[before:], changes, err)
 		}
 	}
 	must(b.t, os.RemoveAll(filepath.Join(b.Cache.Dir, "files")))
@@ -317,7 +317,7 @@ func TestRemove(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	_, err := b.Remove([]string{"acme"})
-	wantError(t, err, "there is no torchx.libs")
+	wantError(t, err, "torchx.libs not found")
 	write(t, b.Root, map[string]string{"lib/x.star": "x"})
 	b.add(Library{Name: "acme", Folder: "./lib"})
 	b.add(Library{Name: "other", Folder: "./lib"})
@@ -325,6 +325,6 @@ func TestRemove(t *testing.T) {
 	_, err = b.Remove([]string{"acme"})
 	must(t, err)
 	if text := b.text(ProjectFile) + b.text(LockFile); strings.Contains(text, "acme") || !strings.Contains(text, "library other") {
-		t.Errorf("left %q", text)
+		t.Errorf("got %q, want it without acme", text)
 	}
 }

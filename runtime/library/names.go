@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// names finds paths of a library that cannot be files side by side everywhere: a path that
-// stands twice in a damaged tree, or two that differ only in case or Unicode form.
+// names detects paths that conflict on some systems: a path that occurs twice in a damaged
+// tree, or two that differ only in case or Unicode form.
 type names struct{ seen map[string]name } // by the folded path
 
 type name struct {
@@ -18,7 +18,7 @@ type name struct {
 	folder bool
 }
 
-// add notes a file or folder. Folders come before what is in them.
+// add adds a file or folder. Folders come before their entries.
 func (n *names) add(file string, folder bool) error {
 	if n.seen == nil {
 		n.seen = map[string]name{".": {".", true}}
@@ -32,15 +32,14 @@ func (n *names) add(file string, folder bool) error {
 	case !ok:
 		n.seen[key] = name{file, folder}
 	case old.path == file:
-		return fmt.Errorf("the path %q is in it twice: the tree of the commit is damaged", file)
+		return fmt.Errorf("the path %q occurs twice: the tree of the commit is damaged", file)
 	case !folder || !old.folder:
-		return fmt.Errorf("%q and %q are one file where case does not count: rename one", old.path, file)
+		return fmt.Errorf("%q and %q are the same file on case-insensitive file systems: rename one", old.path, file)
 	}
 	return nil
 }
 
-// fold returns what two paths have in common that are one where case and the form of
-// accents do not count.
+// fold returns the same text for paths that differ only in case or in the form of accents.
 func fold(path string) string {
 	if !isPlain(path) {
 		path = norm.NFC.String(path)
@@ -48,8 +47,9 @@ func fold(path string) string {
 	return strings.ToLower(path)
 }
 
-// isGitFolder reports whether some system takes a name for git's own folder: Windows drops dots
-// and spaces at the end, has short names and streams (a:b); macOS drops invisible characters.
+// isGitFolder reports whether a system could take a name for git's own folder: Windows ignores
+// dots and spaces at the end and has short names and streams (a:b); macOS ignores invisible
+// characters.
 func isGitFolder(name string) bool {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {

@@ -13,9 +13,9 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// obtain locks a library as it is now, or at a commit that is known already, and
-// puts the files of a repository into the cache. Errors name the library.
-func (m *Manager) obtain(ctx context.Context, lib Library, commit string) (*Locked, error) {
+// lockLibrary locks a library in its current state, or at a known commit, and stores the files of a
+// repository in the cache. Errors name the library.
+func (m *Manager) lockLibrary(ctx context.Context, lib Library, commit string) (*Locked, error) {
 	locked := &Locked{Library: lib}
 	var err error
 	if lib.Folder != "" {
@@ -33,15 +33,15 @@ func (m *Manager) obtain(ctx context.Context, lib Library, commit string) (*Lock
 	return locked, nil
 }
 
-// fetch gets the files of a repository into the cache and notes them in locked.
+// fetch stores the files of a repository in the cache and adds them to locked.
 func (m *Manager) fetch(ctx context.Context, locked *Locked, commit string) error {
-	dir, drop, err := m.Cache.Scratch()
+	dir, remove, err := m.Cache.TempDir()
 	if err != nil {
 		return err
 	}
-	defer drop()
+	defer remove()
 	if !m.Git.Offline || strings.HasPrefix(locked.URL, "file:") {
-		m.say("fetching @%s %s from %s", locked.Name, locked.Revision, locked.URL)
+		m.report("fetching @%s %s from %s", locked.Name, locked.Revision, locked.URL)
 	}
 	repository, err := m.Git.Fetch(ctx, dir, locked.URL, locked.Revision, commit)
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *Manager) fetch(ctx context.Context, locked *Locked, commit string) erro
 	if err != nil {
 		return err
 	}
-	m.saySubmodules(locked.Name, found.submodules)
+	m.reportSubmodules(locked.Name, found.submodules)
 	return repository.Read(ctx, found.files, func(e git.Entry, data []byte) error {
 		sum, err := m.Cache.Put(data)
 		locked.Files = append(locked.Files, File{e.Name, sum})
@@ -64,19 +64,19 @@ func (m *Manager) fetch(ctx context.Context, locked *Locked, commit string) erro
 	})
 }
 
-// saySubmodules names what is left out, the first few.
-func (m *Manager) saySubmodules(library string, names []string) {
+// reportSubmodules reports the first few skipped submodules by name.
+func (m *Manager) reportSubmodules(library string, names []string) {
 	const shown = 5
 	for i, name := range names {
 		if i == shown {
-			m.say("library @%s: %d more submodules are left out", library, len(names)-shown)
+			m.report("library @%s: %d more submodules are skipped", library, len(names)-shown)
 			return
 		}
-		m.say("library @%s: %s is a submodule, which is left out", library, name)
+		m.report("library @%s: submodule %s is skipped", library, name)
 	}
 }
 
-// entries collects what a library has of a commit.
+// entries collects the files of a library in a commit.
 type entries struct {
 	limit      budget
 	names      names
@@ -84,7 +84,7 @@ type entries struct {
 	submodules []string
 }
 
-// add refuses what a library cannot have.
+// add adds an entry, or returns an error if a library may not contain it.
 func (s *entries) add(e git.Entry) error {
 	if err := checkPath(e.Name); err != nil {
 		return err
@@ -105,14 +105,14 @@ func (s *entries) add(e git.Entry) error {
 	return s.limit.take(e.Name, e.Size)
 }
 
-// fetchError says what could not be fetched.
+// fetchError explains a failed fetch.
 func fetchError(ctx context.Context, url, commit string, err error) error {
 	var unknown *git.UnknownRevisionError
 	switch {
 	case ctx.Err() != nil:
 		return err
 	case errors.As(err, &unknown) && commit != "":
-		return fmt.Errorf("the commit %s, at which it is locked, is gone from %s: `torchx lib update` locks it at another", commit, url)
+		return fmt.Errorf("the locked commit %s is gone from %s: `torchx lib update` locks the current one", commit, url)
 	case errors.As(err, &unknown):
 		return fmt.Errorf("%s: %w.%s", url, err, suggest.Hint(unknown.Revision, unknown.Known))
 	case errors.Is(err, git.ErrOffline):
@@ -121,15 +121,15 @@ func fetchError(ctx context.Context, url, commit string, err error) error {
 	return fmt.Errorf("fetch %s: %w", url, err)
 }
 
-// defaultRevision is what a library gets that was added without one.
+// defaultRevision returns the revision of a library that was added without one.
 func (m *Manager) defaultRevision(ctx context.Context, lib Library) (string, error) {
-	remote, err := m.Git.Look(ctx, lib.URL)
+	remote, err := m.Git.ListRefs(ctx, lib.URL)
 	if err != nil {
 		return "", fmt.Errorf("library @%s: %w", lib.Name, fetchError(ctx, lib.URL, "", err))
 	}
 	revision := cmp.Or(newestRelease(remote.Tags()), remote.Head)
 	if revision == "" {
-		return "", fmt.Errorf("library @%s: %s has neither a release nor a branch that HEAD names: say which revision is wanted", lib.Name, lib.URL)
+		return "", fmt.Errorf("library @%s: %s has neither a release nor a branch at HEAD: give a revision", lib.Name, lib.URL)
 	}
 	if err := CheckRevision(revision); err != nil {
 		return "", fmt.Errorf("library @%s: %s: %w", lib.Name, lib.URL, err)
@@ -137,8 +137,8 @@ func (m *Manager) defaultRevision(ctx context.Context, lib Library) (string, err
 	return revision, nil
 }
 
-// newestRelease returns the tag of the highest version, X.Y.Z with or without a v;
-// "" if there is none. Versions before a release (v1.0.0-rc.1) do not count.
+// newestRelease returns the tag with the highest version, X.Y.Z with or without a v; "" if
+// there is none. It ignores pre-releases (v1.0.0-rc.1).
 func newestRelease(tags []string) string {
 	newest, best := [3]uint64{}, ""
 	for _, tag := range tags {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Set opens the libraries of projects. It fetches nothing and writes nothing. It is
-// safe for concurrent use, and notices when the files of a project change.
+// Set opens the libraries of projects. It neither fetches nor writes. It is safe for
+// concurrent use, and detects changes of projects' files.
 type Set struct {
 	Cache *Cache
 	Dir   string // paths in messages are relative to it; "": they are absolute
@@ -19,13 +19,13 @@ type Set struct {
 	projects map[string]*state // by root
 }
 
-// notListedError is an fs.ErrNotExist with a better text.
+// notListedError is an fs.ErrNotExist with a helpful text.
 type notListedError struct{ text string }
 
 func (e *notListedError) Error() string { return e.text }
 func (e *notListedError) Unwrap() error { return fs.ErrNotExist }
 
-// state returns what the files of the project at root say now.
+// state returns the current state of the project at root.
 func (s *Set) state(root string) (*state, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Set) state(root string) (*state, error) {
 	return st, nil
 }
 
-// Names lists the libraries of the project at root; none if its files are broken.
+// Names returns the libraries of the project at root; none if its files are invalid.
 func (s *Set) Names(root string) []string {
 	st, err := s.state(root)
 	if err != nil || st.project == nil {
@@ -52,21 +52,20 @@ func (s *Set) Names(root string) []string {
 	return st.project.Names()
 }
 
-// Open returns the files of a library, each of which is compared with the lock when
-// it is read; those of a replaced library are read as they are. An fs.ErrNotExist
-// means that the project does not list the library. All errors are one line and say
-// what to do.
+// Open returns the files of a library. Each file is compared with the lock when it is read,
+// except in a replaced library. An fs.ErrNotExist means that the project does not list the
+// library. Errors are one line with a remedy.
 func (s *Set) Open(root, name string) (fs.FS, error) {
 	st, err := s.state(root)
 	if err != nil {
 		return nil, err
 	}
 	if st.project == nil {
-		return nil, &notListedError{fmt.Sprintf("there is no %s; make one with `torchx lib add %s URL [REVISION]`", shown(filepath.Join(root, ProjectFile), s.Dir), name)}
+		return nil, &notListedError{fmt.Sprintf("%s not found; create it with `torchx lib add %s URL [REVISION]`", displayPath(filepath.Join(root, ProjectFile), s.Dir), name)}
 	}
 	lib, ok := st.project.Find(name)
 	if !ok {
-		return nil, &notListedError{fmt.Sprintf("%s does not list it; add it with `torchx lib add %s URL [REVISION]`", shown(filepath.Join(root, ProjectFile), s.Dir), name)}
+		return nil, &notListedError{fmt.Sprintf("%s does not list it; add it with `torchx lib add %s URL [REVISION]`", displayPath(filepath.Join(root, ProjectFile), s.Dir), name)}
 	}
 	if r, ok := st.project.Replacement(name); ok {
 		return s.openReplacement(root, r)
@@ -78,8 +77,8 @@ func (s *Set) Open(root, name string) (fs.FS, error) {
 	return &content{lib: locked, read: s.reader(root, locked)}, nil
 }
 
-// Folder returns the folder that replaces a library of the project at root, to be
-// edited beside it; false if none does.
+// Folder returns the folder that replaces a library of the project at root; false if it is not
+// replaced. It can be edited together with the project.
 func (s *Set) Folder(root, name string) (string, bool) {
 	st, err := s.state(root)
 	if err != nil || st.project == nil {
@@ -92,17 +91,17 @@ func (s *Set) Folder(root, name string) (string, bool) {
 	return folderOf(root, r.Folder), true
 }
 
-// openReplacement returns a folder as it is; links cannot lead out of it.
+// openReplacement opens a folder without checks; links cannot lead out of it.
 func (s *Set) openReplacement(root string, r Replacement) (fs.FS, error) {
 	dir, err := os.OpenRoot(folderOf(root, r.Folder))
 	if err != nil {
-		// Not wrapped: the library is listed.
-		return nil, fmt.Errorf("%s:%d: the folder %s, which replaces it, cannot be opened: %v", shown(filepath.Join(root, ProjectFile), s.Dir), r.Line, r.Folder, pathCause(err)) //nolint:errorlint // see above
+		// Not wrapped: fs.ErrNotExist would mean that the library is not listed.
+		return nil, fmt.Errorf("%s:%d: the replacement folder %s cannot be opened: %v", displayPath(filepath.Join(root, ProjectFile), s.Dir), r.Line, r.Folder, pathCause(err)) //nolint:errorlint // see above
 	}
 	return dir.FS(), nil
 }
 
-// locked returns what the lock has of a library, if that is what the project wants.
+// locked returns the lock of a library if it agrees with the project.
 func (st *state) locked(lib Library) (*Locked, error) {
 	locked := st.lock.Find(lib.Name)
 	switch {
@@ -111,15 +110,15 @@ func (st *state) locked(lib Library) (*Locked, error) {
 	case locked.same(lib):
 		return locked, nil
 	case locked.Source() != lib.Source():
-		return nil, fmt.Errorf("%s has it from %s, %s says %s: run `torchx lib sync`", LockFile, locked.Source(), ProjectFile, lib.Source())
+		return nil, fmt.Errorf("%s has source %s, but %s has %s: run `torchx lib sync`", LockFile, locked.Source(), ProjectFile, lib.Source())
 	case locked.Revision != lib.Revision:
-		return nil, fmt.Errorf("%s has its revision %s, %s says %s: run `torchx lib sync`", LockFile, locked.Revision, ProjectFile, lib.Revision)
+		return nil, fmt.Errorf("%s has revision %s, but %s has %s: run `torchx lib sync`", LockFile, locked.Revision, ProjectFile, lib.Revision)
 	}
-	return nil, fmt.Errorf("%s has another folder of it than %s: run `torchx lib sync`", LockFile, ProjectFile)
+	return nil, fmt.Errorf("%s and %s have different paths: run `torchx lib sync`", LockFile, ProjectFile)
 }
 
-// reader returns what reads a file of a library: out of torchx.vendor if the library
-// is there, else out of its folder or the cache.
+// reader returns the function that reads files of a library: from torchx.vendor if it is
+// there, else from its folder or the cache.
 func (s *Set) reader(root string, lib *Locked) func(name string, sum Sum) ([]byte, error) {
 	if isVendored(root, lib.Name) {
 		return func(name string, sum Sum) ([]byte, error) {
@@ -151,11 +150,11 @@ func readFolderFile(root string, lib *Locked, name string, sum Sum) ([]byte, err
 	data, err := readBelow(folderOf(root, lib.Folder), name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("it is gone from %s, where it was locked: put it back, or run `torchx lib update %s`", lib.Folder, lib.Name)
+		return nil, fmt.Errorf("it is gone from %s: restore it, or run `torchx lib update %s`", lib.Folder, lib.Name)
 	case err != nil:
 		return nil, pathCause(err)
 	case SumOf(data) != sum:
-		return nil, fmt.Errorf("it was changed in %s since it was locked: run `torchx lib update %s` to take it as it is now", lib.Folder, lib.Name)
+		return nil, fmt.Errorf("it was changed in %s since it was locked: run `torchx lib update %s` to lock the current files", lib.Folder, lib.Name)
 	}
 	return data, nil
 }
@@ -171,9 +170,9 @@ func readVendored(root, lib, name string, sum Sum) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("it is not in %s/%s: run `torchx lib vendor`", VendorDir, lib)
 	case err != nil:
-		return nil, fmt.Errorf("it cannot be read in %s/%s (%w): run `torchx lib vendor` to have it as it was locked", VendorDir, lib, pathCause(err))
+		return nil, fmt.Errorf("it cannot be read in %s/%s (%w): run `torchx lib vendor` to restore it", VendorDir, lib, pathCause(err))
 	case SumOf(data) != sum:
-		return nil, fmt.Errorf("it was changed in %s/%s: run `torchx lib vendor` to have it as it was locked", VendorDir, lib)
+		return nil, fmt.Errorf("it was changed in %s/%s: run `torchx lib vendor` to restore it", VendorDir, lib)
 	}
 	return data, nil
 }

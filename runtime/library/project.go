@@ -7,23 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxProject bounds a torchx.libs file, in bytes.
+// maxProject bounds torchx.libs in bytes.
 const maxProject = 1 << 20
 
-// Project is a torchx.libs file: a line for each library, # for comments.
+// Project is a torchx.libs file: one line for each library, # for comments.
 //
 //	lib NAME URL REVISION [path=FOLDER]   a git repository, or a folder of it
 //	lib NAME FOLDER                       a folder of this machine
-//	replace NAME FOLDER                   read that folder instead, as it is
+//	replace NAME FOLDER                   read that folder instead, unchecked
 //
-// URL is https://, ssh:// or file://; REVISION a tag, a branch or a commit. FOLDER
-// begins with ./ or ../ and is relative to the file then, or is absolute. A word
-// with spaces stands in "…".
+// URL is https://, ssh:// or file://; REVISION is a tag, a branch or a commit. FOLDER starts
+// with ./ or ../, relative to the file, or is absolute. A word with spaces is quoted ("…").
 type Project struct {
 	Libraries []Library
 	Replaced  []Replacement
 
-	lines []string // as written, without their ends
+	lines []string // as written, without line ends
 }
 
 // Library is a `lib` line.
@@ -31,7 +30,7 @@ type Library struct {
 	Name     string
 	URL      string // of a git repository, "" for a folder
 	Revision string // a tag, a branch or a commit
-	Path     string // folder in the repository that is the library; "": all of it
+	Path     string // folder of the library in the repository; "": the root
 	Folder   string // as written, "" for a git repository
 	Line     int    // from 1
 }
@@ -42,7 +41,7 @@ type Replacement struct {
 	Line         int // from 1
 }
 
-// Source says where the library comes from, in the words of its line.
+// Source returns the source of the library, as in its line.
 func (l Library) Source() string {
 	if l.Folder != "" {
 		return l.Folder
@@ -50,14 +49,14 @@ func (l Library) Source() string {
 	return l.URL
 }
 
-// same reports whether two lines want the same content.
+// same reports whether two lines mean the same content.
 func (l Library) same(o Library) bool {
 	l.Line, o.Line = 0, 0
 	return l == o
 }
 
-// ParseProject reads the text of the file that is called name in errors, which are
-// NAME:LINE: what is wrong.
+// ParseProject parses a project. Errors have the form NAME:LINE: problem; name is the file's
+// name in them.
 func ParseProject(name string, data []byte) (*Project, error) {
 	if len(data) > maxProject {
 		return nil, fmt.Errorf("%s: is over %s large: not a list of libraries", name, sizeText(maxProject))
@@ -70,13 +69,13 @@ func ParseProject(name string, data []byte) (*Project, error) {
 	}
 	for _, r := range p.Replaced {
 		if _, ok := p.Find(r.Name); !ok {
-			return nil, fmt.Errorf("%s:%d: no lib line lists %s, which is to be replaced", name, r.Line, r.Name)
+			return nil, fmt.Errorf("%s:%d: no lib line lists %s, which this line replaces", name, r.Line, r.Name)
 		}
 	}
 	return p, nil
 }
 
-// splitLines splits text at its line ends, a last one being no line.
+// splitLines splits text into lines without a last empty one.
 func splitLines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
@@ -104,12 +103,12 @@ func (p *Project) parseLine(line string, number int) error {
 		return p.parseReplace(words[1:], number)
 	}
 	if isConflict(line) {
-		return fmt.Errorf("a merge conflict is left in the file")
+		return fmt.Errorf("the file contains a merge conflict")
 	}
-	return fmt.Errorf("%q is no lib or replace line", short(words[0]))
+	return fmt.Errorf("%q is not a lib or replace line", short(words[0]))
 }
 
-// isConflict holds for the marks of git merge.
+// isConflict reports whether a line is a conflict marker of git merge.
 func isConflict(line string) bool {
 	return strings.HasPrefix(line, "<<<<<<<") || strings.HasPrefix(line, "=======") ||
 		strings.HasPrefix(line, ">>>>>>>") || strings.HasPrefix(line, "|||||||")
@@ -124,13 +123,13 @@ func (p *Project) parseLib(words []string, number int) error {
 	case len(rest) == 0 && !IsRemote(words[1]):
 		l.Folder = words[1]
 	case len(rest) == 0:
-		return fmt.Errorf("library %s has no revision: name a tag, a branch or a commit behind the URL", l.Name)
+		return fmt.Errorf("library %s has no revision: add a tag, branch or commit after the URL", l.Name)
 	default:
 		l.URL, l.Revision = words[1], rest[0]
 		for _, option := range rest[1:] {
 			path, ok := strings.CutPrefix(option, "path=")
 			if !ok || l.Path != "" {
-				return fmt.Errorf("unexpected %q behind the revision: only path=FOLDER can stand there, once", option)
+				return fmt.Errorf("unexpected %q after the revision: only one path=FOLDER is allowed there", option)
 			}
 			l.Path = path
 			if err := checkSubfolder(path); err != nil {
@@ -143,14 +142,14 @@ func (p *Project) parseLib(words []string, number int) error {
 	}
 	for _, other := range p.Libraries {
 		if strings.EqualFold(other.Name, l.Name) {
-			return fmt.Errorf("library %s is listed already, as %s in line %d", l.Name, other.Name, other.Line)
+			return fmt.Errorf("library %s is already listed, as %s in line %d", l.Name, other.Name, other.Line)
 		}
 	}
 	p.Libraries = append(p.Libraries, l)
 	return nil
 }
 
-// Check says what is wrong with the library's name and source.
+// Check returns an error if the library's name or source is invalid.
 func (l Library) Check() error {
 	if err := CheckName(l.Name); err != nil {
 		return err
@@ -181,13 +180,13 @@ func (p *Project) parseReplace(words []string, number int) error {
 		return err
 	}
 	if old, ok := p.Replacement(r.Name); ok {
-		return fmt.Errorf("library %s is replaced already, in line %d", r.Name, old.Line)
+		return fmt.Errorf("library %s is already replaced, in line %d", r.Name, old.Line)
 	}
 	p.Replaced = append(p.Replaced, r)
 	return nil
 }
 
-// Find returns the library of that name.
+// Find returns the library with a name.
 func (p *Project) Find(name string) (Library, bool) {
 	i := slices.IndexFunc(p.Libraries, func(l Library) bool { return l.Name == name })
 	if i < 0 {
@@ -196,7 +195,7 @@ func (p *Project) Find(name string) (Library, bool) {
 	return p.Libraries[i], true
 }
 
-// Replacement returns the line that replaces the library of that name.
+// Replacement returns the line that replaces the library with a name.
 func (p *Project) Replacement(name string) (Replacement, bool) {
 	i := slices.IndexFunc(p.Replaced, func(r Replacement) bool { return r.Name == name })
 	if i < 0 {
@@ -205,7 +204,7 @@ func (p *Project) Replacement(name string) (Replacement, bool) {
 	return p.Replaced[i], true
 }
 
-// Names lists the libraries in the order of the file.
+// Names returns the libraries in the order of the file.
 func (p *Project) Names() []string {
 	names := make([]string, len(p.Libraries))
 	for i, l := range p.Libraries {

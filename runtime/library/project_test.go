@@ -24,14 +24,14 @@ func TestParseProject(t *testing.T) {
 		{Name: "infra", URL: "ssh://git@example.com:22/infra.git", Revision: "0123abcd", Path: "torchx/lib", Line: 5},
 	}
 	if !slices.Equal(p.Libraries, want) || !slices.Equal(p.Replaced, []Replacement{{"acme", "../acme", 6}}) {
-		t.Errorf("got %+v, %+v", p.Libraries, p.Replaced)
+		t.Errorf("got %+v, %+v, want the sample", p.Libraries, p.Replaced)
 	}
 	if got := string(p.Text()); got != sample {
-		t.Errorf("text %q, want %q", got, sample)
+		t.Errorf("got text %q, want %q", got, sample)
 	}
 }
 
-func TestEditKeepsTheRest(t *testing.T) {
+func TestEditKeepsOtherLines(t *testing.T) {
 	t.Parallel()
 	p, err := ParseProject("torchx.libs", []byte(sample))
 	must(t, err)
@@ -48,13 +48,13 @@ lib new "../a b"
 replace new "./n#1"
 `
 	if got := string(p.Text()); got != want {
-		t.Errorf("text %q, want %q", got, want)
+		t.Errorf("got text %q, want %q", got, want)
 	}
 	if p.Set(Library{Name: "-x", Folder: "./x"}) == nil || p.Set(Library{Name: "ACME", Folder: "./x"}) == nil {
-		t.Error("a bad line was written")
+		t.Error("invalid lines: got nil, want errors")
 	}
 	if got := string(p.Text()); got != want {
-		t.Errorf("a refused change left %q", got)
+		t.Errorf("after an invalid change: got %q, want it unchanged", got)
 	}
 }
 
@@ -63,20 +63,20 @@ func TestParseProjectRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"lib":                                  "expected `lib NAME URL REVISION`",
 		"lib acme":                             "expected `lib NAME URL REVISION`",
-		"library acme ./x":                     `"library" is no lib or replace line`,
-		"<<<<<<< HEAD":                         "merge conflict",
+		"library acme ./x":                     `"library" is not a lib or replace line`,
+		"<<<<<<< HEAD":                         "contains a merge conflict",
 		"lib acme https://h/r":                 "has no revision",
 		"lib acme https://h/r v1 v2":           `unexpected "v2"`,
 		"lib acme https://h/r v1 path=../x":    "leads out of the library",
-		"lib acme https://h/r v1 path=-x":      "begins with -",
+		"lib acme https://h/r v1 path=-x":      "starts with -",
 		"lib acme https://h/r v1 path=/etc":    "leads out of the library",
-		"lib acme https://h/r -x":              `revision "-x" begins with -`,
-		"lib acme https://h/r --upload-pack=x": `revision "--upload-pack=x" begins with -`,
-		"lib acme --upload-pack=x v1":          `URL "--upload-pack=x" begins with -`,
-		"lib acme --upload-pack=x":             `folder "--upload-pack=x" begins with -`,
+		"lib acme https://h/r -x":              `revision "-x" starts with -`,
+		"lib acme https://h/r --upload-pack=x": `revision "--upload-pack=x" starts with -`,
+		"lib acme --upload-pack=x v1":          `URL "--upload-pack=x" starts with -`,
+		"lib acme --upload-pack=x":             `folder "--upload-pack=x" starts with -`,
 		"lib acme \"https://h/r\\n\" v1":       "control characters",
 		"lib acme https://h/r \"a\\x1b\"":      "control characters",
-		"lib acme https://h/r a..b":            "is no branch, tag or commit",
+		"lib acme https://h/r a..b":            "is not a valid branch, tag or commit",
 		"lib acme ext::sh -c":                  `not by "ext"`,
 		"lib acme ext://sh v1":                 "https, ssh or file",
 		"lib acme http://h/r v1":               `not by "http"`,
@@ -87,12 +87,12 @@ func TestParseProjectRefuses(t *testing.T) {
 		"lib acme host/x v1":                   "write https://HOST/PATH",
 		"lib acme ssh://-oProxyCommand=x/r v1": "could be taken for an option",
 		"lib acme ssh://-x@h/r v1":             "could be taken for an option",
-		"lib acme https://u:secret@h/r v1":     "holds a password",
-		"lib acme https:///r v1":               "names no host",
-		"lib acme https://h v1":                "names no repository",
-		"lib acme file://h/r v1":               "names no host: write file:///PATH",
+		"lib acme https://u:secret@h/r v1":     "contains a password",
+		"lib acme https:///r v1":               "has no host",
+		"lib acme https://h v1":                "has no repository",
+		"lib acme file://h/r v1":               "has no host: write file:///PATH",
 		"lib acme https://h/a%0ab v1":          "control characters",
-		"lib acme https://h/r?x=1 v1":          "has no place in it",
+		"lib acme https://h/r?x=1 v1":          "contains a space",
 		"lib -x ./x":                           `library name "-x"`,
 		"lib .x ./x":                           `library name ".x"`,
 		"lib a/b ./x":                          `library name "a/b"`,
@@ -100,7 +100,7 @@ func TestParseProjectRefuses(t *testing.T) {
 		"lib x dir":                            "write ./dir",
 		"lib x \"./a":                          `a " is missing`,
 		"lib x \"./a\"b":                       `a space is missing`,
-		"lib x ./a\"b":                         `a " stands at`,
+		"lib x ./a\"b":                         `a " is allowed only`,
 		"replace x":                            "expected `replace NAME FOLDER`",
 		"replace x ./y":                        "no lib line lists x",
 		"lib x ./y\xff":                        "not a text file",
@@ -109,13 +109,13 @@ func TestParseProjectRefuses(t *testing.T) {
 		_, err := ParseProject("torchx.libs", []byte("# c\n"+line+"\n"))
 		wantError(t, err, "torchx.libs:2: ", want)
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q shows a password", err)
+			t.Errorf("got %q, want it without the password", err)
 		}
 	}
 	_, err := ParseProject("f", []byte("lib a ./x\nlib A ./y\n"))
-	wantError(t, err, "f:2: library A is listed already, as a in line 1")
+	wantError(t, err, "f:2: library A is already listed, as a in line 1")
 	_, err = ParseProject("f", []byte("lib a ./x\nreplace a ./y\nreplace a ./z\n"))
-	wantError(t, err, "f:3: library a is replaced already, in line 2")
+	wantError(t, err, "f:3: library a is already replaced, in line 2")
 	_, err = ParseProject("f", []byte(strings.Repeat("# x\n", maxProject/4+1)))
 	wantError(t, err, "f: is over")
 }

@@ -27,15 +27,15 @@ func TestContentIsAFileSystem(t *testing.T) {
 		return err
 	}))
 	if got := strings.Join(names, " "); got != ". a a/b a/b/y.star a/c.star a.star x.star" {
-		t.Errorf("it has %s", got)
+		t.Errorf("got %s, want all files and folders", got)
 	}
-	// Stat knows no sizes, which the rest of fstest.TestFS wants.
+	// Stat does not know sizes, which the rest of fstest.TestFS requires.
 	for _, name := range []string{"x.star", "a/b/y.star"} {
 		f, err := fsys.Open(name)
 		must(t, err)
 		info, err := f.Stat()
 		if err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
-			t.Errorf("%s: %+v, %v", name, info, err)
+			t.Errorf("%s: got %+v, %v, want a regular file with a size", name, info, err)
 		}
 	}
 	if err := fstest.TestFS(fsys, "x.star", "a/b/y.star"); err != nil && strings.Contains(err.Error(), "not found") {
@@ -43,36 +43,36 @@ func TestContentIsAFileSystem(t *testing.T) {
 	}
 	for _, name := range []string{"../x.star", "/x.star", "nope", "a/nope", ""} {
 		if _, err := fsys.Open(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%q: %v", name, err)
+			t.Errorf("%q: got %v, want fs.ErrNotExist", name, err)
 		}
 	}
 }
 
-// TestWhatIsWrong: each state of project, lock and cache that cannot be used has its
-// own line, and says what to do.
-func TestWhatIsWrong(t *testing.T) {
+// TestInvalidStates: each invalid state of project, lock and cache has its own message with a
+// remedy.
+func TestInvalidStates(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x"})
 	b := newBench(t)
 	_, err := b.read("acme", "x.star")
-	wantError(t, err, "there is no torchx.libs; make one with `torchx lib add acme URL [REVISION]`")
+	wantError(t, err, "torchx.libs not found; create it with `torchx lib add acme URL [REVISION]`")
 	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v is not fs.ErrNotExist", err)
+		t.Errorf("got %v, want fs.ErrNotExist", err)
 	}
 	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
 	project, lock := b.text(ProjectFile), b.text(LockFile)
 	_, err = b.read("acne", "x.star")
 	wantError(t, err, "torchx.libs does not list it; add it with `torchx lib add acne URL [REVISION]`")
 	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v is not fs.ErrNotExist", err)
+		t.Errorf("got %v, want fs.ErrNotExist", err)
 	}
 	for _, c := range []struct{ project, lock, want string }{
 		{project, "", "it is not in torchx.lock: run `torchx lib sync`"},
-		{strings.Replace(project, " main", " v1", 1), lock, "torchx.lock has its revision main, torchx.libs says v1: run `torchx lib sync`"},
-		{strings.Replace(project, "file://", "file:///x", 1), lock, "torchx.libs says file:///x"},
-		{project + "replace acme ../nowhere\n", lock, "torchx.libs:3: the folder ../nowhere, which replaces it, cannot be opened: no such file or directory"},
-		{strings.Replace(project, "\n", " path=sub\n", 2), lock, "another folder of it"},
-		{project + "nonsense\n", lock, `torchx.libs:3: "nonsense" is no lib or replace line`},
+		{strings.Replace(project, " main", " v1", 1), lock, "torchx.lock has revision main, but torchx.libs has v1: run `torchx lib sync`"},
+		{strings.Replace(project, "file://", "file:///x", 1), lock, "torchx.libs has file:///x"},
+		{project + "replace acme ../nowhere\n", lock, "torchx.libs:3: the replacement folder ../nowhere cannot be opened: no such file or directory"},
+		{strings.Replace(project, "\n", " path=sub\n", 2), lock, "torchx.lock and torchx.libs have different paths"},
+		{project + "nonsense\n", lock, `torchx.libs:3: "nonsense" is not a lib or replace line`},
 		{project, lock[:len(lock)-10], "torchx.lock:10: broken lock file: "},
 	} {
 		write(t, b.Root, map[string]string{ProjectFile: c.project, LockFile: c.lock})
@@ -82,7 +82,7 @@ func TestWhatIsWrong(t *testing.T) {
 		_, err = b.read("acme", "x.star")
 		wantError(t, err, c.want)
 		if errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%v looks as if the library were not listed", err)
+			t.Errorf("got %v, want an error that is not fs.ErrNotExist", err)
 		}
 	}
 	write(t, b.Root, map[string]string{ProjectFile: project, LockFile: lock})
@@ -99,8 +99,8 @@ func TestWhatIsWrong(t *testing.T) {
 	b.reads("acme", "x.star", "x")
 }
 
-// TestProjectFilesThatAreNone: pipes and folders in the place of the files.
-func TestProjectFilesThatAreNone(t *testing.T) {
+// TestSpecialProjectFiles: folders in place of the files.
+func TestSpecialProjectFiles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	must(t, os.Mkdir(filepath.Join(b.Root, ProjectFile), 0o755))
@@ -117,7 +117,7 @@ func TestFolderLibrary(t *testing.T) {
 	b.add(Library{Name: "tools", Folder: "./my libs"})
 	b.reads("tools", "x.star", "x")
 	if n := len(b.lock().Find("tools").Files); n != 1 {
-		t.Errorf("%d files are locked", n)
+		t.Errorf("got %d locked files, want 1", n)
 	}
 	write(t, b.Root, map[string]string{"my libs/x.star": "changed", "my libs/new.star": ""})
 	_, err := b.read("tools", "x.star")
@@ -129,7 +129,7 @@ func TestFolderLibrary(t *testing.T) {
 	b.reads("tools", "x.star", "changed")
 	must(t, os.Remove(filepath.Join(b.Root, "my libs", "x.star")))
 	_, err = b.read("tools", "x.star")
-	wantError(t, err, "it is gone from ./my libs, where it was locked")
+	wantError(t, err, "it is gone from ./my libs: restore it")
 	must(t, os.Symlink("/etc/passwd", filepath.Join(b.Root, "my libs", "x.star")))
 	_, err = b.read("tools", "x.star")
 	wantError(t, err, "path escapes")
@@ -140,7 +140,7 @@ func TestFolderLibrary(t *testing.T) {
 	wantError(t, err, "library @tools: the folder ", "cannot be opened: no such file or directory")
 }
 
-// TestReplace: two projects are worked on at once.
+// TestReplace: a library is edited together with the project.
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -148,8 +148,8 @@ func TestReplace(t *testing.T) {
 	write(t, dir, map[string]string{"x.star": "live"})
 	must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "out.star")))
 	err := b.Replace("acme", dir)
-	wantError(t, err, "torchx.libs lists no library acme")
-	// The repository is not there yet: it need not be while the folder replaces it.
+	wantError(t, err, "torchx.libs has no library acme")
+	// The repository does not exist, and need not while the folder replaces it.
 	write(t, b.Root, map[string]string{ProjectFile: "lib acme https://nowhere.invalid/r v1\n"})
 	must(t, b.Replace("acme", dir))
 	b.reads("acme", "x.star", "live")
@@ -157,24 +157,24 @@ func TestReplace(t *testing.T) {
 	b.reads("acme", "x.star", "edited")
 	for _, name := range []string{"out.star", "../x.star"} {
 		if got, err := b.read("acme", name); err == nil {
-			t.Errorf("%s was read: %q", name, got)
+			t.Errorf("%s: got %q, want an error", name, got)
 		}
 	}
 	if changes, err := b.Sync(context.Background()); err != nil || len(changes) > 0 {
-		t.Errorf("sync: %v, %v", changes, err)
+		t.Errorf("Sync: got %v, %v, want no changes", changes, err)
 	}
 	if done, err := b.Verify(context.Background()); err != nil || done.Replaced != 1 {
-		t.Errorf("verify: %+v, %v", done, err)
+		t.Errorf("Verify: got %+v, %v, want one replaced", done, err)
 	}
-	wantError(t, b.Replace("acme", "./nowhere"), "nowhere is no folder")
+	wantError(t, b.Replace("acme", "./nowhere"), "nowhere is not a folder")
 	must(t, b.Unreplace("acme"))
 	_, err = b.read("acme", "x.star")
 	wantError(t, err, "it is not in torchx.lock")
 	wantError(t, b.Unreplace("acme"), "library acme is not replaced")
 }
 
-// TestChangedUnderTheLock: a repository that has other files at a locked commit, or
-// does not have the commit any more, is refused, and the lock stays.
+// TestChangedUnderTheLock: if a repository has different files at the locked commit, or no
+// longer has the commit, Sync fails and keeps the lock.
 func TestChangedUnderTheLock(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x"})
@@ -188,14 +188,14 @@ func TestChangedUnderTheLock(t *testing.T) {
 	tampered := string(lock.Text())
 	write(t, b.Root, map[string]string{LockFile: tampered})
 	_, err := b.Sync(context.Background())
-	wantError(t, err, "library @acme: what file://", "has now is not what torchx.lock says: x.star")
+	wantError(t, err, "library @acme: the files at file://", "differ from torchx.lock: x.star")
 	k.Commit = strings.Repeat("12", 20)
 	gone := string(lock.Text())
 	write(t, b.Root, map[string]string{LockFile: gone})
 	_, err = b.Sync(context.Background())
-	wantError(t, err, "library @acme: the commit 1212", "is gone from file://", "`torchx lib update`")
+	wantError(t, err, "library @acme: the locked commit 1212", "is gone from file://", "`torchx lib update`")
 	if b.text(LockFile) != gone {
-		t.Error("a failed sync wrote the lock")
+		t.Error("a failed Sync changed the lock, want it unchanged")
 	}
 	must(t, os.RemoveAll(r.dir))
 	_, err = b.Sync(context.Background())
@@ -208,10 +208,10 @@ func TestAllFailuresAreReported(t *testing.T) {
 	write(t, b.Root, map[string]string{ProjectFile: "lib a file:///nowhere/a v1\nlib b ./nowhere\nlib c ./ok\n", "ok/x.star": ""})
 	_, err := b.Sync(context.Background())
 	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "@a") || !strings.Contains(err.Error(), "@b") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want a line each for a and b", err)
 	}
 	if b.text(LockFile) != "" {
-		t.Error("a failed sync wrote a lock")
+		t.Error("a failed Sync wrote a lock, want none")
 	}
 }
 
@@ -219,21 +219,21 @@ func TestOffline(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Git.Offline = true
-	b.Git.Program = "/nowhere/git" // nothing may be started
+	b.Git.Program = "/nowhere/git" // git must not be started
 	_, err := b.Add(context.Background(), Library{Name: "acme", URL: "https://example.invalid/r", Revision: "v1"})
-	wantError(t, err, "library @acme: it is not in the cache, and --offline forbids to fetch it from https://example.invalid/r")
+	wantError(t, err, "library @acme: it is not in the cache, and --offline forbids fetching it from https://example.invalid/r")
 	_, err = b.Add(context.Background(), Library{Name: "acme", URL: "ssh://example.invalid/r"})
 	wantError(t, err, "--offline forbids")
-	if len(b.said) > 0 {
-		t.Errorf("said %q", b.said)
+	if len(b.messages) > 0 {
+		t.Errorf("got messages %q, want none", b.messages)
 	}
 	b.Git.Program = ""
 	r := newRepo(t, map[string]string{"x.star": "x"})
 	b.add(Library{Name: "near", URL: r.url(), Revision: "main"})
 	if changes, err := b.Sync(context.Background()); err != nil || len(changes) > 0 {
-		t.Errorf("sync: %v, %v", changes, err)
+		t.Errorf("Sync: got %v, %v, want no changes", changes, err)
 	}
-	// A URL that is rewritten does not get out either.
+	// A rewritten URL does not reach the network either.
 	home := t.TempDir()
 	write(t, home, map[string]string{".gitconfig": "[url \"https://example.invalid/\"]\n\tinsteadOf = file:///far/\n"})
 	b.Git = &git.Client{Env: gitEnv(home), Offline: true}
@@ -249,8 +249,8 @@ func TestWithoutGit(t *testing.T) {
 	wantError(t, err, "git is not found: install it")
 }
 
-// TestTwoAtOnce: nothing is lost when processes add and sync side by side.
-func TestTwoAtOnce(t *testing.T) {
+// TestConcurrentChanges: no change is lost if several processes add and sync.
+func TestConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x", "a/y.star": "y"})
 	b := newBench(t)
@@ -258,7 +258,7 @@ func TestTwoAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, name := range names {
 		other := *b.Manager
-		other.Say = nil
+		other.Report = nil
 		wg.Go(func() {
 			if _, err := other.Add(context.Background(), Library{Name: name, URL: r.url(), Revision: "main"}); err != nil {
 				t.Error(err)
@@ -277,24 +277,24 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// TestInterrupted: an end in the middle of a fetch leaves nothing wrong.
+// TestInterrupted: an interrupted fetch leaves a valid state.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "x"})
 	b := newBench(t)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	b.Say = func(string) { cancel(errors.New("Ctrl-C")) }
+	b.Report = func(string) { cancel(errors.New("Ctrl-C")) }
 	_, err := b.Add(ctx, Library{Name: "acme", URL: r.url(), Revision: "main"})
 	wantError(t, err, "Ctrl-C")
 	if b.text(ProjectFile)+b.text(LockFile) != "" {
-		t.Error("an interrupted add wrote something")
+		t.Error("an interrupted Add changed files, want them unchanged")
 	}
 	if left, _ := os.ReadDir(filepath.Join(b.Cache.Dir, "tmp")); len(left) > 0 {
-		t.Errorf("%v was left in the cache", left)
+		t.Errorf("got %v left in the cache, want nothing", left)
 	}
-	// What a killed process left does not hurt.
+	// Leftovers of a killed process are harmless.
 	write(t, b.Cache.Dir, map[string]string{"tmp/file-1": "half", "tmp/fetch-1/HEAD": ""})
-	b.Say = nil
+	b.Report = nil
 	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
 	b.reads("acme", "x.star", "x")
 }
@@ -314,7 +314,7 @@ func TestMissing(t *testing.T) {
 	wantError(t, err, want)
 }
 
-// TestCacheIsRepaired: whatever stands in the place of a content or a folder.
+// TestCacheIsRepaired, whatever blocks the path of a content or a folder.
 func TestCacheIsRepaired(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "1"})
@@ -338,10 +338,10 @@ func TestCacheIsRepaired(t *testing.T) {
 	} {
 		damage()
 		if _, err := b.read("acme", "x.star"); err == nil || !strings.Contains(err.Error(), "run `torchx lib sync`") {
-			t.Errorf("%s: %v, want what to do", what, err)
+			t.Errorf("%s: got %v, want the remedy", what, err)
 		}
 		if _, err := b.Sync(context.Background()); err != nil {
-			t.Errorf("%s: sync: %v", what, err)
+			t.Errorf("%s: Sync: got %v, want nil", what, err)
 		}
 		b.reads("acme", "x.star", "1")
 	}

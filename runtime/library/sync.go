@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Sync makes lock and cache fit the project: what is not locked is locked, what is
-// locked stays at its commit and is fetched if the cache lacks it, what is not listed
-// any more leaves the lock. Replaced libraries stay as they are. All that fails is
-// reported, joined, and the lock is then left as it was.
+// Sync brings lock and cache into agreement with the project: it locks new libraries, fetches
+// missing files of locked ones at their commits, and removes unlisted libraries from the lock.
+// Replaced libraries stay unchanged. Errors of all libraries are joined; the lock is then
+// unchanged.
 func (m *Manager) Sync(ctx context.Context) ([]Change, error) {
 	st, err := m.needProject()
 	if err != nil {
 		return nil, err
 	}
 	changes := make([]*Change, len(st.project.Libraries))
-	err = each(ctx, st.project.Libraries, func(ctx context.Context, i int, lib Library) (err error) {
+	err = forEach(ctx, st.project.Libraries, func(ctx context.Context, i int, lib Library) (err error) {
 		if _, replaced := st.project.Replacement(lib.Name); !replaced {
 			changes[i], err = m.syncOne(ctx, st, lib)
 		}
@@ -27,22 +27,21 @@ func (m *Manager) Sync(ctx context.Context) ([]Change, error) {
 	return m.commit(changes)
 }
 
-// syncOne locks one library, or fetches it as it was locked; nil if there is nothing
-// to do.
+// syncOne locks one library, or fetches it as locked; nil means that nothing was needed.
 func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change, error) {
 	old := st.lock.Find(lib.Name)
 	if old == nil || !old.same(lib) {
-		locked, err := m.obtain(ctx, lib, "")
+		locked, err := m.lockLibrary(ctx, lib, "")
 		return &Change{lib.Name, old, locked}, err
 	}
 	if m.available(old) {
 		return nil, nil
 	}
-	now, err := m.obtain(ctx, lib, old.Commit)
+	now, err := m.lockLibrary(ctx, lib, old.Commit)
 	if err != nil {
 		return nil, err
 	}
-	if d := Compare(old, now); !d.None() {
+	if d := Compare(old, now); !d.IsEmpty() {
 		return nil, changedError(lib, d)
 	}
 	if lib.Folder != "" {
@@ -53,13 +52,12 @@ func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change,
 
 func changedError(lib Library, d Difference) error {
 	if lib.Folder == "" {
-		return fmt.Errorf("library @%s: what %s has now is not what %s says: %s", lib.Name, lib.URL, LockFile, d)
+		return fmt.Errorf("library @%s: the files at %s differ from %s: %s", lib.Name, lib.URL, LockFile, d)
 	}
-	return fmt.Errorf("library @%s: %s was changed since it was locked: %s; `torchx lib update %s` takes it as it is now", lib.Name, lib.Folder, d, lib.Name)
+	return fmt.Errorf("library @%s: %s was changed since it was locked: %s; `torchx lib update %s` locks the current files", lib.Name, lib.Folder, d, lib.Name)
 }
 
-// available reports whether all files of a library are in the project or the cache,
-// undamaged. What the project lacks is then taken from the cache.
+// available reports whether all files of a library are undamaged in the project or the cache.
 func (m *Manager) available(k *Locked) bool {
 	if isVendored(m.Root, k.Name) && m.checkVendored(k) == nil {
 		return true
@@ -75,8 +73,8 @@ func (m *Manager) available(k *Locked) bool {
 	return true
 }
 
-// commit writes what was locked, and drops from the lock what is not listed. What
-// another process changed in the meantime is left alone: the next sync sees to it.
+// commit writes the new locks and removes unlisted libraries from the lock. It skips libraries
+// that another process changed meanwhile: the next sync handles them.
 func (m *Manager) commit(changes []*Change) ([]Change, error) {
 	var out []Change
 	err := m.edit(func(now *state) error {
@@ -101,11 +99,11 @@ func (m *Manager) commit(changes []*Change) ([]Change, error) {
 	return out, err
 }
 
-// Wanted is a library to update, to another revision if that is not "".
+// Wanted is a library to update, with a new revision if that is not "".
 type Wanted struct{ Name, Revision string }
 
-// Update locks libraries at what their revision means now, or at another revision;
-// none named means all. Like Sync it is all or nothing.
+// Update locks libraries at the current commit of their revision, or at a new revision; no names
+// mean all libraries. Like Sync it changes all or nothing.
 func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error) {
 	st, err := m.needProject()
 	if err != nil {
@@ -116,28 +114,28 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 			wanted = append(wanted, Wanted{Name: lib.Name})
 		}
 	}
-	if err := m.mayUpdate(st, wanted); err != nil {
+	if err := m.checkUpdate(st, wanted); err != nil {
 		return nil, err
 	}
 	changes := make([]*Change, len(wanted))
-	err = each(ctx, wanted, func(ctx context.Context, i int, w Wanted) error {
+	err = forEach(ctx, wanted, func(ctx context.Context, i int, w Wanted) error {
 		lib, _ := st.project.Find(w.Name)
 		if w.Revision != "" {
 			lib.Revision = w.Revision
 		}
 		if _, replaced := st.project.Replacement(w.Name); replaced && w.Revision == "" {
-			m.say("library @%s is replaced, and stays at %s", w.Name, lib.Revision)
+			m.report("library @%s is replaced, and stays at %s", w.Name, lib.Revision)
 			return nil
 		}
 		old := st.lock.Find(w.Name)
-		if same, err := m.unmoved(ctx, lib, old); err != nil || same {
-			if old != nil { // another pointer: nothing was fetched
-				again := *old
-				changes[i] = &Change{w.Name, old, &again}
+		if same, err := m.isUpToDate(ctx, lib, old); err != nil || same {
+			if old != nil { // a different pointer means that nothing was fetched
+				unchanged := *old
+				changes[i] = &Change{w.Name, old, &unchanged}
 			}
 			return err
 		}
-		locked, err := m.obtain(ctx, lib, "")
+		locked, err := m.lockLibrary(ctx, lib, "")
 		changes[i] = &Change{w.Name, old, locked}
 		return err
 	})
@@ -147,9 +145,9 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 	return m.commitUpdate(changes)
 }
 
-// unmoved reports whether a library of a repository is here as its revision means it
-// now, so that there is nothing to fetch.
-func (m *Manager) unmoved(ctx context.Context, lib Library, old *Locked) (bool, error) {
+// isUpToDate reports whether a library of a repository is available at the current commit of its
+// revision, so that no fetch is needed.
+func (m *Manager) isUpToDate(ctx context.Context, lib Library, old *Locked) (bool, error) {
 	if lib.URL == "" || old == nil || !old.same(lib) || !m.available(old) {
 		return false, nil
 	}
@@ -160,12 +158,12 @@ func (m *Manager) unmoved(ctx context.Context, lib Library, old *Locked) (bool, 
 	return commit == old.Commit, nil
 }
 
-func (m *Manager) mayUpdate(st *state, wanted []Wanted) error {
+func (m *Manager) checkUpdate(st *state, wanted []Wanted) error {
 	var names []string
 	for _, w := range wanted {
 		names = append(names, w.Name)
 	}
-	if err := m.listed(st, names); err != nil {
+	if err := m.checkListed(st, names); err != nil {
 		return err
 	}
 	for _, w := range wanted {
@@ -192,7 +190,7 @@ func (m *Manager) commitUpdate(changes []*Change) ([]Change, error) {
 			}
 			lib, ok := now.project.Find(c.Name)
 			if !ok || lib.Source() != c.New.Source() {
-				return fmt.Errorf("another process changed %s in the meantime: try again", m.path(ProjectFile))
+				return fmt.Errorf("another process changed %s in the meantime: try unchanged", m.path(ProjectFile))
 			}
 			if !lib.same(c.New.Library) {
 				if err := now.project.Set(c.New.Library); err != nil {

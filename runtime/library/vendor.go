@@ -14,13 +14,12 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// attributes keeps git from changing vendored files when they are checked out.
+// attributes keeps git from changing vendored files on checkout.
 const attributes = "# Written by `torchx lib vendor`: these files must stay as they are, byte by byte.\n* -text -filter -ident -working-tree-encoding\n"
 
-// Vendor is Sync, and puts the files of all libraries into torchx.vendor, from where
-// they are read from then on; commands that change the lock keep it in step. Left out
-// are folders inside the project, and files such as .gitattributes, which would mean
-// something to the project's own repository.
+// Vendor is Sync, and copies the files of all libraries into torchx.vendor. From then on they are
+// read from there, and commands that change the lock update it. It skips folders inside the
+// project, and files such as .gitattributes, which would affect the project's own repository.
 func (m *Manager) Vendor(ctx context.Context) ([]Change, error) {
 	changes, err := m.Sync(ctx)
 	if err != nil {
@@ -28,16 +27,16 @@ func (m *Manager) Vendor(ctx context.Context) ([]Change, error) {
 	}
 	dir := filepath.Join(m.Root, VendorDir)
 	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("make %s: %w", m.path(VendorDir), pathCause(err))
+		return nil, fmt.Errorf("create %s: %w", m.path(VendorDir), pathCause(err))
 	}
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() { // a link may lead anywhere
-		return nil, fmt.Errorf("%s is no folder: move it away", m.path(VendorDir))
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() { // a link may point anywhere
+		return nil, fmt.Errorf("%s is not a folder: move it away", m.path(VendorDir))
 	}
 	return changes, m.edit(func(*state) error { return nil })
 }
 
-// writeVendor brings torchx.vendor in step with the lock, which had the libraries
-// before until now.
+// writeVendor brings torchx.vendor into agreement with the lock; before holds the previously
+// locked libraries.
 func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	dir := filepath.Join(m.Root, VendorDir)
 	if err := m.clearVendor(dir, st, before); err != nil {
@@ -50,8 +49,8 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	}
 	for _, lib := range st.project.Libraries {
 		k, err := st.locked(lib)
-		if err != nil || !m.vendors(lib) {
-			continue // a sync, which is due, sees to it
+		if err != nil || !m.shouldVendor(lib) {
+			continue // the next sync handles it
 		}
 		vendored := isVendored(m.Root, k.Name)
 		if vendored && m.checkVendored(k) == nil {
@@ -59,10 +58,10 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 		}
 		err = m.vendorOne(dir, k)
 		if vendored && err == nil && slices.Contains(before, k) {
-			m.say("mended @%s in %s", k.Name, m.path(VendorDir))
+			m.report("restored @%s in %s", k.Name, m.path(VendorDir))
 		}
 		if errors.Is(err, errNotFetched) || errors.Is(err, errDamaged) {
-			continue // of a replaced library, or the same
+			continue // the next sync fetches it, unless it is replaced
 		}
 		if err != nil {
 			return fmt.Errorf("library @%s: %w", k.Name, err)
@@ -71,37 +70,37 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	return nil
 }
 
-// vendors reports whether a library belongs into torchx.vendor.
-func (m *Manager) vendors(lib Library) bool {
+// shouldVendor reports whether a library belongs in torchx.vendor.
+func (m *Manager) shouldVendor(lib Library) bool {
 	if lib.Folder == "" {
 		return true
 	}
 	folder := folderOf(m.Root, lib.Folder)
-	return shown(folder, m.Root) == folder
+	return displayPath(folder, m.Root) == folder
 }
 
-// leftover is the begin of names that a killed process leaves.
+// leftover is the prefix of temporary names, which a killed process leaves behind.
 const leftover = ".torchx-"
 
-// clearVendor removes libraries that the project had and does not vendor any more, and
-// what killed processes left; other files there are not ours to remove.
+// clearVendor removes libraries that should not be vendored any more and leftovers of killed processes;
+// it keeps other files.
 func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", m.path(VendorDir), pathCause(err))
 	}
-	var gone []string
+	var obsolete []string
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), leftover) {
-			gone = append(gone, e.Name())
+			obsolete = append(obsolete, e.Name())
 		}
 	}
 	for _, k := range before {
-		if lib, listed := st.project.Find(k.Name); !listed || !m.vendors(lib) {
-			gone = append(gone, k.Name)
+		if lib, listed := st.project.Find(k.Name); !listed || !m.shouldVendor(lib) {
+			obsolete = append(obsolete, k.Name)
 		}
 	}
-	for _, name := range gone {
+	for _, name := range obsolete {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("remove %s: %w", m.path(filepath.Join(VendorDir, name)), pathCause(err))
 		}
@@ -109,7 +108,7 @@ func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 	return nil
 }
 
-// vendorOne writes the files of a library beside its place, then puts them there.
+// vendorOne writes the files of a library to a temporary folder, then renames it.
 func (m *Manager) vendorOne(dir string, k *Locked) error {
 	fresh, err := os.MkdirTemp(dir, leftover)
 	if err != nil {
@@ -136,7 +135,7 @@ func (m *Manager) copyTo(dir string, k *Locked) error {
 	}
 	defer root.Close()
 	for _, f := range k.Files {
-		if isGits(f.Name) {
+		if isGitFile(f.Name) {
 			continue
 		}
 		data, err := m.source(k, f)
@@ -153,7 +152,7 @@ func (m *Manager) copyTo(dir string, k *Locked) error {
 	return nil
 }
 
-// source reads a file of a library from where it comes.
+// source reads a file of a library from its source.
 func (m *Manager) source(k *Locked, f File) ([]byte, error) {
 	if k.Folder != "" {
 		return readFolderFile(m.Root, k, f.Name, f.Sum)
@@ -161,13 +160,13 @@ func (m *Manager) source(k *Locked, f File) ([]byte, error) {
 	return (&Set{Cache: m.Cache}).readCached(f.Sum)
 }
 
-// isGits holds for files by which a folder tells git something.
-func isGits(name string) bool { return strings.HasPrefix(path.Base(name), ".git") }
+// isGitFile reports whether a file configures git for its folder.
+func isGitFile(name string) bool { return strings.HasPrefix(path.Base(name), ".git") }
 
 // checkVendored compares the vendored files of a library with the lock.
 func (m *Manager) checkVendored(k *Locked) error {
 	for _, f := range k.Files {
-		if isGits(f.Name) {
+		if isGitFile(f.Name) {
 			continue
 		}
 		if _, err := readVendored(m.Root, k.Name, f.Name, f.Sum); err != nil {
@@ -177,7 +176,7 @@ func (m *Manager) checkVendored(k *Locked) error {
 	return m.checkForeign(k)
 }
 
-// checkForeign finds vendored files that the lock does not have.
+// checkForeign returns an error if there are vendored files that are not in the lock.
 func (m *Manager) checkForeign(k *Locked) error {
 	var foreign []string
 	dir := filepath.Join(m.Root, VendorDir, k.Name)

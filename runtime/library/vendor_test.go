@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// vendored lists what torchx.vendor holds.
+// vendored lists the files in torchx.vendor.
 func (b *bench) vendored() string {
 	b.t.Helper()
 	var names []string
@@ -35,9 +35,9 @@ func TestVendor(t *testing.T) {
 	_, err := b.Vendor(context.Background())
 	must(t, err)
 	if got := b.vendored(); got != ".gitattributes acme/sub/y.star acme/x.star out/o.star" {
-		t.Errorf("vendored %s", got)
+		t.Errorf("got vendored files %s, want those outside of the project", got)
 	}
-	// Neither cache nor repository nor folder are needed any more.
+	// From now on, cache, repository and folder are not needed.
 	must(t, os.RemoveAll(b.Cache.Dir))
 	must(t, os.RemoveAll(r.dir))
 	must(t, os.RemoveAll(outside))
@@ -45,10 +45,10 @@ func TestVendor(t *testing.T) {
 	b.reads("out", "o.star", "o")
 	done, err := b.Verify(context.Background())
 	if err != nil || done.Libraries != 3 {
-		t.Errorf("verified %+v, %v", done, err)
+		t.Errorf("Verify: got %+v, %v, want 3 libraries", done, err)
 	}
 	if changes, err := b.Sync(context.Background()); err != nil || len(changes) > 0 {
-		t.Errorf("sync: %v, %v", changes, err)
+		t.Errorf("Sync: got %v, %v, want no changes", changes, err)
 	}
 }
 
@@ -65,12 +65,12 @@ func TestVendorFollowsTheLock(t *testing.T) {
 	b.reads("acme", "x.star", "2")
 	b.add(Library{Name: "more", URL: r.url(), Revision: "main"})
 	if got := b.vendored(); got != ".gitattributes acme/x.star more/x.star" {
-		t.Errorf("vendored %s", got)
+		t.Errorf("got vendored files %s, want both libraries", got)
 	}
 	_, err = b.Remove([]string{"acme"})
 	must(t, err)
 	if got := b.vendored(); got != ".gitattributes more/x.star" {
-		t.Errorf("vendored %s", got)
+		t.Errorf("got vendored files %s, want more alone", got)
 	}
 }
 
@@ -101,12 +101,12 @@ func TestVendoredFilesAreChecked(t *testing.T) {
 	_, err = b.Verify(context.Background())
 	wantError(t, err, "torchx.vendor/acme has files that are not in the lock: z.star; `torchx lib vendor` removes them")
 	if _, err := b.read("acme", "z.star"); err == nil {
-		t.Error("a file that is not in the lock was read")
+		t.Error("a file that is not in the lock: got nil, want an error")
 	}
 }
 
-// TestVendorIsMendedFromTheCache: nothing is fetched for that.
-func TestVendorIsMendedFromTheCache(t *testing.T) {
+// TestVendorIsRestoredFromTheCache, without a fetch.
+func TestVendorIsRestoredFromTheCache(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "1", "sub/y.star": "2"})
 	b := newBench(t)
@@ -127,18 +127,18 @@ func TestVendorIsMendedFromTheCache(t *testing.T) {
 		},
 		"not a library": func() { must(t, os.RemoveAll(path)); must(t, os.WriteFile(path, nil, 0o600)) },
 	} {
-		for name, mend := range map[string]func(context.Context) ([]Change, error){"sync": b.Sync, "vendor": b.Vendor} {
+		for name, restore := range map[string]func(context.Context) ([]Change, error){"sync": b.Sync, "vendor": b.Vendor} {
 			damage()
-			if changes, err := mend(context.Background()); err != nil || len(changes) > 0 {
-				t.Errorf("%s: %s: %v, %v", what, name, changes, err)
+			if changes, err := restore(context.Background()); err != nil || len(changes) > 0 {
+				t.Errorf("%s: %s: got %v, %v, want no changes", what, name, changes, err)
 			}
 			if _, err := b.Verify(context.Background()); err != nil {
-				t.Errorf("%s: after %s: %v", what, name, err)
+				t.Errorf("%s: Verify after %s: got %v, want nil", what, name, err)
 			}
 		}
 	}
-	if said := strings.Join(b.said, "\n"); !strings.Contains(said, "mended @acme in torchx.vendor") {
-		t.Errorf("said %q, want that it was mended", said)
+	if messages := strings.Join(b.messages, "\n"); !strings.Contains(messages, "restored @acme in torchx.vendor") {
+		t.Errorf("got messages %q, want that acme was restored", messages)
 	}
 	write(t, path, map[string]string{"x.star": "evil"})
 	must(t, os.RemoveAll(b.Cache.Dir))
@@ -151,7 +151,7 @@ func TestList(t *testing.T) {
 	r := newRepo(t, map[string]string{"x.star": "1"})
 	b := newBench(t)
 	if list, err := b.List(); err != nil || list != nil {
-		t.Errorf("list %v, %v", list, err)
+		t.Errorf("got %v, %v, want none", list, err)
 	}
 	write(t, b.Root, map[string]string{"f/x.star": ""})
 	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
@@ -165,21 +165,21 @@ func TestList(t *testing.T) {
 		return out
 	}
 	if p := problems(); strings.Join(p, "") != "" {
-		t.Errorf("problems %q", p)
+		t.Errorf("got problems %q, want none", p)
 	}
 	must(t, os.RemoveAll(b.Cache.Dir))
 	must(t, os.RemoveAll(filepath.Join(b.Root, "f")))
 	if p := problems(); p[0] != "it is not fetched yet: run `torchx lib sync`" || p[1] != "x.star is gone from ./f" {
-		t.Errorf("problems %q", p)
+		t.Errorf("got problems %q, want missing files", p)
 	}
 	must(t, os.Remove(filepath.Join(b.Root, LockFile)))
 	if p := problems(); p[0] != "it is not in torchx.lock: run `torchx lib sync`" {
-		t.Errorf("problems %q", p)
+		t.Errorf("got problems %q, want that it is not locked", p)
 	}
 }
 
-// TestLinksInAProject: a link in the place of a file or folder of the project does not
-// make a command write or remove anything outside it.
+// TestLinksInAProject: a link in place of a file or folder of the project does not make a
+// command write or remove anything outside of it.
 func TestLinksInAProject(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "1"})
@@ -190,12 +190,12 @@ func TestLinksInAProject(t *testing.T) {
 	must(t, os.Symlink(filepath.Join(outside, "lock"), filepath.Join(b.Root, LockFile)))
 	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
 	_, err := b.Vendor(context.Background())
-	wantError(t, err, "torchx.vendor is no folder: move it away")
+	wantError(t, err, "torchx.vendor is not a folder: move it away")
 	_, err = b.Remove([]string{"acme"})
 	must(t, err)
 	for name, want := range map[string]string{"precious/x": "1", "acme/x": "2", "lock": "version 1\n"} {
 		if data, err := os.ReadFile(filepath.Join(outside, name)); err != nil || string(data) != want {
-			t.Errorf("%s outside is %q, %v", name, data, err)
+			t.Errorf("%s outside: got %q, %v, want it unchanged", name, data, err)
 		}
 	}
 }
@@ -207,6 +207,6 @@ func TestForeignFoldersStay(t *testing.T) {
 	write(t, b.Root, map[string]string{"torchx.vendor/mine/x": "1", "torchx.vendor/.torchx-1/new/x": ""})
 	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
 	if got := b.vendored(); got != ".gitattributes acme/x.star mine/x" {
-		t.Errorf("vendored %s", got)
+		t.Errorf("got vendored files %s, want the foreign folder kept", got)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Verified is how much Verify has looked at.
+// Verified is the result of Verify.
 type Verified struct{ Libraries, Files, Replaced int }
 
-// Verify reads all files of all libraries, wherever they are read from, and compares
-// them with the lock; it also looks for libraries that libraries need and the project
-// does not list. It fetches nothing. The error joins all that is wrong.
+// Verify compares all files of all libraries with the lock, wherever they are stored. It also
+// checks for libraries that others load but the project does not list. It does not fetch. The
+// error joins all problems.
 func (m *Manager) Verify(ctx context.Context) (Verified, error) {
 	var done Verified
 	st, err := m.needProject()
@@ -57,11 +57,11 @@ func (m *Manager) check(ctx context.Context, k *Locked) error {
 	case isVendored(m.Root, k.Name):
 		return m.checkVendored(k)
 	case k.Folder != "":
-		now, err := m.obtain(ctx, k.Library, "")
+		now, err := m.lockLibrary(ctx, k.Library, "")
 		if err != nil {
 			return err
 		}
-		if d := Compare(k, now); !d.None() {
+		if d := Compare(k, now); !d.IsEmpty() {
 			return changedError(k.Library, d)
 		}
 		return nil
@@ -74,8 +74,8 @@ func (m *Manager) check(ctx context.Context, k *Locked) error {
 	return nil
 }
 
-// Missing returns an error that names all libraries which the listed ones load and
-// the project does not list, or nil. What cannot be read is passed over.
+// Missing returns an error with all libraries that listed ones load but the project does not
+// list, or nil. It skips unreadable files.
 func (m *Manager) Missing(ctx context.Context) error {
 	st, err := m.state()
 	if err != nil || st.project == nil {
@@ -85,7 +85,7 @@ func (m *Manager) Missing(ctx context.Context) error {
 }
 
 func (m *Manager) missing(ctx context.Context, st *state) error {
-	found := map[string]string{} // the place of a load, by the library's name
+	found := map[string]string{} // library → a load of it
 	set := &Set{Cache: m.Cache, Dir: m.Dir}
 	for _, lib := range st.project.Libraries {
 		fsys, err := set.Open(m.Root, lib.Name)
@@ -108,13 +108,13 @@ func (m *Manager) missing(ctx context.Context, st *state) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			m.say("library @%s cannot be searched for libraries that it needs: %v", lib.Name, err)
+			m.report("library @%s cannot be searched for libraries that it needs: %v", lib.Name, err)
 		}
 	}
 	return missingError(m.path(ProjectFile), found)
 }
 
-// collect notes the libraries that a file loads and that are not listed.
+// collect adds the unlisted libraries that a file loads to found.
 func (m *Manager) collect(fsys fs.FS, lib, name string, st *state, found map[string]string) {
 	source, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -123,7 +123,7 @@ func (m *Manager) collect(fsys fs.FS, lib, name string, st *state, found map[str
 	label := "@" + lib + "//" + name
 	needs, err := m.Loads(label, source)
 	if err != nil {
-		return // said when the file is loaded
+		return // reported when the file is loaded
 	}
 	for _, n := range needs {
 		if _, listed := st.project.Find(n.Name); !listed && n.Name != lib && found[n.Name] == "" {
@@ -137,26 +137,26 @@ func missingError(file string, found map[string]string) error {
 		return nil
 	}
 	var needs []string
-	for name, place := range found {
-		needs = append(needs, fmt.Sprintf("@%s for %s", name, place))
+	for name, location := range found {
+		needs = append(needs, fmt.Sprintf("@%s for %s", name, location))
 	}
 	slices.Sort(needs)
-	return fmt.Errorf("%s lacks libraries that others load: %s (nothing is fetched unasked: `torchx lib add NAME URL` for each)", file, strings.Join(needs, ", "))
+	return fmt.Errorf("%s lacks libraries that others load: %s (nothing is fetched automatically: run `torchx lib add NAME URL` for each)", file, strings.Join(needs, ", "))
 }
 
-// Status is how it stands with one library.
+// Status is the state of one library.
 type Status struct {
 	Library
-	Commit   string // "" if it is not locked, or a folder
+	Commit   string // "" if not locked, or for a folder
 	Files    int
 	Replaced string // the folder that replaces it, or ""
 	Vendored bool
-	// Problem says what keeps it from being loaded, in one line; "": nothing known.
-	// Contents are not read for this: Verify does that.
+	// Problem is the reason why the library cannot be loaded, in one line; "" if none is
+	// known. Contents are not read: Verify does that.
 	Problem string
 }
 
-// List tells how it stands with each library, in the order of the project's file.
+// List returns the state of each library, in the order of the project's file.
 func (m *Manager) List() ([]Status, error) {
 	st, err := m.state()
 	if err != nil || st.project == nil {
@@ -173,7 +173,7 @@ func (m *Manager) List() ([]Status, error) {
 			s.Problem = err.Error()
 		} else {
 			s.Commit, s.Files = k.Commit, len(k.Files)
-			s.Problem = m.absence(k, s.Vendored)
+			s.Problem = m.missingFile(k, s.Vendored)
 		}
 		if s.Replaced != "" {
 			s.Problem = ""
@@ -186,8 +186,8 @@ func (m *Manager) List() ([]Status, error) {
 	return list, nil
 }
 
-// absence says what is not there of a library that is neither vendored nor replaced.
-func (m *Manager) absence(k *Locked, vendored bool) string {
+// missingFile describes a missing file of a library that is neither vendored nor replaced.
+func (m *Manager) missingFile(k *Locked, vendored bool) string {
 	if vendored {
 		return ""
 	}

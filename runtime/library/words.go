@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// splitWords splits a line at blanks. A word with blanks stands in "…", where \ works
-// as in Go; # at the begin of a word starts a comment.
+// splitWords splits a line at blanks. A word with blanks is quoted ("…"), with escapes as in Go;
+// # at the start of a word starts a comment.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	for {
@@ -30,7 +30,7 @@ func cutWord(line string) (word, rest string, err error) {
 			end = len(line)
 		}
 		if strings.Contains(line[:end], `"`) {
-			return "", "", errors.New(`a " stands at the begin and the end of a word only`)
+			return "", "", errors.New(`a " is allowed only at the start and the end of a word`)
 		}
 		return line[:end], line[end:], nil
 	}
@@ -40,13 +40,13 @@ func cutWord(line string) (word, rest string, err error) {
 	}
 	rest = line[len(quoted):]
 	if rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-		return "", "", errors.New(`a space is missing behind a closing "`)
+		return "", "", errors.New(`a space is missing after a closing "`)
 	}
 	word, err = strconv.Unquote(quoted)
 	return word, rest, err
 }
 
-// joinWords is a line that splitWords takes apart again.
+// joinWords returns a line that splitWords splits into the words.
 func joinWords(words ...string) string {
 	for i, w := range words {
 		if w == "" || strings.ContainsAny(w, " \t\"\\#") {

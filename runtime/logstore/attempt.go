@@ -108,12 +108,12 @@ func (a *attempt) missingNotice() string {
 
 // start moves to the first selected line.
 func (a *attempt) start(sel selection) {
-	a.index.steady(func() { a.goTo(sel) })
+	a.index.untilStable(func() { a.seek(sel) })
 	a.noticeTooOld()
 }
 
-func (a *attempt) goTo(sel selection) {
-	a.sel = sel.inTime(&a.index)
+func (a *attempt) seek(sel selection) {
+	a.sel = sel.withTimes(&a.index)
 	a.k = a.index.search(func(r record) bool { return a.sel.count(r) > a.sel.from })
 	prev := a.index.at(a.k - 1)
 	a.seen, a.lines, a.passed, a.line = prev.end, prev.lines, prev.lines, a.sel.count(prev)
@@ -170,7 +170,7 @@ func (a *attempt) nextBlock() (backend.Block, bool, error) {
 			a.damaged()
 			continue
 		}
-		s, more := a.grown(r)
+		s, more := a.grownStream(r)
 		if !more {
 			a.finished(r)
 			if a.k == a.index.len()-1 {
@@ -198,8 +198,8 @@ func (a *attempt) finished(r record) {
 	}
 }
 
-// grown returns a stream that grew in record r.
-func (a *attempt) grown(r record) (Stream, bool) {
+// grownStream returns a stream that grew in record r.
+func (a *attempt) grownStream(r record) (Stream, bool) {
 	for s := range r.end {
 		if r.end[s] <= a.seen[s] {
 			continue

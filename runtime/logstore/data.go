@@ -57,7 +57,7 @@ func (d *data) view(from, to, known int64) ([]byte, error) {
 	n, err := d.file.ReadAt(d.buf[:want], from)
 	d.buf, d.off = d.buf[:n], from
 	if err == nil || errors.Is(err, io.EOF) {
-		err = d.kept(from)
+		err = d.checkKept(from)
 	}
 	if err != nil {
 		d.buf = d.buf[:0]
@@ -66,8 +66,8 @@ func (d *data) view(from, to, known int64) ([]byte, error) {
 	return d.buf[:min(int64(n), to-from)], nil
 }
 
-// kept checks, after a read from an offset, that the bytes were not the zeroes of a hole.
-func (d *data) kept(from int64) error {
+// checkKept checks, after a read from an offset, that the bytes were not the zeroes of a hole.
+func (d *data) checkKept(from int64) error {
 	if d.trimmed == nil {
 		return nil
 	}

@@ -97,13 +97,13 @@ func (f *follower) unwatchLog() {
 }
 
 // sleep waits for a change, at most until the next tick or for the time given.
-func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time.Duration) error {
+func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, maxWait time.Duration) error {
 	now := time.Now()
 	if !now.Before(f.nextTick) {
 		f.stale = f.stale || !f.nextTick.IsZero()
 		f.nextTick = now.Add(tick)
 	}
-	timer := time.NewTimer(min(most, f.nextTick.Sub(now)))
+	timer := time.NewTimer(min(maxWait, f.nextTick.Sub(now)))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -204,7 +204,7 @@ func (r *reader) advance(ctx context.Context) error {
 	if r.number < r.attempts {
 		return r.openNext()
 	}
-	if r.follow == nil || r.done || r.tooLate() {
+	if r.follow == nil || r.done || r.pastUntil() {
 		r.end = true
 		return nil
 	}
@@ -215,8 +215,8 @@ func (r *reader) advance(ctx context.Context) error {
 	return r.follow.sleep(ctx, r.closing, min(left, tick))
 }
 
-// tooLate reports whether a follower has passed Until.
-func (r *reader) tooLate() bool {
+// pastUntil reports whether a follower has passed Until.
+func (r *reader) pastUntil() bool {
 	if r.follow == nil {
 		return false
 	}

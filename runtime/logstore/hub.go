@@ -63,7 +63,7 @@ func (h *Hub) poll(thenWatch bool) {
 	}
 	h.polls = true
 	go func() {
-		for begun := time.Now(); thenWatch && time.Since(begun) < pollTime; {
+		for started := time.Now(); thenWatch && time.Since(started) < pollTime; {
 			if !h.pause(pollPause * time.Duration(1+h.notifyAll()/pollMany)) {
 				return
 			}

@@ -266,9 +266,9 @@ func (x *index) lineStart(s Stream, k int64) int64 {
 	return lo // damaged: better to repeat output than to skip it
 }
 
-// steady calls f, and again if the index was trimmed meanwhile: f may have read trimmed
+// untilStable calls f, and again if the index was trimmed meanwhile: f may have read trimmed
 // records.
-func (x *index) steady(f func()) {
+func (x *index) untilStable(f func()) {
 	for {
 		before := x.trimmed.now.record
 		f()

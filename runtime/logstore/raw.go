@@ -12,8 +12,8 @@ import (
 // terminal. It ignores lines, so that nothing is delayed.
 type Raw struct {
 	reader
-	raw   backend.TerminalOptions
-	begun bool // the first attempt has been opened
+	raw     backend.TerminalOptions
+	started bool // the first attempt has been opened
 }
 
 // OpenRaw follows one replica across attempts until the app ends.
@@ -40,7 +40,7 @@ func (r *Raw) Next(ctx context.Context) (backend.TerminalOutput, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
-		if err := r.stopped(ctx); err != nil {
+		if err := r.checkStopped(ctx); err != nil {
 			return backend.TerminalOutput{}, err
 		}
 		if r.end {
@@ -57,10 +57,10 @@ func (r *Raw) stepRaw(ctx context.Context) (out backend.TerminalOutput, ok bool,
 		if err := r.advance(ctx); err != nil || r.cur == nil {
 			return out, false, err
 		}
-		if !r.begun && !r.raw.All {
+		if !r.started && !r.raw.All {
 			r.cur.pos[Stdout] = r.lastScreen()
 		}
-		r.begun = true
+		r.started = true
 	}
 	a := r.cur
 	if end := a.index.totals().end[Stdout]; a.pos[Stdout] < end {

@@ -35,12 +35,17 @@ type reader struct {
 	closeOnce sync.Once
 	closing   chan struct{}
 
-	mu     sync.Mutex // held by Next
+	mu sync.Mutex // held by Next
+	readState
+	sourceState
+}
+
+// readState is how far the attempts have been read.
+type readState struct {
 	cur    *attempt
 	number int   // of cur, or the next one to open
 	passed int64 // lines of the attempts before cur
-	sourceState
-	end bool
+	end    bool
 }
 
 // sourceState is what Source.State returned last.
@@ -94,7 +99,7 @@ func (r *reader) first() error {
 		}
 		waiting := r.o.Follow && !r.done && r.attempts == 0 && r.number == 0
 		if (r.number < 0 || r.number >= r.attempts) && !waiting {
-			return fmt.Errorf("attempt %d: %s: %w", r.number, known(r.attempts), backend.ErrNotFound)
+			return fmt.Errorf("attempt %d: %s: %w", r.number, attemptsText(r.attempts), backend.ErrNotFound)
 		}
 	case !r.o.AllAttempts:
 		r.number = max(0, r.attempts-1)
@@ -102,7 +107,7 @@ func (r *reader) first() error {
 	return nil
 }
 
-func known(attempts int) string {
+func attemptsText(attempts int) string {
 	switch attempts {
 	case 0:
 		return "none has begun"
@@ -146,8 +151,8 @@ func (r *reader) planTail() error {
 	for i := len(open) - 1; i >= 0; i-- {
 		a := open[i]
 		var sel selection
-		most := left
-		a.index.steady(func() { sel, left = a.sel.drop(&a.index, most) })
+		tail := left
+		a.index.untilStable(func() { sel, left = a.sel.drop(&a.index, tail) })
 		if r.o.Follow && !a.complete {
 			sel.dropOpen = 0 // unfinished lines may still end
 		}
@@ -178,7 +183,7 @@ func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
-		if err := r.stopped(ctx); err != nil {
+		if err := r.checkStopped(ctx); err != nil {
 			return backend.Block{}, err
 		}
 		b, ok, err := r.step(ctx)
@@ -191,8 +196,8 @@ func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	}
 }
 
-// stopped returns an error if the reader was closed or canceled.
-func (r *reader) stopped(ctx context.Context) error {
+// checkStopped returns an error if the reader was closed or canceled.
+func (r *reader) checkStopped(ctx context.Context) error {
 	select {
 	case <-r.closing:
 		return fmt.Errorf("read log: %w", fs.ErrClosed)
@@ -224,7 +229,7 @@ func (r *reader) step(ctx context.Context) (backend.Block, bool, error) {
 
 // closeCurrent closes the current attempt.
 func (r *reader) closeCurrent() {
-	r.end = r.cur.ended || r.readsOneAttempt() || r.tooLate()
+	r.end = r.cur.ended || r.readsOneAttempt() || r.pastUntil()
 	r.passed += r.cur.count()
 	r.cur.close()
 	r.cur = nil

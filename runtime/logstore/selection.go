@@ -82,8 +82,8 @@ func (sel selection) count(r record) int64 {
 	return n
 }
 
-// inTime converts times into lines, as far as the index reaches.
-func (sel selection) inTime(x *index) selection {
+// withTimes converts times into lines, as far as the index reaches.
+func (sel selection) withTimes(x *index) selection {
 	if sel.since != math.MinInt64 {
 		k := x.search(func(r record) bool { return r.time >= sel.since })
 		sel.from = max(sel.from, sel.count(x.at(k-1)))
@@ -144,7 +144,7 @@ func (sel selection) selectedOpen(x *index) []openLine {
 // drop reduces the selection to the last n existing lines, and returns how many of the n
 // remain for earlier attempts.
 func (sel selection) drop(x *index, n int64) (selection, int64) {
-	sel = sel.inTime(x)
+	sel = sel.withTimes(x)
 	end := min(sel.to, sel.count(x.totals()))
 	whole, open := max(0, end-sel.from), int64(len(sel.selectedOpen(x)))
 	if n >= whole+open {

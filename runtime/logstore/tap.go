@@ -34,14 +34,14 @@ func (t *Tap) Feed(stream Stream, p []byte) {
 	defer t.mu.Unlock()
 	for t.line != nil && len(p) > 0 {
 		chunk, rest, whole := bytes.Cut(p, []byte{'\n'})
-		begun := t.partial[stream]
+		start := t.partial[stream]
 		if !whole {
-			t.partial[stream] = append(begun, chunk[:min(len(chunk), maxTapLine-len(begun))]...)
+			t.partial[stream] = append(start, chunk[:min(len(chunk), maxTapLine-len(start))]...)
 			return
 		}
-		if len(begun) > 0 {
-			chunk = append(begun, chunk[:min(len(chunk), maxTapLine-len(begun))]...)
-			t.partial[stream] = begun[:0]
+		if len(start) > 0 {
+			chunk = append(start, chunk[:min(len(chunk), maxTapLine-len(start))]...)
+			t.partial[stream] = start[:0]
 		}
 		if t.line(bytes.TrimSuffix(chunk, []byte{'\r'})) {
 			t.line, t.partial = nil, [2][]byte{}

@@ -81,7 +81,7 @@ func Create(dir string) (*Writer, error) { return CreateLimited(dir, 0) }
 // counts as lost.
 func CreateLimited(dir string, limit int64) (*Writer, error) {
 	w := &Writer{dir: dir, joining: joining{joinUpTo: joinUpTo}}
-	var made []string
+	var created []string
 	undo := func(err error) (*Writer, error) {
 		for _, f := range []file{w.streams[0].file, w.streams[1].file, w.index} {
 			if f != nil {
@@ -91,7 +91,7 @@ func CreateLimited(dir string, limit int64) (*Writer, error) {
 		if w.limiter != nil {
 			_ = w.limiter.close()
 		}
-		for _, name := range made {
+		for _, name := range created {
 			os.Remove(name)
 		}
 		return nil, err
@@ -100,7 +100,7 @@ func CreateLimited(dir string, limit int64) (*Writer, error) {
 		if err := w.limit(limit); err != nil {
 			return nil, err
 		}
-		made = append(made, filepath.Join(dir, TrimFile))
+		created = append(created, filepath.Join(dir, TrimFile))
 	}
 	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
 		name := filepath.Join(dir, []string{StdoutFile, StderrFile, IndexFile}[i])
@@ -108,7 +108,7 @@ func CreateLimited(dir string, limit int64) (*Writer, error) {
 		if err != nil {
 			return undo(createError(name, err))
 		}
-		made = append(made, name)
+		created = append(created, name)
 		*target = f
 	}
 	if err := w.writeHeader(); err != nil {

@@ -11,12 +11,12 @@ import (
 
 // jsonLine is one line of a log with --json.
 type jsonLine struct {
-	Time    *string `json:"time"` // RFC 3339; null if not known
-	Role    string  `json:"role"`
-	Replica int     `json:"replica"`
-	Attempt int     `json:"attempt"`
-	Stream  *string `json:"stream"`
-	Line    *string `json:"line"` // without its newline
+	Time    *string        `json:"time"` // RFC 3339, UTC; nil if unknown
+	Role    string         `json:"role"`
+	Replica int            `json:"replica"`
+	Attempt int            `json:"attempt"`
+	Stream  backend.Stream `json:"stream"`
+	Line    string         `json:"line"` // without its newline
 }
 
 // json writes an object for each line; invalid UTF-8 becomes U+FFFD.
@@ -34,11 +34,15 @@ func (f *formatter) json(i int, b backend.Block, data []byte) {
 // jsonBegin sets f.object to the start of the objects of a block's lines, up to their text:
 // the objects differ only in that.
 func (f *formatter) jsonBegin(i int, b backend.Block) {
-	l := f.jsonOf(i, b)
-	stream, mark := string(b.Stream), ""
-	l.Stream, l.Line = &stream, &mark
+	l := jsonLine{Role: f.inputs[i].Role, Replica: f.inputs[i].ID, Attempt: b.Attempt, Stream: b.Stream}
+	if !b.Time.IsZero() {
+		at := b.Time.UTC().Format(timeFormat)
+		l.Time = &at
+	}
 	begin := len(f.out)
-	f.jsonOut(l)
+	buf := bytes.NewBuffer(f.out)
+	encode(buf, l)
+	f.out = buf.Bytes()
 	object := bytes.TrimSuffix(f.out[begin:], []byte("\"}\n"))
 	f.object, f.out = append(f.object[:0], object...), f.out[:begin]
 }
@@ -119,19 +123,4 @@ func encode(buf *bytes.Buffer, v any) {
 	e := json.NewEncoder(buf)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v)
-}
-
-func (f *formatter) jsonOf(i int, b backend.Block) jsonLine {
-	l := jsonLine{Role: f.inputs[i].Role, Replica: f.inputs[i].ID, Attempt: b.Attempt}
-	if !b.Time.IsZero() {
-		at := b.Time.UTC().Format(timeFormat)
-		l.Time = &at
-	}
-	return l
-}
-
-func (f *formatter) jsonOut(l jsonLine) {
-	buf := bytes.NewBuffer(f.out)
-	encode(buf, l)
-	f.out = buf.Bytes()
 }

@@ -38,7 +38,7 @@ func jsonLines(t *testing.T, out string) (lines []string) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, *l.Stream+":"+*l.Line)
+		lines = append(lines, string(l.Stream)+":"+l.Line)
 	}
 }
 

@@ -23,7 +23,7 @@ type Input struct {
 
 func (in Input) name() string { return in.Role + "/" + strconv.Itoa(in.ID) }
 
-// Options says what the view looks like.
+// Options select lines and their format.
 type Options struct {
 	// Prefix writes `role/id ` before each line and after each carriage return.
 	Prefix bool

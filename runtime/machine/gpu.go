@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// VisibleVariable is the environment variable by which CUDA programs are told
-// which GPUs they may use.
+// VisibleVariable is the environment variable that tells CUDA programs which GPUs they may use.
 const VisibleVariable = "CUDA_VISIBLE_DEVICES"
 
-// smiTimeout bounds the look at the GPUs: a hanging driver must not hang torchx.
+// smiTimeout bounds the detection of GPUs: a hanging driver must not hang torchx.
 const (
 	smiTimeout = 10 * time.Second
-	// smiDelay is how long its output is waited for after that: a wrapper script's
-	// child may hold it.
+	// smiDelay bounds the wait for its output after that: a wrapper script's child may keep
+	// the pipe open.
 	smiDelay = time.Second
 )
 
-// GPU is one device that can be given to a replica of its own.
+// GPU is a device that can be assigned to a replica.
 type GPU struct {
-	ID   string `json:"id"`             // what VisibleVariable takes: the number, or the UUID of a MIG instance
-	UUID string `json:"uuid,omitempty"` // "" if it is not known
+	ID   string `json:"id"`             // its name in VisibleVariable: the number, or the UUID of a MIG instance
+	UUID string `json:"uuid,omitempty"` // "" if unknown
 }
 
-// ListGPUs returns the lines of `nvidia-smi -L` that are not empty. The error says
-// that the program is not there or failed.
+// ListGPUs returns the non-empty lines of `nvidia-smi -L`. It fails if the program is missing or
+// fails.
 func ListGPUs(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, smiTimeout)
 	defer cancel()
@@ -46,8 +45,8 @@ func ListGPUs(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// GPUs returns the devices of this machine in the order of their numbers. Errors:
-// those of ListGPUs.
+// GPUs returns the devices of this machine in the order of their numbers. Errors: those of
+// ListGPUs.
 func GPUs(ctx context.Context) ([]GPU, error) {
 	lines, err := ListGPUs(ctx)
 	if err != nil {
@@ -56,16 +55,15 @@ func GPUs(ctx context.Context) ([]GPU, error) {
 	return ParseGPUs(lines), nil
 }
 
-// ParseGPUs reads lines such as
+// ParseGPUs parses lines such as
 //
 //	GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5b...)
 //	  MIG 3g.20gb     Device  0: (UUID: MIG-c6d4...)
 //
-// A GPU that is split into MIG instances can only be used by way of these: they
-// take its place.
+// A GPU that is split into MIG instances can be used only through them: they replace it.
 func ParseGPUs(lines []string) []GPU {
 	var gpus []GPU
-	whole := false // the last one stands for all of its GPU
+	whole := false // the last device is a whole GPU
 	for _, line := range lines {
 		text := strings.TrimSpace(line)
 		switch {
@@ -90,10 +88,9 @@ func uuidIn(text string) string {
 	return strings.TrimSpace(uuid)
 }
 
-// Visible returns the GPUs that a value of VisibleVariable leaves, in its order. As
-// for CUDA an entry is a number or the beginning of a UUID, the first entry that
-// names no device ends the list, and an empty value leaves none (CUDA C++
-// Programming Guide, "CUDA Environment Variables").
+// Visible returns the GPUs that a value of VisibleVariable selects, in its order. As in CUDA, an
+// entry is a number or the start of a UUID, the first entry that matches no device ends the list,
+// and an empty value selects none (CUDA C++ Programming Guide, "CUDA Environment Variables").
 func Visible(gpus []GPU, value string) []GPU {
 	var left []GPU
 	for entry := range strings.SplitSeq(value, ",") {
@@ -106,7 +103,7 @@ func Visible(gpus []GPU, value string) []GPU {
 	return left
 }
 
-// find returns the one GPU that an entry means.
+// find returns the only GPU that an entry matches.
 func find(gpus []GPU, entry string) (found GPU, ok bool) {
 	isUUID := strings.HasPrefix(entry, "GPU-") || strings.HasPrefix(entry, "MIG-")
 	for _, g := range gpus {
@@ -115,7 +112,7 @@ func find(gpus []GPU, entry string) (found GPU, ok bool) {
 			return g, true
 		case isUUID && strings.HasPrefix(g.UUID, entry):
 			if ok {
-				return GPU{}, false // it could be either
+				return GPU{}, false // ambiguous
 			}
 			found, ok = g, true
 		}

@@ -11,7 +11,7 @@ func TestTotal(t *testing.T) {
 	t.Parallel()
 	s, err := Total()
 	if err != nil || s.CPU < 1 || s.MemMB < 16 || s.GPU != 0 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("got %+v, %v, want CPUs and memory without GPUs", s, err)
 	}
 }
 
@@ -33,23 +33,23 @@ func TestParseAndVisible(t *testing.T) {
 	t.Parallel()
 	gpus := ParseGPUs(strings.Split(listing, "\n"))
 	if got := ids(gpus); got != "0 MIG-b1 MIG-b2 2" {
-		t.Fatalf("devices are %s", got)
+		t.Fatalf("got devices %s, want MIG instances instead of GPU 1", got)
 	}
 	for value, want := range map[string]string{
 		"2,0": "2 0", " 2 , 0 ": "2 0", "0,7,2": "0", "": "", "-1": "", "GPU-aa1,2": "0 2", "GPU-": "0", "MIG-b2": "MIG-b2", "MIG-": "",
 	} {
 		if got := ids(Visible(gpus, value)); got != want {
-			t.Errorf("%q leaves %q, want %q", value, got, want)
+			t.Errorf("%q: got %q, want %q", value, got, want)
 		}
 	}
 }
 
-// TestGPUsAsksTheProgram uses a program of that name, as on a machine with GPUs.
-func TestGPUsAsksTheProgram(t *testing.T) {
+// TestGPUsRunsTheProgram uses a fake nvidia-smi.
+func TestGPUsRunsTheProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	if _, err := GPUs(t.Context()); err == nil || !strings.Contains(err.Error(), "nvidia-smi") {
-		t.Errorf("without the program: %v", err)
+		t.Errorf("without the program: got %v, want an error that names it", err)
 	}
 	program := "#!/bin/sh\nprintf 'GPU 0: x\\n\\nGPU 1: y\\n'\n"
 	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(program), 0o700); err != nil {
@@ -57,6 +57,6 @@ func TestGPUsAsksTheProgram(t *testing.T) {
 	}
 	gpus, err := GPUs(t.Context())
 	if got := ids(gpus); err != nil || got != "0 1" {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("got %s, %v, want 0 1", got, err)
 	}
 }

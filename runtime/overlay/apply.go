@@ -11,8 +11,8 @@ import (
 // maxDepth bounds the nesting of maps, so that no input can exhaust the stack.
 const maxDepth = 200
 
-// Apply returns base changed by overlay, without operation keys and tuples. It shares nothing with
-// the arguments, which do not change. Errors name the field.
+// Apply returns base changed by overlay, without operation keys and tuples. It shares nothing
+// with the arguments and does not change them. Errors name the field.
 func Apply(base, overlay map[string]any) (map[string]any, error) {
 	return apply(base, overlay, "", 0)
 }
@@ -43,7 +43,7 @@ func apply(base, overlay map[string]any, path string, depth int) (map[string]any
 	return out, nil
 }
 
-// sortedOps parses the keys and puts them into a fixed order.
+// sortedOps parses the keys and returns them in a fixed order.
 func sortedOps(overlay map[string]any) ([]op, error) {
 	byKind := [opCount][]op{}
 	for _, key := range slices.Sorted(maps.Keys(overlay)) {
@@ -56,7 +56,7 @@ func sortedOps(overlay map[string]any) ([]op, error) {
 	return slices.Concat(byKind[:]...), nil
 }
 
-// merge returns what a plain field becomes; old is nil if it is not there.
+// merge returns the merged value of a plain field; old is nil if it does not exist.
 func merge(old, value any, path string, depth int) (any, error) {
 	if m, ok := value.(map[string]any); ok {
 		oldMap, isMap := old.(map[string]any)
@@ -128,7 +128,7 @@ func findItem(list []any, on string, id any) map[string]any {
 	return nil
 }
 
-// isEqual compares two keys of items; only plain values can be equal.
+// isEqual compares two keys of items; only scalars can be equal.
 func isEqual(a, b any) bool {
 	switch a.(type) {
 	case map[string]any, []any, spec.Tuple:

@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Compose returns one overlay with the effect of first, then second: a role may have several. Of a
-// plain field and a Put of it the later wins. The arguments do not change.
+// Compose returns one overlay with the effect of first, then second: a role may have several. If
+// both set a field, plainly or by Put, the later overrides. The arguments do not change.
 func Compose(first, second map[string]any) (map[string]any, error) {
 	return compose(first, second, "", 0)
 }
@@ -36,7 +36,7 @@ func compose(first, second map[string]any, path string, depth int) (map[string]a
 	return out, nil
 }
 
-// addOp makes the overlay out do o as well, after all that it does already.
+// addOp adds o to the overlay out, to be done after its existing operations.
 func addOp(out map[string]any, o op, value any, path string, depth int) error {
 	if o.kind == opPut || o.kind == opDel {
 		removeOps(out, o.field)
@@ -69,8 +69,8 @@ func addOp(out map[string]any, o op, value any, path string, depth int) error {
 	return err
 }
 
-// settledValue returns the value that out gives to field for every base, if it does; nil for a
-// removed field.
+// settledValue returns the value that out gives to field for every base, if there is one; nil for
+// a removed field.
 func settledValue(out map[string]any, field string) (any, bool) {
 	if v, ok := out[Put(field)]; ok {
 		return v, true
@@ -96,8 +96,8 @@ func removeOps(out map[string]any, field string) {
 	}
 }
 
-// composeField joins two plain values of a field. Operations in maps stay, and so does a tuple,
-// which still has to replace the list of the base.
+// composeField merges two plain values of a field. It keeps operations in maps, and tuples, which
+// still have to replace the list of the base.
 func composeField(old, value any, path string, depth int) (any, error) {
 	oldMap, wasMap := old.(map[string]any)
 	newMap, isMap := value.(map[string]any)
@@ -105,7 +105,7 @@ func composeField(old, value any, path string, depth int) (any, error) {
 		return compose(oldMap, newMap, path, depth+1)
 	}
 	if old == nil {
-		return value, nil // kept as it is: it may hold operations
+		return value, nil // kept unchanged: it may contain operations
 	}
 	_, replaced := old.(spec.Tuple)
 	_, replaces := value.(spec.Tuple)

@@ -1,11 +1,10 @@
-// Package overlay merges a user's partial Kubernetes object (an "overlay") into
-// a generated one. Objects are JSON-like: map[string]any, []any, spec.Tuple,
-// strings, numbers, booleans and nil. Apply changes an object; Compose joins two
-// overlays of one object.
+// Package overlay merges a user's partial Kubernetes object (an "overlay") into a generated one.
+// Objects are JSON-like: map[string]any, []any, spec.Tuple, strings, numbers, booleans and nil.
+// Apply changes an object; Compose merges two overlays of one object.
 //
-// Plain fields merge: maps field by field, lists by appending; other values
-// replace, and so does a spec.Tuple for a list. The keys of Put, Join and Del treat
-// their field otherwise. They are TorchX's, so that its overlay files work.
+// Plain fields merge: maps field by field, lists by appending; other values replace, and a
+// spec.Tuple replaces a list. The keys of Put, Join and Del are operations. They are TorchX's, so
+// that its overlay files work.
 package overlay
 
 import (
@@ -15,8 +14,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Marker is the key that tells overlays by object kind ({Marker: true, "V1Pod": {...}}) from an
-// overlay.
+// Marker is the key that distinguishes overlays by object kind ({Marker: true, "V1Pod": {...}})
+// from an overlay.
 const Marker = "__torchx_overlays__"
 
 const (
@@ -25,18 +24,18 @@ const (
 	delPrefix  = "__del__:"
 )
 
-// Put returns the key under which a value replaces field, whatever was there.
+// Put returns the key whose value replaces field, whatever its old value.
 func Put(field string) string { return putPrefix + field }
 
-// Join returns the key under which a list of maps is merged into the list of field: an item changes
-// the item with the same value of on, or is appended.
+// Join returns the key whose list of maps is merged into the list of field: an item changes the
+// item with the same value of on, or is appended.
 func Join(field, on string) string { return joinPrefix + field + ":" + on }
 
 // Del returns the key that removes field; its value is ignored.
 func Del(field string) string { return delPrefix + field }
 
-// Replaced returns the key that stands for nothing once key follows it in a map whose order is known:
-// of a plain field and a Put of it the later wins. "" if there is none.
+// Replaced returns the key that has no effect if key follows it in an ordered map: the later of a
+// plain field and a Put of it overrides. It is "" if there is none.
 func Replaced(key string) string {
 	switch o, err := parseKey(key); {
 	case err == nil && o.kind == opMerge:
@@ -48,7 +47,7 @@ func Replaced(key string) string {
 }
 
 // opKind is the kind of a key. Operations on one field run in the order of these constants, since
-// maps have no order.
+// maps are unordered.
 type opKind int
 
 const (
@@ -63,7 +62,7 @@ const (
 type op struct {
 	kind  opKind
 	field string
-	on    string // join only
+	on    string // set for joins
 }
 
 func (o op) key() string {
@@ -89,7 +88,7 @@ func parseKey(key string) (op, error) {
 	if !ok {
 		return op{field: key}, nil
 	}
-	// The last colon: an object's field may contain one, a list's key never does.
+	// The last colon: a field of an object may contain one, a key of list items never does.
 	i := strings.LastIndexByte(rest, ':')
 	if i <= 0 || i == len(rest)-1 {
 		return op{}, fmt.Errorf("malformed JOIN key: `%s`, expected format from JOIN(field, on=key)", key)
@@ -105,7 +104,7 @@ func child(path, field string) string {
 	return path + "." + field
 }
 
-// clone returns a deep copy without tuples: what they ask for is done.
+// clone returns a deep copy with tuples replaced by lists.
 func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -141,7 +140,7 @@ func asList(v any) ([]any, bool) {
 	return nil, false
 }
 
-// typeName names the type of a value as a component's author knows it.
+// typeName returns the type of a value as component authors know it.
 func typeName(v any) string {
 	switch v := v.(type) {
 	case nil:

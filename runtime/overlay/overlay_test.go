@@ -26,7 +26,7 @@ func TestApplyVectors(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(data, &table); err != nil || len(table.Rows) == 0 {
-		t.Fatalf("%d rows, %v", len(table.Rows), err)
+		t.Fatalf("got %d rows, %v, want some", len(table.Rows), err)
 	}
 	for _, row := range table.Rows {
 		got, err := Apply(row.In[0], row.In[1])
@@ -37,7 +37,7 @@ func TestApplyVectors(t *testing.T) {
 			continue
 		}
 		if err != nil || !reflect.DeepEqual(got, row.Out) {
-			t.Errorf("Apply%v = %v, %v, want %v", row.In, got, err, row.Out)
+			t.Errorf("Apply%v: got %v, %v, want %v", row.In, got, err, row.Out)
 		}
 	}
 }
@@ -134,11 +134,11 @@ func TestApplyIsPure(t *testing.T) {
 	got["a"].([]any)[0].(object)["l"].([]any)[0] = "changed"
 	got["m"].(object)["j"].([]any)[0] = "changed"
 	if !reflect.DeepEqual(before, [2]any{base, over}) {
-		t.Errorf("arguments changed: %v, %v", base, over)
+		t.Errorf("got changed arguments %v, %v, want them unchanged", base, over)
 	}
 }
 
-// TestCompose checks that one composed overlay does what the two do in turn.
+// TestCompose checks that a composed overlay has the effect of both, one after the other.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	base := object{"l": []any{object{"n": "a", "v": 0}}, "m": object{"k": 1, "l": []any{0}}, "s": "x"}
@@ -163,7 +163,7 @@ func TestCompose(t *testing.T) {
 			}
 			if firstName == "put" && (secondName == "append" || secondName == "replace") ||
 				(firstName == "map replace" || firstName == "map put") && (secondName == "map" || secondName == "map put") {
-				continue // the later wins, see TestLaterOfPutAndPlainWins
+				continue // the later overrides, see TestLaterOfPutAndPlainWins
 			}
 			t.Run(firstName+", "+secondName, func(t *testing.T) {
 				t.Parallel()
@@ -188,7 +188,7 @@ func checkCompose(t *testing.T, base, first, second object) {
 		t.Fatal(err)
 	}
 	if got, err := Apply(base, both); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v applied: %v, %v, want %v", both, got, err, want)
+		t.Errorf("%v applied: got %v, %v, want %v", both, got, err, want)
 	}
 }
 
@@ -208,12 +208,12 @@ func TestLaterOfPutAndPlainWins(t *testing.T) {
 	}
 	for key, want := range map[string]string{"a": Put("a"), Put("a"): "a", Del("a"): "", Join("a", "n"): "", "__join__:bad": ""} {
 		if got := Replaced(key); got != want {
-			t.Errorf("Replaced(%q) = %q, want %q", key, got, want)
+			t.Errorf("Replaced(%q): got %q, want %q", key, got, want)
 		}
 	}
 }
 
-// The overlays of the golden dry run custom_overlay_ops, which sets two.
+// The overlays of the golden dry run custom_overlay_ops, which sets two of them.
 func TestComposeGolden(t *testing.T) {
 	t.Parallel()
 	first := object{"spec": object{
@@ -234,12 +234,12 @@ func TestComposeGolden(t *testing.T) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 	if n := len(first["spec"].(object)["tolerations"].([]any)); n != 1 {
-		t.Errorf("the first overlay grew to %d tolerations", n)
+		t.Errorf("first overlay: got %d tolerations, want it unchanged", n)
 	}
 }
 
-// FuzzApply checks that any two JSON objects merge without a panic, purely, and
-// that the result has no operations left on the way down through maps.
+// FuzzApply checks that any two JSON objects merge without a panic and without changes of the
+// arguments, always with the same result.
 func FuzzApply(f *testing.F) {
 	f.Add(`{"a":[1]}`, `{"a":[2],"__put__:b":{"c":1}}`)
 	f.Add(`{"c":[{"n":1}]}`, `{"__join__:c:n":[{"n":1,"x":2}],"__del__:d":null}`)
@@ -254,19 +254,19 @@ func FuzzApply(f *testing.F) {
 		got, err := Apply(base, over)
 		again, errAgain := Apply(base, over)
 		if !reflect.DeepEqual(got, again) || (err == nil) != (errAgain == nil) {
-			t.Errorf("two results: %v, %v and %v, %v", got, err, again, errAgain)
+			t.Errorf("got two results: %v, %v and %v, %v, want the same", got, err, again, errAgain)
 		}
 		if _, err := Compose(base, over); err != nil && err.Error() == "" {
-			t.Error("empty error")
+			t.Error("got an empty error, want a text")
 		}
 		if base != nil && over != nil && !reflect.DeepEqual(before, [2]any{base, over}) {
-			t.Errorf("arguments changed: %v, %v", base, over)
+			t.Errorf("got changed arguments %v, %v, want them unchanged", base, over)
 		}
 	})
 }
 
-// FuzzCompose checks that two overlays compose to one that can be applied where they can in turn, and
-// that composing is pure and keeps no field with both a plain value and a Put.
+// FuzzCompose checks that the composition of two overlays can be applied, that composing does not
+// change them, and that no field has both a plain value and a Put.
 func FuzzCompose(f *testing.F) {
 	f.Add(`{"__put__:tags":[1]}`, `{"tags":[2]}`)
 	f.Add(`{"tags":[1]}`, `{"__put__:tags":[2],"__del__:x":null}`)
@@ -280,7 +280,7 @@ func FuzzCompose(f *testing.F) {
 		before := [2]any{clone(first), clone(second)}
 		both, err := Compose(first, second)
 		if first != nil && second != nil && !reflect.DeepEqual(before, [2]any{first, second}) {
-			t.Fatalf("arguments changed: %v, %v", first, second)
+			t.Fatalf("got changed arguments %v, %v, want them unchanged", first, second)
 		}
 		if err != nil {
 			return
@@ -289,13 +289,13 @@ func FuzzCompose(f *testing.F) {
 			_, before := first[Replaced(key)]
 			_, after := second[Replaced(key)]
 			if _, left := both[Replaced(key)]; left && before && !after {
-				t.Errorf("%v, then %v: got %v, want no %q beside the later %q", first, second, both, Replaced(key), key)
+				t.Errorf("%v, then %v: got %v, want no %q besides the later %q", first, second, both, Replaced(key), key)
 			}
 		}
 		got, err := Apply(object{}, both)
 		again, errAgain := Apply(object{}, both)
 		if !reflect.DeepEqual(got, again) || (err == nil) != (errAgain == nil) {
-			t.Errorf("two results: %v, %v and %v, %v", got, err, again, errAgain)
+			t.Errorf("got two results: %v, %v and %v, %v, want the same", got, err, again, errAgain)
 		}
 	})
 }

@@ -9,24 +9,24 @@ import (
 func TestDying(t *testing.T) {
 	t.Parallel()
 	if Dying(os.Getpid()) {
-		t.Error("this process is not dying")
+		t.Error("this process: got dying, want not")
 	}
 	cmd := exec.Command("sleep", "600")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if Dying(cmd.Process.Pid) {
-		t.Error("a new process is not dying")
+		t.Error("a new process: got dying, want not")
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// At once, and for as long as anything of it is left.
+	// Immediately, and until the process is gone.
 	if !Dying(cmd.Process.Pid) {
-		t.Error("a killed process is dying")
+		t.Error("a killed process: got not dying, want dying")
 	}
 	_ = cmd.Wait() // it was killed
 	if !Dying(cmd.Process.Pid) {
-		t.Error("a process that is gone has died")
+		t.Error("an ended process: got not dying, want dying")
 	}
 }

@@ -1,16 +1,15 @@
-// Package procs looks at the processes of this machine: who descends from whom,
-// since when, and what marks them as a part of an app. Only Linux can tell; on
-// other systems nothing is found.
+// Package procs inspects the processes of this machine: ancestry, start times, and marks that identify
+// them as part of an app. It works only on Linux; on other systems it finds nothing.
 package procs
 
-// Process is one process as the system sees it now.
+// Process is the current state of a process.
 type Process struct {
 	PID, Parent, Session int
-	Start                uint64 // start time in the system's unit: with PID it names a process
+	Start                uint64 // start time in the system's unit: PID and Start identify a process
 	Zombie               bool
 }
 
-// Ancestors returns a process and all that it descends from.
+// Ancestors returns a process and its ancestors.
 func Ancestors(pid int) []Process {
 	var found []Process
 	for p, ok := Get(pid); ok && len(found) < maxDepth; p, ok = Get(p.Parent) {
@@ -19,10 +18,10 @@ func Ancestors(pid int) []Process {
 	return found
 }
 
-// maxDepth bounds a chain of parents, which may change while it is read.
+// maxDepth bounds a chain of parents, which may change during the read.
 const maxDepth = 1000
 
-// Descendants returns every live process below root, root itself left out.
+// Descendants returns every live process below root, without root.
 func Descendants(root int) []Process {
 	all := List()
 	children := map[int][]Process{}

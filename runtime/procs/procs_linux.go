@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Fields of /proc/PID/stat behind the name, from field 3 of proc(5) on.
+// Fields of /proc/PID/stat after the name, starting with field 3 of proc(5).
 const (
 	fieldState   = 0
 	fieldParent  = 1
@@ -25,11 +25,11 @@ const (
 
 func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
 
-// names lists a folder; what was read before an error is as good as it gets.
-func names(folder string) []string {
+// listFolder returns the names in a folder; if an error occurs, those read before it.
+func listFolder(folder string) []string {
 	dir, err := os.Open(folder)
 	if err != nil {
-		return nil // it is another user's, or gone
+		return nil // it belongs to another user or is gone
 	}
 	defer dir.Close()
 	all, _ := dir.Readdirnames(-1)
@@ -45,7 +45,7 @@ func readStat(pid int) [][]byte {
 	return parseStat(data)
 }
 
-// parseStat cuts "pid (name) state ppid …"; the name may have any character, ')' too.
+// parseStat parses "pid (name) state ppid …"; the name may contain any character, even ')'.
 func parseStat(data []byte) [][]byte {
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 {
@@ -61,7 +61,7 @@ func hasEnded(fields [][]byte) bool {
 // List returns every process.
 func List() []Process {
 	var all []Process
-	for _, name := range names("/proc") {
+	for _, name := range listFolder("/proc") {
 		if pid, err := strconv.Atoi(name); err == nil {
 			if p, ok := Get(pid); ok {
 				all = append(all, p)
@@ -71,7 +71,7 @@ func List() []Process {
 	return all
 }
 
-// Get returns the process of that pid, if there is one.
+// Get returns the process with a pid, if it exists.
 func Get(pid int) (Process, bool) {
 	f := readStat(pid)
 	if len(f) <= fieldStart {
@@ -85,8 +85,8 @@ func Get(pid int) (Process, bool) {
 	return p, err == nil
 }
 
-// Dying reports whether a process was killed or exits, and still has its files and
-// locks. That takes a moment, more with many threads.
+// Dying reports whether a process was killed or is exiting, but may still have its files and locks.
+// That takes a moment, longer with many threads.
 func Dying(pid int) bool {
 	f := readStat(pid)
 	if len(f) <= fieldFlags || hasEnded(f) {
@@ -101,11 +101,11 @@ func Dying(pid int) bool {
 
 // Ignores reports whether a process ignores a signal.
 func Ignores(pid, signal int) bool {
-	status, _ := os.ReadFile(procPath(pid, "status")) // ended: it ignores nothing
+	status, _ := os.ReadFile(procPath(pid, "status")) // a process that has ended ignores nothing
 	return inMask(status, "SigIgn:", signal)
 }
 
-// User returns the real user id of a process, -1 if it has ended.
+// User returns the real user ID of a process, -1 if it has ended.
 func User(pid int) int {
 	status, _ := os.ReadFile(procPath(pid, "status"))
 	fields := bytes.Fields(statusLine(status, "Uid:"))
@@ -119,24 +119,24 @@ func User(pid int) int {
 	return uid
 }
 
-// statusLine returns what stands behind a name in /proc/PID/status.
+// statusLine returns the value of a name in /proc/PID/status.
 func statusLine(status []byte, name string) []byte {
 	_, rest, _ := bytes.Cut(status, []byte("\n"+name))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	return bytes.TrimSpace(line)
 }
 
-// inMask looks up a signal in one of the masks of /proc/PID/status.
+// inMask reports whether a mask of /proc/PID/status contains a signal.
 func inMask(status []byte, mask string, signal int) bool {
 	bits, err := strconv.ParseUint(string(statusLine(status, mask)), 16, 64)
 	return err == nil && bits&(1<<(signal-1)) != 0
 }
 
-// HasOpen reports whether a process has a file open whose name in /proc/PID/fd (such
-// as "pipe:[4711]") matches.
+// HasOpen reports whether a process has an open file whose name in /proc/PID/fd (such as
+// "pipe:[4711]") matches.
 func HasOpen(pid int, match func(file string) bool) bool {
 	folder := procPath(pid, "fd")
-	for _, name := range names(folder) {
+	for _, name := range listFolder(folder) {
 		if file, err := os.Readlink(folder + "/" + name); err == nil && match(file) {
 			return true
 		}
@@ -147,7 +147,7 @@ func HasOpen(pid int, match func(file string) bool) bool {
 // HasFile reports whether a process has a file open.
 func HasFile(pid int, file os.FileInfo) bool {
 	folder := procPath(pid, "fd")
-	for _, name := range names(folder) {
+	for _, name := range listFolder(folder) {
 		if open, err := os.Stat(folder + "/" + name); err == nil && os.SameFile(open, file) {
 			return true
 		}
@@ -161,7 +161,7 @@ func Stopped(pid int) bool {
 	return len(f) > fieldState && f[fieldState][0] == 'T'
 }
 
-// HasEnv reports whether a process began with that variable ("K=V") in its environment.
+// HasEnv reports whether a process was started with a variable ("K=V") in its environment.
 func HasEnv(pid int, entry string) bool {
 	data, err := os.ReadFile(procPath(pid, "environ"))
 	if err != nil {

@@ -4,7 +4,7 @@ package procs
 
 import "os"
 
-// Only Linux tells about processes.
+// Only Linux provides this information.
 
 // List finds nothing on this system.
 func List() []Process { return nil }
@@ -12,19 +12,19 @@ func List() []Process { return nil }
 // Get finds nothing on this system.
 func Get(int) (Process, bool) { return Process{}, false }
 
-// Dying is not known on this system.
+// Dying is not supported on this system.
 func Dying(int) bool { return false }
 
-// Ignores is not known on this system.
+// Ignores is not supported on this system.
 func Ignores(int, int) bool { return false }
 
-// User is not known on this system.
+// User is not supported on this system.
 func User(int) int { return -1 }
 
-// HasFile is not known on this system: the caller's other marks have to do.
+// HasFile is not supported on this system: callers rely on other checks.
 func HasFile(int, os.FileInfo) bool { return true }
 
-// Stopped is not known on this system: a process that runs takes no harm from SIGCONT.
+// Stopped is not supported on this system: SIGCONT does not harm a running process.
 func Stopped(int) bool { return true }
 
 // HasOpen finds nothing on this system.

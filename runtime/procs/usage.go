@@ -2,10 +2,10 @@ package procs
 
 import "time"
 
-// Usage is what a process, or several, use of the machine.
+// Usage is the resource usage of one or several processes.
 type Usage struct {
-	CPU time.Duration // user and system so far, of children that were waited for, too
-	RSS int64         // resident memory now in bytes; what processes share counts for each
+	CPU time.Duration // user and system time so far, including children that were waited for
+	RSS int64         // current resident memory in bytes; shared memory counts for each process
 }
 
 // sample is a process with its usage.
@@ -14,9 +14,9 @@ type sample struct {
 	usage                Usage
 }
 
-// Trees adds up, for each root, the usage of that process, of all below it and of
-// the rest of its session. Roots that do not live are left out. It looks at each
-// process of the machine once.
+// Trees adds up, for each root, the usage of that process, of all its descendants and of other
+// processes of its session. It omits roots that do not exist. It reads each process of the machine
+// once.
 func Trees(roots []int) map[int]Usage { return trees(samples(), roots) }
 
 func trees(all []sample, roots []int) map[int]Usage {
@@ -39,10 +39,10 @@ func trees(all []sample, roots []int) map[int]Usage {
 	return found
 }
 
-// rootOf finds the root that a process belongs to, going up to it.
+// rootOf returns the root that a process belongs to.
 func rootOf(p *sample, byPID map[int]*sample, roots map[int]Usage) (int, bool) {
 	session := p.session
-	for range len(byPID) { // a list that was read while processes came and went may have a circle
+	for range len(byPID) { // a list that was read while processes changed may have a cycle
 		if _, ok := roots[p.pid]; ok {
 			return p.pid, true
 		}

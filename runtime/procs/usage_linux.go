@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// tick is the unit of times in /proc/PID/stat: the kernel shows every program 100
-// a second, whatever its own clock (USER_HZ, proc(5)).
+// tick is the unit of times in /proc/PID/stat: the kernel reports 100 per second to every program,
+// regardless of its internal clock (USER_HZ, proc(5)).
 const tick = time.Second / 100
 
 func samples() []sample {
 	page := int64(os.Getpagesize())
 	var all []sample
-	for _, name := range names("/proc") {
+	for _, name := range listFolder("/proc") {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}
@@ -29,7 +29,7 @@ func samples() []sample {
 	return all
 }
 
-// parseSample reads /proc/PID/stat.
+// parseSample parses /proc/PID/stat.
 func parseSample(data []byte, page int64) (s sample, ok bool) {
 	pid, _, ok := bytes.Cut(data, []byte(" "))
 	f := parseStat(data)

@@ -18,13 +18,13 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 		return nil, err
 	}
 	waiter, _ := b.(backend.Waiter)
-	for p := poller(); ; {
+	for p := newPoller(); ; {
 		if waiter != nil {
 			s, err := waiter.Wait(ctx, ref.ID)
 			if err == nil {
 				return r.recordStatus(ctx, ref, r.row(ctx, ref), s), nil
 			}
-			if s := r.recordedEnd(ctx, ref, err); s != nil {
+			if s := r.recordedResult(ctx, ref, err); s != nil {
 				return s, nil
 			}
 			// Not found: it is being submitted, or only the history has it.

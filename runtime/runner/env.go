@@ -40,9 +40,9 @@ func ParseEnv(args []string) (spec.Map[string], error) {
 // inject adds the variables of --env to every role, then the variables that identify the
 // app to its replicas. They override the role's own.
 func (r *Runner) inject(app *spec.App, backend string, q *PlanRequest) {
-	forced := r.forced(backend, q)
+	identity := r.identityEnv(backend, q)
 	for i := range app.Roles {
-		for _, vars := range []spec.Map[string]{q.Env, forced} {
+		for _, vars := range []spec.Map[string]{q.Env, identity} {
 			for _, e := range vars {
 				app.Roles[i].Env.Set(e.Key, e.Value)
 			}
@@ -50,7 +50,7 @@ func (r *Runner) inject(app *spec.App, backend string, q *PlanRequest) {
 	}
 }
 
-func (r *Runner) forced(backend string, q *PlanRequest) spec.Map[string] {
+func (r *Runner) identityEnv(backend string, q *PlanRequest) spec.Map[string] {
 	var env spec.Map[string]
 	env.Set(envJobID, history.AppKey{Backend: backend, ID: "${app_id}"}.Handle())
 	env.Set(envSessionID, r.sessionID())

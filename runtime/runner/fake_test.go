@@ -194,13 +194,13 @@ const goldenRandom = 0x123456789ABCDEF0
 // world is a runner over a fake called local, with a real history.
 type world struct {
 	*Runner
-	local    *fake
-	other    *fake
-	env      map[string]string
-	mu       sync.Mutex
-	warnings []string
-	clock    time.Time
-	gone     bool // whether submitters have died
+	local          *fake
+	other          *fake
+	env            map[string]string
+	mu             sync.Mutex
+	warnings       []string
+	clock          time.Time
+	submittersDead bool // whether submitters have died
 }
 
 func newWorld(t *testing.T) *world {
@@ -231,7 +231,7 @@ func newWorld(t *testing.T) *world {
 		LookupEnv: func(name string) (string, bool) { v, ok := w.env[name]; return v, ok },
 		Rand:      func() uint64 { n++; return n - 1 },
 		Now:       func() time.Time { w.clock = w.clock.Add(time.Second); return w.clock },
-		Alive:     func(string) bool { return !w.gone },
+		Alive:     func(string) bool { return !w.submittersDead },
 	}
 	return w
 }

@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -35,51 +34,30 @@ type Filter struct {
 	All     bool         // no limit
 }
 
-// Row is one app of List. Its JSON form is an element of `list --json`; unknown values are
-// null.
+// Row is one app of List. Unknown texts are "", unknown times and codes nil.
 type Row struct {
-	Handle      string     `json:"handle"`
-	AppID       string     `json:"app_id"`
-	Name        string     `json:"name"`
-	Backend     string     `json:"backend"`
-	State       spec.State `json:"state"`
-	Component   string     `json:"component"`
-	SubmittedAt *time.Time `json:"submitted_at"`
-	FinishedAt  *time.Time `json:"finished_at"`
-	ExitCode    *int       `json:"exit_code"`
-
-	Msg     string `json:"-"` // why it is in this state; may be empty
-	Foreign bool   `json:"-"` // started by another program or TORCHX_HOME
+	Handle      string
+	AppID       string
+	Name        string
+	Backend     string
+	State       spec.State
+	Component   string
+	SubmittedAt *time.Time
+	StartedAt   *time.Time
+	FinishedAt  *time.Time
+	ExitCode    *int
+	NumRestarts int
+	Msg         string // why it is in this state; "" for no particular reason
+	Foreign     bool   // started by another program or TORCHX_HOME
 
 	recorded bool // present in the history
-}
-
-// MarshalJSON writes empty strings as null.
-func (w Row) MarshalJSON() ([]byte, error) {
-	type plain Row // without this method
-	text := func(s string) *string {
-		if s == "" {
-			return nil
-		}
-		return &s
-	}
-	return json.Marshal(struct {
-		Handle string  `json:"handle"`
-		AppID  string  `json:"app_id"`
-		Name   *string `json:"name"`
-		plain
-		Component   *string    `json:"component"`
-		SubmittedAt *time.Time `json:"submitted_at"`
-		FinishedAt  *time.Time `json:"finished_at"`
-		ExitCode    *int       `json:"exit_code"`
-	}{w.Handle, w.AppID, text(w.Name), plain(w), text(w.Component), w.SubmittedAt, w.FinishedAt, w.ExitCode})
 }
 
 func (w *Row) ref() history.AppKey { return history.AppKey{Backend: w.Backend, ID: w.AppID} }
 
 // update applies the app's current status.
 func (w *Row) update(s *spec.Status) {
-	w.State, w.FinishedAt, w.ExitCode, w.Msg = s.State, s.FinishedAt, s.ExitCode, s.Msg
+	w.State, w.StartedAt, w.FinishedAt, w.ExitCode, w.NumRestarts, w.Msg = s.State, s.StartedAt, s.FinishedAt, s.ExitCode, s.NumRestarts, s.Msg
 	if w.SubmittedAt == nil {
 		w.SubmittedAt = s.SubmittedAt
 	}
@@ -89,7 +67,7 @@ func rowOf(a *history.App) *Row {
 	ref := a.AppKey
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, Msg: a.Msg, recorded: true,
+		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, recorded: true,
 	}
 }
 

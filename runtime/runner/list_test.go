@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -158,18 +157,5 @@ func TestListOfUnavailableBackend(t *testing.T) {
 	}
 	if len(w.warnings) != 0 {
 		t.Errorf("got warnings %q besides the error, want none", w.warnings)
-	}
-}
-
-func TestRowJSON(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
-	for want, row := range map[string]Row{
-		`{"handle":"h","app_id":"i","name":null,"backend":"b","state":"RUNNING","component":null,"submitted_at":null,"finished_at":null,"exit_code":null}`:                    {Handle: "h", AppID: "i", Backend: "b", State: spec.Running},
-		`{"handle":"h","app_id":"i","name":"n","backend":"b","state":"FAILED","component":"c","submitted_at":"2026-01-02T03:04:05.000006Z","finished_at":null,"exit_code":0}`: {Handle: "h", AppID: "i", Name: "n", Backend: "b", State: spec.Failed, Component: "c", SubmittedAt: &at, ExitCode: new(int)},
-	} {
-		if got, err := json.Marshal(row); err != nil || string(got) != want {
-			t.Errorf("got %s, %v\nwant %s", got, err, want)
-		}
 	}
 }

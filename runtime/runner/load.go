@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -35,10 +36,13 @@ type loaded struct {
 	Request json.RawMessage `json:"request"`
 
 	// Fields of `describe --json` besides App and Cfg.
-	Handle    string   `json:"handle"`
-	Component string   `json:"component"`
-	Args      []string `json:"args"`
-	Partial   bool     `json:"partial"`
+	Handle      string     `json:"handle"`
+	AppID       string     `json:"app_id"`
+	Name        string     `json:"name"`
+	SubmittedAt *time.Time `json:"submitted_at"`
+	Component   string     `json:"component"`
+	Args        []string   `json:"args"`
+	Partial     bool       `json:"partial"`
 }
 
 // Load decodes and validates the output of `run --dryrun --json`, edited or not. Errors:

@@ -45,7 +45,7 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 	if err == nil && len(ids) == 0 && !s.State.Started() && r.Waiting != nil {
 		r.Waiting(s)
 	}
-	for p := poller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.Status(ctx, ref) {
+	for p := newPoller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.Status(ctx, ref) {
 		if err := p.wait(ctx); err != nil {
 			return nil, err
 		}
@@ -56,14 +56,14 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 	if err != nil {
 		return nil, err
 	}
-	targets, err := selected(ref, r.replicas(ctx, ref, s), role, ids)
+	targets, err := selectReplicas(ref, r.replicas(ctx, ref, s), role, ids)
 	if err != nil {
 		return nil, err
 	}
 	if len(targets) == 0 {
 		return nil, notFound("app %s has no log because no replica was started: %s", ref.Handle(), cmp.Or(s.Msg, s.State.String()))
 	}
-	if err := r.missing(ctx, b, ref, s); err != nil {
+	if err := r.missingError(ctx, b, ref, s); err != nil {
 		return r.foundLogs(ctx, b, ref, s, targets, len(ids) > 0, o, err)
 	}
 	open := func(t spec.Replica) (backend.LogReader, error) {
@@ -77,7 +77,7 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 // CheckReplicas returns an error, with a similar name, if an app with status s lacks the
 // role or one of the replicas; "" and none mean all. Errors: backend.ErrNotFound.
 func (r *Runner) CheckReplicas(ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int) error {
-	_, err := selected(ref, r.replicas(ctx, ref, s), role, ids)
+	_, err := selectReplicas(ref, r.replicas(ctx, ref, s), role, ids)
 	return err
 }
 
@@ -110,9 +110,9 @@ func (r *Runner) replicas(ctx context.Context, ref history.AppKey, s *spec.Statu
 	return roles
 }
 
-// selected returns the replicas that role and ids select. If no role is known at all, it
+// selectReplicas returns the replicas that role and ids select. If no role is known at all, it
 // does not check ids.
-func selected(ref history.AppKey, known []spec.RoleStatus, role string, ids []int) ([]spec.Replica, error) {
+func selectReplicas(ref history.AppKey, known []spec.RoleStatus, role string, ids []int) ([]spec.Replica, error) {
 	var names []string
 	var targets []spec.Replica
 	var of *spec.RoleStatus
@@ -137,15 +137,15 @@ func selected(ref history.AppKey, known []spec.RoleStatus, role string, ids []in
 	for _, id := range ids {
 		replica := spec.Replica{Role: role, ID: id}
 		if of != nil && !slices.Contains(targets, replica) {
-			return nil, notFound("no replica %d in role %s of app %s: %s", id, role, ref.Handle(), span(of.Replicas))
+			return nil, notFound("no replica %d in role %s of app %s: %s", id, role, ref.Handle(), replicaRange(of.Replicas))
 		}
 		named = append(named, replica)
 	}
 	return named, nil
 }
 
-// span describes the replicas of a role.
-func span(replicas []spec.ReplicaStatus) string {
+// replicaRange describes the replicas of a role.
+func replicaRange(replicas []spec.ReplicaStatus) string {
 	if len(replicas) == 0 {
 		return "it has none"
 	}

@@ -93,7 +93,7 @@ func TestLogsOfAppThatNeverStarted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ref := w.crashed(t)
-	w.gone = true
+	w.submittersDead = true
 	_, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{})
 	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "torchx ended before the app was started") {
 		t.Errorf("got %v, want that the app was not started", err)

@@ -232,7 +232,7 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 				State:       s.State,
 				SubmittedAt: s.SubmittedAt,
 				FinishedAt:  s.FinishedAt,
-				GoneAt:      w.clock,
+				RemovedAt:   w.clock,
 				Command:     "prune",
 				Owner:       "1:2:3",
 			})
@@ -240,7 +240,7 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.change(w)
-			w.gone = !c.alive
+			w.submittersDead = !c.alive
 			w.Reconcile(t.Context())
 			_, descErr := w.local.Describe(t.Context(), "a")
 			_, recordErr := w.History.Get(t.Context(), "local", "a")

@@ -70,7 +70,7 @@ func (r *Runner) newTombstone(ctx context.Context, b backend.Backend, ref histor
 		State:       s.State,
 		SubmittedAt: s.SubmittedAt,
 		FinishedAt:  s.FinishedAt,
-		GoneAt:      r.now(),
+		RemovedAt:   r.now(),
 		Command:     how.command,
 		KeepLogs:    how.KeepLogs,
 		Owner:       submitter(),

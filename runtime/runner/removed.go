@@ -34,7 +34,7 @@ func removalText(t *history.Tombstone, kept *backend.RetainedLogs) string {
 		logs, where = "", keptText(kept)
 	}
 	return fmt.Sprintf("app %s, which ended as %s%s, was removed%s by `torchx %s` at %s%s",
-		t.Handle(), t.State, ended, logs, t.Command, timeText(t.GoneAt), where)
+		t.Handle(), t.State, ended, logs, t.Command, timeText(t.RemovedAt), where)
 }
 
 // keptText says where the logs of a removed app are.
@@ -94,7 +94,7 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 	if !can || kept == nil {
 		return nil, cause
 	}
-	targets, err := selected(ref, keptRoles(kept), role, ids)
+	targets, err := selectReplicas(ref, keptRoles(kept), role, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +160,9 @@ func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 	return roles
 }
 
-// missing returns an error if the app has ended and its backend lost it without a removal
+// missingError returns an error if the app has ended and its backend lost it without a removal
 // by torchx, else nil. It dates the loss by the first time it was noticed.
-func (r *Runner) missing(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) error {
+func (r *Runner) missingError(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) error {
 	if !s.State.Terminal() || !isGone(ctx, b, ref) {
 		return nil
 	}

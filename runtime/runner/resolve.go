@@ -28,7 +28,7 @@ func (r *Runner) Resolve(ctx context.Context, text string) (history.AppKey, erro
 	case strings.Contains(text, "://"):
 		return r.resolveHandle(ctx, text)
 	case text == lastApp:
-		return r.last(ctx)
+		return r.mostRecent(ctx)
 	}
 	return r.resolvePrefix(ctx, text)
 }
@@ -60,11 +60,11 @@ func (r *Runner) resolveHandle(ctx context.Context, text string) (history.AppKey
 			return exact, nil
 		}
 	}
-	return only(text, found)
+	return singleMatch(text, found)
 }
 
-// only returns the app that a prefix matches, or an error if several match.
-func only(text string, found []history.AppKey) (history.AppKey, error) {
+// singleMatch returns the app that a prefix matches, or an error if several match.
+func singleMatch(text string, found []history.AppKey) (history.AppKey, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
@@ -78,7 +78,7 @@ func only(text string, found []history.AppKey) (history.AppKey, error) {
 	return history.AppKey{}, fmt.Errorf("%q matches several apps, use more characters: %s", text, strings.Join(names, ", "))
 }
 
-func (r *Runner) last(ctx context.Context) (history.AppKey, error) {
+func (r *Runner) mostRecent(ctx context.Context) (history.AppKey, error) {
 	if r.History == nil {
 		return history.AppKey{}, errors.New("`-` means the most recent app, but no history is available: give a handle")
 	}
@@ -105,7 +105,7 @@ func (r *Runner) resolvePrefix(ctx context.Context, text string) (history.AppKey
 		return history.AppKey{}, err
 	}
 	if len(found) == 0 {
-		found = r.listed(ctx, text)
+		found = r.listedByBackend(ctx, text)
 	}
 	if len(found) == 0 {
 		found = r.removed(ctx, text) // commands then report its removal
@@ -116,7 +116,7 @@ func (r *Runner) resolvePrefix(ctx context.Context, text string) (history.AppKey
 	if len(found) == 0 {
 		return history.AppKey{}, notFound("no app %q: give a handle (backend://session/app_id) or a unique ID prefix, see `torchx list`", text)
 	}
-	return only(text, found)
+	return singleMatch(text, found)
 }
 
 // matches returns the apps of the history with an ID prefix, newest first.
@@ -138,9 +138,9 @@ func (r *Runner) matches(ctx context.Context, prefix string) ([]history.AppKey, 
 	return found, nil
 }
 
-// listed finds apps that the history lacks by their ID prefix in the list of the default
+// listedByBackend finds apps that the history lacks by their ID prefix in the list of the default
 // backend, which is on this machine.
-func (r *Runner) listed(ctx context.Context, prefix string) []history.AppKey {
+func (r *Runner) listedByBackend(ctx context.Context, prefix string) []history.AppKey {
 	names := r.Backends.Names()
 	if len(names) == 0 {
 		return nil

@@ -2,7 +2,6 @@
 // and removes apps. The backend is the source of truth about an app; the history (package
 // state) records what was submitted and the last known status. If the history cannot be
 // used, all functions continue with a warning.
-// and everything here goes on, with a warning, when it cannot be used.
 package runner
 
 import (
@@ -116,6 +115,6 @@ func (p *pause) wait(ctx context.Context) error {
 	}
 }
 
-// poller returns the pauses for polling an app: short at first, since most changes happen
+// newPoller returns the pauses for polling an app: short at first, since most changes happen
 // early, then half a second.
-func poller() *pause { return &pause{next: 10 * time.Millisecond, max: 500 * time.Millisecond} }
+func newPoller() *pause { return &pause{next: 10 * time.Millisecond, max: 500 * time.Millisecond} }

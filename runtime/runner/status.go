@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -27,17 +28,17 @@ func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, 
 	case errors.Is(err, backend.ErrNotFound) && row == nil:
 		return nil, r.unknownApp(ctx, ref)
 	case errors.Is(err, backend.ErrNotFound):
-		return r.lastKnown(ctx, b, ref, row)
+		return r.lastKnownStatus(ctx, b, ref, row)
 	}
-	if ended := r.recordedEnd(ctx, ref, err); ended != nil {
+	if ended := r.recordedResult(ctx, ref, err); ended != nil {
 		return ended, nil
 	}
 	return nil, fmt.Errorf("get status of app %s: %w", ref.Handle(), err)
 }
 
-// recordedEnd returns the recorded result of an app if cause says that its backend is
+// recordedResult returns the recorded result of an app if cause says that its backend is
 // unreachable; nil if no result is recorded.
-func (r *Runner) recordedEnd(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
+func (r *Runner) recordedResult(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
 	if r.History == nil || !errors.Is(cause, backend.ErrUnavailable) {
 		return nil
 	}
@@ -58,18 +59,18 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	if s.SubmittedAt == nil {
 		s.SubmittedAt = &row.SubmittedAt
 	}
-	if known := r.fullerEnd(ctx, ref, s); known != nil {
+	if known := r.fullerResult(ctx, ref, s); known != nil {
 		return known
 	}
-	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) {
+	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) && ctx.Err() == nil {
 		r.warn("%v", err)
 	}
 	return s
 }
 
-// fullerEnd returns the recorded result of an app if it has more replica results than s,
+// fullerResult returns the recorded result of an app if it has more replica results than s,
 // else nil: clusters delete pods, and their results with them.
-func (r *Runner) fullerEnd(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
+func (r *Runner) fullerResult(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
 	}
@@ -101,9 +102,9 @@ func countEnds(s *spec.Status) (n, all int) {
 	return n, all
 }
 
-// lastKnown returns the status of an app that its backend does not have: the recorded one
+// lastKnownStatus returns the status of an app that its backend does not have: the recorded one
 // if the app has ended or is being submitted, else FAILED.
-func (r *Runner) lastKnown(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
+func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
 		if errors.Is(err, history.ErrNotFound) {
@@ -141,35 +142,36 @@ func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
 	return s
 }
 
-// Description is an app as it was submitted; its JSON form is `describe --json`.
+// Description is an app as it was submitted.
 type Description struct {
-	Handle    string          `json:"handle"`
-	App       json.RawMessage `json:"app"`
-	Cfg       json.RawMessage `json:"cfg"`       // null if unknown
-	Component *string         `json:"component"` // nil if unknown
-	Args      []string        `json:"args"`
-	// Partial means that the history lacks the app; App holds what its backend reports.
-	Partial bool `json:"partial"`
+	Handle      string
+	Name        string          // "" if unknown
+	SubmittedAt *time.Time      // UTC; nil if the history does not have the app
+	App         json.RawMessage // a spec.App
+	Cfg         json.RawMessage // nil if unknown
+	Component   *string         // nil if unknown
+	Args        []string
+	Partial     bool // App holds only what the backend reports
 }
 
 // Describe returns what was submitted. Errors: backend.ErrNotFound, backend.ErrUnavailable.
 func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
-		if d, err := r.submitted(ctx, ref); d != nil || err != nil {
+		if d, err := r.submission(ctx, ref); d != nil || err != nil {
 			return d, err
 		}
 		return r.partial(ctx, ref)
 	}
-	d := &Description{Handle: ref.Handle(), App: row.App, Cfg: row.Cfg, Args: row.Args}
+	d := &Description{Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args}
 	if row.Component != "" {
 		d.Component = &row.Component
 	}
 	return d, nil
 }
 
-// submitted returns the submission that a backend keeps; nil if it keeps none.
-func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Description, error) {
+// submission returns the submission that a backend keeps; nil if it keeps none.
+func (r *Runner) submission(ctx context.Context, ref history.AppKey) (*Description, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -186,6 +188,9 @@ func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Descriptio
 		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
 	}
 	d := &Description{Handle: ref.Handle(), Args: s.Args, Partial: s.Partial}
+	if !s.Partial {
+		d.Name = s.App.Name
+	}
 	if s.Component != "" {
 		d.Component = &s.Component
 	}

@@ -82,7 +82,7 @@ func TestStatusOfInterruptedSubmit(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "just being submitted") {
 		t.Errorf("delete: got %v, want that the app is being submitted", err)
 	}
-	w.gone = true
+	w.submittersDead = true
 	s, err := w.Status(t.Context(), ref)
 	if err != nil || s.State != spec.Failed || *s.ExitCode != 125 || s.Msg != "torchx ended before the app was started" || s.FinishedAt == nil {
 		t.Fatalf("got %+v, %v, want FAILED with exit code 125", s, err)

@@ -39,7 +39,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	failpoint.Hit(failpoint.Recorded)
 	if err := b.Submit(ctx, p.Plan); err != nil {
 		if recorded {
-			r.failed(context.WithoutCancel(ctx), b, ref, err)
+			r.recordFailure(context.WithoutCancel(ctx), b, ref, err)
 		}
 		if errors.Is(err, backend.ErrUnavailable) {
 			err = &backend.StartError{Code: spec.ExitNotStarted, Err: err}
@@ -101,21 +101,21 @@ func (r *Runner) newRow(p *Planned) (history.App, error) {
 	}, nil
 }
 
-// failed updates the record of an app whose start failed. The backend's status is better
+// recordFailure updates the record of an app whose start failed. The backend's status is better
 // than the error; an app that existed before gets no record of this attempt.
-func (r *Runner) failed(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) {
+func (r *Runner) recordFailure(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) {
 	var err error
 	if errors.Is(cause, backend.ErrExists) {
 		err = r.History.Delete(ctx, ref.Backend, ref.ID)
 	} else {
-		err = r.History.SetStatus(ctx, ref.Backend, ref.ID, r.failure(ctx, b, ref, cause))
+		err = r.History.SetStatus(ctx, ref.Backend, ref.ID, r.failureStatus(ctx, b, ref, cause))
 	}
 	if err != nil && !errors.Is(err, history.ErrNotFound) {
 		r.warn("cannot record that app %s did not start: %v", ref.Handle(), err)
 	}
 }
 
-func (r *Runner) failure(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) *spec.Status {
+func (r *Runner) failureStatus(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) *spec.Status {
 	var start *backend.StartError
 	isStart := errors.As(cause, &start)
 	if seen, err := b.Describe(ctx, ref.ID); err == nil && (seen.State.Terminal() || !isStart) {

@@ -41,15 +41,15 @@ func alive(text string) bool {
 		return false
 	}
 	if f[1] == "" {
-		return answers(pid)
+		return isRunning(pid)
 	}
 	p, ok := procs.Get(pid)
 	return ok && !p.Zombie && f[2] == bootID() && f[1] == strconv.FormatUint(p.Start, 10)
 }
 
-// answers is for systems without start times. A reused pid counts as the same process: it
+// isRunning is for systems without start times. A reused pid counts as the same process: it
 // is safer to leave an app than to remove it.
-func answers(pid int) bool {
+func isRunning(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false

@@ -2,7 +2,7 @@
 
 package safefile
 
-// This system has no such flags; open looks first.
+// This system has no such flags; open checks the file first.
 const (
 	noFollow = 0
 	nonblock = 0

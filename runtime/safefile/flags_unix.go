@@ -6,5 +6,5 @@ import "golang.org/x/sys/unix"
 
 const (
 	noFollow = unix.O_NOFOLLOW
-	nonblock = unix.O_NONBLOCK // a named pipe without a writer is opened at once
+	nonblock = unix.O_NONBLOCK // opens a named pipe without waiting for a writer
 )

@@ -8,29 +8,29 @@ import (
 	"strconv"
 )
 
-// OwnerError says that a file belongs to another user.
+// OwnerError means that a file belongs to another user.
 type OwnerError struct {
 	Path       string
 	Owner, Own string // "alice (uid 1000)"
-	Name       string // of the owner, as one types it after sudo -u
+	Name       string // of the owner, as an argument of sudo -u
 }
 
 func (e *OwnerError) Error() string {
 	return fmt.Sprintf("%s belongs to %s, and torchx runs as %s", e.Path, e.Owner, e.Own)
 }
 
-// CheckOwner returns an *OwnerError if a file or folder belongs to another user: its
-// records could name any process to be ended. What belongs to root is as good as one's
-// own, such as a volume of a container. It follows links; a missing file is fine.
+// CheckOwner returns an *OwnerError if a file or folder belongs to another user: its records could
+// make torchx kill any process. Files of root are accepted, such as a container's volume. It follows
+// links; a missing file is fine.
 func CheckOwner(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil //nolint:nilerr // opening it says why it cannot be looked at
+		return nil //nolint:nilerr // opening it returns the reason
 	}
 	return checkOwner(path, info)
 }
 
-// CheckFolder is CheckOwner for a folder of a home that must not be a link.
+// CheckFolder is CheckOwner for a folder of a home, which must not be a link.
 func CheckFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -4,5 +4,5 @@ package safefile
 
 import "io/fs"
 
-// ownerOf is not known on this system.
+// ownerOf is not supported on this system.
 func ownerOf(fs.FileInfo) int { return -1 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownerOf returns the user id of a file's owner, -1 if it is not known.
+// ownerOf returns the user ID of a file's owner, -1 if unknown.
 func ownerOf(info fs.FileInfo) int {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(s.Uid)

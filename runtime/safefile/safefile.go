@@ -1,10 +1,10 @@
-// Package safefile opens files that another program may have replaced. A named pipe, a
-// device, a folder or a link in the place of a file gives an error instead of a command
-// that hangs, and a file that is far too large is not read into memory.
+// Package safefile opens files that another program may have replaced. A named pipe, a device, a
+// folder or a link in place of a file is an error instead of a command that hangs, and a file that is
+// far too large is not read into memory.
 //
-// Files of a home are opened by Open, OpenFile, ReadFile and WriteFile, which refuse
-// symbolic links: torchx makes none there. Files of the user's own, such as a job or a
-// component, are opened by OpenInput and ReadInput, which follow links.
+// Open, OpenFile, ReadFile and WriteFile are for files of a home and reject symbolic links, since
+// torchx creates none there. OpenInput and ReadInput are for users' files, such as a job or a
+// component, and follow links.
 package safefile
 
 import (
@@ -22,7 +22,7 @@ var (
 	ErrTooLarge   = errors.New("too large")
 )
 
-// cause is one of the errors above in words.
+// cause is one of the errors above with a text.
 type cause struct {
 	class error
 	text  string
@@ -31,7 +31,7 @@ type cause struct {
 func (c *cause) Error() string { return c.text }
 func (c *cause) Unwrap() error { return c.class }
 
-// Open opens a file of a home to read it.
+// Open opens a file of a home for reading.
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
 // OpenFile opens a file of a home with the flags of os.OpenFile.
@@ -39,10 +39,10 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return open(path, flag|noFollow, perm, os.Lstat, " (remove it)")
 }
 
-// OpenInput opens a file of the user's own to read it.
+// OpenInput opens a user's file for reading.
 func OpenInput(path string) (*os.File, error) { return open(path, os.O_RDONLY, 0, os.Stat, "") }
 
-// ReadFile reads a file of a home that has at most limit bytes.
+// ReadFile reads a file of a home of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
-// ReadInput reads a file of the user's own that has at most limit bytes.
+// ReadInput reads a user's file of at most limit bytes.
 func ReadInput(path string, limit int64) ([]byte, error) {
 	f, err := OpenInput(path)
 	if err != nil {
@@ -72,8 +72,8 @@ func WriteFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// open looks before it opens, since opening a device can have an effect, and after it,
-// since the file may have been replaced in between.
+// open checks the type before it opens the file, since opening a device can have an effect, and
+// afterwards, since the file may have been replaced in between.
 func open(path string, flag int, perm fs.FileMode, stat func(string) (fs.FileInfo, error), remedy string) (*os.File, error) {
 	if info, err := stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info.Mode(), remedy)
@@ -113,7 +113,7 @@ func kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// ReadAll reads an open file that has at most limit bytes.
+// ReadAll reads an open file of at most limit bytes.
 func ReadAll(f *os.File, limit int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plant makes one of each kind of file that is not a file.
-func plant(t *testing.T) (folder string) {
+// createAll creates a file of each kind.
+func createAll(t *testing.T) (folder string) {
 	t.Helper()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -29,9 +29,9 @@ func plant(t *testing.T) (folder string) {
 	return dir
 }
 
-func TestWhatIsRead(t *testing.T) {
+func TestRead(t *testing.T) {
 	t.Parallel()
-	dir := plant(t)
+	dir := createAll(t)
 	tests := []struct {
 		name                string
 		home, input         error  // of ReadFile and ReadInput
@@ -63,20 +63,20 @@ func TestWhatIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsWritten(t *testing.T) {
+func TestWrite(t *testing.T) {
 	t.Parallel()
-	dir := plant(t)
+	dir := createAll(t)
 	for _, name := range []string{"pipe", "folder", "zero", "link", "dangling"} {
 		if err := WriteFile(filepath.Join(dir, name), []byte("new")); !errors.Is(err, ErrNotRegular) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrNotRegular)
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the target of a dangling link: got %v, want no such file", err)
+		t.Errorf("target of a dangling link: got %v, want no file", err)
 	}
 	for _, name := range []string{"file", "new"} {
 		if err := WriteFile(filepath.Join(dir, name), []byte("new")); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want nil", name, err)
 		}
 		if data, err := ReadFile(filepath.Join(dir, name), 4); err != nil || string(data) != "new" {
 			t.Errorf("%s: got %q, %v, want the new text", name, data, err)

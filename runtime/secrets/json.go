@@ -8,11 +8,10 @@ import (
 	"io"
 )
 
-// JSON returns what may be shown of a JSON text, with its order and numbers kept
-// and without white space. A value below a secret name is hidden with all that is
-// in it; so is `value` beside a secret `name`, as Kubernetes writes variables;
-// lists are read as arguments; every other string is Text. An error means that
-// data is no JSON.
+// JSON returns a JSON text with secrets hidden, with its order and numbers unchanged and without
+// white space. Everything below a secret name is hidden, and so is `value` next to a secret
+// `name`, the form of Kubernetes variables. Lists are treated as arguments; all other strings
+// as by Text. The error means that data is not JSON.
 func (r *Rules) JSON(data []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -32,7 +31,7 @@ type masker struct {
 	out   bytes.Buffer
 }
 
-// value copies the next value; hide: it belongs to a secret.
+// value copies the next value; hide means that it is secret.
 func (m *masker) value(hide bool) error {
 	token, err := m.in.Token()
 	if err != nil {
@@ -45,7 +44,7 @@ func (m *masker) value(hide bool) error {
 		}
 		return m.list(hide)
 	case string:
-		return m.write(m.shown(v, hide))
+		return m.write(m.mask(v, hide))
 	case json.Number:
 		if hide {
 			return m.write(Hidden)
@@ -54,7 +53,7 @@ func (m *masker) value(hide bool) error {
 	return m.write(token)
 }
 
-func (m *masker) shown(s string, hide bool) string {
+func (m *masker) mask(s string, hide bool) string {
 	if hide && s != "" {
 		return Hidden
 	}
@@ -82,7 +81,7 @@ func (m *masker) object(hide bool) error {
 			return err
 		}
 		if key == "name" {
-			name = "" // a name is no secret, and one that is not a string is no name
+			name = "" // names are not secret; a name that is not a string is ignored
 			_ = json.Unmarshal(m.out.Bytes()[at:], &name)
 		}
 	}
@@ -120,7 +119,7 @@ func (m *masker) list(hide bool) error {
 	return m.close(']')
 }
 
-// element copies a value of a list that is no string.
+// element copies a value of a list that is not a string.
 func (m *masker) element(raw json.RawMessage, hide bool) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -138,7 +137,7 @@ func (m *masker) close(end byte) error {
 	return err
 }
 
-// write puts a scalar out; < > & stay as they are.
+// write writes a scalar without escaping < > &.
 func (m *masker) write(v any) error {
 	e := json.NewEncoder(&m.out)
 	e.SetEscapeHTML(false)

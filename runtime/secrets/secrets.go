@@ -1,19 +1,17 @@
-// Package secrets tells which names and values look like secrets and hides them
-// in what people read. It is about the screen only: nothing that is stored,
-// submitted or run is changed.
+// Package secrets recognizes secrets by names and values, and hides them in output for users.
+// It affects only what is shown: nothing that is stored, submitted or run is changed.
 //
-// A name is a secret's when one of its words (parts between `_`, `-`, `.`, or a
-// change from lower to upper case; case does not count) is or ends in TOKEN,
-// SECRET, PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL, or is WEBHOOK, AUTHORIZATION
-// or SSHPASS; or when it has the words API, ACCESS, PRIVATE, SECRET, SIGNING,
-// ENCRYPTION, ACCOUNT or MASTER before KEY (or the two as one word); or when it
-// begins with AWS_. So HF_TOKEN, WANDB_API_KEY and PGPASSWORD are secrets,
-// TOKENIZERS_PARALLELISM, MAX_TOKENS and KEYBOARD are not. TOKENS and PWD count
-// behind another word only (ACCESS_TOKENS, MYSQL_PWD). Names that end in FILE, PATH,
-// DIR, NAME or REF say where something is, and a few (see harmless) say nothing
-// secret. A user's own patterns come on top: `A,B*`, with * for any text.
+// A name is secret in three cases. One of its words (parts between `_`, `-`, `.`, or a change
+// from lower to upper case; case is ignored) is or ends in TOKEN, SECRET, PASSWORD, PASSWD,
+// PASSPHRASE or CREDENTIAL, or is WEBHOOK, AUTHORIZATION or SSHPASS. Or API, ACCESS, PRIVATE,
+// SECRET, SIGNING, ENCRYPTION, ACCOUNT or MASTER comes before KEY (or both are one word). Or it
+// starts with AWS_. So HF_TOKEN, WANDB_API_KEY and PGPASSWORD are secret, but
+// TOKENIZERS_PARALLELISM, MAX_TOKENS and KEYBOARD are not. TOKENS and PWD count only after
+// another word (ACCESS_TOKENS, MYSQL_PWD). Names that end in FILE, PATH, DIR, NAME or REF
+// contain locations, and a few (see harmlessNames) contain no secrets. Users can add patterns:
+// `A,B*`, with * for any text.
 //
-// A value is a secret by its form: see forms.
+// A value is secret by its format: see forms.
 package secrets
 
 import (
@@ -23,16 +21,15 @@ import (
 	"unicode"
 )
 
-// Hidden is what is shown in place of a secret.
+// Hidden is shown instead of a secret.
 const Hidden = "******"
 
-// Rules decide what a secret is. The zero value knows what this package
-// documents; it is safe for use by several goroutines.
+// Rules determine what is secret. The zero value has the rules in the package documentation. It
+// is safe for concurrent use.
 type Rules struct{ patterns []pattern }
 
-// New returns the rules with patterns of a user's: names of variables or
-// arguments, case does not count, with * for any text. An error names the
-// pattern that cannot be used.
+// New returns rules with a user's patterns: names of variables or arguments, ignoring case, with
+// * for any text. The error names the invalid pattern.
 func New(patterns []string) (*Rules, error) {
 	r := &Rules{}
 	for _, text := range patterns {
@@ -45,19 +42,19 @@ func New(patterns []string) (*Rules, error) {
 	return r, nil
 }
 
-// Name reports whether what is called name is a secret.
+// Name reports whether the value of a name is secret.
 func (r *Rules) Name(name string) bool {
 	if slices.ContainsFunc(r.patterns, func(p pattern) bool { return p.matches(name) }) {
 		return true
 	}
 	words := wordsOf(name)
-	if len(words) == 0 || harmless[strings.Join(words, "_")] || places[words[len(words)-1]] {
+	if len(words) == 0 || harmlessNames[strings.Join(words, "_")] || locationWords[words[len(words)-1]] {
 		return false
 	}
 	return words[0] == "AWS" && len(words) > 1 || secretWords(words)
 }
 
-// Value returns what may be shown of the value called name.
+// Value returns the value of a name, with secrets hidden.
 func (r *Rules) Value(name, value string) string {
 	if value != "" && r.Name(name) {
 		return Hidden
@@ -65,25 +62,25 @@ func (r *Rules) Value(name, value string) string {
 	return r.Text(value)
 }
 
-// harmless are names that a rule would catch and that hold no secret; those of
-// images name an object of Kubernetes.
-var harmless = set("IMAGE_SECRET", "IMAGE_PULL_SECRETS", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE",
+// harmlessNames are names without secrets that match a rule; the image secrets name Kubernetes
+// objects.
+var harmlessNames = set("IMAGE_SECRET", "IMAGE_PULL_SECRETS", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE",
 	"AWS_DEFAULT_OUTPUT", "AWS_PAGER", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", "AWS_ENDPOINT_URL", "AWS_EC2_METADATA_DISABLED")
 
-// places are last words of names that say where a secret is, not what.
-var places = set("FILE", "PATH", "DIR", "NAME", "REF")
+// locationWords are last words of names that contain a location instead of a secret.
+var locationWords = set("FILE", "PATH", "DIR", "NAME", "REF")
 
-// whole are words that alone make a name a secret's.
-var whole = set("WEBHOOK", "AUTHORIZATION", "SSHPASS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE")
+// completeWords make a name secret as a complete word.
+var completeWords = set("WEBHOOK", "AUTHORIZATION", "SSHPASS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE")
 
-// endings of a word do too; the words are often written as one (PGPASSWORD).
-// TOKENS is missing: those are counted, not kept.
+// endings make a name secret at the end of a word, since words are often joined (PGPASSWORD).
+// TOKENS is missing: tokens are usually counted.
 var endings = []string{
 	"TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE",
 	"CREDENTIAL", "CREDENTIALS", "APIKEY", "APIKEYS", "ACCESSKEY", "PRIVATEKEY", "SECRETKEY",
 }
 
-// pairs are second words and the first words that make a secret of them.
+// keyOwners and tokenOwners make a name secret before KEY and TOKENS.
 var (
 	keyOwners   = set("API", "ACCESS", "PRIVATE", "SECRET", "SIGNING", "ENCRYPTION", "ACCOUNT", "MASTER")
 	tokenOwners = set("API", "AUTH", "ACCESS", "REFRESH", "BEARER")
@@ -99,11 +96,11 @@ func set(words ...string) map[string]bool {
 
 func secretWords(words []string) bool {
 	for i, w := range words {
-		if whole[w] || hasEnding(w) {
+		if completeWords[w] || hasEnding(w) {
 			return true
 		}
 		if i == 0 {
-			continue // below are second words; PWD alone and OLDPWD are folders
+			continue // the checks below are for second words; PWD alone and OLDPWD are folders
 		}
 		before := words[i-1]
 		if (w == "KEY" || w == "KEYS") && keyOwners[before] || w == "TOKENS" && tokenOwners[before] || w == "PWD" {
@@ -117,7 +114,7 @@ func hasEnding(word string) bool {
 	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(word, e) })
 }
 
-// wordsOf splits a name into its words, in upper case.
+// wordsOf splits a name into words, in upper case.
 func wordsOf(name string) []string {
 	var words []string
 	var word strings.Builder
@@ -144,12 +141,12 @@ func wordsOf(name string) []string {
 	return words
 }
 
-// pattern is a name of a user's in upper case, split at its stars.
+// pattern is a user's name pattern in upper case, split at its stars.
 type pattern []string
 
 func parsePattern(text string) (pattern, error) {
 	if strings.Trim(text, "*") == "" || strings.ContainsFunc(text, badInName) {
-		return nil, fmt.Errorf("invalid pattern %q of secrets: write names with * for any text, as in MY_KEY or CORP_*", text)
+		return nil, fmt.Errorf("invalid pattern %q of secrets: use names with * for any text, such as MY_KEY or CORP_*", text)
 	}
 	return strings.Split(strings.ToUpper(text), "*"), nil
 }

@@ -27,7 +27,7 @@ func TestName(t *testing.T) {
 		"corp_x", "MyLicenseText", "axbyc", "ABC", "lr",
 	} {
 		if !r.Name(name) {
-			t.Errorf("%s is not seen as a secret", name)
+			t.Errorf("%s: got not secret, want secret", name)
 		}
 	}
 	for _, name := range []string{
@@ -37,7 +37,7 @@ func TestName(t *testing.T) {
 		"secretName", "LD_LIBRARY_PATH", "BYPASS", "corp", "xcorp_y", "ab", "acb", "LRX", "AXBYCZ",
 	} {
 		if r.Name(name) {
-			t.Errorf("%s is seen as a secret", name)
+			t.Errorf("%s: got secret, want not secret", name)
 		}
 	}
 }
@@ -46,12 +46,12 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "*", "**", "A B", "A=B", "A\n"} {
 		if _, err := New([]string{"OK", bad}); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("%q: got %v, want an error in one line", bad, err)
 		}
 	}
 }
 
-// sample makes a token of a form without this file having one.
+// sample assembles a token, so that this file does not contain one.
 func sample(prefix string, n int) string { return prefix + strings.Repeat("Ab1", n) }
 
 func TestText(t *testing.T) {
@@ -149,7 +149,7 @@ func TestValue(t *testing.T) {
 		{"REPO", "https://u:p@h/", "https://u:" + Hidden + "@h/"},
 	} {
 		if got := r.Value(c[0], c[1]); got != c[2] {
-			t.Errorf("%s=%s: got %s", c[0], c[1], got)
+			t.Errorf("%s=%s: got %s, want %s", c[0], c[1], got, c[2])
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzText checks that hiding is stable: what is hidden once stays as it is.
+// FuzzText checks that hiding is stable: hidden text does not change when hidden again.
 func FuzzText(f *testing.F) {
 	f.Add("HF_TOKEN=abc,LR=1 https://u:p@h")
 	f.Add(`API_KEY="a b" PASSWORD='`)

@@ -9,12 +9,11 @@ import (
 	"torchx/runtime/lazyregexp"
 )
 
-// forms matches texts that are secrets by their form, as their makers document
-// them: tokens of GitHub, GitLab, Hugging Face, AWS (access key ids), Google, Slack,
-// OpenAI and Anthropic, npm, PyPI and Docker Hub, signed JSON web tokens, what
-// follows Bearer or Basic in a header, private keys in PEM, and the password of a
-// URL (the second group; the first is kept). It is made on first use: most
-// commands have nothing to hide.
+// forms matches secrets by their format, as documented by their issuers: tokens of GitHub,
+// GitLab, Hugging Face, AWS (access key IDs), Google, Slack, OpenAI and Anthropic, npm, PyPI and
+// Docker Hub, signed JSON web tokens, text after Bearer or Basic in a header, private keys in
+// PEM, and the password of a URL (the second group; the first is kept). It is compiled on first
+// use: most commands have nothing to hide.
 var forms = lazyregexp.New(strings.Join([]string{
 	`(\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
 	`(\b(?i:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{16,})`,
@@ -33,12 +32,11 @@ var forms = lazyregexp.New(strings.Join([]string{
 	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
 }, "|"))
 
-// quoted matches what errors quote.
+// quoted matches quoted text in errors.
 var quoted = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
-// Text returns what may be shown of a text: in the place of values that have the
-// form of a secret, or are given to a secret name as in NAME=VALUE or --name VALUE,
-// stands Hidden.
+// Text returns a text with secrets hidden: values in the format of a secret, and values of secret
+// names as in NAME=VALUE or --name VALUE.
 func (r *Rules) Text(s string) string {
 	if strings.ContainsAny(s, "=:") {
 		s = r.errorsAbout(r.assignments(s))
@@ -46,7 +44,7 @@ func (r *Rules) Text(s string) string {
 	if strings.Contains(s, "-") {
 		s = r.options(s)
 	}
-	if len(s) < 8 { // shorter than any form
+	if len(s) < 8 { // shorter than all forms
 		return s
 	}
 	return replace(s, forms(), func(m []int) string {
@@ -59,8 +57,8 @@ func (r *Rules) Text(s string) string {
 	})
 }
 
-// assignments hides what is given to secret names. What follows the = of a harmless name
-// may hold a pair of its own: --env=TOKEN=x.
+// assignments hides the values of secret names. The value of a harmless name may itself contain
+// a pair: --env=TOKEN=x.
 func (r *Rules) assignments(s string) string {
 	return hide(s, assigned(s), func(start, end int) int {
 		if name, ok := strings.CutSuffix(s[start:end], "="); ok {
@@ -70,9 +68,9 @@ func (r *Rules) assignments(s string) string {
 	})
 }
 
-// assigned yields where a name begins to which something is given, and where that begins:
-// NAME=, --name= or, as in lists of variables, NAME: in upper case, also in quotes. It is
-// no regular expression, since those take microseconds a byte here.
+// assigned yields the start of each name with a value and the start of the value: NAME=, --name=
+// or, as in lists of variables, NAME: in upper case, also quoted. It avoids regular expressions,
+// which take microseconds per byte here.
 func assigned(s string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for at := 0; ; at++ {
@@ -99,7 +97,7 @@ func assigned(s string) iter.Seq2[int, int] {
 	}
 }
 
-// nameBefore returns where the name begins that ends at end; end if there is none.
+// nameBefore returns the start of the name that ends at end; end if there is none.
 func nameBefore(s string, end int, is func(byte) bool) int {
 	start := end
 	for start > 0 && is(s[start-1]) {
@@ -124,7 +122,7 @@ func (r *Rules) lenIfSecret(name, value string, sep byte) int {
 	return givenLen(value, sep)
 }
 
-// options hides the values of options that are separate words.
+// options hides the values of options in the following word.
 func (r *Rules) options(s string) string {
 	return hide(s, options(s), func(start, end int) int {
 		if !r.Name(strings.TrimRight(s[start:end], " \t")) {
@@ -134,8 +132,7 @@ func (r *Rules) options(s string) string {
 	})
 }
 
-// options yields where an option begins, -x or --name, and where its value begins behind
-// white space.
+// options yields the start of each option, -x or --name, and of its value after white space.
 func options(s string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for at := 0; ; {
@@ -157,14 +154,14 @@ func options(s string) iter.Seq2[int, int] {
 	}
 }
 
-// hide puts Hidden in the place of what follows matches, from begin to end of a name: as
-// many bytes as length says.
+// hide replaces the text after each match with Hidden. A match is a name from start to end;
+// length returns how many bytes follow to be replaced.
 func hide(s string, matches iter.Seq2[int, int], length func(start, end int) int) string {
 	var b strings.Builder
 	at := 0
 	for start, end := range matches {
 		if start < at {
-			continue // within what is hidden
+			continue // in hidden text
 		}
 		if n := length(start, end); n > 0 {
 			b.WriteString(s[at:end] + Hidden)
@@ -177,8 +174,8 @@ func hide(s string, matches iter.Seq2[int, int], length func(start, end int) int
 	return b.String() + s[at:]
 }
 
-// valueLen is how much at the begin of s is the value of the option before it: nothing of
-// another option, of a remark in parentheses, or of the words that messages go on with.
+// valueLen returns the length of an option's value at the start of s; 0 for another option, a
+// remark in parentheses, or words with which messages continue.
 func valueLen(s string) int {
 	word, _, _ := strings.Cut(s[:min(len(s), 8)], " ")
 	switch {
@@ -188,8 +185,8 @@ func valueLen(s string) int {
 	return givenLen(s, 0)
 }
 
-// errorsAbout hides what errors about the value of a secret's option quote: they begin
-// with its name and a colon.
+// errorsAbout hides quoted text in errors about the value of a secret option, which start with
+// its name and a colon.
 func (r *Rules) errorsAbout(s string) string {
 	for at := 0; ; at++ {
 		n := strings.Index(s[at:], ": ")
@@ -209,9 +206,9 @@ func hasOneSuffix(s string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(end string) bool { return strings.HasSuffix(s, end) })
 }
 
-// givenLen is how much at the begin of s is given to one name: up to white
-// space, the next pair (K=V,K2=V2 with that separator, 0 for none), or a ; or , that ends a
-// command or a pair. A quote that is not closed at the begin goes on to the end.
+// givenLen returns the length of a name's value at the start of s. It ends at white space, at
+// the next pair (K=V,K2=V2 with that separator, 0 for none), or at a ; or , that ends a command
+// or a pair. An unclosed quote at the start extends to the end.
 func givenLen(s string, sep byte) int {
 	i := 0
 	for i < len(s) && strings.IndexByte(" \t\n\f\r`", s[i]) < 0 {
@@ -234,7 +231,7 @@ func givenLen(s string, sep byte) int {
 	return max(min(1, i), len(strings.TrimRight(s[:i], ";,")))
 }
 
-// quotedLen is the length of the quoted text at the begin of s, 0 if it is not closed.
+// quotedLen returns the length of the quoted text at the start of s, 0 if it is not closed.
 func quotedLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -247,7 +244,7 @@ func quotedLen(s string) int {
 	return 0
 }
 
-// pairFollows reports whether s begins with the delimiter and the name of another pair.
+// pairFollows reports whether s starts with a delimiter and the name of another pair.
 func pairFollows(s string, sep byte) bool {
 	if strings.IndexByte(",;&", s[0]) < 0 {
 		return false
@@ -272,7 +269,7 @@ func replace(s string, re *regexp.Regexp, with func(m []int) string) string {
 	return b.String() + s[at:]
 }
 
-// Args returns what may be shown of a list of arguments.
+// Args returns a list of arguments with secrets hidden.
 func (r *Rules) Args(args []string) []string {
 	shown := make([]string, len(args))
 	follows := false
@@ -282,8 +279,8 @@ func (r *Rules) Args(args []string) []string {
 	return shown
 }
 
-// Arg returns what may be shown of one argument: Hidden behind a secret's option, as
-// in --password VALUE, else its Text. follows is TakesSecret of the argument before.
+// Arg returns an argument with secrets hidden: Hidden after a secret option, as in --password
+// VALUE, else its Text. follows is TakesSecret of the previous argument.
 func (r *Rules) Arg(arg string, follows bool) string {
 	if follows && arg != "" && !isOption(arg) {
 		return Hidden
@@ -294,7 +291,7 @@ func (r *Rules) Arg(arg string, follows bool) string {
 	return r.Text(arg)
 }
 
-// hasPair reports whether another pair follows in a value.
+// hasPair reports whether a value contains another pair.
 func hasPair(value string) bool {
 	for i := range value {
 		if pairFollows(value[i:], '=') {
@@ -304,12 +301,13 @@ func hasPair(value string) bool {
 	return false
 }
 
-// TakesSecret reports whether arg is an option whose value, a secret, is the next argument.
+// TakesSecret reports whether arg is an option whose secret value is the next argument.
 func (r *Rules) TakesSecret(arg string) bool {
 	return isOption(arg) && !strings.ContainsAny(arg, "= \t\n") && r.Name(arg)
 }
 
-// isOption holds for -x and --name; a single dash or a negative number is a value.
+// isOption reports whether arg is an option, -x or --name; a single dash or a negative number is
+// a value.
 func isOption(arg string) bool {
 	name := strings.TrimLeft(arg, "-")
 	return len(name) < len(arg) && name != "" && (name[0] < '0' || name[0] > '9') && len(arg)-len(name) <= 2

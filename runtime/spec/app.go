@@ -1,7 +1,6 @@
 // Package spec defines the types that all packages share: App, Role, Resource, Mount, State,
 // Status, Handle and the macro rules. It is plain data with JSON forms, imports only the
 // standard library and package units, and depends on neither Starlark nor any backend.
-// Starlark nor any backend.
 package spec
 
 import "slices"

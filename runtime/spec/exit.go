@@ -7,5 +7,5 @@ const (
 	ExitNotExecutable = 126
 	ExitNotFound      = 127
 	ExitSignal        = 128
-	ExitCancelled     = 130 // cancelled, or interrupted by Ctrl-C
+	ExitCancelled     = 130 // canceled, or interrupted by Ctrl-C
 )

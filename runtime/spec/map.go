@@ -51,22 +51,20 @@ func (m Map[V]) Clone() Map[V] { return append(Map[V]{}, m...) }
 // MarshalJSON writes an object with the keys in order.
 func (m Map[V]) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // whether to escape is for the caller to say
 	b.WriteByte('{')
 	for i, e := range m {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		k, err := json.Marshal(e.Key)
-		if err != nil {
+		if err := encoder.Encode(e.Key); err != nil {
 			return nil, err
 		}
-		v, err := json.Marshal(e.Value)
-		if err != nil {
+		b.WriteByte(':')
+		if err := encoder.Encode(e.Value); err != nil {
 			return nil, fmt.Errorf("encode %q: %w", e.Key, err)
 		}
-		b.Write(k)
-		b.WriteByte(':')
-		b.Write(v)
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

@@ -11,8 +11,8 @@ type Replica struct {
 	ID   int
 }
 
-// Status is the known state of an app; its JSON form is `torchx status --json`. Missing values
-// are null.
+// Status is the known state of an app. Its JSON form is that of files; `torchx status --json`
+// has its own.
 type Status struct {
 	Handle             string          `json:"handle"`
 	State              State           `json:"state"`
@@ -37,25 +37,6 @@ type Status struct {
 	SubmittedAt *time.Time `json:"submitted_at"`
 	StartedAt   *time.Time `json:"started_at"`
 	FinishedAt  *time.Time `json:"finished_at"`
-}
-
-// MarshalJSON writes an empty message as null.
-func (s Status) MarshalJSON() ([]byte, error) {
-	type plain Status
-	return json.Marshal(struct {
-		Handle      string  `json:"handle"`
-		State       State   `json:"state"`
-		NumRestarts int     `json:"num_restarts"`
-		Msg         *string `json:"msg"`
-		plain
-	}{s.Handle, s.State, s.NumRestarts, orNull(s.Msg), plain(s)})
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // RoleStatus groups the replicas of one role.
@@ -88,20 +69,6 @@ type ReplicaStatus struct {
 	// system time of all its processes.
 	MaxRSSBytes *int64   `json:"max_rss_bytes,omitempty"`
 	CPUSeconds  *float64 `json:"cpu_seconds,omitempty"`
-}
-
-// MarshalJSON writes an empty host name as null.
-func (r ReplicaStatus) MarshalJSON() ([]byte, error) {
-	type plain ReplicaStatus
-	return json.Marshal(struct {
-		ID       int     `json:"id"`
-		Role     string  `json:"role"`
-		State    State   `json:"state"`
-		ExitCode *int    `json:"exit_code"`
-		Attempt  int     `json:"attempt"`
-		Hostname *string `json:"hostname"`
-		plain
-	}{r.ID, r.Role, r.State, r.ExitCode, r.Attempt, orNull(r.Hostname), plain(r)})
 }
 
 // Replica returns the status of a replica, or nil.

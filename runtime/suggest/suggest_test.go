@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Expected values are what Python's difflib.get_close_matches(word, among, 1) returns.
-func TestClosestIsPythons(t *testing.T) {
+// Expected values are the results of Python's difflib.get_close_matches(word, candidates, 1).
+func TestClosestMatchesPython(t *testing.T) {
 	t.Parallel()
 	options := []string{"msg", "image", "num_replicas", "memMB", "max_retries", "nproc_per_node"}
 	tests := []struct {
-		word  string
-		among []string
-		want  string
+		word       string
+		candidates []string
+		want       string
 	}{
 		{"gpu.smal", []string{"gpu.small", "gpu.medium", "cpu.small"}, "gpu.small"},
 		{"imgae", options, "image"},
@@ -30,9 +30,9 @@ func TestClosestIsPythons(t *testing.T) {
 		{"spmd", []string{"dist.spmd"}, "dist.spmd"},
 	}
 	for _, test := range tests {
-		got, ok := Closest(test.word, test.among)
+		got, ok := Closest(test.word, test.candidates)
 		if got != test.want || ok != (test.want != "") {
-			t.Errorf("Closest(%q, %q) = %q, %v, want %q", test.word, test.among, got, ok, test.want)
+			t.Errorf("Closest(%q, %q): got %q, %v, want %q", test.word, test.candidates, got, ok, test.want)
 		}
 	}
 }
@@ -41,20 +41,20 @@ func TestClosestIgnoresHugeWords(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("a", 1<<20)
 	if got, ok := Closest(huge, []string{huge}); ok {
-		t.Errorf("a word of 1 MiB got a suggestion of %d bytes", len(got))
+		t.Errorf("a word of 1 MiB: got a suggestion of %d bytes, want none", len(got))
 	}
 	if got, ok := Closest("word", []string{huge, "world"}); !ok || got != "world" {
-		t.Errorf("Closest = %q, %v, want world", got, ok)
+		t.Errorf("got %q, %v, want world", got, ok)
 	}
 }
 
 func TestHint(t *testing.T) {
 	t.Parallel()
 	if got := Hint("mgs", []string{"msg", "image"}); got != " Did you mean msg?" {
-		t.Errorf("Hint = %q", got)
+		t.Errorf("got %q, want a suggestion of msg", got)
 	}
 	if got := Hint("zzz", []string{"msg", "image"}); got != "" {
-		t.Errorf("Hint of nothing like it = %q", got)
+		t.Errorf("no similar word: got %q, want none", got)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package units reads and writes amounts of bytes and of time as people type them.
+// Package units parses and formats amounts of bytes and time as people type them.
 package units
 
 import (
@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// prefixes are those of 1024, 1024² and so on.
+// prefixes of 1024, 1024² and so on.
 const prefixes = "KMGTPE"
 
-// maxText bounds what is read, in bytes: no amount needs more.
+// maxText bounds accepted texts in bytes: no amount needs more.
 const maxText = 40
 
-// ErrForm says that a text is no amount at all, ErrRange that it is too large for 64 bits.
+// ErrForm means that a text is not an amount, ErrRange that the amount exceeds 64 bits.
 var (
 	ErrForm  = errors.New("not an amount")
 	ErrRange = errors.New("too large")
 )
 
-// ParseBytes reads an amount of bytes as coreutils do: 10M and 10MiB count by 1024, 10MB by 1000.
-// It rounds down. Errors: ErrForm, ErrRange.
+// ParseBytes parses an amount of bytes like coreutils: 10M and 10MiB use powers of 1024, 10MB of
+// 1000. It rounds down. Errors: ErrForm, ErrRange.
 func ParseBytes(text string) (int64, error) {
 	number, unit := cutNumber(text)
 	factor, ok := bytesFactor(strings.ToLower(strings.TrimPrefix(unit, " ")))
@@ -41,7 +41,7 @@ func ParseBytes(text string) (int64, error) {
 	return whole.Int64(), nil
 }
 
-// bytesFactor is what a unit in lower case counts: "", "b", "k", "kb", "ki", "kib" …
+// bytesFactor returns the number of bytes of a unit in lower case: "", "b", "k", "kb", "ki", "kib" …
 func bytesFactor(unit string) (*big.Int, bool) {
 	if unit == "" || unit == "b" {
 		return big.NewInt(1), true
@@ -58,7 +58,7 @@ func bytesFactor(unit string) (*big.Int, bool) {
 	return new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(power)), nil), power > 0
 }
 
-// cutNumber parts the digits in front, with a point, from what follows.
+// cutNumber separates the leading digits, with a point, from the rest.
 func cutNumber(text string) (number, rest string) {
 	i := 0
 	for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.') {
@@ -67,16 +67,16 @@ func cutNumber(text string) (number, rest string) {
 	return text[:i], text[i:]
 }
 
-// parseDecimal reads 12, 1.5, .5 or 1. exactly.
+// parseDecimal parses 12, 1.5, .5 or 1. exactly.
 func parseDecimal(text string) (*big.Rat, bool) {
 	if text == "." {
 		return nil, false
 	}
-	return new(big.Rat).SetString(text) // refuses "" and a second point
+	return new(big.Rat).SetString(text) // rejects "" and a second point
 }
 
-// FormatBytes writes an amount with the largest unit that divides it (16GiB, 1000, 0), for
-// ParseBytes.
+// FormatBytes formats an amount with the largest unit that divides it (16GiB, 1000, 0), so that
+// ParseBytes can parse it.
 func FormatBytes(n int64) string {
 	unit := ""
 	for i := 0; i < len(prefixes) && n != 0 && n%1024 == 0; i++ {
@@ -91,7 +91,7 @@ type durationUnit struct {
 	size time.Duration
 }
 
-// durationUnits are the units of time, the largest first.
+// durationUnits are the units of time, largest first.
 var durationUnits = [...]durationUnit{
 	{"w", 7 * 24 * time.Hour},
 	{"d", 24 * time.Hour},
@@ -103,7 +103,7 @@ var durationUnits = [...]durationUnit{
 	{"ns", time.Nanosecond},
 }
 
-// RoundBytes writes an amount for people, with one digit behind the point: 9.5 MiB.
+// RoundBytes formats an amount for people, with one decimal: 9.5 MiB.
 func RoundBytes(n uint64) string {
 	names := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	i, f := 0, float64(n)
@@ -113,8 +113,8 @@ func RoundBytes(n uint64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") + " " + names[i]
 }
 
-// ParseDuration reads seconds (90, 0.5) or numbers with units (1h30m, 1.5d, 500ms): those of Go, d
-// and w. It rounds down to nanoseconds. Errors: ErrForm, ErrRange (over 292 years).
+// ParseDuration parses seconds (90, 0.5) or numbers with units (1h30m, 1.5d, 500ms): Go's, d and w.
+// It rounds down to nanoseconds. Errors: ErrForm, ErrRange (over 292 years).
 func ParseDuration(text string) (time.Duration, error) {
 	if text == "" || len(text) > maxText {
 		return 0, ErrForm
@@ -144,8 +144,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.Duration(whole.Int64()), nil
 }
 
-// FormatDuration writes a time in few units for ParseDuration: 0s, 90m is 1h30m, 36h is 1d12h. A
-// negative one has a sign.
+// FormatDuration formats a duration with few units, so that ParseDuration can parse it: 0s, 90m is
+// 1h30m, 36h is 1d12h. A negative one has a sign.
 func FormatDuration(d time.Duration) string {
 	if d == 0 {
 		return "0s"

@@ -14,7 +14,7 @@ func TestParseBytes(t *testing.T) {
 		"1.9": 1, ".5k": 512, "1E": 1 << 60, "9223372036854775807": math.MaxInt64,
 	} {
 		if got, err := ParseBytes(text); err != nil || got != want {
-			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
+			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for text, want := range map[string]error{
@@ -22,7 +22,7 @@ func TestParseBytes(t *testing.T) {
 		"1ib": ErrForm, "1e3": ErrForm, "99999999999999999999": ErrRange, "8E": ErrRange,
 	} {
 		if got, err := ParseBytes(text); !errors.Is(err, want) {
-			t.Errorf("%q: %d, %v, want %v", text, got, err, want)
+			t.Errorf("%q: got %d, %v, want %v", text, got, err, want)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func TestParseDuration(t *testing.T) {
 		"500ms": 500 * time.Millisecond, "1m500ms": time.Minute + 500*time.Millisecond, "0": 0, "3us": 3000, "0.1s": 100 * time.Millisecond,
 	} {
 		if got, err := ParseDuration(text); err != nil || got != want {
-			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for text, want := range map[string]error{
@@ -42,7 +42,7 @@ func TestParseDuration(t *testing.T) {
 		"99999999999999": ErrRange,
 	} {
 		if got, err := ParseDuration(text); !errors.Is(err, want) || err == nil {
-			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func TestFormatIsReadBack(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 1000: "1000", 1024: "1KiB", 16 << 30: "16GiB", 3 << 19: "1536KiB", 1 << 60: "1EiB"} {
 		got := FormatBytes(n)
 		if back, err := ParseBytes(got); got != want || back != n || err != nil {
-			t.Errorf("%d: %q (%d, %v), want %q", n, got, back, err, want)
+			t.Errorf("%d: got %q (%d, %v), want %q", n, got, back, err, want)
 		}
 	}
 	for d, want := range map[time.Duration]string{
@@ -60,11 +60,11 @@ func TestFormatIsReadBack(t *testing.T) {
 	} {
 		got := FormatDuration(d)
 		if back, err := ParseDuration(got); got != want || back != d || err != nil {
-			t.Errorf("%v: %q (%v, %v), want %q", d, got, back, err, want)
+			t.Errorf("%v: got %q (%v, %v), want %q", d, got, back, err, want)
 		}
 	}
 	if got := FormatDuration(math.MinInt64); got == "" {
-		t.Error("the smallest time has no text")
+		t.Error("smallest duration: got an empty text")
 	}
 }
 
@@ -72,7 +72,7 @@ func TestRoundBytes(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[uint64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 64 << 20: "64 MiB", 3 << 30: "3 GiB", 1 << 63: "8192 PiB"} {
 		if got := RoundBytes(n); got != want {
-			t.Errorf("RoundBytes(%d) = %q, want %q", n, got, want)
+			t.Errorf("RoundBytes(%d): got %q, want %q", n, got, want)
 		}
 	}
 }

@@ -12,24 +12,24 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Bounds of the work of one sample.
+// Limits of one sample.
 const (
-	maxApps      = 200                    // live apps, the newest
-	maxRecent    = 50                     // newest apps, among which ended ones are looked for
-	maxEndedAge  = time.Minute            // of an ended app
-	lineTimeout  = 200 * time.Millisecond // to read one last line
+	maxApps      = 200                    // live apps, newest first
+	maxRecent    = 50                     // newest apps, checked for recently ended ones
+	maxEndedAge  = time.Minute            // how long ended apps are included
+	lineTimeout  = 200 * time.Millisecond // for reading one last line
 	maxLineBytes = 400                    // of a last line
-	maxLineRead  = 16 * maxLineBytes      // progress bars overwrite one line many times
+	maxLineRead  = 16 * maxLineBytes      // progress bars overwrite a line many times
 )
 
-// liveStates are those of apps that have not ended.
+// liveStates are the states of apps that have not ended.
 var liveStates = []spec.State{spec.Unsubmitted, spec.Submitted, spec.Pending, spec.Running, spec.Unknown}
 
-// Sampler samples apps repeatedly. It is used by one goroutine.
+// Sampler samples apps repeatedly. It is not safe for concurrent use.
 type Sampler struct {
 	runner *runner.Runner
 	live   map[runner.Ref]bool         // at the previous sample
-	ended  map[runner.Ref]*spec.Status // final ones
+	ended  map[runner.Ref]*spec.Status // final statuses
 	cpu    map[int]time.Duration       // by process, at the previous sample
 	at     time.Time                   // of the previous sample
 }
@@ -57,8 +57,8 @@ func (s *Sampler) Sample(ctx context.Context, now time.Time) ([]*App, error) {
 	return apps, ctx.Err()
 }
 
-// rows returns the live apps, those that were live at the previous sample, and those
-// of the newest that may just have ended.
+// rows returns the live apps, those that were live at the previous sample, and the newest apps if
+// they ended recently.
 func (s *Sampler) rows(ctx context.Context) ([]runner.Row, error) {
 	rows, err := s.runner.List(ctx, runner.Filter{States: liveStates, Limit: maxApps})
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Sampler) status(ctx context.Context, row runner.Row) (*spec.Status, err
 	return status, err
 }
 
-// measure sets what processes use and the sums of each app.
+// measure sets the resource usage of processes and the sums of each app.
 func (s *Sampler) measure(apps []*App, now time.Time) {
 	cpu := map[int]time.Duration{}
 	used := processUsage(apps)
@@ -139,7 +139,7 @@ func processUsage(apps []*App) map[int]procs.Usage {
 	return procs.Trees(roots)
 }
 
-// percent returns the average CPU since the previous sample, else since the start.
+// percent returns the average CPU usage since the previous sample, else since the start.
 func (s *Sampler) percent(pid int, cpu time.Duration, elapsed *float64, now time.Time) *float64 {
 	before, known := s.cpu[pid]
 	seconds := now.Sub(s.at).Seconds()
@@ -156,24 +156,24 @@ func (s *Sampler) percent(pid int, cpu time.Duration, elapsed *float64, now time
 	return &percent
 }
 
-// ReadLastLines sets the last lines of the replicas in limit rows from row first on,
-// where each app and each replica is a row. Only logs on this machine are read.
+// ReadLastLines sets the last lines of the replicas in limit rows from row first on, where each app
+// and each replica is a row. It reads only logs on this machine.
 func (s *Sampler) ReadLastLines(ctx context.Context, apps []*App, first, limit int) {
 	row := 0
 	for _, a := range apps {
-		b, err := s.runner.Backends.Get(a.ref.Backend)
+		b, err := s.runner.Backends.Get(a.Backend)
 		readable := err == nil && backend.RunsHere(b)
 		row++
 		for i := range a.Replicas {
 			if r := &a.Replicas[i]; readable && row >= first && row < first+limit && ctx.Err() == nil {
-				r.LastLine = lastLine(ctx, b, a.ref.ID, spec.Replica{Role: r.Role, ID: r.ID})
+				r.LastLine = lastLine(ctx, b, a.AppID, spec.Replica{Role: r.Role, ID: r.ID})
 			}
 			row++
 		}
 	}
 }
 
-// lastLine returns the last line of a replica; nil if there is none within lineTimeout.
+// lastLine returns the last line of a replica; nil if it has none or reading takes too long.
 func lastLine(ctx context.Context, b backend.Backend, id string, r spec.Replica) *string {
 	ctx, cancel := context.WithTimeout(ctx, lineTimeout)
 	defer cancel()
@@ -198,8 +198,8 @@ func lastLine(ctx context.Context, b backend.Backend, id string, r spec.Replica)
 	return &line
 }
 
-// visiblePart returns what a terminal would show of a line: the text after its last
-// carriage return, at most maxLineBytes of it.
+// visiblePart returns the part of a line that a terminal would show: the text after its last
+// carriage return, up to maxLineBytes.
 func visiblePart(data string) string {
 	line := strings.TrimRight(data, "\r\n")
 	line = line[strings.LastIndexAny(line, "\r\n")+1:]

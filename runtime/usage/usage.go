@@ -1,8 +1,8 @@
-// Package usage samples what running apps use, for `top`.
+// Package usage samples the resource usage of running apps, for `top`.
 //
-// A Sampler joins the history (which apps run, or have just ended), the backends (their
-// status and last lines of output) and /proc (CPU time and memory of this machine's
-// processes) into one App each. CPU is the average since the previous sample.
+// A Sampler combines the history (which apps run, or have just ended), the backends (status and
+// last lines of output) and /proc (CPU time and memory of this machine's processes) into one App
+// each. CPU is the average since the previous sample.
 package usage
 
 import (
@@ -12,32 +12,26 @@ import (
 	"torchx/runtime/spec"
 )
 
-// App is one app; its JSON form is an element of `top --json`. Unknown values are nil.
+// App is one app. Unknown values are nil.
 type App struct {
-	Handle      string     `json:"handle"`
-	Name        string     `json:"name"`
-	State       spec.State `json:"state"`
-	NumRestarts int        `json:"num_restarts"`
+	runner.Row
+	NumRestarts int
 	Amounts
-	Replicas []Replica `json:"replicas"`
-
-	Waiting     string    `json:"-"` // why it has not started
-	SubmittedAt time.Time `json:"-"`
-
-	ref runner.Ref
+	Replicas []Replica
+	Waiting  string // why it has not started
 }
 
-// Amounts are what an app or a replica uses; nil where that is not known.
+// Amounts are the resources that an app or a replica uses; nil if unknown.
 type Amounts struct {
 	CPU     *float64 `json:"cpu_percent"` // 100 is one processor
-	RSS     *int64   `json:"rss_bytes"`   // after the end the peak
+	RSS     *int64   `json:"rss_bytes"`   // peak after the end
 	Elapsed *float64 `json:"elapsed_seconds"`
 }
 
-// Replica is one replica of an App.
+// Replica is one replica of an App. Amounts and Replica have the JSON form of `top --json`.
 type Replica struct {
 	Role    string     `json:"role"`
-	ID      int        `json:"id"`
+	ID      int        `json:"replica"`
 	State   spec.State `json:"state"`
 	Attempt int        `json:"attempt"`
 	PID     *int       `json:"pid"`
@@ -46,15 +40,16 @@ type Replica struct {
 }
 
 func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
+	row.State, row.StartedAt, row.FinishedAt, row.ExitCode = s.State, s.StartedAt, s.FinishedAt, s.ExitCode
+	if row.SubmittedAt == nil {
+		row.SubmittedAt = s.SubmittedAt
+	}
 	app := &App{
-		Handle: row.Handle, Name: row.AppID, State: s.State, NumRestarts: s.NumRestarts, ref: refOf(row),
-		Amounts: Amounts{Elapsed: elapsed(s.StartedAt, s.FinishedAt, now)}, Replicas: []Replica{},
+		Row: row, NumRestarts: s.NumRestarts, Replicas: []Replica{},
+		Amounts: Amounts{Elapsed: elapsed(s.StartedAt, s.FinishedAt, now)},
 	}
 	if s.State == spec.Pending {
 		app.Waiting = s.Msg
-	}
-	if s.SubmittedAt != nil {
-		app.SubmittedAt = *s.SubmittedAt
 	}
 	for _, role := range s.Roles {
 		for i := range role.Replicas {
@@ -90,7 +85,7 @@ func elapsed(from, to *time.Time, now time.Time) *float64 {
 	return &seconds
 }
 
-// sum adds up the replicas, of a live app only those that run.
+// sum adds up the replicas; of a live app, only the running ones.
 func (a *App) sum() {
 	for i := range a.Replicas {
 		r := &a.Replicas[i]

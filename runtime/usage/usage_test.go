@@ -31,7 +31,7 @@ func TestPercent(t *testing.T) {
 	for _, c := range []struct {
 		pid     int
 		elapsed *float64
-		want    float64 // -1: not known
+		want    float64 // -1: unknown
 	}{
 		{1, &attempt, 100}, // 2 s more in 2 s
 		{2, &attempt, 30},  // another process: 3 s of 10 s
@@ -61,13 +61,13 @@ func TestNewApp(t *testing.T) {
 	app.sum()
 	live, done := app.Replicas[0], app.Replicas[1]
 	if *app.Elapsed != 10 || *live.PID != 5 || live.CPU != nil || app.RSS != nil {
-		t.Errorf("the live part is %+v of %+v", live, app)
+		t.Errorf("live replica: got %+v of %+v", live, app)
 	}
 	if done.PID != nil || *done.CPU != 50 || *done.RSS != 7 || *done.Elapsed != 5 {
-		t.Errorf("the ended replica is %+v", done)
+		t.Errorf("ended replica: got %+v", done)
 	}
-	app.State = spec.Succeeded // all replicas count, not only those that run
+	app.State = spec.Succeeded // all replicas count, not only running ones
 	if app.sum(); *app.CPU != 50 || *app.RSS != 7 {
-		t.Errorf("the sum is %v CPU, %v bytes, want 50 and 7", *app.CPU, *app.RSS)
+		t.Errorf("sum: got %v CPU, %v bytes, want 50 and 7", *app.CPU, *app.RSS)
 	}
 }

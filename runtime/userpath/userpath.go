@@ -1,5 +1,5 @@
-// Package userpath expands the ~ of paths where no shell has done it: in options, in
-// configuration files and behind the = of a flag.
+// Package userpath expands ~ in paths that no shell has expanded: in options, in configuration files
+// and after the = of a flag.
 package userpath
 
 import (
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Expand replaces a leading ~ by home, or by the home of this process's user if home is "",
-// and a leading ~NAME by the home of that user. A ~ elsewhere is part of a name. An error
-// names the user that does not exist.
+// Expand replaces a leading ~ by home, or by the home of this process's user if home is "", and a
+// leading ~NAME by the home of that user. Elsewhere ~ is an ordinary character. It fails if the user
+// does not exist.
 func Expand(path, home string) (string, error) {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok {
@@ -23,7 +23,7 @@ func Expand(path, home string) (string, error) {
 	}
 	home, err := homeOf(name, home)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w (write ./%s for a name that begins with ~)", path, err, path)
+		return "", fmt.Errorf("%s: %w (write ./%s for a name that starts with ~)", path, err, path)
 	}
 	return strings.TrimRight(home, "/") + rest, nil
 }
@@ -33,7 +33,7 @@ func homeOf(name, home string) (string, error) {
 	case name != "":
 		u, err := user.Lookup(name)
 		if err != nil {
-			return "", fmt.Errorf("no user %q is known", name)
+			return "", fmt.Errorf("user %q not found", name)
 		}
 		return u.HomeDir, nil
 	case home != "":

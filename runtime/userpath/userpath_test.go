@@ -9,7 +9,7 @@ func TestExpand(t *testing.T) {
 	t.Parallel()
 	me, err := user.Current()
 	if err != nil {
-		t.Fatalf("this user has no name: %v", err)
+		t.Fatalf("name of this user: %v", err)
 	}
 	for path, want := range map[string]string{
 		"~":                      "/h",

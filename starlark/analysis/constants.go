@@ -56,11 +56,11 @@ func (p *problems) literal(e syntax.Expr) starlark.Value {
 	if to-from > maxLiteral {
 		return nil
 	}
-	again, err := dialect().ParseExpr("", "("+p.file.Text[from:to]+")", 0)
+	reparsed, err := dialect().ParseExpr("", "("+p.file.Text[from:to]+")", 0)
 	if err != nil {
 		return nil
 	}
-	return ConstantValue(again, nil)
+	return ConstantValue(reparsed, nil)
 }
 
 // maxLiteral bounds the text of an argument to evaluate, in bytes.

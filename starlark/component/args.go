@@ -113,7 +113,7 @@ func (p *argParser) option(arg string) error {
 	if err != nil {
 		return err
 	}
-	if _, again := p.out.given[param.Name]; again {
+	if _, repeated := p.out.given[param.Name]; repeated {
 		return fmt.Errorf("repeated argument %s", param.Flag())
 	}
 	if !hasValue {
@@ -201,11 +201,11 @@ func mergeRecorded(params []Param, recorded, args []string) ([]string, error) {
 	if len(recorded) == 0 {
 		return args, nil
 	}
-	now, err := parseArgs(params, args)
+	current, err := parseArgs(params, args)
 	if err != nil {
 		return nil, err
 	}
-	then, err := parseArgs(params, recorded)
+	earlier, err := parseArgs(params, recorded)
 	if errors.Is(err, ErrHelp) {
 		err = errors.New("--help is one of them") // the new arguments do not ask for help
 	}
@@ -216,17 +216,17 @@ func mergeRecorded(params []Param, recorded, args []string) ([]string, error) {
 		return recorded, nil
 	}
 	var out []string
-	for _, o := range then.options {
-		if _, replaced := now.given[o.param]; !replaced {
+	for _, o := range earlier.options {
+		if _, replaced := current.given[o.param]; !replaced {
 			out = append(out, o.words...)
 		}
 	}
-	for _, o := range now.options {
+	for _, o := range current.options {
 		out = append(out, o.words...)
 	}
-	rest := then.rest
-	if now.closed {
-		rest = now.rest
+	rest := earlier.rest
+	if current.closed {
+		rest = current.rest
 	}
 	if len(rest) > 0 {
 		// Without "--" a switch before them would take the first as its value.

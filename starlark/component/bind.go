@@ -93,7 +93,7 @@ func byParam[V any](m map[string]V) (map[string]V, error) {
 	out := make(map[string]V, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		name := underscores(key)
-		if _, again := out[name]; again {
+		if _, repeated := out[name]; repeated {
 			return nil, fmt.Errorf("repeated argument %s", name)
 		}
 		out[name] = m[key]

@@ -271,7 +271,7 @@ func didYouMean(text string, all []Summary) string {
 	for _, s := range all {
 		names = append(names, s.Name)
 		function := s.Name[strings.LastIndexByte(s.Name, '.')+1:]
-		if _, again := byFunction[function]; !again {
+		if _, known := byFunction[function]; !known {
 			byFunction[function] = s.Name
 			functions = append(functions, function)
 		}

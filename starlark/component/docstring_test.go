@@ -22,7 +22,7 @@ func TestParseDoc(t *testing.T) {
         opts (Optional[dict[str, int]]): more (in parentheses)
         spaced  (int, optional) :  odd
 
-        last(float): behind a blank line
+        last(float): after a blank line
     Returns:
         an app
 
@@ -39,7 +39,7 @@ func TestParseDoc(t *testing.T) {
 		{"rest", "int", "the others", 10},
 		{"opts", "Optional[dict[str, int]]", "more (in parentheses)", 11},
 		{"spaced", "int, optional", "odd", 12},
-		{"last", "float", "behind a blank line", 14},
+		{"last", "float", "after a blank line", 14},
 	}
 	if !reflect.DeepEqual(got.Args, want) {
 		t.Errorf("args %v\nwant %v", got.Args, want)

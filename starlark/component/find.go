@@ -293,7 +293,7 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 		case r.library != "":
 			form = "@" + r.library + "//" + form
 		}
-		return nil, fmt.Errorf("component %s has no function: write %s (%s)", brief.Quote(r.text), form, list)
+		return nil, fmt.Errorf("component %s is missing a function name: write %s (%s)", brief.Quote(r.text), form, list)
 	case v == nil:
 		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief.Quote(r.function), name, list, suggest.Hint(r.function, public))
 	}

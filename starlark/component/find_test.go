@@ -133,8 +133,8 @@ func TestFindRefuses(t *testing.T) {
 		{"mine.trian", "Did you mean train?"},
 		{"min.train", "Did you mean mine.train?"},
 		{"utils._helper", "is private"},
-		{"utils.", `has no function: write utils.FUNCTION (the file has echo, undocumented)`},
-		{"comps.star", `has no function: write comps.star:FUNCTION (the file has simple, undocumented`},
+		{"utils.", `is missing a function name: write utils.FUNCTION (the file has echo, undocumented)`},
+		{"comps.star", `is missing a function name: write comps.star:FUNCTION (the file has simple, undocumented`},
 		{"comps.star:", "write comps.star:FUNCTION"},
 		{"comps.star:nope", `no function "nope" in`},
 		{"comps.star:simpl", "Did you mean simple?"},
@@ -330,7 +330,7 @@ func TestNestedModules(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"a.c.fn": "Did you mean a.b.c.fn?", "a..fn": "unknown component", "a.b.": "has no function: write a.b.FUNCTION (the file has fn)", ".a.fn": "unknown component", "a.b.nope": "no function \"nope\"",
+		"a.c.fn": "Did you mean a.b.c.fn?", "a..fn": "unknown component", "a.b.": "is missing a function name: write a.b.FUNCTION (the file has fn)", ".a.fn": "unknown component", "a.b.nope": "no function \"nope\"",
 	} {
 		if _, err := loader.Find(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", ref, err, want)

@@ -243,7 +243,7 @@ func showDuration(v starlark.Value) (string, bool) {
 	if !ok || !(seconds >= 0) || seconds > float64(maxSeconds) {
 		return "", false
 	}
-	if n, whole := v.(starlark.Int); whole {
+	if n, isInt := v.(starlark.Int); isInt {
 		whole, _ := n.Int64() // at most maxSeconds
 		return units.FormatDuration(time.Duration(whole) * time.Second), true
 	}

@@ -47,7 +47,24 @@ func (l *Loader) libraryLocations(r reference) ([]location, error) {
 		}
 	}
 	hint := suggest.Hint(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))
+	if file := sameName(fsys, candidates[0]); file != "" {
+		hint = " Did you mean " + file + "?"
+	} else if hint == "" {
+		hint = " `torchx component list` lists the components"
+	}
 	return nil, fmt.Errorf("component file @%s//%s does not exist.%s", r.library, candidates[0], hint)
+}
+
+// sameName returns a file of another folder that has the same name, "" if none has.
+func sameName(fsys fs.FS, file string) (found string) {
+	_ = fs.WalkDir(fsys, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && path.Base(name) == path.Base(file) {
+			found = name
+			return fs.SkipAll
+		}
+		return nil // folders that cannot be read have no suggestion
+	})
+	return found
 }
 
 // filesBelow lists the Starlark files of one folder with their full paths.

@@ -70,9 +70,10 @@ func TestFindInLibraryRefuses(t *testing.T) {
 	loader := withLibraries(t, map[string]string{".torchxconfig": ""})
 	for ref, want := range map[string]string{
 		"@acme//trian.star:go":     "component file @acme//trian.star does not exist. Did you mean train.star?",
+		"@acme//broken.star:f":     "component file @acme//broken.star does not exist. Did you mean sub/broken.star?",
 		"@acme//../x.star:go":      "leads out of the library",
 		"@acme//train.star:og":     `no function "og" in @acme//train.star`,
-		"@acme//train.star":        "has no function: write @acme//train.star:FUNCTION (the file has go, undocumented)",
+		"@acme//train.star":        "is missing a function name: write @acme//train.star:FUNCTION (the file has go, undocumented)",
 		"@acme//train.star:_x":     "is private",
 		"@acme//sub/broken.star:f": "@acme//sub/broken.star:1",
 		"@amce//train.star:go":     "library @amce: not listed: file does not exist. Did you mean acme?",

@@ -36,7 +36,7 @@ func (p *Param) Short() bool { return utf8.RuneCountInString(p.Name) == 1 }
 // IsSwitch reports whether the value of the option can be left out.
 func (p *Param) IsSwitch() bool { return kinds[p.Type.Kind].bare != "" }
 
-// Flag returns the parameter as it is typed: "--name", "-x".
+// Flag returns the parameter as typed: "--name", "-x".
 func (p *Param) Flag() string {
 	switch {
 	case p.Variadic:

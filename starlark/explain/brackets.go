@@ -11,7 +11,7 @@ import (
 // brackets explains brackets that are not closed, or closed by another kind of bracket.
 func (r *report) brackets() bool {
 	if strings.HasPrefix(r.msg, "unexpected ") {
-		return r.say("no bracket is open here")
+		return r.advise("no bracket is open here")
 	}
 	if len(r.open) == 0 {
 		return false

@@ -14,13 +14,13 @@ func (r *report) characters() bool {
 	case strings.HasPrefix(r.msg, "unexpected input character"):
 		c, _ := utf8.DecodeRuneInString(r.text[min(r.offset, len(r.text)):])
 		if advice := characterAdvice(c); advice != "" {
-			return r.say(advice)
+			return r.advise(advice)
 		}
 		return true
 	case strings.HasPrefix(r.msg, "stray backslash"):
-		return r.say("a \\ that joins lines must be the last character of its line")
+		return r.advise("a \\ that joins lines must be the last character of its line")
 	case strings.HasPrefix(r.msg, "invalid escape sequence"), strings.HasPrefix(r.msg, "truncated escape sequence"):
-		return r.say(`write \\ for a backslash, or r"…" for a string without escapes`)
+		return r.advise(`write \\ for a backslash, or r"…" for a string without escapes`)
 	}
 	return false
 }
@@ -60,16 +60,16 @@ func characterAdvice(c rune) string {
 func (r *report) strings() bool {
 	switch {
 	case strings.HasPrefix(r.msg, "unexpected newline in string"):
-		return r.say(`the string is not closed on its line: add the quote, or write """ around it`)
+		return r.advise(`the string is not closed on its line: add the quote, or write """ around it`)
 	case strings.HasPrefix(r.msg, "unexpected EOF in string"):
-		return r.say("the string that begins here is never closed")
+		return r.advise("the string that begins here is never closed")
 	case r.isKind(r.at, token.String) && r.isKind(r.at-1, token.Name) && r.touches(r.at):
 		return r.prefixed(r.at - 1)
 	case r.isKind(r.at, token.Name) && r.isKind(r.at-1, token.String) && r.touches(r.at):
 		return r.endedEarly()
 	case r.isKind(r.at, token.String) && r.isKind(r.before(r.at), token.String) && (len(r.open) > 0 || r.before(r.at) == r.at-1):
 		r.point(r.at)
-		return r.say("strings are joined with +; is a + or a comma missing before this one?")
+		return r.advise("strings are joined with +; is a + or a comma missing before this one?")
 	}
 	return false
 }
@@ -83,13 +83,13 @@ func (r *report) prefixed(i int) bool {
 	r.point(i)
 	switch {
 	case strings.Contains(prefix, "f"):
-		return r.say(`Starlark has no f-strings: write "…{}…".format(…)`)
+		return r.advise(`Starlark has no f-strings: write "…{}…".format(…)`)
 	case strings.Contains(prefix, "t"):
-		return r.say(`Starlark has no template strings: write "…{}…".format(…)`)
+		return r.advise(`Starlark has no template strings: write "…{}…".format(…)`)
 	case strings.Contains(prefix, "u"):
-		return r.say("strings have no prefix u: delete it")
+		return r.advise("strings have no prefix u: delete it")
 	}
-	return r.say("the prefix of a string is a lower-case r or b: write " + prefix)
+	return r.advise("the prefix of a string is a lower-case r or b: write " + prefix)
 }
 
 // endedEarly explains a word directly after a string.
@@ -98,7 +98,7 @@ func (r *report) endedEarly() bool {
 	if quoted := r.textOf(r.at - 1); strings.Contains(quoted, "\n") {
 		number, _ := r.line(start)
 		r.offset = start
-		return r.say(fmt.Sprintf("the string that begins in line %d ends right before %q: is its closing quote missing?", number, r.textOf(r.at)))
+		return r.advise(fmt.Sprintf("the string that begins in line %d ends right before %q: is its closing quote missing?", number, r.textOf(r.at)))
 	}
-	return r.say(`the string before it ends here: write " around a string that contains ', or write \'`)
+	return r.advise(`the string before it ends here: write " around a string that contains ', or write \'`)
 }

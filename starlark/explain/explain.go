@@ -112,8 +112,8 @@ func (r *report) isGot(i int) bool {
 	return strings.Trim(r.got, "'") == r.textOf(i)
 }
 
-// say adds advice to the parser's message.
-func (r *report) say(advice string) bool {
+// advise adds advice to the parser's message.
+func (r *report) advise(advice string) bool {
 	r.msg += " (" + advice + ")"
 	return true
 }

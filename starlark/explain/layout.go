@@ -18,11 +18,11 @@ func (r *report) layout() bool {
 			r.point(r.at)
 		}
 		number, _ := r.line(r.tokens[max(0, r.before(r.at))].Start)
-		return r.mixed() || r.say(fmt.Sprintf("the body of line %d is missing: indent it by four spaces, or write pass", number))
+		return r.mixed() || r.advise(fmt.Sprintf("the body of line %d is missing: indent it by four spaces, or write pass", number))
 	case r.got == "indent":
-		return r.mixed() || r.say("the line is indented deeper than the one before it")
+		return r.mixed() || r.advise("the line is indented deeper than the one before it")
 	case strings.HasPrefix(r.msg, "unindent does not match"):
-		return r.mixed() || r.say("indent it like the lines of its block")
+		return r.mixed() || r.advise("indent it like the lines of its block")
 	}
 	return false
 }
@@ -36,17 +36,17 @@ func (r *report) lineEnd() bool {
 	r.offset = r.tokens[last].End
 	switch {
 	case r.want == "':'" && r.hasAssignment(last):
-		return r.say("write == to compare")
+		return r.advise("write == to compare")
 	case r.want == "':'":
 		r.msg = "a ':' is missing at the end of the line"
 		return true
 	case (r.textOf(last) == "+" || r.textOf(last) == "-") && r.textOf(last-1) == r.textOf(last):
 		r.offset = r.tokens[last-1].Start
-		return r.say("write x " + r.textOf(last) + "= 1")
+		return r.advise("write x " + r.textOf(last) + "= 1")
 	case r.textOf(last) == ":":
-		return r.say("a lambda is one expression on its line: write def")
+		return r.advise("a lambda is one expression on its line: write def")
 	case r.isKind(last, token.Op) || slices.Contains([]string{"and", "or", "not", "in"}, r.textOf(last)):
-		return r.say("an expression continues on the next line only inside brackets")
+		return r.advise("an expression continues on the next line only inside brackets")
 	}
 	return false
 }
@@ -74,5 +74,5 @@ func (r *report) mixed() bool {
 			}
 		}
 	}
-	return tabs && spaces && r.say("tabs and spaces are mixed: a tab goes to the next multiple of 8 columns; indent by spaces")
+	return tabs && spaces && r.advise("tabs and spaces are mixed: a tab goes to the next multiple of 8 columns; indent by spaces")
 }

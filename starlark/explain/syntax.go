@@ -47,36 +47,36 @@ func (r *report) word() bool {
 	switch {
 	case got == "if" && r.textOf(r.at-1) == "else":
 		r.point(r.at - 1)
-		return r.say("write elif")
+		return r.advise("write elif")
 	case got == "return" && r.want == "primary expression":
-		return r.say("return begins a statement: a lambda is one expression")
+		return r.advise("return begins a statement: a lambda is one expression")
 	case got == "as" && first == "load":
-		return r.say(`write load("FILE", name = "original name")`)
+		return r.advise(`write load("FILE", name = "original name")`)
 	case got == "is" && r.textOf(r.at+1) == "not":
-		return r.say("write !=")
+		return r.advise("write !=")
 	case r.want == "in":
-		return r.say("write for NAME in VALUES")
+		return r.advise("write for NAME in VALUES")
 	case r.got == got && keywords[got] != "":
-		return r.say(keywords[got])
+		return r.advise(keywords[got])
 	case r.at == r.head+1 && r.want == "newline" && firstWords[first] != "":
 		r.point(r.head)
-		return r.say(firstWords[first])
+		return r.advise(firstWords[first])
 	case r.want == "'('" && first == "def":
-		return r.say("write def NAME(PARAMETERS):")
+		return r.advise("write def NAME(PARAMETERS):")
 	case r.msg == "not an identifier" && first == "def" && r.at == r.head+1:
 		r.point(r.at)
-		return r.say("the function has no name: write def NAME(PARAMETERS):")
+		return r.advise("the function has no name: write def NAME(PARAMETERS):")
 	case r.msg == "not an identifier" && got == "/":
-		return r.say("Starlark has no positional-only parameters")
+		return r.advise("Starlark has no positional-only parameters")
 	case strings.HasPrefix(r.msg, "conditional expression without else"):
 		if r.hasAssignment(r.lineLast(r.at)) && r.hasLaterAssignment() {
-			return r.say("write == to compare")
+			return r.advise("write == to compare")
 		}
-		return r.say("write A if CONDITION else B")
+		return r.advise("write A if CONDITION else B")
 	case strings.Contains(r.msg, "does not associate"):
 		r.point(r.at)
 		r.msg = strings.TrimSuffix(r.msg, " (use parens)")
-		return r.say("write a < b and b < c")
+		return r.advise("write a < b and b < c")
 	}
 	return false
 }
@@ -113,46 +113,46 @@ func (r *report) operator() bool {
 	named := r.isKind(r.at-1, token.Name)
 	switch {
 	case got == "**" && r.isOperandEnd(r.before(r.at)):
-		return r.say("Starlark has no power operator: write math.pow(x, y)")
+		return r.advise("Starlark has no power operator: write math.pow(x, y)")
 	case got == "**":
-		return r.say("** unpacks in calls only: write dict(a, **b)")
+		return r.advise("** unpacks in calls only: write dict(a, **b)")
 	case got == "*" && r.want == "primary expression":
-		return r.say("* unpacks in calls only: write [a] + list(b), or index the list")
+		return r.advise("* unpacks in calls only: write [a] + list(b), or index the list")
 	case got == ":" && after == "=":
-		return r.say("Starlark has no :=: assign in a separate statement")
+		return r.advise("Starlark has no :=: assign in a separate statement")
 	case got == ":" && named && first == "def" && len(r.open) == 1 && inside == "(":
-		return r.say(annotations)
+		return r.advise(annotations)
 	case got == "-" && after == ">", got == ":" && named && r.want == "newline" && first != "lambda":
-		return r.say(annotations)
+		return r.advise(annotations)
 	case got == ":" && inside == "(":
-		return r.say("write = between the name of an argument and its value")
+		return r.advise("write = between the name of an argument and its value")
 	case got == "=" && after == ">":
-		return r.say("write lambda x: …")
+		return r.advise("write lambda x: …")
 	case got == "=" && inside == "{":
-		return r.say("write : between key and value")
+		return r.advise("write : between key and value")
 	case got == "=" && (r.want == "':'" || first == "return"):
-		return r.say("write == to compare")
+		return r.advise("write == to compare")
 	case got == "=" && r.want == "newline" && len(r.open) == 0:
-		return r.say("assign one name per statement")
+		return r.advise("assign one name per statement")
 	case got == ">" && before == "<":
 		r.point(r.at - 1)
-		return r.say("write !=")
+		return r.advise("write !=")
 	case got == "&" && before == "&":
 		r.point(r.at - 1)
-		return r.say("write and")
+		return r.advise("write and")
 	case got == "|" && before == "|":
 		r.point(r.at - 1)
-		return r.say("write or")
+		return r.advise("write or")
 	case got == "//" || got == "/" && after == "*":
-		return r.say("a comment begins with #")
+		return r.advise("a comment begins with #")
 	case got == "." && after == ".":
-		return r.say("write pass")
+		return r.advise("write pass")
 	case got == "{" && r.want == "':'":
-		return r.say("write : and indent the body")
+		return r.advise("write : and indent the body")
 	case r.want == "':'" && inside == "{" && (got == "," || got == "}"):
-		return r.say("{…} is a dict: write set([…])")
+		return r.advise("{…} is a dict: write set([…])")
 	case got == "for" && inside == "(":
-		return r.say("Starlark has no generators: write [… for x in y]")
+		return r.advise("Starlark has no generators: write [… for x in y]")
 	}
 	return false
 }
@@ -163,15 +163,15 @@ func (r *report) missing() bool {
 	switch {
 	case r.isKind(r.at, token.Number) && r.got == "identifier":
 		if strings.Contains(r.textOf(r.at), "_") {
-			return r.say("numbers cannot contain _: write 1000")
+			return r.advise("numbers cannot contain _: write 1000")
 		}
-		return r.say("a number cannot be followed by letters: write a string for units, \"10s\"")
+		return r.advise("a number cannot be followed by letters: write a string for units, \"10s\"")
 	case len(r.open) > 0 && r.isOperandEnd(last) && r.startsOperand(r.at) && r.got != r.textOf(r.at):
 		r.offset = r.tokens[last].End
-		return r.say("is a comma missing here?")
+		return r.advise("is a comma missing here?")
 	case r.want == "':'" && isCompound(r.textOf(r.head)) && r.startsOperand(r.at):
 		r.offset = r.tokens[max(0, last)].End
-		return r.say("is the ':' missing here?")
+		return r.advise("is the ':' missing here?")
 	}
 	return false
 }

@@ -28,7 +28,7 @@ func guardedUniverse() starlark.StringDict {
 	return env
 }
 
-// guardedBuiltin returns b behind a check, with its name and receiver.
+// guardedBuiltin returns b with a check before each call, under the same name and receiver.
 func guardedBuiltin(b *starlark.Builtin, c check) *starlark.Builtin {
 	guarded := starlark.NewBuiltin(b.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := c(t, b.Name(), args, kwargs); err != nil {

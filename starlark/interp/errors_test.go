@@ -182,7 +182,7 @@ func TestDetailOfManyCalls(t *testing.T) {
 	}
 }
 
-func TestDetailOfALongMessage(t *testing.T) {
+func TestDetailBoundsLines(t *testing.T) {
 	t.Parallel()
 	_, err := eval(t, "fail('line\\n' * 1000000)")
 	if text := detail(err); strings.Count(text, "line\n") != maxLines || !strings.Contains(text, "\n  … 999900 more lines\n") {

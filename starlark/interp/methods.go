@@ -83,8 +83,8 @@ func checkReplace(t *starlark.Thread, name string, recv starlark.Value, args sta
 	}
 	times := uint64(strings.Count(s, old))
 	if len(args) > 2 {
-		if most, err := starlark.AsInt32(args[2]); err == nil && most >= 0 {
-			times = min(times, uint64(most))
+		if limit, err := starlark.AsInt32(args[2]); err == nil && limit >= 0 {
+			times = min(times, uint64(limit))
 		}
 	}
 	if len(with) <= len(old) {
@@ -138,8 +138,8 @@ func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starl
 	s, _ := starlark.AsString(recv)
 	// The engine allocates maxsplit pieces before it searches.
 	if len(args) > 1 {
-		if most, ok := args[1].(starlark.Int); ok {
-			if n, fits := most.Int64(); fits && n > maxItems {
+		if limit, ok := args[1].(starlark.Int); ok {
+			if n, fits := limit.Int64(); fits && n > maxItems {
 				return tooBig(name, saturatingMul(uint64(n), itemBytes))
 			}
 		}
@@ -166,11 +166,11 @@ func checkSplitLines(t *starlark.Thread, name string, recv starlark.Value, _ sta
 func countFields(s string) int {
 	n, space := 0, true
 	for _, r := range s {
-		now := unicode.IsSpace(r)
-		if space && !now {
+		isSpace := unicode.IsSpace(r)
+		if space && !isSpace {
 			n++
 		}
-		space = now
+		space = isSpace
 	}
 	return n
 }

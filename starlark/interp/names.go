@@ -10,7 +10,7 @@ import (
 // Starlark's own. The error is a resolve.ErrorList. Since the resolver compares each undefined name
 // with all others, ResolveNames reports only some undefined names of a large file.
 func ResolveNames(file *syntax.File, size int, predeclared func(name string) bool) error {
-	unknown, most := 0, max(20, 10_000_000/max(1, size))
+	unknown, limit := 0, max(20, 10_000_000/max(1, size))
 	return resolve.File(file, func(name string) bool {
 		if predeclared(name) {
 			return true
@@ -18,6 +18,6 @@ func ResolveNames(file *syntax.File, size int, predeclared func(name string) boo
 		if !starlark.Universe.Has(name) {
 			unknown++
 		}
-		return unknown > most
+		return unknown > limit
 	}, starlark.Universe.Has)
 }

@@ -202,8 +202,8 @@ func checkProduct(t *starlark.Thread, x, y starlark.Value) error {
 	if unit == 0 || n.Sign() <= 0 {
 		return nil
 	}
-	over, total := bits.Mul64(unit, uint64(times))
-	if !fits || over != 0 {
+	high, total := bits.Mul64(unit, uint64(times))
+	if !fits || high != 0 {
 		total = 1 << 63
 	}
 	return charge(t, "*", total)

@@ -144,10 +144,14 @@ func readError(s *Source, err error) error {
 		return rewordedError{"no such file" + s.pathHint() + ": a part of its path is not a folder; check the name", err}
 	}
 	var perr *fs.PathError
-	if errors.As(err, &perr) {
-		return rewordedError{"cannot be read: " + perr.Err.Error(), err}
+	var code syscall.Errno
+	switch {
+	case errors.As(err, &code):
+		return rewordedError{"cannot be read: " + code.Error(), err}
+	case errors.As(err, &perr): // of a library, which explains itself
+		return rewordedError{perr.Err.Error(), err}
 	}
-	return rewordedError{"cannot be read: " + err.Error(), err}
+	return err
 }
 
 // similar returns a suggestion for a file that does not exist.

@@ -108,13 +108,13 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 // lifecycle answers initialize and shutdown, and rejects requests out of order. For other requests it
 // returns nil, nil.
 func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
-	switch now := s.state.Load(); {
-	case r.Method == "initialize" && now == stateNew:
+	switch current := s.state.Load(); {
+	case r.Method == "initialize" && current == stateNew:
 		return s.initialize(r)
-	case now == stateNew:
+	case current == stateNew:
 		return nil, failure(codeNotInitialized, "%s received before initialize", r.Method)
-	case r.Method == "initialize", now == stateShutdown:
-		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is no longer possible", r.Method)
+	case r.Method == "initialize", current == stateShutdown:
+		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is not allowed in this state", r.Method)
 	case r.Method == "shutdown":
 		s.state.Store(stateShutdown)
 		s.answers.Wait() // pending answers are sent even if the client does not wait

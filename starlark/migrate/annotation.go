@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// typeAlias returns what stands for a name that the file gives to a type.
+// typeAlias returns the type behind a type alias of the file.
 func (p *porter) typeAlias(n *node) *node {
 	for range 10 {
 		g := p.global(nameOf(n))
@@ -17,7 +17,7 @@ func (p *porter) typeAlias(n *node) *node {
 	return n
 }
 
-// annotated is the type that an annotation says, as far as it matters here.
+// annotated returns the type of an annotation, unknown if the port does not need it.
 func (p *porter) annotated(n *node) typ {
 	n = p.typeAlias(n)
 	switch full := p.full(n); {
@@ -69,7 +69,7 @@ func (p *porter) annotatedGeneric(n *node) typ {
 	return typ{}
 }
 
-// generic names the generic type that n is: "list", "dict", "optional", "tuple", "union".
+// generic returns the lower-case name of a generic type: "list", "dict", "optional".
 func (p *porter) generic(n *node) string {
 	name := strings.TrimPrefix(p.full(n), "typing.")
 	if name == "" {
@@ -78,7 +78,7 @@ func (p *porter) generic(n *node) string {
 	return strings.ToLower(name)
 }
 
-// isType reports whether an expression is a type, which an annotation may name.
+// isType reports whether an expression is a type that an annotation may use.
 func (p *porter) isType(n *node) bool {
 	return is(n, "Subscript") && (strings.HasPrefix(p.full(n.Value), "typing.") || starlarkTypes[nameOf(n.Value)] != nil && p.isFree(nameOf(n.Value))) ||
 		is(n, "Call") && strings.HasPrefix(p.full(n.Func), "typing.") && p.full(n.Func) != "typing.cast"
@@ -93,8 +93,8 @@ func typeArguments(n *node) []*node {
 
 // command is the annotation of a component's argument by TorchX's rules.
 type command struct {
-	text    string // the type as docstrings here write it, "" if it has none
-	refused string // why TorchX does not take the component, "" if it does
+	text    string // the type in a torchx docstring, "" if it has none
+	refused string // why TorchX refuses the component, "" if it accepts it
 	short   string // the short option
 }
 
@@ -122,8 +122,8 @@ func (p *porter) command(n *node) command {
 	}
 }
 
-// primitive returns the name of a type that a command line can give, "" for others. What may be
-// anything is a str there.
+// primitive returns the name of a type that a command line can give, "" for others. For object and
+// Any that is str.
 func primitive(kind string) string {
 	switch {
 	case class(kind).isPrimitive():
@@ -188,7 +188,7 @@ func (p *porter) genericType(n *node) command {
 	case slices.ContainsFunc(args, func(a *node) bool { return a.Kind != "Name" }) && (kind == "list" || kind == "dict"):
 		return command{refused: "only str, int, float and bool can be in a list or dict on a command line"}
 	case kind == "tuple" || kind == "list" || kind == "dict":
-		return command{} // TorchX takes the component, and no value
+		return command{} // TorchX accepts the component, but no value of the argument
 	}
-	return command{refused: "a command line cannot give its type"}
+	return command{refused: "a command line cannot give a value of its type"}
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// chunks are the parts that a list or dict is joined from where some are starred.
+// chunks are the parts of a list or dict with starred items, which are joined.
 type chunks struct {
 	open, close string
 	lines       bool
-	list, items []string // items are those of the bracket that is being written
-	isSpread    bool     // something was starred
+	list, items []string // items of the current bracket
+	isSpread    bool     // an item was starred
 }
 
 // add adds a starred part.
@@ -119,7 +119,7 @@ func (p *porter) comprehension(n *node) value {
 	return primary(text, t)
 }
 
-// generator ports what a `for` of a comprehension goes through.
+// generator ports the iterable of a `for` in a comprehension.
 func (p *porter) generator(g *node, isUnordered bool) value {
 	p.unordered = isUnordered
 	v := p.iterable(g.Iter)
@@ -127,7 +127,7 @@ func (p *porter) generator(g *node, isUnordered bool) value {
 	return v
 }
 
-// iterable ports what is iterated over: Starlark does not go through strings.
+// iterable ports an expression that is iterated. Starlark does not iterate strings.
 func (p *porter) iterable(n *node) value {
 	v := p.expr(n)
 	c := p.classOf(v.typ)
@@ -140,7 +140,7 @@ func (p *porter) iterable(n *node) value {
 	case v.typ.class == aSet && !p.unordered:
 		return p.refuse(n, "set order")
 	case p.full(n) == "os.environ":
-		return p.fail(n, "the whole environment is read: name the variables, os.environ[…]")
+		return p.fail(n, "os.environ as a whole cannot be read: name the variables, os.environ[…]")
 	}
 	return v
 }

@@ -25,8 +25,8 @@ func docString(doc string, indent int) string {
 	return `"""` + strings.Join(lines, "\n") + `"""`
 }
 
-// clean takes off the indentation that all lines but the first share, and empty
-// lines at both ends, as Python does for docstrings.
+// clean removes the common indentation of all lines but the first, and empty lines at both ends,
+// as Python does for docstrings.
 func clean(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(doc, "\r\n", "\n"), "\t", "        "), "\n")
 	margin := -1
@@ -59,12 +59,12 @@ var (
 	entryForm   = lazyregexp.New(`^(\*{0,2})(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)$`)
 )
 
-// componentDoc is the docstring of a component with the types of all arguments.
+// componentDoc returns the docstring of a component with the types of all arguments.
 func (p *porter) componentDoc(def *node, doc string) string {
 	lines := clean(doc)
 	if strings.TrimSpace(doc) == "" {
 		lines = []string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ", which has no description."}
-		p.note(def.Line, "%s has no docstring: `component list` and --help have nothing to say about it", def.Name)
+		p.note(def.Line, "%s has no docstring: `component list` and --help show no description", def.Name)
 	}
 	if argsHeader().MatchString(lines[0]) {
 		lines = append([]string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ".", ""}, lines...)
@@ -131,12 +131,12 @@ func (p *porter) argsSection(def *node, lines []string) []string {
 		case x.Star == "*" && x.Annotation == nil:
 			c.text = "str"
 		case c.text == "":
-			p.fail(x, "argument %s: a command line cannot give a value of its type here: take a str, list or dict", x.Arg)
+			p.fail(x, "argument %s: a command line cannot give a value of this type: take a str, list or dict", x.Arg)
 		case isNone(x.Default):
 			c.text = optional(c.text)
 		}
 		if c.short != "" && c.short != "-"+x.Arg {
-			p.note(x.Line, "%s: the option %s is --%s here", def.Name, c.short, x.Arg)
+			p.note(x.Line, "%s: the option %s becomes --%s", def.Name, c.short, x.Arg)
 		}
 		out = append(out, "    "+x.Star+x.Arg+" ("+c.text+"): "+text[0])
 		for _, more := range text[1:] {

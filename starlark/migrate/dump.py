@@ -1,10 +1,10 @@
 """Prints the syntax tree of the Python program on stdin as JSON.
 
-Run by torchx with `python3 -I -S -c`; sys.argv[1] is what the file is called. Nothing of the
-program is executed. Every node is an object with its class as "kind", the position and its fields,
-whose names lose their underscores; node.go has those that are used. What Python itself knows best
-is worked out here: which names a node binds, what imports mean, the parts of a format string,
-powers of constants.
+torchx runs it with `python3 -I -S -c`; sys.argv[1] is the name of the file. It never executes the
+program. Every node is an object with its class as "kind", its position and its fields, whose names
+lose their underscores; node.go has those that the port uses. This program also computes what Python
+knows best: which names a node binds, full names of imports, the parts of a format string, powers of
+constants.
 """
 import sys
 
@@ -18,9 +18,9 @@ import json
 import tokenize
 from _string import formatter_parser
 
-NEITHER = [("name", "Name"), ("names", "list")]  # of `type X = …`, `global` and imports, which nothing reads
-CONSTANTS = {}  # the texts that names of the file stand for
-# Words that begin comments for tools of Python's.
+NEITHER = [("name", "Name"), ("names", "list")]  # of `type X = …`, `global` and imports, which the port ignores
+CONSTANTS = {}  # values of the file's names that are assigned a text
+# Comments that start with these words are for Python tools.
 TOOLS = (
     "type:", "noqa", "pyre-", "pylint:", "fmt:", "mypy:", "flake8", "isort:", "ruff:", "-*-", "/usr/bin", "/bin/", "pragma:", "usort:",
     "@lint-ignore", "lint-fixme", "pyrefly:",
@@ -36,7 +36,7 @@ def constant(value):
 
 
 def parsed(annotation):
-    """An annotation that is written as a string is what the string says."""
+    """Returns the annotation that a string annotation contains."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
             return ast.copy_location(ast.parse(annotation.value, mode="eval").body, annotation)

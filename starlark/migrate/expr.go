@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	maxNesting = 400     // of expressions; Starlark itself allows less than Python
-	maxWork    = 1 << 21 // expressions that are looked at, each several times
+	maxWork    = 1 << 21 // expressions that are visited, each several times
 )
 
 // expr ports an expression.
@@ -54,7 +54,7 @@ func (p *porter) expr(n *node) value {
 		return p.comprehension(n)
 	case "Lambda":
 		return p.lambda(n)
-	case "iterable": // one of ours: what is walked through
+	case "iterable": // not of Python: marks an expression that is iterated
 		return p.iterable(n.Value)
 	}
 	return p.unsupported(n)
@@ -64,14 +64,14 @@ func (p *porter) expr(n *node) value {
 func (p *porter) variable(n *node) value {
 	if s := p.local(n.ID); s != nil {
 		t := s.types[n.ID]
-		if t.class == aWrapped && t.loose { // known to be one, and used as the text
+		if t.class == aWrapped && t.loose { // narrowed: used as its text
 			return primary(n.ID+"."+t.spec, of(aStr))
 		}
 		return primary(n.ID, t)
 	}
 	if g := p.globals[n.ID]; g != nil {
 		if g.broken != "" {
-			return p.fail(n, "%s is used, which could not be ported (%s)", n.ID, g.broken)
+			return p.fail(n, "%s could not be ported (%s)", n.ID, g.broken)
 		}
 		return primary(g.name, g.typ)
 	}
@@ -87,10 +87,10 @@ func (p *porter) variable(n *node) value {
 	case n.ID == "__file__":
 		return p.refuse(n, n.ID)
 	}
-	return p.fail(n, "%s is not known here", n.ID)
+	return p.fail(n, "%s is not defined", n.ID)
 }
 
-// attribute ports a.b that is not called.
+// attribute ports a.b, unless it is called.
 func (p *porter) attribute(n *node) value {
 	if full := p.full(n); full != "" {
 		return p.imported(n, full)
@@ -99,7 +99,7 @@ func (p *porter) attribute(n *node) value {
 		return m
 	}
 	if id := nameOf(n.Value); p.isFree(id) && starlarkTypes[id] != nil {
-		return p.fail(n, "%s.%s is used as a value: write a lambda that calls it", id, n.Attr)
+		return p.fail(n, "%s.%s cannot be used as a value: write a lambda that calls it", id, n.Attr)
 	}
 	v := p.expr(n.Value)
 	switch t := v.typ; {
@@ -115,46 +115,7 @@ func (p *porter) attribute(n *node) value {
 	case t.class == unknown:
 		return v.with(typ{}, "."+n.Attr)
 	}
-	return p.fail(n, ".%s is used as a value; only its call can be ported", n.Attr)
-}
-
-// pathPart ports what a path of pathlib knows of itself.
-func (p *porter) pathPart(n *node, v value) value {
-	t := of(aStr)
-	switch n.Attr {
-	case "name":
-		return p.callOf(t, "path.basename", v)
-	case "stem":
-		return p.callOf(t, "path.stem", v)
-	case "suffix":
-		return p.callOf(t, "path.splitext", v).with(t, "[1]")
-	case "parent":
-		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v))
-	}
-	return p.fail(n, ".%s of a path has no counterpart: a component sees no files", n.Attr)
-}
-
-// pathMethod ports a method of a path of pathlib.
-func (p *porter) pathMethod(n *node, v value) value {
-	name := n.Func.Attr
-	arg := func() value { return p.expr(n.Args[0]) }
-	stem := p.call("path.splitext", v) + "[0]"
-	switch {
-	case name == "as_posix" || name == "__str__":
-		v.typ = of(aStr)
-		return v
-	case name == "joinpath":
-		return primary(p.predeclared("_pure_path")+"("+v.text+", "+p.arguments(n)[1:], of(aPath))
-	case name == "is_absolute":
-		return p.callOf(of(aBool), "path.isabs", v)
-	case name == "with_suffix" && isSole(n):
-		return p.callOf(of(aPath), "_pure_path", stem+" + "+arg().at(precProduct))
-	case name == "with_name" && isSole(n):
-		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v), arg())
-	case name == "with_stem" && isSole(n):
-		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v), arg().at(precProduct)+" + "+p.call("path.splitext", v)+"[1]")
-	}
-	return p.fail(n, ".%s() of a path has no counterpart: a component sees no files; take the value as an argument", name)
+	return p.fail(n, ".%s cannot be used as a value: call it", n.Attr)
 }
 
 func (p *porter) lambda(n *node) value {
@@ -172,96 +133,6 @@ func (p *porter) lambda(n *node) value {
 		v.text = strings.TrimSpace("lambda "+strings.Join(names, ", ")) + ": " + p.expr(n.Body[0]).text
 	})
 	return v
-}
-
-// number is a bool as the number that Python calculates with.
-func (p *porter) number(v value) value {
-	if v.typ.class == aBool {
-		return p.callOf(of(anInt), "int", v)
-	}
-	return v
-}
-
-func (p *porter) binary(n *node) value {
-	op, ok := operators[n.Op]
-	switch {
-	case n.Power != "":
-		return primary(n.Power, of(anInt))
-	case n.Op == "Pow" && p.peek(n.Left).isNumber() && p.peek(n.Right).class == anInt:
-		return p.callOf(p.peek(n.Left), "_power", p.expr(n.Left), p.expr(n.Right))
-	case n.Op == "Pow":
-		return p.refuse(n, n.Op)
-	case !ok:
-		return p.fail(n, "the operator %s has no counterpart", n.Op)
-	case n.Op == "Mod":
-		if format, ok := constantOf(n.Left, "str"); ok {
-			return p.percent(n, format)
-		}
-		if n.Left.Kind == "JoinedStr" {
-			return p.fail(n, "%% behind an f-string cannot be ported: put the values into the f-string")
-		}
-	}
-	left, right := p.expr(n.Left), p.expr(n.Right)
-	if n.Op == "Div" && (left.typ.class == aPath || right.typ.class == aPath) {
-		return p.callOf(of(aPath), "_pure_path", left, right)
-	}
-	if op.prec >= precSum {
-		left, right = p.number(left), p.number(right)
-	}
-	if n.Op == "Mod" && !left.typ.isNumber() {
-		return p.refuse(n, "percent")
-	}
-	return value{left.at(op.prec) + " " + op.text + " " + right.at(op.prec+1), op.prec, arithmetic(op.text, left.typ, right.typ)}
-}
-
-func (p *porter) boolean(n *node) value {
-	op := operators[n.Op]
-	var parts []string
-	var t typ
-	for i, x := range n.Values {
-		v := p.expr(x)
-		if i == 0 {
-			t = v.typ
-		} else {
-			t = t.join(v.typ)
-			t.null = v.typ.null || n.Op == "And" && t.null // None is false, so `or` goes on behind it
-		}
-		parts = append(parts, v.at(op.prec+min(i, 1)))
-	}
-	return sum(n.Op, parts, t)
-}
-
-// compare ports a chain of comparisons; its middle must be simple to be written twice.
-func (p *porter) compare(n *node) value {
-	left := n.Left
-	var parts []string
-	for i, op := range n.Ops {
-		if i > 0 && !is(left, "Name", "Constant") {
-			return p.refuse(left, "chain")
-		}
-		parts = append(parts, p.comparison(n, left, op, n.Comparators[i]))
-		left = n.Comparators[i]
-	}
-	v := sum("And", parts, of(aBool))
-	v.prec = min(v.prec, precCompare)
-	return v
-}
-
-func (p *porter) comparison(n, left *node, kind string, right *node) string {
-	_, isBool := constantOf(right, "bool")
-	if (kind == "Is" || kind == "IsNot") && !isBool && !isNone(right) {
-		return p.refuse(n, "is").text
-	}
-	if isNot := map[string]string{"In": " != None", "NotIn": " == None"}[kind]; isNot != "" && p.full(right) == "os.environ" {
-		return p.call("torchx.getenv", p.expr(left)) + isNot
-	}
-	op, a, b := operators[kind], p.expr(left), p.expr(right)
-	if a.typ.isNumber() && kind != "Is" && kind != "IsNot" {
-		b = p.number(b)
-	} else if b.typ.isNumber() {
-		a = p.number(a)
-	}
-	return a.at(op.prec+1) + " " + op.text + " " + b.at(op.prec+1)
 }
 
 func (p *porter) subscript(n *node) value {

@@ -11,9 +11,9 @@ import (
 func itoa(i int) string { return strconv.Itoa(i) }
 
 // severalValues is why a name of the file that is assigned twice cannot be ported.
-const severalValues = "it gets several values"
+const severalValues = "it is assigned several times"
 
-// file ports the whole program. The text still has to be formatted.
+// file ports the whole program. It returns text that is not yet formatted.
 func (p *porter) file(body []*node) string {
 	p.collect(body)
 	w := &writer{}
@@ -36,7 +36,7 @@ func (p *porter) file(body []*node) string {
 	return strings.Join(w.lines, "\n") + "\n"
 }
 
-// docOf returns the docstring that a body begins with.
+// docOf returns the docstring at the start of a body.
 func docOf(body []*node) (string, bool) {
 	if len(body) == 0 || body[0].Kind != "Expr" {
 		return "", false
@@ -44,8 +44,7 @@ func docOf(body []*node) (string, bool) {
 	return constantOf(body[0].Value, "str")
 }
 
-// header writes the comments that the file begins with, up to an empty line:
-// a license stands before the docstring.
+// header writes the comments at the start of the file, up to an empty line, such as a license.
 func (p *porter) header(w *writer) {
 	line := 0
 	if len(p.comments) > 0 && p.comments[0].Line < 4 { // behind #!/usr/bin/env python3
@@ -60,7 +59,7 @@ func (p *porter) header(w *writer) {
 	}
 }
 
-// collect notes what the file defines, before anything is ported.
+// collect notes the definitions of the file before anything is ported.
 func (p *porter) collect(body []*node) {
 	times := map[string]int{}
 	for _, s := range body {
@@ -74,7 +73,7 @@ func (p *porter) collect(body []*node) {
 	}
 	var private []string
 	for name, g := range p.globals {
-		// What is public is a component here.
+		// Public functions are components in Starlark.
 		if g.def != nil && !strings.HasPrefix(name, "_") && !p.isComponent(g.def) && !p.bound["_"+name] {
 			g.name = "_" + name
 			private = append(private, name)
@@ -101,12 +100,11 @@ func (p *porter) collect(body []*node) {
 	}
 	clear(p.peeks)
 	if slices.Sort(private); len(private) > 0 {
-		p.note(0, "not annotated with `-> specs.AppDef`, so no components, and called _NAME in the port: %s", strings.Join(private, ", "))
+		p.note(0, "not components, because they lack `-> specs.AppDef`, and renamed to _NAME: %s", strings.Join(private, ", "))
 	}
 }
 
-// collectConstant finds the type of what a statement of the file assigns, and whether it
-// can be ported at all.
+// collectConstant finds the type of a value that the file assigns, and whether it can be ported.
 func (p *porter) collectConstant(s *node, u *usage) {
 	if s.Value == nil {
 		return
@@ -129,7 +127,7 @@ func (p *porter) collectConstant(s *node, u *usage) {
 	}
 }
 
-// breakNames notes that what a statement binds or changes could not be ported.
+// breakNames marks the names that a statement binds or changes as not ported.
 func (p *porter) breakNames(s *node, problem string) {
 	u := p.usage(&node{Kind: "Module", Body: []*node{s}})
 	for name := range u.bindings {
@@ -143,7 +141,7 @@ func (p *porter) breakNames(s *node, problem string) {
 	}
 }
 
-// topStmt ports a statement of the file itself that is no function.
+// topStmt ports a statement at the top of the file that is not a function.
 func (p *porter) topStmt(w *writer, s *node) {
 	switch {
 	case is(s, "ClassDef"):
@@ -152,14 +150,14 @@ func (p *porter) topStmt(w *writer, s *node) {
 		p.stmt(w, s)
 	case is(s, "If", "For", "AugAssign"):
 		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.Kind]
-		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", word)
+		p.fail(s, "`%s` at the top of a file cannot be ported: write one expression, or a function", word)
 	default:
 		p.unsupported(s)
 	}
 }
 
-// top ports a statement of the file itself, which stands behind line end. What could not be ported
-// is a problem of the functions that use it.
+// top ports a statement at the top of the file, which follows line end. If it cannot be ported,
+// functions that use it have a problem.
 func (p *porter) top(w *writer, s *node, end int) {
 	if p.isDropped(s) {
 		p.commentsUpTo(s.End)
@@ -174,7 +172,7 @@ func (p *porter) top(w *writer, s *node, end int) {
 	problem := ""
 	switch {
 	case slices.ContainsFunc(s.Binds, func(name string) bool { return p.globals[name].broken == severalValues }):
-		p.fail(s, "%s gets several values in this file; in Starlark it has one", strings.Join(s.Binds, ", "))
+		p.fail(s, "%s is assigned several times at the top of the file, and Starlark allows one assignment: use several names", strings.Join(s.Binds, ", "))
 		problem = severalValues
 	case is(s, "FunctionDef"):
 		p.function(inner, s)
@@ -192,7 +190,7 @@ func (p *porter) top(w *writer, s *node, end int) {
 	p.trailing(w, s, start)
 }
 
-// isDropped reports whether a statement says nothing to a component file.
+// isDropped reports whether a statement has no meaning in a component file.
 func (p *porter) isDropped(s *node) bool {
 	switch s.Kind {
 	case "Pass", "Import", "ImportFrom":
@@ -218,8 +216,8 @@ func (p *porter) isDropped(s *node) bool {
 	return false
 }
 
-// preamble is what stands before the file's own statements: loads, other names for
-// predeclared modules that the file hides, helpers.
+// preamble returns the lines before the ported statements: loads, new names of predeclared
+// modules that the file hides, helpers.
 func (p *porter) preamble() []string {
 	var helpers []string
 	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
@@ -238,7 +236,7 @@ func (p *porter) preamble() []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.out.aliases)) {
 		if p.globals[name] != nil {
-			p.out.problems = append(p.out.problems, Problem{File: p.name, Msg: name + " is defined in this file and means something else in component files: rename it"})
+			p.out.problems = append(p.out.problems, Problem{File: p.name, Msg: name + " is predeclared in component files: rename it in this file"})
 			continue
 		}
 		out = append(out, "_"+name+" = "+name)

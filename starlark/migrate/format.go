@@ -1,20 +1,15 @@
 package migrate
 
-import (
-	"strconv"
-	"strings"
+import "strings"
 
-	"torchx/runtime/lazyregexp"
-)
-
-// piece is a part of a text that is put together: a constant, or a value.
+// piece is a part of a formatted text: a constant or a value.
 type piece struct {
 	literal string
 	val     string // "" for a constant
-	isText  bool   // the value is a text already
+	isText  bool   // the value is already a text
 }
 
-// format writes pieces as "…{}…".format(…), or as less where that will do.
+// format writes pieces as "…{}…".format(…), or shorter if possible.
 func (p *porter) format(pieces []piece, lines bool) value {
 	if len(pieces) == 1 && pieces[0].isText {
 		return primary(pieces[0].val, of(aStr))
@@ -36,8 +31,8 @@ func (p *porter) format(pieces []piece, lines bool) value {
 	return primary(quote(form.String(), lines)+".format"+bracket("(", args, ")", false), of(aStr))
 }
 
-// shown is a value as Python's str() writes it, for format(), which writes plain
-// types alike in both languages.
+// shown returns a value as Python's str() writes it, for format(), which writes plain types the
+// same in both languages.
 func (p *porter) shown(v value) string {
 	if v.typ.isPlain() || v.typ.isText() {
 		return v.text
@@ -58,7 +53,7 @@ func (p *porter) str(n *node, v value) value {
 	case v.typ.class == aSpec && strings.HasPrefix(v.typ.spec, "Structured"):
 		return v.with(of(aStr), ".text")
 	case v.typ.class == anObject, v.typ.class == aSpec:
-		return p.fail(n, "the text of a %s is Python's own", v.typ.spec)
+		return p.fail(n, "the text of a %s cannot be reproduced", v.typ.spec)
 	case v.typ.class == aMember, v.typ.class == aClass, v.typ.loose && v.typ.spec != "":
 		return p.refuse(n, "enum text")
 	case v.typ.isText():
@@ -70,7 +65,7 @@ func (p *porter) str(n *node, v value) value {
 	return p.callOf(of(aStr), "torchx.py.str", v)
 }
 
-// knownText returns v, and fails if str() of it differs between versions of Python.
+// knownText returns v, and notes a problem if its str() differs between Python versions.
 func (p *porter) knownText(n *node, v value) value {
 	switch {
 	case v.typ.class == aMember, v.typ.class == aClass, v.typ.class == aSpec, v.typ.class == aWrapped, v.typ.class == anObject, v.typ.loose && v.typ.spec != "":
@@ -134,141 +129,4 @@ func (p *porter) formatted(n *node) (piece, bool) {
 	}
 	v = p.knownText(n, v)
 	return piece{val: p.call("torchx.py.format", v, p.format(pieces, false)), isText: true}, len(p.out.problems) == before
-}
-
-// conversionForm is one %… of Python's old formatting.
-var conversionForm = lazyregexp.New(`%(\([^)]*\))?([-#0 +]*)(\*|[0-9]*)(\.(?:\*|[0-9]*))?([hlL]?)(.|\z)`)
-
-// percent ports "…" % values as an f-string.
-func (p *porter) percent(n *node, format string) value {
-	args, isTuple := []*node{n.Right}, is(n.Right, "Tuple")
-	if isTuple {
-		args = n.Right.Elts
-	}
-	if is(n.Right, "Dict", "DictComp") {
-		return p.refuse(n, "percent dict")
-	}
-	text := &node{Kind: "JoinedStr", Line: n.Left.Line, End: n.Left.End}
-	end, used := 0, 0
-	matches := conversionForm().FindAllStringSubmatch(format, -1)
-	for i, m := range conversionForm().FindAllStringIndex(format, -1) {
-		c := matches[i]
-		text.Values = append(text.Values, textNode(format[end:m[0]]))
-		end = m[1]
-		switch {
-		case c[0] == "%%":
-			text.Values = append(text.Values, textNode("%"))
-			continue
-		case c[1] != "" || c[3] == "*" || c[4] == ".*" || used >= len(args) || isStarred(args[used]):
-			return p.fail(n, "this %% formatting cannot be ported: write an f-string")
-		case strings.Contains(c[2], "#") || !strings.Contains("srdiufFeEgGxXo", c[6]):
-			return p.fail(n, "%s has no counterpart: write an f-string", c[0])
-		case strings.Contains("diu", c[6]) && p.peek(args[used]).class != anInt:
-			return p.fail(n, "%%d of what may be no int cannot be ported: write int(…)")
-		}
-		text.Values = append(text.Values, conversion(args[used], c))
-		used++
-	}
-	text.Values = append(text.Values, textNode(format[end:]))
-	if used != len(args) {
-		return p.fail(n, "%% formats %d values here, and there are %d", used, len(args))
-	}
-	v := p.fstring(text)
-	// A single value might be a tuple, which Python would take apart.
-	if c := p.peek(n.Right).class; !isTuple && (c == unknown || c == aTuple || c == aDict) {
-		return p.fail(n, "whether the value of %% is a tuple is not known: write an f-string, or a tuple of one")
-	}
-	return v
-}
-
-func textNode(s string) *node { return &node{Kind: "Constant", Type: "str", Text: s} }
-
-// field is {value!conversion:spec} of an f-string.
-func field(n *node, conversion, spec string) *node {
-	f := &node{Kind: "FormattedValue", Line: n.Line, End: n.End, Value: n}
-	if conversion != "" {
-		f.Conversion = int(conversion[0])
-	}
-	if spec != "" {
-		f.FormatSpec = &node{Kind: "JoinedStr", Line: n.Line, End: n.Line, Values: []*node{textNode(spec)}}
-	}
-	return f
-}
-
-// conversion is one %… of a value as a part of an f-string; c are the groups of conversionForm.
-func conversion(arg *node, c []string) *node {
-	letter := strings.NewReplacer("i", "d", "u", "d").Replace(c[6])
-	isBare := c[2]+c[3]+c[4] == ""
-	switch {
-	case letter == "s" || letter == "r":
-		if isBare {
-			return field(arg, letter, "")
-		}
-		return field(arg, letter, formatSpec(c[2], c[3], c[4], letter))
-	case letter == "d" && isBare:
-		return field(arg, "", "")
-	}
-	return field(arg, "", formatSpec(c[2], c[3], c[4], letter))
-}
-
-// formatSpec writes a %… as format() wants it, where text is aligned to the left.
-func formatSpec(flags, width, precision, letter string) string {
-	isText := letter == "s" || letter == "r"
-	has := func(flag string) bool { return strings.Contains(flags, flag) }
-	spec := ""
-	switch {
-	case has("-"):
-		spec = "<"
-	case width != "" && isText:
-		spec = ">"
-	}
-	switch {
-	case has("+"):
-		spec += "+"
-	case has(" "):
-		spec += " "
-	}
-	if has("0") && !has("-") && !isText {
-		spec += "0"
-	}
-	if precision == "." {
-		precision = ".0"
-	}
-	if isText {
-		letter = "s"
-	}
-	return spec + width + precision + letter
-}
-
-// formatMethod ports "…{}…".format(…) as an f-string.
-func (p *porter) formatMethod(n *node, form [][]string) value {
-	given := map[string]*node{}
-	for i, a := range n.Args {
-		given[strconv.Itoa(i)] = a
-		if isStarred(a) {
-			return p.refuse(n, "format")
-		}
-	}
-	for _, k := range n.Keywords {
-		given[k.Arg] = k.Value
-	}
-	text := &node{Kind: "JoinedStr", Line: n.Func.Line, End: n.Func.End}
-	next := 0
-	for _, f := range form {
-		text.Values = append(text.Values, textNode(f[0]))
-		if len(f) == 1 {
-			continue
-		}
-		name, spec, conversion := f[1], f[2], f[3]
-		if name == "" {
-			name = strconv.Itoa(next)
-			next++
-		}
-		v := given[name]
-		if v == nil || strings.ContainsAny(name, "[.") || strings.Contains(spec, "{") || conversion == "a" {
-			return p.refuse(n, "format")
-		}
-		text.Values = append(text.Values, field(v, conversion, spec))
-	}
-	return p.fstring(text)
 }

@@ -16,8 +16,8 @@ func (p *porter) function(w *writer, def *node) {
 	name := p.globals[def.Name].name
 	isComponent := p.isComponent(def)
 	if why := p.refusal(def); isComponent && why != "" {
-		p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "it has no component that TorchX takes: " + name + ": " + why})
-		p.note(def.Line, "%s: TorchX refuses this component and so does the port: %s", name, why)
+		p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "no component that TorchX accepts: " + name + ": " + why})
+		p.note(def.Line, "%s: TorchX refuses this component, and so does the port: %s", name, why)
 		p.stub(w, def, name, why)
 		return
 	}
@@ -114,7 +114,7 @@ func (p *porter) paramType(x *node) typ {
 	case "**":
 		return dictOf(of(aStr), t)
 	}
-	// What a command line gives is of its type; what another function gives may be None.
+	// A command line gives a value of the type; another function may pass None.
 	t.null = t.null || isNone(x.Default) || !p.isComponent(p.scope.def)
 	return t
 }
@@ -127,7 +127,7 @@ func (p *porter) nested(w *writer, def *node) {
 	})
 }
 
-// refusal says why TorchX itself does not take a component, "" if it does.
+// refusal returns why TorchX refuses a component, "" if it accepts it.
 func (p *porter) refusal(def *node) string {
 	for _, x := range def.Args {
 		if x.Star == "**" {
@@ -162,7 +162,7 @@ func (p *porter) stub(w *writer, def *node, name, why string) {
 	}
 	w.line("def " + name + "(" + strings.Join(params, ", ") + "):")
 	if !strings.HasPrefix(name, "_") {
-		doc := "Cannot be used: see what it fails with.\n"
+		doc := "Not ported: calling it fails with the reason.\n"
 		if len(entries) > 0 {
 			doc += "\nArgs:\n" + strings.Join(entries, "\n") + "\n"
 		}
@@ -172,7 +172,7 @@ func (p *porter) stub(w *writer, def *node, name, why string) {
 	p.commentsUpTo(def.End)
 }
 
-// isRecursive reports whether a function can come to call itself.
+// isRecursive reports whether a function may call itself, directly or through others.
 func (p *porter) isRecursive(def *node) bool {
 	seen := map[string]bool{}
 	var calls func(d *node) bool
@@ -197,18 +197,17 @@ func (p *porter) isRecursive(def *node) bool {
 	return calls(def)
 }
 
-// isBoundIn reports whether a name is a variable within a function, which may be called like it.
+// isBoundIn reports whether a name is a variable of a function, other than the function's name.
 func (p *porter) isBoundIn(def *node, name string) bool {
 	return slices.ContainsFunc(p.usage(def).bindings[name], func(b *node) bool { return b != def })
 }
 
-// checkGiven compares the arguments of a call of a function of the file with its
-// annotations.
+// checkGiven compares the arguments of a call with the annotations of the called function.
 func (p *porter) checkGiven(n *node, def *node) {
 	check := func(x, value *node) {
 		t := p.annotated(x.Annotation)
 		if given := p.peek(value); x.Star == "" && given.contradicts(t) {
-			p.fail(value, "%s of %s is annotated as %s and gets a %s: correct one of them", x.Arg, def.Name, t.class, given.class)
+			p.fail(value, "%s of %s is annotated as %s but gets a %s: correct one of them", x.Arg, def.Name, t.class, given.class)
 		}
 	}
 	for i, a := range n.Args {
@@ -224,7 +223,7 @@ func (p *porter) checkGiven(n *node, def *node) {
 	}
 }
 
-// returned ports a return, and compares what it returns with the annotation.
+// returned ports a return and compares its value with the annotation.
 func (p *porter) returned(w *writer, n *node) {
 	switch {
 	case n.Value == nil && p.scope != nil && p.scope.result != "":
@@ -234,7 +233,7 @@ func (p *porter) returned(w *writer, n *node) {
 	default:
 		v := p.expr(n.Value)
 		if def := p.scope.def; v.typ.contradicts(p.annotated(def.Returns)) {
-			p.fail(n, "%s is annotated to return %s and returns a %s: correct one of them", def.Name, p.annotated(def.Returns).class, v.typ.class)
+			p.fail(n, "%s is annotated to return %s but returns a %s: correct one of them", def.Name, p.annotated(def.Returns).class, v.typ.class)
 		}
 		w.line("return " + v.text)
 	}

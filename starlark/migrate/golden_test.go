@@ -100,8 +100,8 @@ func (g golden) correct() {
 	}
 }
 
-// TestRefusedByTorchX: what TorchX does not take as a component is no failure of the
-// port, which does not take it either.
+// TestRefusedByTorchX: a component that TorchX refuses is a note, not a problem; the port refuses
+// it, too.
 func TestRefusedByTorchX(t *testing.T) {
 	t.Parallel()
 	r := port(t, "testdata/comps.py")
@@ -117,14 +117,14 @@ func TestRefusedByTorchX(t *testing.T) {
 		}
 	}
 	if strings.Contains(r.Text, "\ndef noreturn(") {
-		t.Error("noreturn, which says not that it returns an app, became a component")
+		t.Error("noreturn, which lacks the annotation AppDef, became a component")
 	}
 }
 
-// ownFindings are what lint may say about a port: the Python file has it too.
+// ownFindings are rules of lint that a port may break because the Python file does.
 var ownFindings = []string{"role-without-resource", "unused-variable", "confusing-name"}
 
-// TestTidy: ports are formatted, and lint has nothing to say that the port has made.
+// TestTidy: ports are formatted, and lint finds nothing that the port caused.
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.py")

@@ -2,34 +2,35 @@
 //
 // The syntax tree comes from Python's own ast module (dump.py); the file is
 // never imported. What is ported is a subset, which the user's documentation
-// lists; outside it nothing is guessed: each place that could not be ported is a
-// Problem with its line. The port builds the apps that the Python file built.
+// lists. Nothing outside it is guessed: each place that cannot be ported is a
+// Problem with its line. The port builds the same apps as the Python file.
 //
-//	python.go, node.go    source → python3 (dump.py) → nodes and comments
-//	porter.go, file.go    what the file imports and defines, then its statements
-//	function.go, class.go functions and classes; annotation.go and docstring.go for arguments
-//	stmt.go, writer.go    one porter of statements; lines and comments
-//	expr.go, value.go     one porter of expressions, which gives the text, the precedence
-//	                      and the type of each; call.go, collection.go and format.go are parts
-//	types.go, usage.go    types, what they are of local variables, and what else holds those
-//	change.go             changes of apps, roles and what is in them, as changed copies
-//	names.txt (names.go)  names that Python and Starlark share, with their types
-//	preludes.star         helpers that a port gets if it needs them
-//	refusals.txt          the texts of what is refused (refusals.go)
+//	python.go, node.go      source → python3 (dump.py) → nodes and comments
+//	porter.go, file.go      what the file imports and defines, then its statements
+//	function.go, class.go   functions and classes; annotation.go and docstring.go for arguments
+//	stmt.go, assign.go      one porter of statements; writer.go has lines and comments
+//	expr.go, operator.go    one porter of expressions, which returns the text, the precedence
+//	                        and the type of each (value.go); collection.go, format.go, percent.go
+//	call.go                 calls: builtin.go, imported.go, method.go, class members in member.go
+//	types.go, infer.go      types, and those of local variables; usage.go: how functions use variables
+//	change.go, store.go     changes of apps, roles and their parts, as changed copies
+//	sharing.go, frozen.go   values that several variables hold, which such a change would miss
+//	names.txt (names.go)    names that Python and Starlark share, with their types
+//	preludes.star           helpers that a port gets if it needs them
+//	refusals.txt            messages about what cannot be ported (refusals.go)
 //
 // Where an addition goes:
 //
-//   - a function, method, constant or field that Starlark has: a word in names.txt, by the
-//     type of its result; what @torchx//dist.star exports too
-//   - one that needs another form: a function in preludes.star, or a case of builtinCall,
+//   - a function, method, constant or field that Starlark or @torchx//dist.star has: a word in
+//     names.txt, by the type of its result
+//   - a function that Starlark writes differently: a function in preludes.star, or a case of builtinCall,
 //     importedCall or methodCall
-//   - a class: collectClass decides what a class may be, classDef writes it, member and make
-//     port what it is used for
-//   - an annotation: command for what a command line gives, annotated for what a value is
-//   - a statement that changes a specs value: changeByCall or store; track says which
-//     variables hold the same value, givenAway what cannot be followed
-//   - what cannot be ported: a line in refusals.txt, by Python's class of the node, by the
-//     function or method, or by a word of ours
+//   - a class: collectClass decides which classes can be ported, classDef writes them, member and
+//     make port their uses
+//   - an annotation: command for arguments of components, annotated for the types of values
+//   - a statement that changes a specs value: changeByCall or store; track notes which
+//     variables hold the same value, givenAway finds uses that cannot be followed
+//   - a message about what cannot be ported: a line in refusals.txt
 package migrate
 
 import (
@@ -43,7 +44,7 @@ import (
 )
 
 // Problem is a finding about a line of the Python file.
-type Problem struct { //nolint:errname // it is a finding, and an error only where it is the only one
+type Problem struct { //nolint:errname // a finding, which Port also returns as its error
 	File string `json:"file"`
 	Line int    `json:"line"` // from 1; 0 for the whole file
 	Msg  string `json:"message"`
@@ -67,13 +68,12 @@ type Result struct {
 	// Problems are the places that could not be ported; none means that the port
 	// is complete.
 	Problems []Problem `json:"problems"`
-	// Notes tell what a reader should know although the port is exact.
+	// Notes are facts about an exact port that its reader should know.
 	Notes []Problem `json:"notes"`
 }
 
-// Port ports the Python program source. python is the interpreter to read it with,
-// name what the file is called in messages. The error is about what makes any
-// port impossible: no python, no Python program, no component in it.
+// Port ports the Python program source, which messages call name. python is the interpreter that
+// reads it. Errors: python is missing or too old, source is not valid Python or has no component.
 func Port(ctx context.Context, python, name string, source []byte) (*Result, error) {
 	d, err := parse(ctx, python, name, source)
 	if err != nil {
@@ -85,7 +85,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 		return nil, p.out.refused[0]
 	}
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 {
-		return nil, Problem{File: name, Msg: "it has no component: a component is a function that is annotated with `-> specs.AppDef`"}
+		return nil, Problem{File: name, Msg: "no component found: a component is a function with the annotation `-> specs.AppDef`"}
 	}
 	formatted, err := starfmt.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
 	if err != nil {
@@ -95,6 +95,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 	slices.SortFunc(p.out.problems, byPlace)
 	slices.SortFunc(p.out.notes, byPlace)
 	return &Result{
-		Text: string(formatted), Components: p.out.components, Notes: slices.Compact(p.out.notes), Problems: slices.Compact(p.out.problems),
+		Text: string(formatted), Components: append([]string{}, p.out.components...),
+		Notes: append([]Problem{}, slices.Compact(p.out.notes)...), Problems: append([]Problem{}, slices.Compact(p.out.problems)...),
 	}, nil
 }

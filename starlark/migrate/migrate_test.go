@@ -15,7 +15,7 @@ import (
 	"torchx/starlark/component"
 )
 
-// environ is what components read in these tests.
+// environ is the environment of components in these tests.
 func environ(name string) (string, bool) {
 	v, ok := map[string]string{"TORCHX_SET": "yes", "USER": "me", "LOGNAME": "me"}[name]
 	return v, ok
@@ -28,11 +28,11 @@ func needPython(t *testing.T) {
 		if strings.Contains(","+os.Getenv("TORCHX_REQUIRE")+",", ",python,") {
 			t.Fatal(err)
 		}
-		t.Skip("python3 is not there")
+		t.Skip("python3 not found")
 	}
 }
 
-// ports are the results of Port by file, for several tests look at each.
+// ports caches the results of Port by file, for several tests.
 var ports sync.Map
 
 func port(t *testing.T, file string) *Result {
@@ -52,7 +52,7 @@ func port(t *testing.T, file string) *Result {
 	return r
 }
 
-// outcome is what a component gives for some arguments: an app, or an error.
+// outcome is the result of a component with some arguments: an app or an error.
 type outcome struct {
 	Argv  []string `json:"argv"`
 	App   any      `json:"app"`
@@ -62,7 +62,7 @@ type outcome struct {
 // TestAgainstPython runs each component as Python and as its port.
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/c*/*.py") // cases of the language, and components as they are in public repositories
+	files, err := filepath.Glob("testdata/c*/*.py") // cases of the language, and components as in public repositories
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d cases: %v", len(files), err)
 	}
@@ -121,7 +121,7 @@ func compare(t *testing.T, name string, got, want outcome) {
 	}
 }
 
-// reason is what a port says of an exception. Those of Python's own have a text of their own.
+// reason returns the part of a Python exception that the port's error must contain.
 func reason(exception string) string {
 	kind, text, _ := strings.Cut(exception, ": ")
 	if kind == "KeyError" && strings.HasPrefix(text, "'") {
@@ -156,7 +156,7 @@ func inPython(t *testing.T, file string) map[string][]outcome {
 	return all
 }
 
-// mounted writes the mounts of TorchX, which are classes, as apps have them here.
+// mounted converts the mounts of TorchX, which are classes, to those of torchx.
 func mounted(app map[string]any) map[string]any {
 	for _, r := range app["roles"].([]any) {
 		for _, m := range r.(map[string]any)["mounts"].([]any) {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// entry is what a port makes of a name: the name in Starlark, and the type of the value
-// or of what the function returns.
+// entry is the counterpart of a Python name: its name in Starlark, and the type of the value or
+// of the function's result.
 type entry struct {
 	starlark string
 	typ      typ
@@ -50,13 +50,13 @@ func methods() map[string]entry   { return tables()["methods"] }
 // mutators are the methods that change a list, dict or set.
 const mutators = " append extend insert update pop setdefault clear remove add discard popitem sort reverse "
 
-// isMutator reports whether n is a call of a method that changes what it is a method of.
+// isMutator reports whether n calls a method that changes its object.
 func isMutator(n *node) bool {
 	return is(n, "Call") && is(n.Func, "Attribute") && strings.Contains(mutators, " "+n.Func.Attr+" ")
 }
 
-// method finds a method. Of an unknown value it may be that of any type, but must
-// mean the same for all.
+// method finds a method of a type. For an unknown type it finds methods that mean the same for
+// all types.
 func method(t typ, name string) (entry, bool) {
 	if t.class == unknown {
 		for _, c := range []class{aStr, aList, aDict, aSet} {
@@ -85,13 +85,13 @@ func method(t typ, name string) (entry, bool) {
 	return m, ok
 }
 
-// starlarkTypes are what type() says in Starlark, by the name of Python's class.
+// starlarkTypes are the results of type() in Starlark by the names of Python's classes.
 var starlarkTypes = map[string][]string{
 	"str": {"string"}, "int": {"int", "bool"}, "float": {"float"}, "bool": {"bool"},
 	"list": {"list"}, "dict": {"dict"}, "tuple": {"tuple"}, "set": {"set"},
 }
 
-// canonical gives things that have several names in TorchX and Python one.
+// canonical maps names that TorchX or Python export several times to one name.
 func canonical(full string) string {
 	for _, alias := range [][2]string{
 		{"torchx.specs.api.", "torchx.specs."},

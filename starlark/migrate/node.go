@@ -3,11 +3,11 @@ package migrate
 import "slices"
 
 // node is a node of Python's syntax tree. Kind is its class in Python's ast module, and the
-// other fields are those of the classes that are ported; dump.py says what it changes.
+// other fields are those of the ported classes; dump.py says what it changes.
 type node struct {
 	Kind           string
 	Line, Col, End int      // from 1
-	Binds          []string // the names that the node binds itself, imports aside
+	Binds          []string // the names that the node itself binds, without imports
 
 	Name, ID, Attr, Arg, Op, Star string
 	Ops                           []string
@@ -64,7 +64,7 @@ func nameOf(n *node) string {
 	return ""
 }
 
-// rootOf returns the variable that a.b[c].d begins with, "" if it is none.
+// rootOf returns the variable a of a.b[c].d, "" if a is not a variable.
 func rootOf(n *node) string {
 	for is(n, "Attribute", "Subscript") {
 		n = n.Value
@@ -87,7 +87,7 @@ func isNone(n *node) bool {
 
 func isStarred(n *node) bool { return is(n, "Starred") }
 
-// keyword returns what a call gives to a name, nil if it does not.
+// keyword returns the value of a call's keyword argument, nil if it has none.
 func (n *node) keyword(name string) *node {
 	for _, k := range n.Keywords {
 		if k.Arg == name {
@@ -97,7 +97,7 @@ func (n *node) keyword(name string) *node {
 	return nil
 }
 
-// argument returns argument i of a call, which may be given by its name; nil if there is none.
+// argument returns argument i of a call, given by position or by name; nil if it is missing.
 func (n *node) argument(i int, name string) *node {
 	if i < len(n.Args) {
 		return n.Args[i]

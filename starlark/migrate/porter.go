@@ -2,66 +2,42 @@ package migrate
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
-	"torchx/runtime/suggest"
 	"torchx/starlark/specmodule"
 )
 
 // porter ports one file.
 type porter struct {
 	name     string
-	comments []comment // those that were not written yet
+	comments []comment // not yet written
 	stars    []star
-	imports  map[string]string  // local names of what was imported, to its full name in Python
-	globals  map[string]*global // what the file itself defines
-	bound    map[string]bool    // every name that is bound anywhere in the file
+	imports  map[string]string  // local names of imports to full names in Python
+	globals  map[string]*global // definitions of the file
+	bound    map[string]bool    // every name that is assigned anywhere in the file
 	called   map[string]bool    // every name that is called
 	known    map[string]string  // the predeclared names that ports may use, "specs.Role", to their signatures
 	usages   map[*node]*usage
-	peeks    map[peeked]typ // types that are known; empty again when those of variables change
+	peeks    map[peeked]typ // cached types of expressions; cleared when types of variables change
 
 	scope *scope // nil at the top of the file
 	at    *node  // the statement that is being ported
 	depth int    // of expressions
-	work  int    // how many were looked at
-	// unordered: what is iterated goes into something that has no order, or another one.
+	work  int    // number of expressions visited
+	// unordered: the result of the iteration does not depend on its order.
 	unordered bool
 	out       output
 }
 
-// output is what the port needs and says besides its statements.
+// output is what the port has besides its statements.
 type output struct {
 	problems   []Problem
 	notes      []Problem
-	refused    []Problem // components that TorchX does not take either
+	refused    []Problem // components that TorchX refuses, too
 	components []string
 	prelude    map[string]bool   // helpers that the port needs
 	aliases    map[string]bool   // predeclared names that are hidden somewhere
 	loads      map[string]string // "dist.ddp" to the name it is loaded as
-}
-
-// global is a name that the file defines.
-type global struct {
-	name   string // in the port
-	def    *node  // of a function
-	class  *classInfo
-	value  *node // what it is assigned
-	typ    typ
-	broken string // why it could not be ported
-}
-
-// scope is a function, or a lambda or comprehension in it, that is being ported.
-type scope struct {
-	def    *node
-	parent *scope
-	types  map[string]typ // of parameters and local variables
-	self   string         // in __init__, the name of the object, whose fields are variables there
-	places map[string][]*node
-	result string // what a function returns that changes its parameter
 }
 
 func newPorter(name string, d *dumped) *porter {
@@ -93,13 +69,13 @@ func newPorter(name string, d *dumped) *porter {
 func (p *porter) checkStars(first, last int) {
 	for _, s := range p.stars {
 		if s.Module != "typing" && first <= s.Line && s.Line <= last {
-			msg := "`from " + s.Module + " import *` brings names that are not known: import them one by one"
+			msg := "`from " + s.Module + " import *` brings unknown names: import them one by one"
 			p.out.problems = append(p.out.problems, Problem{p.name, s.Line, msg})
 		}
 	}
 }
 
-// fail notes a place that cannot be ported, and returns something in its place.
+// fail notes a place that cannot be ported, and returns a placeholder.
 func (p *porter) fail(n *node, format string, args ...any) value {
 	p.out.problems = append(p.out.problems, Problem{p.name, n.Line, fmt.Sprintf(format, args...)})
 	return primary("None", typ{})
@@ -120,7 +96,7 @@ func (p *porter) quietly(f func()) (problem string) {
 	return problem
 }
 
-// peek returns the type of an expression and drops the problems in it.
+// peek returns the type of an expression and ignores its problems.
 func (p *porter) peek(n *node) typ {
 	key := peeked{n, p.scope, p.unordered}
 	t, ok := p.peeks[key]
@@ -131,130 +107,9 @@ func (p *porter) peek(n *node) typ {
 	return t
 }
 
-// peeked is what the type of an expression depends on, besides the types of variables.
+// peeked is the key of a cached type: an expression has one type for each scope and order.
 type peeked struct {
 	node      *node
 	scope     *scope
 	unordered bool
-}
-
-// within ports what has variables of its own, such as a comprehension.
-func (p *porter) within(types map[string]typ, port func()) {
-	outer := p.scope
-	p.scope = &scope{parent: outer, types: types}
-	if outer != nil {
-		p.scope.def, p.scope.self, p.scope.places, p.scope.result = outer.def, outer.self, outer.places, outer.result
-	}
-	port()
-	p.scope = outer
-}
-
-// local returns the scope, from the innermost, whose variable the name is.
-func (p *porter) local(name string) *scope {
-	for s := p.scope; s != nil; s = s.parent {
-		if _, ok := s.types[name]; ok {
-			return s
-		}
-	}
-	return nil
-}
-
-// global returns what a name means that the file defines, nil if it is a local variable
-// or something else.
-func (p *porter) global(name string) *global {
-	if p.local(name) != nil {
-		return nil
-	}
-	return p.globals[name]
-}
-
-// isFree reports whether the file does not define a name: it is Python's, or imported.
-func (p *porter) isFree(name string) bool { return p.local(name) == nil && p.globals[name] == nil }
-
-// full returns the full name in Python of what a name or a.b.c refers to if that
-// was imported: "torchx.specs.AppDef". "" if it was not.
-func (p *porter) full(n *node) string {
-	switch {
-	case is(n, "Name") && p.isFree(n.ID):
-		return p.imports[n.ID]
-	case is(n, "Attribute"):
-		if base := p.full(n.Value); base != "" {
-			return canonical(base + "." + n.Attr)
-		}
-	}
-	return ""
-}
-
-// predeclared returns the name that a predeclared module or function, or a prelude, has in the
-// port: another one if the file itself uses it for something else.
-func (p *porter) predeclared(full string) string {
-	if _, ok := preludes()[full]; ok {
-		p.out.prelude[full] = true
-		return p.unbound(full)
-	}
-	root, _, _ := strings.Cut(full, ".")
-	if !p.bound[root] {
-		return full
-	}
-	p.out.aliases[root] = true
-	return "_" + full
-}
-
-// unbound returns a name that the file does not use, made from another.
-func (p *porter) unbound(name string) string {
-	for p.bound[name] {
-		name += "_"
-	}
-	return name
-}
-
-// imported ports a reference to something imported.
-func (p *porter) imported(n *node, full string) value {
-	e, ok := constants()[full]
-	if !ok {
-		e, ok = functions()[full]
-		e.typ = typ{}
-	}
-	rest, isSpec := strings.CutPrefix(full, "torchx.specs.")
-	switch {
-	case isSpec && rest != "named_resources":
-		return p.specsName(n, rest)
-	case ok && strings.HasPrefix(e.starlark, "@"):
-		file, names, _ := strings.Cut(e.starlark[1:], ".")
-		name, field, _ := strings.Cut(names, ".")
-		local := p.unbound(file + "_" + name)
-		p.out.loads[file+"."+name] = local
-		if field != "" {
-			local += "." + field
-		}
-		return primary(local, e.typ)
-	case ok:
-		return primary(p.predeclared(e.starlark), e.typ)
-	case full == "torchx.specs":
-		return primary(p.predeclared("specs"), typ{})
-	}
-	return p.refuseName(n, full)
-}
-
-// retryPolicy is specs.RetryPolicy, whose members are texts with a text of their own.
-const retryPolicy = "RetryPolicy"
-
-// specsName ports torchx.specs.NAME.
-func (p *porter) specsName(n *node, name string) value {
-	member := strings.TrimSuffix(name, ".value")
-	full := "specs." + member
-	if p.known[full] == "" {
-		among := slices.DeleteFunc(slices.Sorted(maps.Keys(p.known)), func(k string) bool { return !strings.HasPrefix(k, "specs.") })
-		return p.fail(n, "%s has no counterpart in a component file.%s", full, suggest.Hint(full, among))
-	}
-	t := constants()["torchx."+full].typ
-	switch {
-	case member == retryPolicy:
-		t = typ{class: aClass, spec: retryPolicy}
-	case strings.HasPrefix(member, retryPolicy+"."):
-		t = typ{class: aStr, loose: name == member, spec: retryPolicy}
-	case strings.HasPrefix(member, "macros."):
-		t = of(aStr)
-	}
-	return primary(p.predeclared(full), t)
 }

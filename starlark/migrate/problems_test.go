@@ -22,7 +22,7 @@ func portText(t *testing.T, text string) *Result {
 	return r
 }
 
-// TestProblems: what has no counterpart is named with its line, and never guessed.
+// TestProblems: constructs without a counterpart are reported with their line, and never guessed.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	var bodies, wants []string
@@ -33,7 +33,7 @@ func TestProblems(t *testing.T) {
 		"x = open('x')":                   "open(…) has no counterpart",
 		"x = round(1.5, 1)":               "round(…) with digits has no counterpart",
 		"x = n ** 0.5":                    "** has no counterpart",
-		"x = y":                           "y is not known here",
+		"x = y":                           "y is not defined",
 		"x = os.listdir()":                "os.listdir has no counterpart",
 		"x = random.random()":             "random.random has no counterpart",
 		"x = [1].sort()":                  "lists have no sort",
@@ -42,53 +42,53 @@ func TestProblems(t *testing.T) {
 		"x = (y := 1)":                    "`:=` has no counterpart",
 		"x = n is s":                      "`is` compares identities",
 		"x = '%(a)s' % {'a': 1}":          "% with a dict",
-		"x = '%s' % q()":                  "q is not known here",
+		"x = '%s' % q()":                  "q is not defined",
 		"x = specs.Rol(name='x')":         "Did you mean specs.Role?",
-		"x = specs.Role(name='x', image='i', nam='y')": "specs.Role takes no nam here",
-		"*first, rest = [1, 2]":                        "starred target",
+		"x = specs.Role(name='x', image='i', nam='y')": "specs.Role has no argument nam",
+		"*first, rest = [1, 2]":                        "assignment to *name",
 		"def g():\n  yield 1":                          "`yield` has no counterpart",
 		"global X":                                     "`global` has no counterpart",
 		"import subprocess\nsubprocess.run('x')":       "subprocess.run has no counterpart",
 		"from .own import helper\nhelper()":            "port that file too",
 		"x = f()":                                      "calls itself",
 		"for i in []:\n  pass\nelse:\n  pass":          "`else` of a for",
-		"os.environ['X'] = '1'":                        "cannot set variables of its own environment",
+		"os.environ['X'] = '1'":                        "cannot set environment variables",
 		"x = __file__":                                 "__file__",
-		"e = {}\nr = Role(name='r', image='i', env=e)\ne['X'] = '1'":                                                "e is changed although line",
-		"e = {}\nrs = []\nfor i in range(2):\n  e['I'] = str(i)\n  rs.append(Role(name='r', image='i', env=e))":     "e is changed although line",
-		"r = Role(name='r', image='i')\nrs = [r]\nr.num_replicas = 2":                                               "r is changed although line",
-		"e = {}\nr = Role(name='r', image='i', env=e)\nr.env['X'] = '1'\nq = Role(name='q', image='i', env=e)":      "r.env is changed, which is also e",
-		"for r in [Role(name='r', image='i')]:\n  r.image = 'j'":                                                    "r is changed, and comes from a loop",
-		"r = Role(name='r', image='i')\nr.args.sort()":                                                              ".sort(…) of a part of a specs value",
-		"r = Role(name='r', image='i')\nd = {'a': r}\nd['a'].env['x'] = '1'\nq = [r]":                               "d is changed although line",
-		"rs = [Role(name='r', image='i')]\napp = AppDef('a', roles=rs)\nfor r in rs:\n  r.env['x'] = '1'":           "r is changed although line",
-		"app = AppDef('a')\nrs = app.roles\nb = AppDef('b', roles=rs)\napp.roles.append(Role(name='r', image='i'))": "app is changed although line",
-		"D['x'] = '1'":                           "values that a file defines never change",
-		"e = {}\nr = mk(e)\ne['X'] = '1'":        "e is changed although line",
-		"x = f'{Mode.A}'":                        "the text of an Enum's member",
+		"e = {}\nr = Role(name='r', image='i', env=e)\ne['X'] = '1'":                                                "e changes after line",
+		"e = {}\nrs = []\nfor i in range(2):\n  e['I'] = str(i)\n  rs.append(Role(name='r', image='i', env=e))":     "e changes after line",
+		"r = Role(name='r', image='i')\nrs = [r]\nr.num_replicas = 2":                                               "r changes after line",
+		"e = {}\nr = Role(name='r', image='i', env=e)\nr.env['X'] = '1'\nq = Role(name='q', image='i', env=e)":      "r.env changes but is also e",
+		"for r in [Role(name='r', image='i')]:\n  r.image = 'j'":                                                    "r changes but is a loop variable",
+		"r = Role(name='r', image='i')\nr.args.sort()":                                                              ".sort(…) cannot change a part of a specs value",
+		"r = Role(name='r', image='i')\nd = {'a': r}\nd['a'].env['x'] = '1'\nq = [r]":                               "d changes after line",
+		"rs = [Role(name='r', image='i')]\napp = AppDef('a', roles=rs)\nfor r in rs:\n  r.env['x'] = '1'":           "r changes after line",
+		"app = AppDef('a')\nrs = app.roles\nb = AppDef('b', roles=rs)\napp.roles.append(Role(name='r', image='i'))": "app changes after line",
+		"D['x'] = '1'":                           "values at the top of a file cannot change",
+		"e = {}\nr = mk(e)\ne['X'] = '1'":        "e changes after line",
+		"x = f'{Mode.A}'":                        "the text of an Enum member",
 		"x = 'a{0.b}'.format(n)":                 "this format() cannot be ported",
 		"x = Mode.B":                             "Mode has no member B",
 		"x = [i async for i in y()]":             "",
-		"x = lambda a=1: a":                      "a lambda with more than plain parameters",
+		"x = lambda a=1: a":                      "a lambda with default or starred parameters cannot be ported",
 		"x = sum(1 for _ in range(3)) @ 2":       "MatMult has no counterpart",
 		"x = '\\ud800'":                          "surrogate",
-		"x = [1, 2]\nx[0:1] = []":                "a slice cannot be assigned to",
-		"x = s.splitlines()":                     "lines end at more characters in Python",
-		"x = s.split(',', maxsplit=1)":           ".split takes no maxsplit= in Starlark",
-		"x = sorted([s], key=str.lower)":         "str.lower is used as a value",
-		"x = [i for i in {1, 2}]":                "the order of a set is Python's own",
-		"x = list({1, 2} - {1})":                 "the order of a set is Python's own",
-		"x = ','.join(set([s]))":                 "the order of a set is Python's own",
-		"x = f'{specs.RetryPolicy.ROLE}'":        "the text of an Enum's member",
-		"P = specs.RetryPolicy\nx = str(P.ROLE)": "the text of an Enum's member",
-		"x = D\nx['y'] = '1'":                    "x is changed, which is D",
-		"x = said(1.5)":                          "v of said is annotated as str and gets a float",
-		"def g() -> str:\n  return 1.5\nx = g()": "g is annotated to return str and returns a float",
+		"x = [1, 2]\nx[0:1] = []":                "Starlark cannot assign to a slice",
+		"x = s.splitlines()":                     "Python splits lines at more characters",
+		"x = s.split(',', maxsplit=1)":           ".split has no argument maxsplit= in Starlark",
+		"x = sorted([s], key=str.lower)":         "str.lower cannot be used as a value",
+		"x = [i for i in {1, 2}]":                "the order of a set cannot be reproduced",
+		"x = list({1, 2} - {1})":                 "the order of a set cannot be reproduced",
+		"x = ','.join(set([s]))":                 "the order of a set cannot be reproduced",
+		"x = f'{specs.RetryPolicy.ROLE}'":        "the text of an Enum member",
+		"P = specs.RetryPolicy\nx = str(P.ROLE)": "the text of an Enum member",
+		"x = D\nx['y'] = '1'":                    "x changes, which is D",
+		"x = shout(1.5)":                         "v of shout is annotated as str but gets a float",
+		"def g() -> str:\n  return 1.5\nx = g()": "g is annotated to return str but returns a float",
 	} {
 		bodies, wants = append(bodies, body), append(wants, want)
 	}
-	// One file with a function for each, for a start of Python takes long.
-	text := head + "D = {}\nclass Mode(enum.Enum):\n  A = 'a'\ndef said(v: str) -> str:\n  return f'{v}'\ndef mk(e):\n  return Role(name='m', image='i', env=e)\n"
+	// One file has a function for each, since starting Python takes long.
+	text := head + "D = {}\nclass Mode(enum.Enum):\n  A = 'a'\ndef shout(v: str) -> str:\n  return f'{v}'\ndef mk(e):\n  return Role(name='m', image='i', env=e)\n"
 	var starts []int
 	for i, body := range bodies {
 		starts = append(starts, strings.Count(text, "\n")+1)
@@ -106,7 +106,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s\nno problem %q in lines %d to %d", bodies[i], want, starts[i], starts[i+1])
 		}
 		if name := fmt.Sprintf("f%d", i); contains(r.Components, name) || !strings.Contains(r.Text, "def "+name+"(n = None") {
-			t.Errorf("%s is there as if it had been ported", name)
+			t.Errorf("%s is listed as ported", name)
 		}
 	}
 	for _, p := range r.Problems {
@@ -123,15 +123,15 @@ func TestProblems(t *testing.T) {
 func TestTop(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"X = open('x')\ndef f() -> AppDef:\n  return AppDef(X)\n":                              "X is used, which could not be ported",
-		"X = 1\nX = 2\ndef f() -> AppDef:\n  return AppDef('x')\n":                             "X gets several values",
-		"class C(Role):\n  pass\ndef f() -> AppDef:\n  return C('x')\n":                        "a class derived from another",
+		"X = open('x')\ndef f() -> AppDef:\n  return AppDef(X)\n":                              "X could not be ported",
+		"X = 1\nX = 2\ndef f() -> AppDef:\n  return AppDef('x')\n":                             "X is assigned several times",
+		"class C(Role):\n  pass\ndef f() -> AppDef:\n  return C('x')\n":                        "a class can be derived only from",
 		"from os import *\ndef f() -> AppDef:\n  return AppDef('x')\n":                         "import them one by one",
-		"if 1:\n  X = 1\ndef f() -> AppDef:\n  return AppDef(X)\n":                             "at the top of a file there is no `if`",
+		"if 1:\n  X = 1\ndef f() -> AppDef:\n  return AppDef(X)\n":                             "`if` at the top of a file cannot be ported",
 		"@deco\ndef f() -> AppDef:\n  return AppDef('x')\n":                                    "decorators",
-		"def f(a: tuple[int, int]) -> AppDef:\n  return AppDef('x')\n":                         "a command line cannot give a value of its type",
+		"def f(a: tuple[int, int]) -> AppDef:\n  return AppDef('x')\n":                         "a command line cannot give a value of this type",
 		"def g():\n  return h()\ndef h():\n  return g()\n":                                     "calls itself",
-		"class M(str, enum.Enum):\n  A = 'a'\ndef f() -> AppDef:\n  return AppDef(str(M.A))\n": "differs between versions of Python",
+		"class M(str, enum.Enum):\n  A = 'a'\ndef f() -> AppDef:\n  return AppDef(str(M.A))\n": "differs between Python versions",
 		"def specs_(specs: int) -> AppDef:\n  return specs.AppDef('x')\n":                      "the method .AppDef has no counterpart",
 	} {
 		r := portText(t, head+text)
@@ -149,13 +149,13 @@ func TestNoPort(t *testing.T) {
 	t.Parallel()
 	needPython(t)
 	for text, want := range map[string]string{
-		"print('hi')\n":  "f.py: it has no component",
-		"def f(:\n":      "f.py:1: this is no Python program",
-		"x = 'a\x00b'\n": "f.py: this is no Python program",
-		"":               "f.py: it has no component",
-		head + "def f(a) -> AppDef:\n  return AppDef('x')\n":  "f.py:4: it has no component that TorchX takes: f: argument a: it has no type annotation",
-		strings.Repeat("(", 5000) + strings.Repeat(")", 5000): "this is no Python program",
-		strings.Repeat("#", MaxSource+1):                      "this is no component file",
+		"print('hi')\n":  "f.py: no component found",
+		"def f(:\n":      "f.py:1: not a valid Python program",
+		"x = 'a\x00b'\n": "f.py: not a valid Python program",
+		"":               "f.py: no component found",
+		head + "def f(a) -> AppDef:\n  return AppDef('x')\n":  "f.py:4: no component that TorchX accepts: f: argument a: it has no type annotation",
+		strings.Repeat("(", 5000) + strings.Repeat(")", 5000): "not a valid Python program",
+		strings.Repeat("#", MaxSource+1):                      "is too large for a component file",
 	} {
 		_, err := Port(t.Context(), "python3", "f.py", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -168,7 +168,7 @@ func TestNoPort(t *testing.T) {
 	}
 }
 
-// TestPythons: python3 may be missing, too old, or something else.
+// TestPythons: python3 may be missing, too old, or another program.
 func TestPythons(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -180,8 +180,8 @@ func TestPythons(t *testing.T) {
 		return path
 	}
 	for python, want := range map[string]string{
-		filepath.Join(dir, "none"):                                                      "is needed to read f.py and was not found: install Python 3.8",
-		script("old", `echo '{"old": "3.6"}'`):                                          "is Python 3.6, which is too old to read f.py: 3.8 or later is needed",
+		filepath.Join(dir, "none"):                                                      "not found: it is needed to read f.py (install Python 3.8",
+		script("old", `echo '{"old": "3.6"}'`):                                          "is Python 3.6, which is too old to read f.py: install Python 3.8 or later",
 		script("broken", "echo Traceback >&2; echo why >&2; exit 3"):                    "could not read f.py: exit status 3: why",
 		script("chatty", "echo hello"):                                                  "printed no syntax tree of f.py",
 		script("classless", `echo '{"tree": {"body": []}}'`):                            "printed no syntax tree of f.py",
@@ -203,7 +203,7 @@ func TestAnnotationWithoutValue(t *testing.T) {
 	}
 }
 
-// TestMuch: a port takes time that grows with the file, however its expressions are nested.
+// TestMuch: the time of a port grows with the size of the file, not with the nesting of expressions.
 func TestMuch(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{
@@ -216,7 +216,7 @@ func TestMuch(t *testing.T) {
 	}
 }
 
-// TestNothingRuns: the program is read, never executed.
+// TestNothingRuns: the program is read and never executed.
 func TestNothingRuns(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")

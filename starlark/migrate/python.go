@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// dumpProgram prints a syntax tree. It needs nothing but Python's standard library.
+// dumpProgram prints a syntax tree. It needs only Python's standard library.
 //
 //go:embed dump.py
 var dumpProgram string
 
-// MaxSource is the size of the largest file that is ported, in bytes.
+// MaxSource is the maximum size of a Python file, in bytes.
 const MaxSource = 1 << 20
 
-// Limits of reading one file. A tree takes some fifty times the room of its text.
+// Limits of reading one file. A tree is about fifty times as large as its text.
 const (
 	maxTree     = 256 << 20
 	dumpTimeout = 30 * time.Second
@@ -31,7 +31,7 @@ const (
 type dumped struct {
 	Tree     *node     `json:"tree"`
 	Comments []comment `json:"comments"`
-	Old      string    `json:"old"` // the version of a Python that is too old
+	Old      string    `json:"old"` // version of Python, if it is too old
 	Error    string    `json:"error"`
 	Line     int       `json:"line"`
 
@@ -48,23 +48,22 @@ type star struct {
 // comment is a comment of the program.
 type comment struct {
 	Line  int    `json:"line"`
-	Alone bool   `json:"alone"` // nothing stands before it in its line
+	Alone bool   `json:"alone"` // the only text of its line
 	Text  string `json:"text"`  // with its #
 }
 
-// parse has python read a program. Nothing of it is executed. Errors say what is
-// wrong with python or, as a Problem, with the program.
+// parse lets python read a program without executing it. An error in the program is a Problem.
 func parse(ctx context.Context, python, name string, source []byte) (*dumped, error) {
 	if len(source) > MaxSource {
-		return nil, fmt.Errorf("%s has more than %d KiB: this is no component file", name, MaxSource>>10)
+		return nil, fmt.Errorf("%s is too large for a component file: more than %d KiB", name, MaxSource>>10)
 	}
 	path, err := exec.LookPath(python)
 	if err != nil {
-		return nil, fmt.Errorf("%s is needed to read %s and was not found: install Python 3.8 or later, or put it on the PATH", python, name)
+		return nil, fmt.Errorf("%s not found: it is needed to read %s (install Python 3.8 or later, or put it on PATH)", python, name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
-	// -I: no environment variables, no user packages, no folder of ours; -S: no site.
+	// -I: no environment variables, no user packages, no working folder; -S: no site.
 	cmd := exec.CommandContext(ctx, path, "-I", "-S", "-c", dumpProgram, name)
 	cmd.Dir = string(filepath.Separator) // a shim of pyenv reads files of the working folder
 	cmd.Stdin = bytes.NewReader(source)
@@ -89,16 +88,16 @@ func decode(path, name string, data []byte) (*dumped, error) {
 	}
 	switch {
 	case d.Old != "":
-		return nil, fmt.Errorf("%s is Python %s, which is too old to read %s: 3.8 or later is needed", path, d.Old, name)
+		return nil, fmt.Errorf("%s is Python %s, which is too old to read %s: install Python 3.8 or later", path, d.Old, name)
 	case d.Error != "":
-		return nil, Problem{File: name, Line: d.Line, Msg: "this is no Python program: " + d.Error}
+		return nil, Problem{File: name, Line: d.Line, Msg: "not a valid Python program: " + d.Error}
 	case d.Tree == nil || d.Tree.Kind == "":
 		return nil, errors.New(path + " printed no syntax tree of " + name)
 	}
 	return d, nil
 }
 
-// lastLine returns the last line of an error output, behind a colon.
+// lastLine returns a colon and the last line of an error output, "" if it is empty.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

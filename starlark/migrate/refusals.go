@@ -9,7 +9,7 @@ import (
 //go:embed refusals.txt
 var refusalsText string
 
-// refusals are the lines of refusals.txt: the one table of what is refused.
+// refusals returns the messages of refusals.txt by their keys.
 var refusals = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(refusalsText) {
@@ -20,10 +20,10 @@ var refusals = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// refuse notes a place that cannot be ported by its entry in refusals.
+// refuse notes a place that cannot be ported, with the message of a key of refusals.
 func (p *porter) refuse(n *node, key string) value { return p.fail(n, "%s", refusals()[key]) }
 
-// unsupported refuses a construct that is not ported at all.
+// unsupported refuses a construct that is never ported.
 func (p *porter) unsupported(n *node) value {
 	if s, ok := refusals()[n.Kind]; ok {
 		return p.fail(n, "%s", s)
@@ -31,7 +31,7 @@ func (p *porter) unsupported(n *node) value {
 	return p.fail(n, "%s has no counterpart in Starlark", n.Kind)
 }
 
-// refuseName refuses something imported.
+// refuseName refuses an imported name.
 func (p *porter) refuseName(n *node, full string) value {
 	root, _, _ := strings.Cut(full, ".")
 	key := "other"
@@ -45,7 +45,7 @@ func (p *porter) refuseName(n *node, full string) value {
 	case root == "re":
 		key = "re"
 	case strings.Contains(" typing math json string shlex copy dataclasses enum collections itertools functools ", " "+root+" "):
-		return p.fail(n, "%s has no counterpart in a component file: write what it does", full)
+		return p.fail(n, "%s has no counterpart in a component file: write its code here", full)
 	case root == "torchx":
 		return p.fail(n, "%s has no counterpart in a component file", full)
 	}

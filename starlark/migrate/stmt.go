@@ -39,10 +39,10 @@ func (p *porter) stmt(w *writer, n *node) {
 	}
 }
 
-// exprStmt ports an expression that stands alone: a docstring, or a call.
+// exprStmt ports an expression statement: a docstring or a call.
 func (p *porter) exprStmt(w *writer, n *node) {
 	switch {
-	case n.Kind == "Constant": // … and the like say nothing
+	case n.Kind == "Constant": // such as …, without effect
 		if n.Type == "str" {
 			w.line(docString(n.Text, w.indent))
 		}
@@ -59,7 +59,7 @@ func (p *porter) exprStmt(w *writer, n *node) {
 	}
 }
 
-// message ports warnings.warn, print, what goes to a logger, which users see, and exits.
+// message ports messages for users (warnings.warn, print, loggers) and exits.
 func (p *porter) message(w *writer, n *node) bool {
 	full := p.full(n.Func)
 	name := n.Func.Attr
@@ -70,7 +70,7 @@ func (p *porter) message(w *writer, n *node) bool {
 	switch full {
 	case "warnings.warn", "logging.warning", "logging.warn":
 		level = "warning: "
-	case "logging.debug": // by default, it is not shown
+	case "logging.debug": // not shown by default
 		return true
 	case "logging.info", "logging.error", "logging.exception", "logging.critical":
 	case "sys.exit", "":
@@ -100,7 +100,7 @@ func (p *porter) message(w *writer, n *node) bool {
 	return true
 }
 
-// reorder ports x.sort() and x.reverse() of a variable that nothing else refers to.
+// reorder ports x.sort() and x.reverse() if no other variable refers to the list.
 func (p *porter) reorder(w *writer, n *node) bool {
 	if !is(n.Func, "Attribute") || p.scope == nil {
 		return false
@@ -120,150 +120,6 @@ func (p *porter) reorder(w *writer, n *node) bool {
 	return true
 }
 
-func (p *porter) assign(w *writer, n *node) {
-	if n.Value == nil {
-		return
-	}
-	source := n.Value
-	for i, target := range n.Targets { // a = b = x
-		if i > 0 {
-			if source = n.Targets[i-1]; nameOf(source) == "" {
-				p.fail(n, "write this as several assignments")
-				return
-			}
-		}
-		p.assignTo(w, n, target, source)
-	}
-}
-
-// isOwnField reports whether a target is self.x in __init__, which is a variable there.
-func (p *porter) isOwnField(target *node) bool {
-	return is(target, "Attribute") && p.scope != nil && p.scope.self != "" && nameOf(target.Value) == p.scope.self
-}
-
-func (p *porter) assignTo(w *writer, n, target, source *node) {
-	switch {
-	case is(target, "Subscript") && p.full(target.Value) == "os.environ":
-		p.refuse(n, "environ")
-		return
-	case p.isInRecord(target) || is(target, "Attribute") && !p.isOwnField(target):
-		p.changeRecord(w, n, target, p.expr(source).text)
-		return
-	}
-	if is(target, "Tuple", "List") && len(target.Elts) == 1 && p.isInRecord(source) { // [role] = app.roles
-		first := &node{Kind: "Constant", Line: source.Line, End: source.End, Type: "int", Text: "0"}
-		target, source = target.Elts[0], &node{Kind: "Subscript", Line: source.Line, End: source.End, Value: source, Slice: first}
-	}
-	v := p.expr(source)
-	if is(target, "Tuple", "List") && slices.ContainsFunc(target.Elts, isStarred) {
-		p.starred(w, target, v)
-		return
-	}
-	if p.scope != nil {
-		v = p.track(target, source, v)
-	}
-	if is(target, "Tuple") && is(source, "Tuple") && len(source.Elts) > 1 && !strings.Contains(v.text, "\n") {
-		v.text = strings.TrimSuffix(strings.TrimPrefix(v.text, "("), ")")
-	}
-	w.line(p.target(target) + " = " + v.text)
-	if name := rootOf(target); p.scope != nil && is(target, "Subscript") {
-		p.writeBack(w, name, "")
-	}
-}
-
-// starred ports first, *rest = x.
-func (p *porter) starred(w *writer, target *node, v value) {
-	last := len(target.Elts) - 1
-	if !isStarred(target.Elts[last]) || v.prec != precPrimary || slices.ContainsFunc(target.Elts[:last], isStarred) {
-		p.refuse(target, "starred target")
-		return
-	}
-	var names, values []string
-	for i, e := range target.Elts[:last] {
-		names = append(names, p.target(e))
-		values = append(values, v.text+"["+itoa(i)+"]")
-	}
-	names = append(names, p.target(target.Elts[last].Value))
-	rest := p.call("list", v.text+"["+itoa(last)+":]")
-	w.line(strings.Join(names, ", ") + " = " + strings.Join(append(values, rest), ", "))
-}
-
-// target ports the left side of an assignment or a for.
-func (p *porter) target(n *node) string {
-	switch n.Kind {
-	case "Name":
-		if n.ID == "load" {
-			return p.fail(n, "load cannot be the name of a variable in Starlark").text
-		}
-		if g := p.global(n.ID); g != nil {
-			return g.name
-		}
-		return n.ID
-	case "Tuple", "List":
-		var items []string
-		for _, e := range n.Elts {
-			text := p.target(e)
-			if is(e, "Tuple", "List") {
-				text = "(" + text + ")"
-			}
-			items = append(items, text)
-		}
-		if len(items) == 1 {
-			return "(" + items[0] + ",)"
-		}
-		return strings.Join(items, ", ")
-	case "Subscript":
-		if n.Slice.Kind == "Slice" {
-			return p.refuse(n, "slice target").text
-		}
-		return p.expr(n).text
-	case "Attribute":
-		if p.isOwnField(n) {
-			return p.expr(n).text
-		}
-	}
-	return p.fail(n, "this cannot be assigned to").text
-}
-
-func (p *porter) augment(w *writer, n *node) {
-	op, ok := operators[n.Op]
-	t := p.peek(n.Target)
-	switch {
-	case !ok || n.Op == "Pow":
-		p.fail(n, "this operator has no counterpart")
-		return
-	case op.text == "%" && t.class != anInt:
-		p.refuse(n, "percent")
-		return
-	case p.isInRecord(n.Target) || changesField(n.Target) && !p.isOwnField(n.Target) && p.peek(rootNode(n.Target)).class != anObject:
-		v := p.number(p.expr(n.Value))
-		if t.class == aList {
-			v = p.asList(v)
-		}
-		old := p.expr(n.Target)
-		p.changeRecord(w, n, n.Target, old.at(op.prec)+" "+op.text+" "+v.at(op.prec+1))
-		return
-	case is(n.Target, "Attribute") && !p.isOwnField(n.Target):
-		p.refuse(n, "object")
-		return
-	}
-	v := p.expr(n.Value)
-	switch {
-	case op.text == "+" && t.class == aList && is(n.Value, "List") && len(n.Value.Elts) == 1 && !isStarred(n.Value.Elts[0]):
-		w.line(p.target(n.Target) + ".append(" + p.expr(n.Value.Elts[0]).text + ")")
-	case op.text == "+" && t.class == aList:
-		w.line(p.target(n.Target) + " += " + p.asList(p.iterable(n.Value)).text) // Python's takes whatever can be iterated
-	default:
-		if t.isNumber() {
-			v = p.number(v)
-		}
-		w.line(p.target(n.Target) + " " + op.text + "= " + v.text)
-	}
-	if name := rootOf(n.Target); p.scope != nil && t.class.isMutable() {
-		p.writeBack(w, name, "")
-	}
-}
-
 func (p *porter) ifStmt(w *writer, n *node, word string) {
 	w.line(word + p.expr(n.Test).text + ":")
 	p.narrowed(n.Test, func() { p.block(w, n.Body) })
@@ -279,8 +135,8 @@ func (p *porter) ifStmt(w *writer, n *node, word string) {
 	p.block(w, n.Orelse)
 }
 
-// narrowed calls port for what is done where a test is true: where isinstance(x, C) is, and C is
-// derived from str, x is used as its text.
+// narrowed calls port for code that runs only if test is true. After isinstance(x, C), with C
+// derived from str, x stands for its text.
 func (p *porter) narrowed(test *node, port func()) {
 	if is(test, "Call") && nameOf(test.Func) == "isinstance" && len(test.Args) == 2 {
 		name, field := nameOf(test.Args[0]), p.wrapper(test.Args[1])
@@ -292,8 +148,8 @@ func (p *porter) narrowed(test *node, port func()) {
 	port()
 }
 
-// wrapper returns the field with the text of the objects of a class that is derived from str, ""
-// for another class.
+// wrapper returns the field that holds the text of objects of a class derived from str, "" for
+// other classes.
 func (p *porter) wrapper(n *node) string {
 	if p.full(n) == "torchx.components.dist._noquote" {
 		return "noquote"
@@ -321,7 +177,7 @@ func (p *porter) forStmt(w *writer, n *node) {
 	}
 }
 
-// raise ports an exception: a component that fails says why, and is done.
+// raise ports an exception as fail.
 func (p *porter) raise(w *writer, n *node) {
 	var reason string
 	switch c := n.Exc; {
@@ -366,7 +222,7 @@ func (p *porter) delete(w *writer, n *node) {
 				p.store(w, x.Value, p.without(p.expr(x.Value), p.expr(x.Slice)), "")
 			}
 		case p.isInRecord(x):
-			p.fail(n, "`del` of a part of a specs value has no counterpart: build the value before")
+			p.fail(n, "`del` of a part of a specs value has no counterpart: build the value without it")
 		default:
 			w.line(p.expr(x.Value).at(precPrimary) + ".pop(" + p.expr(x.Slice).text + ")")
 		}

@@ -2,8 +2,7 @@ package migrate
 
 import "strings"
 
-// class is what is known about the type of a value: the name of one of Python's
-// classes, or one of the constants.
+// class is the class of a value: one of the constants, unknown if it is not known.
 type class string
 
 const (
@@ -18,12 +17,12 @@ const (
 	aTuple  class = "tuple"
 	aSet    class = "set"
 
-	aSpec    class = "specs value" // an AppDef, Role, Resource, mount: values that never change here
-	aPath    class = "Path"        // of pathlib: a normalized str here
-	aWrapped class = "wrapped str" // of a class derived from str: a struct with the text here
+	aSpec    class = "specs value" // an AppDef, Role, Resource, mount: values that never change in Starlark
+	aPath    class = "Path"        // of pathlib: a normalized str in Starlark
+	aWrapped class = "wrapped str" // of a class derived from str: a struct with the text in Starlark
 	aClass   class = "class"       // a class of the file
 	aMember  class = "member"      // of an Enum of the file
-	anObject class = "object"      // of another class of the file: a struct here
+	anObject class = "object"      // of another class of the file: a struct in Starlark
 	aLogger  class = "logger"
 )
 
@@ -39,17 +38,17 @@ func (c class) isMutable() bool { return c == aList || c == aDict || c == aSet }
 // typ is the type of a value: its class, and those of its parts if they are known.
 type typ struct {
 	class     class
-	key, elem *typ // of dicts; of lists, tuples and sets the elements only
-	// spec is which of the specs types an aSpec is ("Role"); the name of the class of the file;
-	// the field that has the text of an aWrapped.
+	key, elem *typ // of dicts; lists, tuples and sets have only elem
+	// spec is the specs type of an aSpec ("Role"), the name of a class of the file, or the field
+	// with the text of an aWrapped.
 	spec string
 	null bool // it may be None as well
-	// loose: only an annotation says so, or str() of it differs between versions of Python.
+	// loose: the type comes only from an annotation, or str() differs between Python versions.
 	loose bool
 }
 
-// typeOf reads a type such as "dict[str, ?]": ? is an unknown one, and a name that is
-// not Python's is one of specs. A list without [ ] is known to have no items yet.
+// typeOf reads a type such as "dict[str, ?]": ? is unknown, and capitalized names are types of
+// specs. A list without [ ] is known to be empty.
 func typeOf(s string) typ {
 	name, inner, generic := strings.Cut(strings.TrimSuffix(s, "]"), "[")
 	t := typ{class: class(name)}
@@ -80,22 +79,22 @@ func listOf(elem typ) typ          { return typ{class: aList, elem: &elem} }
 func dictOf(key, elem typ) typ     { return typ{class: aDict, key: &key, elem: &elem} }
 func (t typ) isSpec(s string) bool { return t.class == aSpec && t.spec == s }
 
-// orNone is the type of what may be None as well.
+// orNone returns t for a value that may also be None.
 func (t typ) orNone() typ {
 	t.null = true
 	return t
 }
 
-// opened is t with items that are not known. Without elem, as of() gives it, a list has none yet.
+// opened returns t with items of unknown type. Without elem, as from of(), a list is empty.
 func (t typ) opened() typ {
 	t.key, t.elem = &typ{}, &typ{}
 	return t
 }
 
-// item is the type of the tuples that enumerate and dict.items give.
+// item returns the type of the tuples that enumerate and dict.items return.
 func item(key, elem typ) typ { return typ{class: aTuple, key: &key, elem: &elem, spec: "item"} }
 
-// elemType is the type of what iterating gives.
+// elemType returns the type of the values that iteration yields.
 func (t typ) elemType() typ {
 	switch {
 	case t.class == aStr:
@@ -108,7 +107,7 @@ func (t typ) elemType() typ {
 	return typ{}
 }
 
-// valueType is the type of a dict's values.
+// valueType returns the type of a dict's values.
 func (t typ) valueType() typ {
 	if t.elem != nil {
 		return *t.elem
@@ -116,7 +115,7 @@ func (t typ) valueType() typ {
 	return typ{}
 }
 
-// join is the type of what is of one type or the other.
+// join returns the type of a value that has one type or the other.
 func (t typ) join(other typ) typ {
 	switch {
 	case t.class == aNone:
@@ -144,7 +143,7 @@ func joined(a, b *typ) *typ {
 
 func (t typ) isNumber() bool { return t.class == anInt || t.class == aFloat }
 
-// arithmetic is the type of a op b.
+// arithmetic returns the type of a op b.
 func arithmetic(op string, a, b typ) typ {
 	a.null, b.null = false, false
 	switch {
@@ -173,9 +172,9 @@ func (t typ) isPlain() bool {
 // isText reports whether a value is a str and never None.
 func (t typ) isText() bool { return (t.class == aStr || t.class == aPath) && !t.null && !t.loose }
 
-// contradicts reports whether a value of type t cannot be of an annotated type. Python
-// does not look at annotations, but how a value is written as text depends on its type,
-// so ports rely on them. An int does for a float, in Python too.
+// contradicts reports whether a value of type t cannot have an annotated type. Python ignores
+// annotations, but ports rely on them, since the text of a value depends on its type. As in
+// Python an int is valid for a float.
 func (t typ) contradicts(annotated typ) bool {
 	return t.class.isBuiltin() && annotated.class.isBuiltin() &&
 		t.class != annotated.class && t.class != aNone && (t.class != anInt || annotated.class != aFloat)

@@ -1,23 +1,21 @@
 package migrate
 
 import (
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 )
 
-// usage is what a function, or the file, does with its variables, by one walk through it.
+// usage is how a function, or the file, uses its variables. One walk collects it.
 type usage struct {
-	bindings map[string][]*node // what gives a variable a value, += aside
+	bindings map[string][]*node // nodes that assign a variable, without +=
 	reads    map[string][]read
 	loops    []*node
 	alone    map[*node]bool // calls that are statements
 	calls    []*node
 	changes  []change
-	roots    map[string]bool   // variables of which anything is changed, however deep
-	tracked  map[*node]bool    // reads that hand a role over to an app that is changed with it
-	aliases  map[string]string // variables to others that may be the same object
+	roots    map[string]bool   // variables that change, or of which a part changes
+	tracked  map[*node]bool    // reads that pass a role to an app that changes with it
+	aliases  map[string]string // variables to variables that may be the same object
 }
 
 // read is a place that reads a variable, with the node around it.
@@ -84,7 +82,7 @@ func (u *usage) visit(n *node) {
 	}
 }
 
-// changed notes that n changes what is at target.
+// changed notes that n changes the value at target.
 func (u *usage) changed(n, target *node) {
 	u.roots[rootOf(target)] = true
 	for is(target, "Subscript") {
@@ -95,7 +93,7 @@ func (u *usage) changed(n, target *node) {
 	}
 }
 
-// root is the variable that stands for all that may be the same object as name.
+// root returns the representative of all variables that may be the same object as name.
 func (u *usage) root(name string) string {
 	for i := 0; i <= len(u.aliases); i++ {
 		next, ok := u.aliases[name]
@@ -107,15 +105,15 @@ func (u *usage) root(name string) string {
 	return name
 }
 
-// isRebound reports whether the variable gets another value between a and b.
+// isRebound reports whether the variable is assigned between a and b.
 func (u *usage) isRebound(name string, a, b *node) bool {
 	return slices.ContainsFunc(u.bindings[name], func(s *node) bool {
 		return before(a, s) && before(s, b) && a.Line < s.Line
 	})
 }
 
-// sharesLoop reports whether a change is seen by a use in the next turn of a loop that
-// the variable is older than.
+// sharesLoop reports whether a use sees a change in the next iteration of a loop, because the
+// variable was assigned before the loop.
 func (u *usage) sharesLoop(name string, change, use *node) bool {
 	return slices.ContainsFunc(u.loops, func(loop *node) bool {
 		isFresh := func(b *node) bool { return b.isWithin(loop) && b != loop }
@@ -123,20 +121,20 @@ func (u *usage) sharesLoop(name string, change, use *node) bool {
 	})
 }
 
-// isSeen reports whether use, which hands a variable over, comes before a change without
-// another value between, or after it in a loop.
+// isSeen reports whether a value that use passes on sees a later change: the variable is not
+// assigned in between, or both are in a loop.
 func (u *usage) isSeen(name string, change, use *node) bool {
 	return before(use, change) && !u.isRebound(name, use, change) || u.sharesLoop(name, change, use)
 }
 
-// isClosed reports whether nothing can put an item into the list, set or dict of a variable: it is
-// not changed, and nothing else gets hold of it.
+// isClosed reports whether nothing can add an item to the list, set or dict of a variable: it does
+// not change, and nothing else refers to it.
 func (p *porter) isClosed(u *usage, name string) bool {
 	isChanged := func(c change) bool { return c.name == name }
 	return !u.roots[name] && !slices.ContainsFunc(u.changes, isChanged) && !slices.ContainsFunc(u.reads[name], func(r read) bool { return !p.isLook(r) })
 }
 
-// isLook reports whether a read gets nothing but items and facts of a list, set or dict.
+// isLook reports whether a read gets only items or properties of a list, set or dict.
 func (p *porter) isLook(r read) bool {
 	switch n := r.parent; n.Kind {
 	case "For", "comprehension", "Subscript", "Attribute", "Compare", "UnaryOp", "BinOp", "If", "FormattedValue", "Starred", "Return":
@@ -146,152 +144,4 @@ func (p *porter) isLook(r read) bool {
 		return strings.HasPrefix(p.full(n.Func), "torchx.specs.") || p.full(n.Func) != "" || name != "" && p.isFree(name) || is(n.Func, "Attribute") && !isMutator(n)
 	}
 	return false
-}
-
-// maxRounds bounds the rounds of inference.
-const maxRounds = 8
-
-// infer sets the types of the local variables of the function that is being ported from all
-// values they are assigned, until nothing changes: a variable may depend on one that is assigned
-// later, in a loop.
-func (p *porter) infer(body []*node) {
-	var stmts []*node
-	for _, s := range body {
-		walk(s, func(n *node) bool {
-			switch n.Kind {
-			case "FunctionDef":
-				p.scope.types[n.Name] = typ{}
-				return false
-			case "Lambda", "ClassDef":
-				return false
-			case "Assign", "AnnAssign", "AugAssign", "For":
-				stmts = append(stmts, n)
-			}
-			return true
-		})
-	}
-	params := p.scope.types
-	p.scope.types = maps.Clone(params)
-	for _, s := range stmts {
-		for _, name := range s.Binds {
-			if _, ok := params[name]; !ok {
-				p.scope.types[name] = of(aNone)
-			}
-		}
-	}
-	for range maxRounds {
-		next := maps.Clone(params)
-		for _, s := range stmts {
-			p.assigned(s, func(name string, t typ) {
-				if old, ok := next[name]; ok {
-					t = old.join(t)
-				}
-				next[name] = p.held(p.usage(p.scope.def), name, t)
-			})
-		}
-		last := p.scope.types
-		p.scope.types = next
-		clear(p.peeks)
-		if reflect.DeepEqual(last, next) {
-			return
-		}
-	}
-	clear(p.peeks)
-	for name := range p.scope.types { // they grow for ever, as x = [x] does
-		p.scope.types[name] = typ{}
-	}
-}
-
-// held is the type of what a variable holds. What is in a list, set or dict is only known while
-// nothing can put something into it.
-func (p *porter) held(u *usage, name string, t typ) typ {
-	if t.class.isMutable() && !p.isClosed(u, name) {
-		elem := p.specsIn(u, name, t)
-		if t = t.opened(); elem.class == aSpec {
-			t.elem = &elem
-		}
-		return t
-	}
-	if t.elem != nil && t.elem.class.isMutable() {
-		elem := t.elem.opened()
-		t.elem = &elem
-	}
-	return t
-}
-
-// specsIn is the type of the specs values in a list that is built step by step.
-func (p *porter) specsIn(u *usage, name string, t typ) typ {
-	elem := t.elem
-	for _, c := range u.changes {
-		added := typ{}
-		switch n := c.node; {
-		case c.name != name:
-			continue
-		case is(n, "Call") && n.Func.Attr == "append" && len(n.Args) == 1:
-			added = p.peek(n.Args[0])
-		case is(n, "Call") && n.Func.Attr == "extend" && len(n.Args) == 1:
-			added = p.peek(n.Args[0]).elemType()
-		case is(n, "Assign", "AugAssign"):
-			if added = p.peek(n.Value); n.Kind == "AugAssign" {
-				added = added.elemType()
-			}
-		}
-		elem = joined(elem, &added)
-	}
-	if elem == nil {
-		return typ{}
-	}
-	return *elem
-}
-
-// assigned calls add for each variable that a statement assigns.
-func (p *porter) assigned(s *node, add func(string, typ)) {
-	switch s.Kind {
-	case "For":
-		eachTarget(s.Target, p.peek(s.Iter).elemType(), add)
-	case "AugAssign":
-		if name := nameOf(s.Target); name != "" {
-			left := p.peek(s.Target)
-			if left.class == aList || left.class == aNone { // None: nothing is known yet
-				add(name, left)
-				return
-			}
-			add(name, arithmetic(operators[s.Op].text, left, p.peek(s.Value)))
-		}
-	default:
-		if s.Value == nil {
-			return
-		}
-		v := p.peek(s.Value)
-		if a := p.annotated(s.Annotation); a.class != unknown && (v.class == unknown || v.elem == nil && a.class == v.class) {
-			a.loose = v.class == unknown
-			v = a
-		}
-		for _, target := range s.Targets {
-			eachTarget(target, v, add)
-		}
-	}
-}
-
-// eachTarget calls add for each variable of a target that gets a value of type t.
-func eachTarget(target *node, t typ, add func(string, typ)) {
-	if name := nameOf(target); name != "" {
-		add(name, t)
-	}
-	if !is(target, "Tuple", "List") {
-		return
-	}
-	for i, e := range target.Elts {
-		part := t.elemType()
-		if t.spec == "item" && i == 0 {
-			part = typ{}
-			if t.key != nil {
-				part = *t.key
-			}
-		}
-		if isStarred(e) {
-			e, part = e.Value, listOf(part)
-		}
-		eachTarget(e, part, add)
-	}
 }

@@ -8,8 +8,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// value is a ported expression: its text, which may have several lines, how tight it binds, and
-// what is known of its type.
+// value is a ported expression: its text, which may have several lines, its precedence and its
+// type.
 type value struct {
 	text string
 	prec int
@@ -38,7 +38,7 @@ type operator struct {
 	prec int
 }
 
-// operators are those of Starlark, by the names that Python's ast module has for them.
+// operators are Starlark's operators by their names in Python's ast module.
 var operators = map[string]operator{
 	"Add": {"+", precSum}, "Sub": {"-", precSum}, "Mult": {"*", precProduct}, "Div": {"/", precProduct},
 	"FloorDiv": {"//", precProduct}, "Mod": {"%", precProduct}, "BitOr": {"|", precBitOr}, "BitXor": {"^", precBitXor},
@@ -49,7 +49,7 @@ var operators = map[string]operator{
 	"Not": {"not ", precNot}, "USub": {"-", precUnary}, "UAdd": {"+", precUnary}, "Invert": {"~", precUnary},
 }
 
-// at returns v's text, in parentheses where it would bind less than prec.
+// at returns v's text, in parentheses if its precedence is lower than prec.
 func (v value) at(prec int) string {
 	if v.prec >= prec {
 		return v.text
@@ -59,7 +59,7 @@ func (v value) at(prec int) string {
 
 func primary(text string, t typ) value { return value{text, precPrimary, t} }
 
-// with is v with a text behind it, such as ".name".
+// with returns v followed by a text such as ".name".
 func (v value) with(t typ, behind string) value { return primary(v.at(precPrimary)+behind, t) }
 
 // sum joins values with an operator.
@@ -70,7 +70,7 @@ func sum(op string, list []string, t typ) value {
 	return value{strings.Join(list, " "+operators[op].text+" "), operators[op].prec, t}
 }
 
-// texts are the texts of values and strings.
+// texts returns the texts of values and strings.
 func texts(list []any) []string {
 	out := make([]string, len(list))
 	for i, x := range list {
@@ -81,7 +81,7 @@ func texts(list []any) []string {
 
 func (v value) String() string { return v.text }
 
-// call writes a call of something predeclared.
+// call writes a call of a predeclared function.
 func (p *porter) call(full string, args ...any) string {
 	return p.predeclared(full) + bracket("(", texts(args), ")", false)
 }
@@ -94,8 +94,8 @@ func (p *porter) callOf(t typ, full string, args ...any) value {
 // flatWidth is the width up to which a bracket stays in one line.
 const flatWidth = 72
 
-// bracket writes items in one line, or one per line if that is too long, if an item has several
-// lines or if lines is true. The formatter does the rest.
+// bracket writes items in one line, or one per line if the line is too long, if an item has several
+// lines or if lines is true. The formatter indents them.
 func bracket(open string, items []string, closing string, lines bool) string {
 	flat := open + strings.Join(items, ", ") + closing
 	n := len(items)
@@ -131,8 +131,7 @@ func (p *porter) constant(n *node) value {
 	return p.fail(n, "a literal of type %s has no counterpart", n.Type)
 }
 
-// quote writes a string literal. One of several lines that was written in several
-// lines stays so.
+// quote writes a string literal; with lines, a text of several lines gets triple quotes.
 func quote(s string, lines bool) string {
 	isOdd := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }
 	if lines && strings.Contains(s, "\n") && !strings.HasSuffix(s, `"`) && !strings.ContainsFunc(s, isOdd) {

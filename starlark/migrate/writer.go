@@ -11,7 +11,7 @@ type writer struct {
 	indent int
 }
 
-// line writes a line, or a statement of several, of which the formatter indents the others.
+// line writes a line, or a statement of several lines, which the formatter indents.
 func (w *writer) line(s string) {
 	if s != "" {
 		s = strings.Repeat(" ", w.indent) + s
@@ -19,7 +19,7 @@ func (w *writer) line(s string) {
 	w.lines = append(w.lines, s)
 }
 
-// block ports statements one level further in. An empty block gets a pass.
+// block ports statements one level deeper. An empty block gets a pass.
 func (p *porter) block(w *writer, list []*node) {
 	w.indent += 4
 	before := len(w.lines)
@@ -52,7 +52,7 @@ func (p *porter) isBlank(end int, next *node) bool {
 	return next.Line-end-1 > comments
 }
 
-// commentsUpTo takes the comments up to a line.
+// commentsUpTo removes and returns the comments up to a line.
 func (p *porter) commentsUpTo(line int) []comment {
 	n := 0
 	for n < len(p.comments) && p.comments[n].Line <= line {
@@ -63,15 +63,15 @@ func (p *porter) commentsUpTo(line int) []comment {
 	return taken
 }
 
-// leading writes the comments that stand before a line.
+// leading writes the comments before a line.
 func (p *porter) leading(w *writer, line int) {
 	for _, c := range p.commentsUpTo(line - 1) {
 		w.line(c.Text)
 	}
 }
 
-// trailing writes the comments within and behind a statement, which begins at line start of w: one
-// behind a statement of one line stays there, others come before it.
+// trailing writes the comments in and after a statement, which starts at line start of w: a comment
+// at the end of a one-line statement stays there, others move before the statement.
 func (p *porter) trailing(w *writer, s *node, start int) {
 	for _, c := range p.commentsUpTo(s.End) {
 		if s.Line == s.End && !c.Alone && len(w.lines) > start {

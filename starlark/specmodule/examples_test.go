@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExamples: each line of the file is an expression and its value. Every documented
-// function and constant has a line; docs/reference/language.md shows it.
+// TestExamples checks each line of the file, an expression and its value, and that every documented
+// function and constant has a line. docs/reference/language.md shows them.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/examples.txt")

@@ -117,8 +117,8 @@ func (o Options) getenv(c call) (starlark.Value, error) {
 		return nil, err
 	}
 	lookup := o.Getenv
-	if own, ok := c.thread.Local(getenvKey).(func(string) (string, bool)); ok {
-		lookup = own
+	if override, ok := c.thread.Local(getenvKey).(func(string) (string, bool)); ok {
+		lookup = override
 	}
 	if lookup == nil {
 		return fallback, nil

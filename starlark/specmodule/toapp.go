@@ -60,8 +60,8 @@ func (r *record) toApp() (*spec.App, error) {
 func (r *record) toRole() spec.Role {
 	role := spec.NewRole(r.str("name"), r.str("image"))
 	if n, ok := r.get("min_replicas").(starlark.Int); ok {
-		least := toInt(n)
-		role.MinReplicas = &least
+		minimum := toInt(n)
+		role.MinReplicas = &minimum
 	}
 	role.Entrypoint = r.str("entrypoint")
 	for v := range r.list("args") {

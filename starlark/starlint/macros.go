@@ -32,14 +32,14 @@ func (l *linter) macros() {
 func (l *linter) macrosIn(text *syntax.Literal) {
 	for _, m := range macro().FindAllStringSubmatchIndex(text.Raw, -1) {
 		name := text.Raw[m[2]:m[3]]
-		meant := misspelled(name)
-		if meant == "" || strings.Contains(text.Raw, name+"=") {
+		closest := misspelled(name)
+		if closest == "" || strings.Contains(text.Raw, name+"=") {
 			continue
 		}
 		at := l.Offset(int(text.TokenPos.Line), int(text.TokenPos.Col))
 		l.add(Finding{
 			Rule: ruleMacro, Severity: Warning, Start: l.at(at + m[0]), End: l.at(at + m[1]),
-			Message: fmt.Sprintf("unknown macro ${%s}. Did you mean ${%s} (specs.macros.%s)?", name, meant, meant),
+			Message: fmt.Sprintf("unknown macro ${%s}. Did you mean ${%s} (specs.macros.%s)?", name, closest, closest),
 		})
 	}
 }

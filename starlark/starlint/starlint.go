@@ -58,7 +58,7 @@ type Finding struct {
 	Start    Position `json:"start"`
 	End      Position `json:"end"`     // after the last character
 	Message  string   `json:"message"` // one line, without the position
-	Fix      *Fix     `json:"fix,omitempty"`
+	Fix      *Fix     `json:"fix"`     // may be nil
 }
 
 // Rule describes a check.
@@ -119,16 +119,16 @@ func breaks(before, after []Finding) bool {
 // Apply applies the fixes of findings to src and returns their number. Of overlapping fixes only the
 // first is applied.
 func Apply(src []byte, findings []Finding) ([]byte, int) {
-	var made edits
+	var applied edits
 	fixed := 0
 	for i := range findings {
-		if fix := findings[i].Fix; fix != nil && made.add(fix.Edits) {
+		if fix := findings[i].Fix; fix != nil && applied.add(fix.Edits) {
 			fixed++
 		}
 	}
 	var out bytes.Buffer
 	at := 0
-	for _, e := range made {
+	for _, e := range applied {
 		out.Write(src[at:e.Start.Offset])
 		out.WriteString(e.Text)
 		at = e.End.Offset

@@ -60,10 +60,10 @@ func TestAssertions(t *testing.T) {
 		t.Run(c.body, func(t *testing.T) {
 			t.Parallel()
 			r := one(t, c.body)
-			got := said(r)
+			got := outputOf(r)
 			begin, partly := strings.CutSuffix(c.want, "…")
-			said := got == c.want || partly && strings.HasPrefix(got, begin)
-			if r.Status != c.status || !said {
+			matches := got == c.want || partly && strings.HasPrefix(got, begin)
+			if r.Status != c.status || !matches {
 				t.Errorf("%s, output\n%s\nwant %s,\n%s", r.Status, got, c.status, c.want)
 			}
 		})
@@ -93,7 +93,7 @@ x_test.star:9: x
 fail test_x/deep#01
 x_test.star:10:33: fail: y
   x_test.star:10:33: in lambda`
-	if got := said(r); r.Status != startest.Fail || !strings.HasPrefix(got, want) {
+	if got := outputOf(r); r.Status != startest.Fail || !strings.HasPrefix(got, want) {
 		t.Errorf("%s\n%s\nwant\n%s", r.Status, got, want)
 	}
 }
@@ -102,7 +102,7 @@ x_test.star:10:33: fail: y
 func TestLimitEndsTheTest(t *testing.T) {
 	t.Parallel()
 	r := one(t, "def endless(t):\n    for i in range(1 << 40):\n        pass\nt.run('a', endless)\nt.log('not reached')")
-	if got := said(r); r.Status != startest.Fail || strings.Contains(got, "not reached") || !strings.Contains(got, "fail test_x/a") {
+	if got := outputOf(r); r.Status != startest.Fail || strings.Contains(got, "not reached") || !strings.Contains(got, "fail test_x/a") {
 		t.Errorf("got %s, want a failure that ends the test:\n%s", r.Status, got)
 	}
 }
@@ -122,7 +122,7 @@ func TestApp(t *testing.T) {
 		`t.plan(3)`:                                                                     "returned int, want specs.AppDef",
 	} {
 		r := one(t, body)
-		if got := said(r); (want == "") != (r.Status == startest.Pass) || !strings.Contains(got, want) {
+		if got := outputOf(r); (want == "") != (r.Status == startest.Pass) || !strings.Contains(got, want) {
 			t.Errorf("%s: %s\n%s\nwant %s", body, r.Status, got, want)
 		}
 	}

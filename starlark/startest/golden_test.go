@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 		return string(b)
 	}
 	first := here(t, dir, startest.Options{})
-	if got := said(first.tests["x_test.star:test_app"]); got != "x_test.star:5: testdata/app.json does not exist (write it with -update)" {
+	if got := outputOf(first.tests["x_test.star:test_app"]); got != "x_test.star:5: testdata/app.json does not exist (write it with -update)" {
 		t.Errorf("got %s, want a hint to -update", got)
 	}
 	updated := here(t, dir, startest.Options{Update: true})
@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 	}
 	for name, r := range here(t, dir, startest.Options{}).tests {
 		if r.Status != startest.Pass {
-			t.Errorf("%s: got %s, want a pass", name, said(r))
+			t.Errorf("%s: got %s, want a pass", name, outputOf(r))
 		}
 	}
 	for name, r := range here(t, dir, startest.Options{Update: true}).tests {
@@ -58,9 +58,9 @@ func TestGolden(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "testdata/plan.json"), []byte("{}\n"), 0o600))
 	changed := here(t, dir, startest.Options{}).tests
 	if r := changed["x_test.star:test_text"]; r.Status != startest.Pass {
-		t.Errorf("line ends of Windows: %s", said(r))
+		t.Errorf("line ends of Windows: %s", outputOf(r))
 	}
-	got := said(changed["x_test.star:test_plan"])
+	got := outputOf(changed["x_test.star:test_plan"])
 	if !strings.HasPrefix(got, "x_test.star:11: got differs from testdata/plan.json (accept it with -update):\n    --- want\n    +++ got\n") || !strings.Contains(got, `+  "backend": "kubernetes"`) {
 		t.Errorf("got %s, want a difference", got)
 	}
@@ -99,7 +99,7 @@ def test_out(t):
 		"test_out":   "path escapes from parent",
 	} {
 		r := out["x_test.star:"+name]
-		if got := said(r); (want == "") != (r.Status == startest.Pass) || !strings.Contains(got, want) {
+		if got := outputOf(r); (want == "") != (r.Status == startest.Pass) || !strings.Contains(got, want) {
 			t.Errorf("%s: %s %s, want %s", name, r.Status, got, want)
 		}
 	}

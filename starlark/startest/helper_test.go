@@ -151,11 +151,11 @@ func one(t *testing.T, body string) startest.Result {
 	return r
 }
 
-// said returns the output of a test, including subtests.
-func said(r startest.Result) string {
+// outputOf returns the output of a test, including subtests.
+func outputOf(r startest.Result) string {
 	text := strings.Join(r.Output, "\n")
 	for _, sub := range r.Subs {
-		text += "\n" + string(sub.Status) + " " + sub.Name + "\n" + said(sub)
+		text += "\n" + string(sub.Status) + " " + sub.Name + "\n" + outputOf(sub)
 	}
 	return strings.Trim(text, "\n")
 }

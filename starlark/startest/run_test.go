@@ -89,7 +89,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 	for name, line := range map[string]string{"test_none": "1", "test_many": "4"} {
 		want := "args_test.star:" + line + ": a test must take one argument: def " + name + "(t)"
-		if r := out.tests["args_test.star:"+name]; r.Status != startest.Fail || said(r) != want {
+		if r := out.tests["args_test.star:"+name]; r.Status != startest.Fail || outputOf(r) != want {
 			t.Errorf("%s: got %+v, want a failure", name, r)
 		}
 	}
@@ -160,7 +160,7 @@ f.star:17.5,20.6 1 2
 	}
 	for name, r := range out.tests {
 		if r.Status != startest.Pass {
-			t.Errorf("%s: got %s, want a pass", name, said(r))
+			t.Errorf("%s: got %s, want a pass", name, outputOf(r))
 		}
 	}
 	goToolReads(t, dir, out)
@@ -196,7 +196,7 @@ _print(t)
 for i in range(3):
     t.run("sub", _print)
 fail("the reason")`)
-	out := said(r)
+	out := outputOf(r)
 	if n := strings.Count(out, "more output"); n != 1 || len(out) > 2<<20 {
 		t.Errorf("got %d bytes with %d notes about more output, want 1 MiB and one note", len(out), n)
 	}

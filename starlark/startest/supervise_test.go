@@ -47,7 +47,7 @@ def test_4(t):
 		"a_test.star:test_4": "the evaluation took longer than 500ms and was stopped",
 	} {
 		r, ok := out.tests[name]
-		if got := said(r); !ok || (want == "") != (r.Status == startest.Pass) || !strings.Contains(got, want) || strings.Contains(got, "\n") {
+		if got := outputOf(r); !ok || (want == "") != (r.Status == startest.Pass) || !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %+v, want %q", name, r, want)
 		}
 	}
@@ -87,7 +87,7 @@ def test_3(t):
 		if strings.HasSuffix(name, "_2") {
 			want = "a_test.star: its test process failed: exit status 2: fatal error: no more"
 		}
-		if said(r) != want {
+		if outputOf(r) != want {
 			t.Errorf("%s: %+v, want %q", name, r, want)
 		}
 	}
@@ -117,7 +117,7 @@ def test_hungry(t):
 			t.Errorf("%s: got %+v, want only test_hungry to fail", name, r)
 		}
 	}
-	if got := said(out.tests["a_test.star:test_hungry"]); !strings.Contains(got, "needs more than 48 MiB of memory") {
+	if got := outputOf(out.tests["a_test.star:test_hungry"]); !strings.Contains(got, "needs more than 48 MiB of memory") {
 		t.Errorf("got %s, want the memory limit", got)
 	}
 	if len(out.tests) != 5 {

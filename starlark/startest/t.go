@@ -116,12 +116,12 @@ func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value,
 
 // logAt adds output with the position of the call; further lines are indented.
 func (x *test) logAt(c call, text string) {
-	place := ""
+	position := ""
 	if c.thread.CallStackDepth() > 1 {
 		pos := c.thread.CallFrame(1).Pos
-		place = fmt.Sprintf("%s:%d: ", pos.Filename(), pos.Line)
+		position = fmt.Sprintf("%s:%d: ", pos.Filename(), pos.Line)
 	}
-	x.output(place + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
+	x.output(position + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
 }
 
 // maxOutput bounds the output of a test and its subtests in bytes, which is kept in memory.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// root is the module's folder as seen from this package.
+// root is the module's folder, relative to this package.
 const root = "../.."
 
 func TestPagesAreCurrent(t *testing.T) {
@@ -24,8 +24,8 @@ func TestPagesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestEveryPackageSaysItsDuty: the table shows the first sentence of each package comment.
-func TestEveryPackageSaysItsDuty(t *testing.T) {
+// TestPackageComments: every package has a comment, whose first sentence is in the table.
+func TestPackageComments(t *testing.T) {
 	t.Parallel()
 	g, err := load(t.Context(), root)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestEveryPackageSaysItsDuty(t *testing.T) {
 	}
 	for path, p := range g {
 		if len(strings.Fields(p.doc)) < 4 {
-			t.Errorf("package %s: got the comment %q, want a sentence that says what it is for", path, p.doc)
+			t.Errorf("package %s: got comment %q, want a sentence about its purpose", path, p.doc)
 		}
 	}
 }

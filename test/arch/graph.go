@@ -12,21 +12,21 @@ import (
 // module is the prefix of the import paths that are drawn.
 const module = "torchx/"
 
-// bands are the folders of the drawing from top to bottom, those of one row side
-// by side: a package imports packages of lower rows and lower ones of its folder.
+// bands are the rows of folders in the drawing, from top to bottom. A package imports
+// packages of lower rows, and lower packages of its own folder.
 var bands = [][]string{{"cmd"}, {"starlark", "backends", "state"}, {"runtime"}}
 
 // pack is a package: its path below the module, and the first sentence of its comment.
 type pack struct {
 	path, doc string
 	imports   []string // of this module
-	level     int      // 0 imports nothing of its own folder, n something of level n-1
+	level     int      // 0: imports no package of its own folder; n: imports one of level n-1
 }
 
 // graph holds the packages that are drawn, by path.
 type graph map[string]*pack
 
-// load asks the go command for the packages of the module in the folder root.
+// load returns the packages of the module in the folder root, from `go list`.
 func load(ctx context.Context, root string) (graph, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Imports,Doc", "./...")
 	cmd.Dir = root
@@ -45,7 +45,7 @@ func load(ctx context.Context, root string) (graph, error) {
 		}
 		path := strings.TrimPrefix(p.ImportPath, module)
 		if !slices.Contains(slices.Concat(bands...), folder(path)) {
-			continue // test support, data
+			continue // test support or data
 		}
 		g[path] = &pack{path: path, doc: strings.TrimSuffix(p.Doc, ".")}
 		for _, i := range p.Imports {
@@ -65,7 +65,7 @@ func folder(path string) string {
 	return first
 }
 
-// setLevel works out the level of a package from those that it imports in its folder.
+// setLevel sets and returns the level of a package.
 func (g graph) setLevel(path string) int {
 	p := g[path]
 	for _, i := range p.imports {
@@ -76,8 +76,7 @@ func (g graph) setLevel(path string) int {
 	return p.level
 }
 
-// levels returns the packages of a folder by level, the highest first, in the order of
-// their paths.
+// levels returns the packages of a folder by level, the highest first, sorted by path.
 func (g graph) levels(name string) [][]*pack {
 	var rows [][]*pack
 	for _, path := range g.paths() {

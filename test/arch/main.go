@@ -1,6 +1,6 @@
-// Command arch draws the packages of this module and how they import one another,
-// from what `go list` says: docs/architecture.svg and the table of packages in
-// docs/architecture.md. `make arch` runs it, and a test says when they are stale.
+// Command arch draws the packages of this module and their imports, from the output of
+// `go list`: docs/architecture.svg and the table of packages in docs/architecture.md.
+// `make arch` runs it. A test fails if they are stale.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 	}
 }
 
-// run brings both files below docs up to date.
+// run writes both files below docs.
 func run(ctx context.Context, root string) error {
 	files, err := render(ctx, root)
 	if err != nil {
@@ -31,7 +31,7 @@ func run(ctx context.Context, root string) error {
 	return nil
 }
 
-// render returns what the files must be, by their paths below root.
+// render returns the contents of the files, by their paths below root.
 func render(ctx context.Context, root string) (map[string]string, error) {
 	g, err := load(ctx, root)
 	if err != nil {

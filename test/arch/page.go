@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The table of packages stands between these lines of docs/architecture.md.
+// The table of packages is between these lines of docs/architecture.md.
 const (
 	tableBegin = "<!-- made by `make arch`: packages -->"
 	tableEnd   = "<!-- end of packages -->"
@@ -38,7 +38,7 @@ func (g graph) table() string {
 	return b.String() + "\n"
 }
 
-// duty is the first sentence of a package comment without its first two words.
+// duty returns the first sentence of a package comment without its first two words.
 func duty(doc string) string {
 	words := strings.SplitN(doc, " ", 3)
 	if len(words) < 3 {
@@ -47,7 +47,7 @@ func duty(doc string) string {
 	return strings.ReplaceAll(words[2], "|", "\\|")
 }
 
-// used names up to three importers and counts the others.
+// used lists up to three importers, or returns their number.
 func used(users []string) string {
 	const shown = 3
 	if len(users) > shown {

@@ -24,8 +24,8 @@ type drawing struct {
 	body strings.Builder
 }
 
-// svg draws the bands. A box names its package; its title, which browsers show under
-// the pointer, says what the package is for and what it imports.
+// svg draws the bands. Each box has the name of its package, and a tooltip with its
+// purpose and imports.
 func (g graph) svg() string {
 	d := &drawing{g: g}
 	y := margin
@@ -55,7 +55,7 @@ func (g graph) svg() string {
 `, drawingWidth, y+margin, d.body.String())
 }
 
-// boxes draws the packages of a folder and returns where they end.
+// boxes draws the packages of a folder and returns the y of their bottom.
 func (d *drawing) boxes(b *strings.Builder, name string, x, y, width int) int {
 	at := y + titleHeight
 	for _, level := range d.g.levels(name) {
@@ -79,8 +79,8 @@ func (d *drawing) boxes(b *strings.Builder, name string, x, y, width int) int {
 	return at
 }
 
-// arrows draws the imports between two rows of bands, with how many there are; those
-// of the uppermost row into the last one are counted in the text of the page.
+// arrows draws the number of imports between two rows of bands. The text of the page has
+// that from the first row to the last.
 func (d *drawing) arrows(from, to []string, y int) {
 	n := max(len(from), len(to))
 	width := (drawingWidth - margin*(n+1)) / n

@@ -8,12 +8,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// forcedTime is less than the grace period of backends on this machine.
-const forcedTime = 8 * time.Second
+// forceTimeout is less than the grace period of backends on this machine.
+const forceTimeout = 8 * time.Second
 
 func cancelEnds(s *suite) {
 	id := s.start(s.role("a", 1)(s.Programs.Sleep(long)), s.role("b", 2)(s.Programs.Sleep(long)))
-	s.running(id)
+	s.waitRunning(id)
 	s.cancel(id, backend.CancelOptions{})
 	st := s.wait(id)
 	if st.State != spec.Cancelled || st.ExitCode == nil || *st.ExitCode != codeCancelled || st.FinishedAt == nil || st.FirstFailure != nil {
@@ -24,12 +24,12 @@ func cancelEnds(s *suite) {
 			s.Errorf("replica %+v is %+v, want CANCELLED", r, got)
 		}
 	}
-	s.listed(id, spec.Cancelled)
+	s.waitListed(id, spec.Cancelled)
 }
 
 func cancelDoesNotBlock(s *suite) {
 	id := s.start(s.one(s.Programs.IgnoreTerm()))
-	s.untilReady(id)
+	s.waitReady(id)
 	before := time.Now()
 	s.cancel(id, backend.CancelOptions{})
 	if took := time.Since(before); took > 5*time.Second {
@@ -44,15 +44,15 @@ func cancelDoesNotBlock(s *suite) {
 
 func cancelForce(s *suite) {
 	id := s.start(s.one(s.Programs.IgnoreTerm()))
-	s.untilReady(id)
+	s.waitReady(id)
 	before := time.Now()
 	s.cancel(id, backend.CancelOptions{Force: true})
 	st := s.wait(id)
 	if st.State != spec.Cancelled || st.ExitCode == nil || *st.ExitCode != codeCancelled {
 		s.Errorf("app is %v with code %s, want CANCELLED with %d", st.State, number(st.ExitCode), codeCancelled)
 	}
-	if took := time.Since(before); took > cmp.Or(s.Forced, forcedTime) {
-		s.Errorf("the forced end took %v, as if there had been a grace period", took)
+	if took := time.Since(before); took > cmp.Or(s.ForceTimeout, forceTimeout) {
+		s.Errorf("the forced end took %v, want less than the grace period", took)
 	}
 }
 
@@ -64,19 +64,19 @@ func cancelFinished(s *suite) {
 		}
 		after := s.describe(id)
 		if after.State != before.State || *after.ExitCode != code {
-			s.Errorf("app was %v, after a cancel it is %v with code %s", before.State, after.State, number(after.ExitCode))
+			s.Errorf("app was %v, got %v with code %s after a cancel", before.State, after.State, number(after.ExitCode))
 		}
 	}
 }
 
 func cancelTwice(s *suite) {
 	id := s.start(s.one(s.Programs.Sleep(long)))
-	s.running(id)
+	s.waitRunning(id)
 	s.cancel(id, backend.CancelOptions{})
 	s.cancel(id, backend.CancelOptions{})
 	s.wantEnd(id, spec.Cancelled)
 	s.cancel(id, backend.CancelOptions{})
 	if st := s.describe(id); st.State != spec.Cancelled {
-		s.Errorf("app is %v after another cancel", st.State)
+		s.Errorf("after another cancel: got %v, want CANCELLED", st.State)
 	}
 }

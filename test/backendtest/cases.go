@@ -1,6 +1,6 @@
 package backendtest
 
-// group is the cases about one part of the contract.
+// group is a group of cases about one part of the contract.
 type group struct {
 	name  string
 	tests []test
@@ -9,7 +9,7 @@ type group struct {
 // test is one case.
 type test struct {
 	name  string
-	needs func(c Caps) bool // nil: nothing
+	needs func(c Caps) bool // nil: no capabilities
 	run   func(s *suite)
 }
 
@@ -28,9 +28,9 @@ func groups() []group {
 		{"plan", []test{
 			{"changes nothing", nil, planIsPure},
 			{"does not change the app", nil, planKeepsApp},
-			{"is the same again", nil, planIsStable},
+			{"is deterministic", nil, planIsStable},
 			{"load round trip", nil, loadRoundTrip},
-			{"load refuses rubbish", nil, loadRefuses},
+			{"load refuses invalid requests", nil, loadRefuses},
 		}},
 		{"life", []test{
 			{"success", nil, success},
@@ -45,7 +45,7 @@ func groups() []group {
 			{"unknown app", nil, unknownApp},
 			{"unknown replica", nil, unknownReplica},
 			{"delete", deletes, deleteApp},
-			{"wait", nil, waitForEnd},
+			{"wait", nil, waitTwice},
 			{"wait ends with its context", nil, waitCancelled},
 			{"exit code 1", nil, exitCode(1)},
 			{"exit code 3", nil, exitCode(3)},
@@ -53,7 +53,7 @@ func groups() []group {
 			{"exit code 255", nil, exitCode(255)},
 		}},
 		{"cancel", []test{
-			{"ends as cancelled", nil, cancelEnds},
+			{"ends as CANCELLED", nil, cancelEnds},
 			{"does not block", nil, cancelDoesNotBlock},
 			{"force", nil, cancelForce},
 			{"of a finished app", nil, cancelFinished},
@@ -63,19 +63,19 @@ func groups() []group {
 			{"close twice", nil, closeTwice},
 			{"apps outlive their client", nil, outlive},
 			{"another client sees everything", nil, anotherClient},
-			{"many apps at once", nil, manyAtOnce},
-			{"one id at once", nil, oneIDAtOnce},
+			{"concurrent apps", nil, concurrentApps},
+			{"concurrent submits of one ID", nil, concurrentSubmits},
 			{"probe", nil, probe},
 			{"options", nil, options},
 		}},
 		{"ids", []test{{"any characters", anyID, oddIDs}}},
 		{"logs", []test{
-			{"nothing", nil, emptyLog},
+			{"empty", nil, emptyLog},
 			{"reading twice", nil, readTwice},
 			{"two readers", nil, twoReaders},
 			{"no newline at the end", nil, noNewline},
 			{"many lines", nil, manyLines},
-			{"of a running app end", nil, noFollow},
+			{"of a running app without follow", nil, noFollow},
 			{"attempts", hasAttempts, attempts},
 		}},
 		{"select", []test{
@@ -90,7 +90,7 @@ func groups() []group {
 			{"ends at a time", times, followUntil},
 			{"ends with its context", nil, followCancelled},
 			{"a finished app", nil, followFinished},
-			{"a cancelled app", nil, followCancel},
+			{"a canceled app", nil, followCancel},
 		}},
 	}
 }

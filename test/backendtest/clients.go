@@ -14,7 +14,7 @@ import (
 func closeTwice(s *suite) {
 	client := s.Backend
 	if s.Reopen != nil {
-		client = s.Reopen(s.T) // the harness may still need its own
+		client = s.Reopen(s.T) // the harness may still need its own client
 	}
 	s.close(client)
 	s.close(client)
@@ -32,9 +32,9 @@ func outlive(s *suite) {
 	}
 	s.close(client)
 	s.close(client)
-	s.untilReady(p.ID)
+	s.waitReady(p.ID)
 	if st := s.describe(p.ID); st.State != spec.Running {
-		s.Errorf("after its client was closed the app is %v: %s", st.State, st.Msg)
+		s.Errorf("after its client was closed: got %v: %s, want RUNNING", st.State, st.Msg)
 	}
 	s.cancel(p.ID, backend.CancelOptions{Force: true})
 	s.wantEnd(p.ID, spec.Cancelled)
@@ -50,16 +50,16 @@ func anotherClient(s *suite) {
 	if got.State != want.State || *got.ExitCode != *want.ExitCode || !got.FinishedAt.Equal(*want.FinishedAt) || got.Handle != want.Handle {
 		s.Errorf("status %+v, want %+v", got, want)
 	}
-	s.listed(id, spec.Succeeded)
+	s.waitListed(id, spec.Succeeded)
 	s.wantLog(id, "seen\n")
 	in := s.input(s.one(s.Programs.Echo("again")))
 	in.ID = id
 	if p := s.planInput(in); p.ID == id {
-		s.wantError("submit of the same id", s.Backend.Submit(s.ctx, p), backend.ErrExists)
+		s.wantError("submit of the same ID", s.Backend.Submit(s.ctx, p), backend.ErrExists)
 	}
 }
 
-func manyAtOnce(s *suite) {
+func concurrentApps(s *suite) {
 	const count = 8
 	plans := make([]*backend.Plan, count)
 	for i := range plans {
@@ -81,7 +81,7 @@ func manyAtOnce(s *suite) {
 	}
 }
 
-func oneIDAtOnce(s *suite) {
+func concurrentSubmits(s *suite) {
 	p := s.plan(s.one(s.Programs.Echo("once")))
 	s.endAfter(p.ID)
 	var all sync.WaitGroup
@@ -98,7 +98,7 @@ func oneIDAtOnce(s *suite) {
 	}
 	all.Wait()
 	if won.Load() != 1 {
-		s.Fatalf("%d submits of one id succeeded", won.Load())
+		s.Fatalf("got %d successful submits of one ID, want 1", won.Load())
 	}
 	s.wait(p.ID)
 	s.wantLog(p.ID, "once\n")
@@ -118,11 +118,11 @@ func options(s *suite) {
 	}
 	for _, o := range s.Backend.Options() {
 		if o.Help == "" || strings.Contains(o.Help, "\n") {
-			s.Errorf("option %s has the help %q, want one line", o.Key, o.Help)
+			s.Errorf("option %s: got help %q, want one line", o.Key, o.Help)
 		}
 	}
 	if name := s.Backend.Name(); name == "" || name != strings.ToLower(name) {
-		s.Errorf("name %q", name)
+		s.Errorf("got name %q, want lower case", name)
 	}
 }
 
@@ -136,21 +136,21 @@ func oddIDs(s *suite) {
 		in.ID = id
 		p := s.planInput(in)
 		if p.ID != id {
-			s.Fatalf("planned %q as %q", id, p.ID)
+			s.Fatalf("plan of %q: got ID %q", id, p.ID)
 		}
 		s.submit(p)
 	}
 	for i, id := range names {
 		s.wantEnd(id, spec.Succeeded)
 		s.wantLog(id, fmt.Sprintf("app %d\n", i))
-		s.listed(id, spec.Succeeded)
+		s.waitListed(id, spec.Succeeded)
 	}
 	for i, id := range names {
 		if err := s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}); err != nil {
 			s.Errorf("delete %q: %v", id, err)
 		}
 		if all, err := s.Backend.List(s.ctx); err != nil || len(all) != len(names)-i-1 {
-			s.Fatalf("after the delete of %q there are %d apps, want %d (%v)", id, len(all), len(names)-i-1, err)
+			s.Fatalf("after the delete of %q: got %d apps, want %d (%v)", id, len(all), len(names)-i-1, err)
 		}
 	}
 }

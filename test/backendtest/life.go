@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Exit codes, as a shell counts them.
+// Exit codes, as in a shell.
 const (
 	codeNotFound  = 127
 	codeCancelled = 130
@@ -20,16 +20,16 @@ const (
 )
 
 func success(s *suite) {
-	before := time.Now().Add(-time.Second) // a cluster's clock has seconds only
+	before := time.Now().Add(-time.Second) // times of a cluster are rounded to seconds
 	id, st := s.run(s.one(s.Programs.Echo("x")))
 	h, err := spec.ParseHandle(st.Handle)
 	if err != nil || h != (spec.Handle{Backend: s.Backend.Name(), Session: spec.Session, AppID: id}) {
-		s.Errorf("handle %q (%v) of app %s", st.Handle, err, id)
+		s.Errorf("got handle %q (%v) of app %s", st.Handle, err, id)
 	}
 	if st.State != spec.Succeeded || st.ExitCode == nil || *st.ExitCode != 0 || st.FirstFailure != nil || st.NumRestarts > 0 {
 		s.Errorf("status %+v", st)
 	}
-	s.ordered(before, st.SubmittedAt, st.StartedAt, st.FinishedAt)
+	s.checkTimes(before, st.SubmittedAt, st.StartedAt, st.FinishedAt)
 	if len(st.Roles) != 1 || st.Roles[0].Role != "r" || len(st.Roles[0].Replicas) != 1 {
 		s.Fatalf("roles %+v", st.Roles)
 	}
@@ -37,34 +37,34 @@ func success(s *suite) {
 	if r.Role != "r" || r.ID != 0 || r.Attempt != 0 || r.State != spec.Succeeded || r.ExitCode == nil || *r.ExitCode != 0 || r.Signal != "" {
 		s.Errorf("replica %+v", r)
 	}
-	s.ordered(before, r.StartedAt, r.FinishedAt)
-	s.listed(id, spec.Succeeded)
+	s.checkTimes(before, r.StartedAt, r.FinishedAt)
+	s.waitListed(id, spec.Succeeded)
 }
 
-// ordered checks that times are there and do not go back.
-func (s *suite) ordered(before time.Time, times ...*time.Time) {
+// checkTimes checks that all times are set and never decrease.
+func (s *suite) checkTimes(before time.Time, times ...*time.Time) {
 	s.Helper()
 	for i, t := range times {
 		if t == nil || t.Before(before) || t.After(time.Now().Add(time.Second)) {
-			s.Errorf("time %d is %v, want one from %v on", i, t, before)
+			s.Errorf("time %d: got %v, want %v or later", i, t, before)
 			return
 		}
 		before = *t
 	}
 }
 
-// listed waits until List shows the app once, in a state: it reads less than Describe,
-// so on a cluster it may be a moment behind.
-func (s *suite) listed(id string, want spec.State) {
+// waitListed waits until List returns the app once, in a state. It reads less than
+// Describe, so it may lag behind on a cluster.
+func (s *suite) waitListed(id string, want spec.State) {
 	s.Helper()
-	s.eventually(fmt.Sprintf("%s is listed once as %v", id, want), func() bool {
+	s.waitFor(fmt.Sprintf("%s is listed once as %v", id, want), func() bool {
 		all, err := s.Backend.List(s.ctx)
 		if err != nil {
 			s.Fatal(err)
 		}
 		found := slices.DeleteFunc(all, func(a spec.Summary) bool { return a.ID != id })
 		if len(found) != 1 || found[0].Name != "" && found[0].Name != "conformance" {
-			s.Fatalf("listed as %+v, want one app named conformance", found)
+			s.Fatalf("got list entries %+v, want one app named conformance", found)
 		}
 		return found[0].State == want
 	})
@@ -72,7 +72,7 @@ func (s *suite) listed(id string, want spec.State) {
 
 func runningApp(s *suite) {
 	id := s.start(s.one(s.Programs.Sleep(long)))
-	s.running(id)
+	s.waitRunning(id)
 	st := s.describe(id)
 	if st.ExitCode != nil || st.FinishedAt != nil || st.FirstFailure != nil {
 		s.Errorf("status %+v", st)
@@ -80,7 +80,7 @@ func runningApp(s *suite) {
 	if r := st.Replica(spec.Replica{Role: "r"}); r == nil || r.State != spec.Running || r.ExitCode != nil || r.FinishedAt != nil {
 		s.Errorf("replica %+v", r)
 	}
-	s.listed(id, spec.Running)
+	s.waitListed(id, spec.Running)
 }
 
 func severalReplicas(s *suite) {
@@ -93,7 +93,7 @@ func severalReplicas(s *suite) {
 		n    int
 	}{{"a", 2}, {"b", 3}} {
 		if got := st.Roles[i]; got.Role != role.name || len(got.Replicas) != role.n {
-			s.Errorf("role %d is %+v, want %s with %d replicas", i, got, role.name, role.n)
+			s.Errorf("role %d: got %+v, want %s with %d replicas", i, got, role.name, role.n)
 		}
 		for n := range role.n {
 			if r := st.Roles[i].Replicas[n]; r.ID != n || r.Role != role.name {
@@ -102,7 +102,7 @@ func severalReplicas(s *suite) {
 			want := fmt.Sprintf("%s %d", role.name, n)
 			got := texts(s.readReplica(id, spec.Replica{Role: role.name, ID: n}, everything()), backend.Combined)
 			if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\n") {
-				s.Errorf("log of %s/%d is %q, want %q", role.name, n, got, want)
+				s.Errorf("log of %s/%d: got %q, want %q", role.name, n, got, want)
 			}
 		}
 	}
@@ -118,13 +118,13 @@ func environment(s *suite) {
 func exitCode(code int) func(s *suite) {
 	return func(s *suite) {
 		id, st := s.run(s.one(s.Programs.Exit(code)))
-		s.failed(st, spec.Replica{Role: "r"}, code)
-		s.listed(id, spec.Failed)
+		s.checkFailed(st, spec.Replica{Role: "r"}, code)
+		s.waitListed(id, spec.Failed)
 	}
 }
 
-// failed checks the status of an app in which replica r failed first.
-func (s *suite) failed(st *spec.Status, r spec.Replica, code int) {
+// checkFailed checks the status of an app whose replica r failed first.
+func (s *suite) checkFailed(st *spec.Status, r spec.Replica, code int) {
 	s.Helper()
 	if st.State != spec.Failed || st.ExitCode == nil || *st.ExitCode != code {
 		s.Errorf("app is %v with code %v, want FAILED with %d", st.State, number(st.ExitCode), code)
@@ -146,7 +146,7 @@ func number(n *int) string {
 
 func killed(s *suite) {
 	_, st := s.run(s.one(s.Programs.Die()))
-	s.failed(st, spec.Replica{Role: "r"}, codeKilled)
+	s.checkFailed(st, spec.Replica{Role: "r"}, codeKilled)
 	if st.FirstFailure != nil && st.FirstFailure.Signal != "SIGKILL" {
 		s.Errorf("signal %q, want SIGKILL", st.FirstFailure.Signal)
 	}
@@ -154,7 +154,7 @@ func killed(s *suite) {
 
 func failFast(s *suite) {
 	_, st := s.run(s.role("a", 2)(s.Programs.Sleep(long)), s.role("b", 1)(s.Programs.Exit(7)))
-	s.failed(st, spec.Replica{Role: "b"}, 7)
+	s.checkFailed(st, spec.Replica{Role: "b"}, 7)
 	for n := range 2 {
 		if r := st.Replica(spec.Replica{Role: "a", ID: n}); r == nil || r.State != spec.Cancelled {
 			s.Errorf("replica a/%d is %+v, want CANCELLED", n, r)
@@ -166,7 +166,7 @@ func retries(s *suite) {
 	r := s.one(s.Programs.Exit(4))
 	r.MaxRetries, r.RetryPolicy = 2, spec.RetryReplica
 	_, st := s.run(r)
-	s.failed(st, spec.Replica{Role: "r"}, 4)
+	s.checkFailed(st, spec.Replica{Role: "r"}, 4)
 	if got := st.Replica(spec.Replica{Role: "r"}); got == nil || got.Attempt != 2 || st.NumRestarts != 2 {
 		s.Errorf("%d restarts, replica %+v, want 2 restarts", st.NumRestarts, got)
 	}
@@ -192,13 +192,13 @@ func notFound(s *suite) {
 func submitTwice(s *suite) {
 	p := s.plan(s.one(s.Programs.IgnoreTerm()))
 	s.submit(p)
-	s.untilReady(p.ID)
+	s.waitReady(p.ID)
 	s.wantError("second submit", s.Backend.Submit(s.ctx, p), backend.ErrExists)
-	s.running(p.ID)
+	s.waitRunning(p.ID)
 	s.cancel(p.ID, backend.CancelOptions{Force: true})
 	s.wait(p.ID)
 	s.wantError("submit after the end", s.Backend.Submit(s.ctx, p), backend.ErrExists)
-	s.cut = !s.Caps.WholeLogs
+	s.mayBeCut = !s.Caps.CompleteLogs
 	s.wantLog(p.ID, "ready\n")
 }
 
@@ -214,7 +214,7 @@ func unknownApp(s *suite) {
 		s.wantError("wait", err, backend.ErrNotFound)
 	}
 	if err := s.Backend.Cancel(s.ctx, id, backend.CancelOptions{}); err != nil {
-		s.Errorf("cancel: %v, want nothing", err)
+		s.Errorf("cancel: got %v, want no error", err)
 	}
 }
 
@@ -250,7 +250,7 @@ func deleteApp(s *suite) {
 	s.wantLog(other, "y\n")
 }
 
-func waitForEnd(s *suite) {
+func waitTwice(s *suite) {
 	id := s.start(s.one(s.Programs.Sleep(200 * time.Millisecond)))
 	s.wantEnd(id, spec.Succeeded)
 	s.wantEnd(id, spec.Succeeded)
@@ -267,5 +267,5 @@ func waitCancelled(s *suite) {
 	if _, err := w.Wait(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
 		s.Errorf("wait: %v, want the context's error", err)
 	}
-	s.running(id)
+	s.waitRunning(id)
 }

@@ -16,7 +16,7 @@ import (
 func emptyLog(s *suite) {
 	id, _ := s.run(s.one(s.Programs.Exit(0)))
 	if lines := s.read(id, everything()); len(lines) != 0 {
-		s.Errorf("log %v", lines)
+		s.Errorf("got log %v, want none", lines)
 	}
 }
 
@@ -24,7 +24,7 @@ func readTwice(s *suite) {
 	id, _ := s.run(s.one(s.Programs.Lines(20, 0)))
 	one, two := s.read(id, everything()), s.read(id, everything())
 	if !reflect.DeepEqual(one, two) || len(one) != 20 {
-		s.Errorf("first %v\nthen  %v", one, two)
+		s.Errorf("got %v, then %v, want the same 20 lines", one, two)
 	}
 }
 
@@ -35,24 +35,24 @@ func twoReaders(s *suite) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	fromA, fromB := first, s.rest(b)
+	fromA, fromB := first, s.readAll(b)
 	s.close(b)
-	fromA = append(fromA, s.rest(a)...)
+	fromA = append(fromA, s.readAll(a)...)
 	s.close(a)
 	if !reflect.DeepEqual(fromA, fromB) || len(fromA) != 20 {
-		s.Errorf("one reader sees %v\nthe other %v", fromA, fromB)
+		s.Errorf("one reader got %v\nthe other %v", fromA, fromB)
 	}
 }
 
-// rest reads on to the end, which must stay the end.
-func (s *suite) rest(reader backend.LogReader) []line {
+// readAll reads to the end, and checks that reading again returns the end, too.
+func (s *suite) readAll(reader backend.LogReader) []line {
 	s.Helper()
 	var lines []line
 	for {
 		more, err := s.next(reader)
 		if errors.Is(err, io.EOF) {
 			if _, err := reader.Next(s.ctx); !errors.Is(err, io.EOF) {
-				s.Errorf("after the end: %v", err)
+				s.Errorf("after the end: got %v, want EOF", err)
 			}
 			return lines
 		}
@@ -69,7 +69,7 @@ func noNewline(s *suite) {
 		o := everything()
 		o.Follow = follow
 		if got := texts(s.read(id, o), backend.Combined); got != "one\n\ntwo, no end" {
-			s.Errorf("follow %v: log %q", follow, got)
+			s.Errorf("follow %v: got log %q", follow, got)
 		}
 	}
 }
@@ -77,29 +77,29 @@ func noNewline(s *suite) {
 func manyLines(s *suite) {
 	const count = 3000
 	id, _ := s.run(s.one(s.Programs.Lines(count, 0)))
-	s.numbered(s.read(id, everything()), count)
+	s.checkLines(s.read(id, everything()), count)
 }
 
-// numbered checks that lines are all those of Programs.Lines, in the order of each stream.
-func (s *suite) numbered(lines []line, count int) {
+// checkLines checks that lines are those of Programs.Lines, in order per stream.
+func (s *suite) checkLines(lines []line, count int) {
 	s.Helper()
 	if len(lines) != count {
-		s.Errorf("%d lines, want %d", len(lines), count)
+		s.Errorf("got %d lines, want %d", len(lines), count)
 	}
 	if !s.Caps.Streams {
 		if got := texts(lines, backend.Combined); len(got) != len(numberedText(count, 1, 1)) {
-			s.Errorf("log %q", got)
+			s.Errorf("got log %q, want lines 1 to %d", got, count)
 		}
 		return
 	}
 	for i, stream := range []backend.Stream{backend.Stdout, backend.Stderr} {
 		if got, want := texts(lines, stream), numberedText(count, i+1, 2); got != want {
-			s.Errorf("%s is %q\nwant %q", stream, got, want)
+			s.Errorf("%s: got %q\nwant %q", stream, got, want)
 		}
 	}
 }
 
-// numberedText is every step-th of the first count lines, from number from on.
+// numberedText returns every step-th line from from to count.
 func numberedText(count, from, step int) string {
 	var b strings.Builder
 	for i := from; i <= count; i += step {
@@ -110,9 +110,9 @@ func numberedText(count, from, step int) string {
 
 func noFollow(s *suite) {
 	id := s.start(s.one(s.Programs.IgnoreTerm()))
-	s.untilReady(id)
+	s.waitReady(id)
 	s.wantLog(id, "ready\n")
-	s.running(id)
+	s.waitRunning(id)
 }
 
 func attempts(s *suite) {
@@ -138,11 +138,11 @@ func attempts(s *suite) {
 		for _, l := range s.read(id, c.o) {
 			got = append(got, l.attempt)
 			if l.text != "attempt\n" {
-				s.Errorf("%s: line %q", name, l.text)
+				s.Errorf("%s: got line %q", name, l.text)
 			}
 		}
 		if !reflect.DeepEqual(got, c.want) {
-			s.Errorf("%s: lines of the attempts %v, want %v", name, got, c.want)
+			s.Errorf("%s: got lines of attempts %v, want %v", name, got, c.want)
 		}
 	}
 	o := everything()
@@ -156,11 +156,11 @@ func following() backend.LogOptions { return backend.LogOptions{Follow: true, Ta
 func followAll(s *suite) {
 	const count = 20
 	id := s.start(s.one(s.Programs.Lines(count, 20*time.Millisecond)))
-	s.numbered(s.read(id, following()), count)
+	s.checkLines(s.read(id, following()), count)
 	if st := s.describe(id); st.State != spec.Succeeded {
-		s.Errorf("the follower ended, but the app is %v", st.State)
+		s.Errorf("the follower ended, but the app is %v, want SUCCEEDED", st.State)
 	}
-	s.numbered(s.read(id, everything()), count)
+	s.checkLines(s.read(id, everything()), count)
 }
 
 func followTail(s *suite) {
@@ -169,23 +169,23 @@ func followTail(s *suite) {
 	for tail, want := range map[int64]int{0: 0, 1: 1, 3: 3, 100: 4} {
 		o.Tail = tail
 		if got := s.read(id, o); len(got) != want {
-			s.Errorf("tail %d: %v", tail, got)
+			s.Errorf("tail %d: got %v, want %d lines", tail, got, want)
 		}
 	}
 }
 
 func followUntil(s *suite) {
 	id := s.start(s.one(s.Programs.IgnoreTerm()))
-	s.untilReady(id)
+	s.waitReady(id)
 	o := following()
 	o.Until = time.Now().Add(200 * time.Millisecond)
 	if got := texts(s.read(id, o), backend.Combined); got != "ready\n" {
 		s.Errorf("log %q", got)
 	}
 	if time.Now().Before(o.Until) {
-		s.Error("it ended too early")
+		s.Error("the follower ended too early")
 	}
-	s.running(id)
+	s.waitRunning(id)
 }
 
 func followCancelled(s *suite) {
@@ -204,16 +204,16 @@ func followCancelled(s *suite) {
 
 func followFinished(s *suite) {
 	id, _ := s.run(s.one(s.Programs.Lines(6, 0)))
-	s.numbered(s.read(id, following()), 6)
+	s.checkLines(s.read(id, following()), 6)
 }
 
 func followCancel(s *suite) {
 	id := s.start(s.one(s.Programs.IgnoreTerm()))
-	s.untilReady(id)
+	s.waitReady(id)
 	reader := s.open(id, spec.Replica{Role: "r"}, following())
 	defer s.close(reader)
 	s.cancel(id, backend.CancelOptions{Force: true})
-	if got := texts(s.rest(reader), backend.Combined); got != "ready\n" {
+	if got := texts(s.readAll(reader), backend.Combined); got != "ready\n" {
 		s.Errorf("log %q", got)
 	}
 }

@@ -17,10 +17,10 @@ func planIsPure(s *suite) {
 	p := s.plan(s.role("r", 2)(s.Programs.Echo("x")))
 	after, err := s.Backend.List(s.ctx)
 	if err != nil || len(after) != len(before) {
-		s.Errorf("list has %d apps after the plan, %d before (%v)", len(after), len(before), err)
+		s.Errorf("list: got %d apps after the plan, %d before (%v)", len(after), len(before), err)
 	}
 	if now := s.files(); !reflect.DeepEqual(now, files) {
-		s.Errorf("files were %v, are %v", files, now)
+		s.Errorf("got files %v after the plan, %v before", now, files)
 	}
 	_, err = s.Backend.Describe(s.ctx, p.ID)
 	s.wantError("describe of a planned app", err, backend.ErrNotFound)
@@ -36,14 +36,14 @@ func planKeepsApp(s *suite) {
 	before := in.App.Clone()
 	p := s.planInput(in)
 	if !reflect.DeepEqual(in.App, before) {
-		s.Errorf("the app was %+v, is %+v", before, in.App)
+		s.Errorf("got app %+v after the plan, %+v before", in.App, before)
 	}
 	if p.App == nil || p.App == in.App {
-		s.Fatal("the plan has no app of its own")
+		s.Fatal("the plan has no copy of the app")
 	}
 	p.App.Roles[0].Env.Set("A", "changed")
 	if !reflect.DeepEqual(in.App, before) {
-		s.Error("the plan's app shares its env with the caller's")
+		s.Error("the plan's app shares its env with the input")
 	}
 }
 
@@ -51,7 +51,7 @@ func planIsStable(s *suite) {
 	in := s.input(s.role("r", 2)(s.Programs.Echo("x")))
 	a, b := s.encode(s.planInput(in)), s.encode(s.planInput(in))
 	if string(a) != string(b) {
-		s.Errorf("two plans of the same differ:\n%s\n%s", a, b)
+		s.Errorf("two plans of the same input differ:\n%s\n%s", a, b)
 	}
 }
 
@@ -73,8 +73,8 @@ func loadRoundTrip(s *suite) {
 	if err != nil {
 		s.Fatalf("load: %v", err)
 	}
-	if again := s.encode(loaded); loaded.ID != p.ID || string(again) != string(raw) {
-		s.Errorf("loaded %s with %s\nwant %s with %s", loaded.ID, again, p.ID, raw)
+	if got := s.encode(loaded); loaded.ID != p.ID || string(got) != string(raw) {
+		s.Errorf("loaded %s with %s\nwant %s with %s", loaded.ID, got, p.ID, raw)
 	}
 	s.submit(loaded)
 	s.wantEnd(p.ID, spec.Succeeded)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Programs are what the suite starts: each method returns an entry point and its
-// arguments, in which macros are replaced.
+// Programs are the programs that the suite starts. Each method returns an entry point and
+// its arguments, in which macros are replaced.
 type Programs interface {
 	// Echo prints the text and a newline.
 	Echo(text string) (string, []string)
@@ -15,29 +15,29 @@ type Programs interface {
 	Print(text string) (string, []string)
 	// Env prints the value of a variable and a newline.
 	Env(name string) (string, []string)
-	// Exit ends with a code.
+	// Exit exits with a code.
 	Exit(code int) (string, []string)
-	// FailWith prints the text as Print does and ends with a code.
+	// FailWith prints the text without a newline and exits with a code.
 	FailWith(text string, code int) (string, []string)
-	// Sleep ends with 0 after a while, and soon after it is asked to stop.
+	// Sleep exits with 0 after d, and soon after SIGTERM.
 	Sleep(d time.Duration) (string, []string)
-	// Lines prints "line 1" … "line n", odd ones to stdout, even ones to stderr,
-	// and pauses after each.
+	// Lines prints "line 1" … "line n", odd ones to stdout, even ones to stderr, with a
+	// pause after each.
 	Lines(n int, pause time.Duration) (string, []string)
-	// IgnoreTerm prints "ready" when it does, and then goes on until it is killed.
+	// IgnoreTerm ignores SIGTERM, prints "ready" and runs until it is killed.
 	IgnoreTerm() (string, []string)
-	// Die ends by SIGKILL.
+	// Die is ended by SIGKILL.
 	Die() (string, []string)
 }
 
-// Shell is Programs for every place with a POSIX shell and the usual commands,
-// be it this machine or a small container image. A script is process 1 there,
-// to which a signal without a trap does nothing.
+// Shell implements Programs with a POSIX shell and the usual commands, on this machine or
+// in a small container image. There a script is process 1, which ignores signals without a
+// trap.
 type Shell struct{}
 
 var _ Programs = Shell{}
 
-// Dollars are written once where a macro leaves them alone, and twice for $$.
+// A dollar that macros would replace is written twice.
 
 // Echo is echo.
 func (Shell) Echo(text string) (string, []string) { return "echo", []string{text} }
@@ -76,8 +76,8 @@ func (Shell) IgnoreTerm() (string, []string) {
 	return script(`trap '' TERM; echo ready; while :; do sleep 1; done`)
 }
 
-// Die kills a shell of its own, as process 1 cannot kill itself, and ends alike
-// where it can. The exit keeps that shell from taking process 1's place.
+// Die kills itself, or as process 1, which cannot, a child shell. The exit prevents the
+// child from replacing process 1.
 func (Shell) Die() (string, []string) {
 	return script(`kill -KILL $$$$; sh -c 'kill -KILL $$$$'; exit $?`)
 }

@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// apart is a pause between lines that keeps their order and times apart.
+// apart is a pause between lines that makes their order and times distinct.
 const apart = 30 * time.Millisecond
 
 func selectStream(s *suite) {
@@ -22,11 +22,11 @@ func selectStream(s *suite) {
 		o.Stream = stream
 		lines := s.read(id, o)
 		if got := texts(lines, backend.Combined); got != want {
-			s.Errorf("stream %q is %q, want %q", stream, got, want)
+			s.Errorf("stream %q: got %q, want %q", stream, got, want)
 		}
 		for i, l := range lines {
 			if l.stream != backend.Stdout && l.stream != backend.Stderr || l.attempt != 0 {
-				s.Errorf("line %d of stream %q says %+v", i, stream, l)
+				s.Errorf("line %d of stream %q: got %+v", i, stream, l)
 			}
 		}
 	}
@@ -71,26 +71,26 @@ func selectLines(s *suite) {
 		} {
 			for _, follow := range []bool{false, true} {
 				o := backend.LogOptions{Stream: stream, FromLine: c.from, ToLine: c.to, Tail: c.tail, Follow: follow}
-				s.same(fmt.Sprintf("%s, lines %d to %d, the last %d, follow %v", stream, c.from, c.to, c.tail, follow), s.read(id, o), c.want)
+				s.checkSame(fmt.Sprintf("%s, lines %d to %d, the last %d, follow %v", stream, c.from, c.to, c.tail, follow), s.read(id, o), c.want)
 			}
 		}
 	}
 }
 
-// same compares what lines say; a block that is cut may have another time.
-func (s *suite) same(what string, got, want []line) {
+// checkSame compares lines without their times, because part of a block may have another time.
+func (s *suite) checkSame(what string, got, want []line) {
 	s.Helper()
-	if !reflect.DeepEqual(saying(got), saying(want)) {
-		s.Errorf("%s: %q, want %q", what, saying(got), saying(want))
+	if !reflect.DeepEqual(describeLines(got), describeLines(want)) {
+		s.Errorf("%s: %q, want %q", what, describeLines(got), describeLines(want))
 	}
 }
 
-func saying(lines []line) []string {
-	said := []string{}
+func describeLines(lines []line) []string {
+	all := []string{}
 	for _, l := range lines {
-		said = append(said, fmt.Sprintf("%s %d %s", l.stream, l.attempt, l.text))
+		all = append(all, fmt.Sprintf("%s %d %s", l.stream, l.attempt, l.text))
 	}
-	return said
+	return all
 }
 
 func selectTime(s *suite) {
@@ -102,7 +102,7 @@ func selectTime(s *suite) {
 	}
 	for i, l := range all {
 		if l.time.Before(before) || l.time.After(time.Now().Add(time.Second)) {
-			s.Fatalf("line %d is of %v", i, l.time)
+			s.Fatalf("line %d: got time %v", i, l.time)
 		}
 		before = l.time
 	}
@@ -122,9 +122,9 @@ func selectTime(s *suite) {
 	} {
 		for _, follow := range []bool{false, true} {
 			o := backend.LogOptions{Since: c.since, Until: c.until, Tail: -1, Follow: follow}
-			s.same(fmt.Sprintf("%s, follow %v", name, follow), s.read(id, o), c.want)
+			s.checkSame(fmt.Sprintf("%s, follow %v", name, follow), s.read(id, o), c.want)
 		}
 	}
 	o := backend.LogOptions{Since: third, Tail: 1}
-	s.same("the last since", s.read(id, o), all[5:])
+	s.checkSame("the last since", s.read(id, o), all[5:])
 }

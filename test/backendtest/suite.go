@@ -18,16 +18,16 @@ import (
 const (
 	defaultTimeout = time.Minute
 	pollInterval   = 10 * time.Millisecond
-	// long is how long programs sleep that a test ends itself.
+	// long is the sleep of programs that a test ends.
 	long = 10 * time.Minute
 )
 
-// suite is what one case works with.
+// suite is the state of one case.
 type suite struct {
 	*testing.T
 	Harness
-	ctx context.Context
-	cut bool // logs that are read may be cut
+	ctx      context.Context
+	mayBeCut bool // logs may end with a gap
 }
 
 func newSuite(t *testing.T, h Harness) *suite {
@@ -43,7 +43,7 @@ func newSuite(t *testing.T, h Harness) *suite {
 	return &suite{T: t, Harness: h, ctx: ctx}
 }
 
-// role makes a role of so many replicas of the program that follows.
+// role returns a function that makes a role with these replicas of a program.
 func (s *suite) role(name string, replicas int) func(entrypoint string, args []string) spec.Role {
 	return func(entrypoint string, args []string) spec.Role {
 		r := spec.NewRole(name, s.Image)
@@ -52,12 +52,12 @@ func (s *suite) role(name string, replicas int) func(entrypoint string, args []s
 	}
 }
 
-// one is a role "r" of one replica.
+// one returns a role "r" with one replica.
 func (s *suite) one(entrypoint string, args []string) spec.Role {
 	return s.role("r", 1)(entrypoint, args)
 }
 
-// input plans an app of those roles with a new id.
+// input returns the input of a plan: an app with these roles and a new ID.
 func (s *suite) input(roles ...spec.Role) backend.PlanInput {
 	s.Helper()
 	cfg, warnings, err := backend.Resolve(s.Backend.Options(), backend.DefaultsLayer(s.Cfg, "harness"))
@@ -82,7 +82,7 @@ func (s *suite) planInput(in backend.PlanInput) *backend.Plan {
 	return p
 }
 
-// start submits an app that ends with the case.
+// start submits an app, which ends with the case.
 func (s *suite) start(roles ...spec.Role) string {
 	s.Helper()
 	p := s.plan(roles...)
@@ -98,7 +98,7 @@ func (s *suite) submit(p *backend.Plan) {
 	}
 }
 
-// endAfter ends the app with the case, whatever became of it.
+// endAfter ends the app at the end of the case.
 func (s *suite) endAfter(id string) {
 	s.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
@@ -137,11 +137,11 @@ func (s *suite) wait(id string) *spec.Status {
 func (s *suite) wantEnd(id string, want spec.State) {
 	s.Helper()
 	if st := s.wait(id); st.State != want {
-		s.Errorf("app %s ended as %v (%s), want %v", id, st.State, st.Msg, want)
+		s.Errorf("app %s: got %v (%s), want %v", id, st.State, st.Msg, want)
 	}
 }
 
-// wait lets the backend wait, or asks it again and again.
+// wait calls Wait of the backend, or else polls Describe.
 func wait(ctx context.Context, b backend.Backend, id string) (*spec.Status, error) {
 	if w, ok := b.(backend.Waiter); ok {
 		return w.Wait(ctx, id)
@@ -175,21 +175,21 @@ func (s *suite) cancel(id string, o backend.CancelOptions) {
 	}
 }
 
-// eventually waits until ok is true.
-func (s *suite) eventually(what string, ok func() bool) {
+// waitFor waits until ok returns true.
+func (s *suite) waitFor(what string, ok func() bool) {
 	s.Helper()
 	for !ok() {
 		select {
 		case <-s.ctx.Done():
-			s.Fatalf("%s: it did not come to be within %v", what, s.Timeout)
+			s.Fatalf("timeout after %v: %s", s.Timeout, what)
 		case <-time.After(pollInterval):
 		}
 	}
 }
 
-func (s *suite) running(id string) {
+func (s *suite) waitRunning(id string) {
 	s.Helper()
-	s.eventually(id+" is RUNNING", func() bool {
+	s.waitFor(id+" is RUNNING", func() bool {
 		st := s.describe(id)
 		if st.State.Terminal() {
 			s.Fatalf("%s ended as %v: %s", id, st.State, st.Msg)
@@ -198,21 +198,21 @@ func (s *suite) running(id string) {
 	})
 }
 
-// wantError checks that err is of a kind and says so in one line.
+// wantError checks that err wraps kind and is one line.
 func (s *suite) wantError(what string, err, kind error) {
 	s.Helper()
 	if !errors.Is(err, kind) {
-		s.Errorf("%s: error %v, want %v", what, err, kind)
+		s.Errorf("%s: got error %v, want %v", what, err, kind)
 		return
 	}
 	if strings.Contains(err.Error(), "\n") {
-		s.Errorf("%s: the error has several lines: %q", what, err)
+		s.Errorf("%s: got error %q, want one line", what, err)
 	}
 }
 
 // line is one line of a log.
 type line struct {
-	text    string // with its newline if it has one
+	text    string // with its newline, if any
 	stream  backend.Stream
 	attempt int
 	time    time.Time
@@ -240,7 +240,7 @@ func (s *suite) readReplica(id string, r spec.Replica, o backend.LogOptions) []l
 	s.Helper()
 	reader := s.open(id, r, o)
 	defer s.close(reader)
-	return s.rest(reader)
+	return s.readAll(reader)
 }
 
 // next returns the lines of the next block.
@@ -249,7 +249,7 @@ func (s *suite) next(reader backend.LogReader) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Notice != "" && s.cut {
+	if b.Notice != "" && s.mayBeCut {
 		return nil, nil
 	}
 	if b.Notice != "" || b.Partial || len(b.Data) == 0 {
@@ -275,12 +275,12 @@ func (s *suite) close(c io.Closer) {
 func (s *suite) wantLog(id, want string) {
 	s.Helper()
 	if got := texts(s.read(id, everything()), backend.Combined); got != want {
-		s.Errorf("log of %s is %q, want %q", id, got, want)
+		s.Errorf("log of %s: got %q, want %q", id, got, want)
 	}
 }
 
-// untilReady follows the log of replica 0 of role "r" until IgnoreTerm is ready.
-func (s *suite) untilReady(id string) {
+// waitReady follows the log of replica 0 of role "r" until IgnoreTerm is ready.
+func (s *suite) waitReady(id string) {
 	s.Helper()
 	o := everything()
 	o.Follow = true

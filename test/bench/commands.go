@@ -1,10 +1,10 @@
 package main
 
-// libraries is the floor of most commands: what a program with torchx's libraries
-// costs before it does anything.
+// libraries is the floor of most commands: a program with torchx's libraries that does
+// nothing.
 const libraries = "a Go program with the same libraries"
 
-func (w *world) benches(s sizes, e *dockers, k *clusters) []bench {
+func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench) []bench {
 	all := append(w.daily(s.runs), w.evaluation(s.runs)...)
 	all = append(all, w.componentTests(s.runs))
 	all = append(all, w.libraries(s.runs)...)
@@ -16,8 +16,8 @@ func (w *world) benches(s sizes, e *dockers, k *clusters) []bench {
 	return append(all, e.containers(s)...)
 }
 
-// daily are the commands that people type all day.
-func (w *world) daily(runs int) []bench {
+// daily returns the benchmarks of everyday commands.
+func (w *environment) daily(runs int) []bench {
 	line := func(name, goal, floorName, args string, floor side) bench {
 		return bench{
 			name: name, goal: goal, floorName: floorName, runs: runs,

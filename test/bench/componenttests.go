@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What the line about component tests runs.
+// Size of the component tests.
 const (
 	testFiles    = 100
 	testsPerFile = 100
@@ -26,9 +26,9 @@ def train(script, nodes = 1):
     )])
 `
 
-// componentTests runs 10,000 tests, each of which builds an app and looks at it. The
-// floor is the same work without tests: files that build the apps as they are loaded.
-func (w *world) componentTests(runs int) bench {
+// componentTests runs 10,000 tests, each of which builds and checks an app. The floor
+// builds the same apps without tests, while the files are loaded.
+func (w *environment) componentTests(runs int) bench {
 	return bench{
 		name: fmt.Sprintf("%d component tests", testFiles*testsPerFile), goal: "< 1000 ms", runs: runs,
 		floorName: "the same calls while the files are loaded",
@@ -46,7 +46,7 @@ func (w *world) componentTests(runs int) bench {
 	}
 }
 
-// writeTests writes the component and test files with the text that content makes.
+// writeTests writes the component and test files with the text that content returns.
 func writeTests(dir string, content func() string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -2,8 +2,8 @@
 
 package main
 
-// dockers needs a Docker Engine of this machine.
-type dockers struct{ *world }
+// dockerBench does nothing: the benchmarks need a local Docker Engine.
+type dockerBench struct{ *environment }
 
-func (d *dockers) containers(sizes) []bench { return nil }
-func (d *dockers) stop() error              { return nil }
+func (d *dockerBench) containers(sizes) []bench { return nil }
+func (d *dockerBench) stop() error              { return nil }

@@ -11,19 +11,18 @@ import (
 	"torchx/test/enginetest"
 )
 
-// dockers is a Docker Engine: the one that answers, or one that was started for
-// the lines that need it.
-type dockers struct {
-	*world // with DOCKER_HOST in its environment, as soon as there is an engine
+// dockerBench benchmarks the docker backend, on an engine that answers or that it starts.
+type dockerBench struct {
+	*environment // with DOCKER_HOST once there is an engine
 
-	engine *enginetest.Engine
-	lack   error  // why there is none
-	handle string // of the app whose log is read
-	keeper string // handle of an app that keeps the network
+	engine  *enginetest.Engine
+	missing error  // why there is no engine
+	handle  string // of the app with the log
+	keeper  string // handle of an app that keeps the network alive
 }
 
-// containers is what the docker backend costs, next to docker itself.
-func (d *dockers) containers(s sizes) []bench {
+// containers returns the benchmarks of the docker backend, compared with docker.
+func (d *dockerBench) containers(s sizes) []bench {
 	var all []bench
 	for _, n := range []int{1, 10, 20} {
 		goal := ""
@@ -33,7 +32,7 @@ func (d *dockers) containers(s sizes) []bench {
 		all = append(all, bench{
 			name: fmt.Sprintf("run -d -b docker, %d replicas", n), goal: goal,
 			floorName: fmt.Sprintf("docker run -d, %d times", n), runs: min(s.runs, 3),
-			prepare: func() (side, side, error) { return d.started(n), d.startedByDocker(n), d.get() },
+			prepare: func() (side, side, error) { return d.startContainers(n), d.dockerRun(n), d.get() },
 		})
 	}
 	log := func(name, goal, home string) bench {
@@ -50,44 +49,44 @@ func (d *dockers) containers(s sizes) []bench {
 		}
 	}
 	size := fmt.Sprintf("log of %d MB, ", s.log/10/1e6)
-	// Another home has nothing of the app: its lines come from the engine.
+	// Another home has no copy of the log: it reads the engine's.
 	return append(all, log(size+"archived", "", "docker"), log(size+"engine's", "< 1.1x", "docker-other"))
 }
 
-// get finds or starts the engine and has it run a container, which makes the network.
-func (d *dockers) get() error {
-	if d.engine != nil || d.lack != nil {
-		return d.lack
+// get finds or starts the engine and runs a container, which creates the network.
+func (d *dockerBench) get() error {
+	if d.engine != nil || d.missing != nil {
+		return d.missing
 	}
 	if _, err := exec.LookPath("docker"); err != nil {
-		d.lack = &missingError{errors.New("there is no docker program")}
-		return d.lack
+		d.missing = &missingError{errors.New("docker is not installed")}
+		return d.missing
 	}
 	e, err := enginetest.Get()
 	var missing *enginetest.MissingError
 	if errors.As(err, &missing) && !enginetest.Required() {
-		d.lack = &missingError{err}
-		return d.lack
+		d.missing = &missingError{err}
+		return d.missing
 	}
 	if err != nil {
 		return err
 	}
 	d.engine = e
-	d.world = d.in("docker")
+	d.environment = d.in("docker")
 	d.env = append(d.env, "DOCKER_HOST="+e.Host)
-	// It runs to the end: the network goes with the last container.
+	// It runs until the end, because the network is removed with the last container.
 	d.keeper, err = d.containersOf(1, "sleep 100000")
 	return err
 }
 
-// containersOf starts an app and returns when all of its containers run.
-func (d *dockers) containersOf(n int, command string) (handle string, err error) {
+// containersOf starts an app and returns when all its containers run.
+func (d *dockerBench) containersOf(n int, command string) (handle string, err error) {
 	out, err := d.output(fmt.Sprintf("exec %s run -d -b docker --workspace= utils.sh --image %s --num_replicas %d -- %s",
 		d.bin, enginetest.Image, n, command))
 	return strings.TrimSpace(out), err
 }
 
-func (d *dockers) started(n int) side {
+func (d *dockerBench) startContainers(n int) side {
 	return func() (float64, error) {
 		var handle string
 		took, err := timed(func() (err error) {
@@ -101,8 +100,8 @@ func (d *dockers) started(n int) side {
 	}
 }
 
-// startedByDocker starts the same containers, one after the other.
-func (d *dockers) startedByDocker(n int) side {
+// dockerRun starts the same containers with docker, one after the other.
+func (d *dockerBench) dockerRun(n int) side {
 	const label = "torchx-bench"
 	return func() (float64, error) {
 		took, err := d.command(fmt.Sprintf("i=0; while [ $i -lt %d ]; do docker run -d --init --network torchx --label %s %s sleep 1000 || exit; i=$((i+1)); done",
@@ -112,7 +111,7 @@ func (d *dockers) startedByDocker(n int) side {
 }
 
 // makeLog runs an app that prints size bytes in lines of 100.
-func (d *dockers) makeLog(size int64) error {
+func (d *dockerBench) makeLog(size int64) error {
 	if err := d.get(); err != nil || d.handle != "" {
 		return err
 	}
@@ -124,8 +123,8 @@ func (d *dockers) makeLog(size int64) error {
 	return d.sh("exec " + d.bin + " wait " + handle)
 }
 
-// stop removes what was made, and the engine if it was started here.
-func (d *dockers) stop() error {
+// stop removes the apps, and the engine if get started it.
+func (d *dockerBench) stop() error {
 	var err error
 	for _, handle := range []string{d.handle, d.keeper} {
 		if handle != "" {

@@ -7,9 +7,8 @@ import (
 	"torchx/starlark/component"
 )
 
-// evaluation is what turning a component and its arguments into an app costs
-// inside the program.
-func (w *world) evaluation(runs int) []bench {
+// evaluation benchmarks the evaluation of a component to an app, within the program.
+func (w *environment) evaluation(runs int) []bench {
 	load := func() (*component.Component, error) {
 		l := component.NewLoader(component.Config{
 			Dir: w.dir, Builtins: components.FS, Image: "image", Version: "1",

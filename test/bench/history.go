@@ -15,8 +15,8 @@ import (
 	"torchx/state"
 )
 
-// history is reading a history that has grown for years.
-func (w *world) history(s sizes) []bench {
+// history benchmarks commands that read a large history.
+func (w *environment) history(s sizes) []bench {
 	old := w.in("old")
 	filled := false
 	line := func(name, goal, args string) bench {
@@ -43,7 +43,7 @@ func (w *world) history(s sizes) []bench {
 
 func appID(i int) string { return fmt.Sprintf("trainer-%06x", i) }
 
-// fill writes apps of realistic size into a new history.
+// fill creates a history with apps of realistic size.
 func fill(home string, apps int) error {
 	ctx := context.Background()
 	if err := os.MkdirAll(home, 0o700); err != nil {

@@ -19,23 +19,23 @@ const (
 	ticks = 100
 )
 
-// idle is what an agent costs whose replicas do nothing.
-func (w *world) idle() []bench {
+// idle benchmarks an agent whose replicas do nothing.
+func (w *environment) idle() []bench {
 	idle := w.in("idle")
 	line := func(name, goal, floorName string, u unit, torchx, floor func(pid int) (float64, error)) bench {
 		return bench{
 			name: name, goal: goal, floorName: floorName, runs: 1, unit: u,
-			prepare: func() (side, side, error) { return idle.ofAgent(torchx), w.ofFloor(floor), nil },
+			prepare: func() (side, side, error) { return idle.measureAgent(torchx), w.measureFloor(floor), nil },
 		}
 	}
 	return []bench{
-		line("idle agent, 100 replicas", "< 15 MB", "a waiting Go program", bytesOfMemory, anonymous, anonymous),
+		line("idle agent, 100 replicas", "< 15 MB", "a waiting Go program", bytesOfMemory, anonymousMemory, anonymousMemory),
 		line("its CPU time in 3 s", "0 ms", "the same", seconds, cpuTime, cpuTime),
 	}
 }
 
-// ofAgent measures the agent of an app with many replicas.
-func (w *world) ofAgent(figure func(pid int) (float64, error)) side {
+// measureAgent returns a figure of the agent of an app with many replicas.
+func (w *environment) measureAgent(figure func(pid int) (float64, error)) side {
 	return func() (float64, error) {
 		handle, err := w.start("-c 'sleep 1000'", idleReplicas, "")
 		if err != nil {
@@ -54,8 +54,8 @@ func (w *world) ofAgent(figure func(pid int) (float64, error)) side {
 	}
 }
 
-// ofFloor measures a program that waits for the end of its input.
-func (w *world) ofFloor(figure func(pid int) (float64, error)) side {
+// measureFloor returns a figure of a program that waits for EOF.
+func (w *environment) measureFloor(figure func(pid int) (float64, error)) side {
 	return func() (float64, error) {
 		cmd := exec.CommandContext(w.ctx, w.floor(), "wait")
 		in, err := cmd.StdinPipe()
@@ -70,8 +70,8 @@ func (w *world) ofFloor(figure func(pid int) (float64, error)) side {
 	}
 }
 
-// anonymous is the memory that only this process has, in bytes.
-func anonymous(pid int) (float64, error) {
+// anonymousMemory returns the private memory of a process, in bytes.
+func anonymousMemory(pid int) (float64, error) {
 	time.Sleep(idleTime)
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -86,9 +86,9 @@ func anonymous(pid int) (float64, error) {
 	return 0, fmt.Errorf("no Anonymous in smaps_rollup of %d", pid)
 }
 
-// cpuTime is what a process uses in idleTime, in seconds.
+// cpuTime returns the CPU time of a process during idleTime, in seconds.
 func cpuTime(pid int) (float64, error) {
-	time.Sleep(idleTime / 3) // its start is over
+	time.Sleep(idleTime / 3) // until it has started
 	before, err := cpuTicks(pid)
 	if err != nil {
 		return 0, err
@@ -103,7 +103,7 @@ func cpuTicks(pid int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// The name in parentheses may hold anything; utime and stime are fields 14 and 15.
+	// The name in parentheses may contain any character; utime and stime are fields 14 and 15.
 	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
 	user, err := strconv.ParseFloat(fields[11], 64)
 	if err != nil {

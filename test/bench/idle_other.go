@@ -2,5 +2,5 @@
 
 package main
 
-// idle needs /proc.
-func (w *world) idle() []bench { return nil }
+// idle returns no benchmarks: they need /proc.
+func (w *environment) idle() []bench { return nil }

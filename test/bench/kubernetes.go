@@ -18,23 +18,23 @@ import (
 	"torchx/test/clustertest"
 )
 
-// clusters is a Kubernetes cluster with nodes that run nothing, started for the
-// lines that need it.
-type clusters struct {
-	*world // with KUBECONFIG in its environment, as soon as there is a cluster
+// clusterBench benchmarks the kubernetes backend, on a cluster of simulated nodes that it
+// starts.
+type clusterBench struct {
+	*environment // with KUBECONFIG once there is a cluster
 
 	holder  *exec.Cmd
-	alive   io.Closer // the cluster ends when it is closed
+	alive   io.Closer // closing it ends the cluster
 	kubectl string
 	proxy   *clustertest.Proxy
-	lack    error  // why there is none
+	missing error  // why there is no cluster
 	handle  string // of an app of many pods
 }
 
 const manyPods = 1000
 
-// pods is what an app of many replicas costs.
-func (k *clusters) pods(s sizes) []bench {
+// pods returns the benchmarks of an app with many replicas.
+func (k *clusterBench) pods(s sizes) []bench {
 	of := fmt.Sprintf("status of %d pods", manyPods)
 	status := func(name, goal string, runs int, u unit, measured func(side) side) bench {
 		return bench{
@@ -49,15 +49,15 @@ func (k *clusters) pods(s sizes) []bench {
 	return []bench{
 		{
 			name: "plan of 1000 replicas", goal: "< 100 ms", floorName: "its objects as JSON", runs: s.runs,
-			prepare: func() (side, side, error) { return k.planned() },
+			prepare: func() (side, side, error) { return k.planReplicas() },
 		},
 		status(of, "", min(s.runs, 5), seconds, func(run side) side { return run }),
-		status(of+", requests", "<= 3", 1, calls, k.counted),
+		status(of+", requests", "<= 3", 1, calls, k.countRequests),
 	}
 }
 
-// planned are a plan of many replicas, and writing what it holds.
-func (k *clusters) planned() (torchx, floor side, err error) {
+// planReplicas returns planning many replicas, and encoding the plan as JSON.
+func (k *clusterBench) planReplicas() (torchx, floor side, err error) {
 	b, err := kubernetes.New(kubernetes.Config{Home: k.home, Version: "1"})
 	if err != nil {
 		return nil, nil, err
@@ -70,17 +70,17 @@ func (k *clusters) planned() (torchx, floor side, err error) {
 	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, manyPods
 	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: k.dir}
 	plan := func() (*backend.Plan, error) { return b.Plan(context.Background(), in) }
-	made, err := plan()
+	planned, err := plan()
 	if err != nil {
 		return nil, nil, err
 	}
 	torchx = timed(func() error { _, err := plan(); return err })
-	floor = timed(func() error { _, err := json.Marshal(made.Request); return err })
+	floor = timed(func() error { _, err := json.Marshal(planned.Request); return err })
 	return torchx, floor, nil
 }
 
-// counted is a side whose figure is how often it asks the server.
-func (k *clusters) counted(run side) side {
+// countRequests returns a side whose figure is its number of requests to the server.
+func (k *clusterBench) countRequests(run side) side {
 	return func() (float64, error) {
 		k.proxy.Requests()
 		_, err := run()
@@ -89,30 +89,30 @@ func (k *clusters) counted(run side) side {
 }
 
 // get starts the cluster and an app of many pods on it.
-func (k *clusters) get() error {
-	if k.handle != "" || k.lack != nil {
-		return k.lack
+func (k *clusterBench) get() error {
+	if k.handle != "" || k.missing != nil {
+		return k.missing
 	}
 	if !clustertest.Required() {
-		k.lack = &missingError{errors.New("TORCHX_REQUIRE=kubernetes starts a cluster")}
-		return k.lack
+		k.missing = &missingError{errors.New("TORCHX_REQUIRE=kubernetes starts a cluster")}
+		return k.missing
 	}
-	if k.lack = k.start(); k.lack != nil {
-		return k.lack
+	if k.missing = k.start(); k.missing != nil {
+		return k.missing
 	}
 	var out string
-	out, k.lack = k.output(fmt.Sprintf("exec %s run -b kubernetes --workspace= -cfg gang=job,node_selector=type:kwok,tolerations=kwok,reserved_millicpu=1000 "+
+	out, k.missing = k.output(fmt.Sprintf("exec %s run -b kubernetes --workspace= -cfg gang=job,node_selector=type:kwok,tolerations=kwok,reserved_millicpu=1000 "+
 		"utils.sh --image none --num_replicas %d true", k.bin, manyPods))
-	if k.lack != nil {
-		return k.lack
+	if k.missing != nil {
+		return k.missing
 	}
 	k.handle = strings.TrimSpace(out)
-	_, k.lack = k.output("exec " + k.bin + " wait " + k.handle)
-	return k.lack
+	_, k.missing = k.output("exec " + k.bin + " wait " + k.handle)
+	return k.missing
 }
 
-// start starts the cluster and a proxy that counts what it is asked.
-func (k *clusters) start() error {
+// start starts the cluster and a proxy that counts requests.
+func (k *clusterBench) start() error {
 	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c", "echo $KUBECONFIG; command -v kubectl; exec cat")
 	k.holder.Env = append(os.Environ(), "K8S_PARTS=up=control kwok=8")
 	k.holder.Stderr = os.Stderr
@@ -142,7 +142,7 @@ func (k *clusters) start() error {
 	if err != nil {
 		return err
 	}
-	k.world = k.in("kubernetes")
+	k.environment = k.in("kubernetes")
 	file := filepath.Join(k.dir, "kubeconfig")
 	k.env = append(k.env, "KUBECONFIG="+file)
 	k.proxy, err = c.NewProxy(file)
@@ -150,7 +150,7 @@ func (k *clusters) start() error {
 }
 
 // stop ends the cluster.
-func (k *clusters) stop() error {
+func (k *clusterBench) stop() error {
 	if k.proxy != nil {
 		k.proxy.Cut()
 	}

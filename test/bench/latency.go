@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	stampEvery = 5 * time.Millisecond
-	stampLines = 400
+	stampInterval = 5 * time.Millisecond
+	stampLines    = 400
 )
 
-// latency is how long a line takes from the replica's write to the follower's
-// screen, at the 99th percentile.
-func (w *world) latency(runs int) bench {
+// latency benchmarks the time of a line from the replica's write to the follower's output,
+// at the 99th percentile.
+func (w *environment) latency(runs int) bench {
 	return bench{
 		name: "log -t, p99 of a line", goal: "< 20 ms", floorName: "tail -f of a file", runs: min(runs, 3),
 		prepare: func() (side, side, error) {
 			self, err := os.Executable()
-			return w.in("latency").followed(self), w.tailed(self), err
+			return w.in("latency").followLatency(self), w.tailLatency(self), err
 		},
 	}
 }
 
-// stamps prints the time once in a while: the program of the latency line.
+// stamps prints the time every stampInterval. It is the replica of latency.
 func stamps(out io.Writer) error {
 	for range stampLines {
-		time.Sleep(stampEvery)
+		time.Sleep(stampInterval)
 		if _, err := fmt.Fprintln(out, time.Now().UnixNano()); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func stamps(out io.Writer) error {
 	return nil
 }
 
-func (w *world) followed(self string) side {
+func (w *environment) followLatency(self string) side {
 	return func() (float64, error) {
 		handle, err := w.start("-c '"+self+" -stamps'", 1, "")
 		if err != nil {
@@ -51,7 +51,7 @@ func (w *world) followed(self string) side {
 	}
 }
 
-func (w *world) tailed(self string) side {
+func (w *environment) tailLatency(self string) side {
 	return func() (float64, error) {
 		file := filepath.Join(w.dir, "stamps")
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -66,9 +66,9 @@ func (w *world) tailed(self string) side {
 	}
 }
 
-// lateness reads the stamps that a command prints as they come and returns the
-// 99th percentile of their age in seconds.
-func (w *world) lateness(script string) (float64, error) {
+// lateness reads the times that a command prints and returns the 99th percentile of their
+// age when they are read, in seconds.
+func (w *environment) lateness(script string) (float64, error) {
 	cmd := w.cmd(script)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *world) lateness(script string) (float64, error) {
 		return 0, err
 	}
 	ages, err := readStamps(out)
-	if err = errors.Join(err, cmd.Process.Kill()); err != nil { // tail would wait for more
+	if err = errors.Join(err, cmd.Process.Kill()); err != nil { // tail does not end
 		return 0, err
 	}
 	_ = cmd.Wait() // killed
@@ -86,9 +86,9 @@ func (w *world) lateness(script string) (float64, error) {
 	return ages[len(ages)*99/100], nil
 }
 
-// readStamps leaves out what was written before the reader was there.
+// readStamps returns the ages of times, without those printed before it started.
 func readStamps(in io.Reader) (ages []float64, err error) {
-	begun := time.Now()
+	start := time.Now()
 	lines := 0
 	for s := bufio.NewScanner(in); s.Scan(); {
 		now := time.Now()
@@ -96,7 +96,7 @@ func readStamps(in io.Reader) (ages []float64, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if at := time.Unix(0, ns); at.After(begun.Add(100 * time.Millisecond)) {
+		if at := time.Unix(0, ns); at.After(start.Add(100 * time.Millisecond)) {
 			ages = append(ages, now.Sub(at).Seconds())
 		}
 		if lines++; lines == stampLines {
@@ -104,7 +104,7 @@ func readStamps(in io.Reader) (ages []float64, err error) {
 		}
 	}
 	if len(ages) < stampLines/2 {
-		return nil, fmt.Errorf("only %d of %d lines came while the reader was there", len(ages), stampLines)
+		return nil, fmt.Errorf("got only %d of %d lines after the reader started", len(ages), stampLines)
 	}
 	return ages, nil
 }

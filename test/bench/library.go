@@ -22,9 +22,9 @@ def go(msg = "hi"):
     return specs.AppDef(name = "go", roles = [specs.Role(name = "r", image = "i", entrypoint = "echo", args = [GREETING, msg])])
 `
 
-// libraries measures a component out of a library of 2,000 files: it must cost no more
-// than what it loads, and getting the library about as much as git takes for it.
-func (w *world) libraries(runs int) []bench {
+// libraries benchmarks a component of a library with 2,000 files. Its cost must depend only
+// on the files that it loads, and adding the library must cost about as much as git clone.
+func (w *environment) libraries(runs int) []bench {
 	return []bench{{
 		name: "evaluate 1 of 2,000 files", goal: "< 5 ms", floorName: "the same out of the project", runs: 10 * runs,
 		prepare: func() (side, side, error) {
@@ -48,8 +48,8 @@ func (w *world) libraries(runs int) []bench {
 	}}
 }
 
-// largeLibrary makes the repository and a project that has it, and returns the project.
-func (w *world) largeLibrary() (string, error) {
+// largeLibrary creates the repository and a project that uses it, and returns the project.
+func (w *environment) largeLibrary() (string, error) {
 	repository, project := filepath.Join(w.dir, "big"), filepath.Join(w.dir, "bigproject")
 	if _, err := os.Stat(project); err == nil {
 		return project, nil
@@ -75,9 +75,9 @@ func (w *world) largeLibrary() (string, error) {
 	return project, err
 }
 
-// evaluateIn builds the app of a component in this process, and checks that only the
-// files that it needs were read.
-func (w *world) evaluateIn(dir, ref string) error {
+// evaluateIn builds the app of a component in this process, and checks that it loaded only
+// the files that it needs.
+func (w *environment) evaluateIn(dir, ref string) error {
 	set := &library.Set{Cache: &library.Cache{Dir: filepath.Join(w.home, "libs")}}
 	c, err := component.NewLoader(component.Config{
 		Dir: dir, Builtins: components.FS, Library: set.Open, Image: "image", Version: "1",
@@ -88,7 +88,7 @@ func (w *world) evaluateIn(dir, ref string) error {
 	}
 	built, err := c.Build(context.Background(), component.Inputs{})
 	if err == nil && len(built.Modules) != 2 {
-		err = fmt.Errorf("%d files were loaded, not 2", len(built.Modules))
+		err = fmt.Errorf("got %d loaded files, want 2", len(built.Modules))
 	}
 	return err
 }

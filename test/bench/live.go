@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// live is what torchx costs an app while it runs.
-func (w *world) live(s sizes) []bench {
+// live benchmarks the cost of torchx while an app runs.
+func (w *environment) live(s sizes) []bench {
 	flood := func(name, goal, program string) bench {
 		file := filepath.Join(w.dir, "flood.log")
 		return bench{
 			name: name, goal: goal, floorName: "the same > file", runs: min(s.runs, 5),
-			prepare: func() (side, side, error) { return w.in("flood").flooded(program), w.flooding(program, file), nil },
+			prepare: func() (side, side, error) { return w.in("flood").floodTorchx(program), w.floodFile(program, file), nil },
 		}
 	}
 	return append([]bench{
@@ -24,8 +24,8 @@ func (w *world) live(s sizes) []bench {
 	}, w.idle()...)
 }
 
-// flooded is the time that an app takes; its log is deleted outside of it.
-func (w *world) flooded(program string) side {
+// floodTorchx measures the time of an app, without deleting its log.
+func (w *environment) floodTorchx(program string) side {
 	return func() (float64, error) {
 		start := time.Now()
 		handle, err := w.run("-c '"+program+"'", "")
@@ -37,7 +37,7 @@ func (w *world) flooded(program string) side {
 	}
 }
 
-func (w *world) flooding(program, file string) side {
+func (w *environment) floodFile(program, file string) side {
 	return func() (float64, error) {
 		took, err := w.command(program + " > " + file)()
 		if err != nil {

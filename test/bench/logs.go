@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// logs is reading the finished log of one replica in lines of 100 bytes.
-func (w *world) logs(s sizes) []bench {
+// logs benchmarks reading the complete log of one replica, in lines of 100 bytes.
+func (w *environment) logs(s sizes) []bench {
 	var handle, file string
 	var end time.Time
 	line := func(name, goal, args string, small bool) bench {
@@ -44,7 +44,7 @@ func (w *world) logs(s sizes) []bench {
 }
 
 // makeLog runs an app that prints size bytes.
-func (w *world) makeLog(size int64) (handle, file string, err error) {
+func (w *environment) makeLog(size int64) (handle, file string, err error) {
 	logs := filepath.Join(w.dir, "logs")
 	handle, err = w.run(fmt.Sprintf(`-c 'seq -f "%%07.0f %s" %d'`, strings.Repeat("x", 91), size/100), "-cfg log_dir="+logs)
 	id := handle[strings.LastIndexByte(handle, '/')+1:]

@@ -12,9 +12,9 @@ import (
 	"torchx/components"
 )
 
-// languageServer is what an author waits for at each key: the change of a document and
-// the completion behind it, in a file of 2,000 lines whose last one does not parse.
-func (w *world) languageServer(runs int) []bench {
+// languageServer benchmarks a keystroke in an editor: a change of the document and a
+// completion after it, in a file of 2,000 lines whose last one does not parse.
+func (w *environment) languageServer(runs int) []bench {
 	return []bench{{
 		name: "lsp: a key and completion", goal: "< 20 ms", floorName: "the same bytes through cat", runs: 10 * runs,
 		prepare: func() (side, side, error) {
@@ -35,13 +35,13 @@ func (w *world) languageServer(runs int) []bench {
 	}}
 }
 
-// dialogue is a program that is talked to over pipes; it ends with its stdin.
+// dialogue is a process that communicates over pipes. It ends with its stdin.
 type dialogue struct {
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-func (w *world) dialogue(name string, args ...string) (*dialogue, error) {
+func (w *environment) dialogue(name string, args ...string) (*dialogue, error) {
 	cmd := exec.CommandContext(w.ctx, name, args...)
 	cmd.Env = w.cmd("").Env
 	in, err := cmd.StdinPipe()
@@ -55,7 +55,7 @@ func (w *world) dialogue(name string, args ...string) (*dialogue, error) {
 	return &dialogue{in, bufio.NewReader(out)}, cmd.Start()
 }
 
-// echo writes a text and reads as much back.
+// echo writes a text and reads back as many bytes.
 func (d *dialogue) echo(text string) error {
 	if _, err := io.WriteString(d.in, text); err != nil {
 		return err
@@ -83,17 +83,17 @@ func (e *editor) begin() error {
 	text := strings.Repeat(string(source), 2000/strings.Count(string(source), "\n")+1) + "x = specs."
 	e.lines = strings.Count(text, "\n")
 	e.column = len("x = specs.")
-	if err := e.ask("initialize", map[string]any{"capabilities": map[string]any{}}); err != nil {
+	if err := e.request("initialize", map[string]any{"capabilities": map[string]any{}}); err != nil {
 		return err
 	}
 	e.sent = ""
-	e.tell("initialized", map[string]any{})
-	e.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": e.uri, "version": 1, "text": text}})
+	e.notify("initialized", map[string]any{})
+	e.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": e.uri, "version": 1, "text": text}})
 	_, err = io.WriteString(e.in, e.sent)
 	return err
 }
 
-// key types or takes back the "R" of specs.R, and asks what can stand there.
+// key types or deletes the "R" of specs.R and requests a completion.
 func (e *editor) key() error {
 	e.sent = ""
 	at := map[string]int{"line": e.lines, "character": e.column}
@@ -102,14 +102,14 @@ func (e *editor) key() error {
 		text, end = "", e.column+1
 	}
 	change := map[string]any{"text": text, "range": map[string]any{"start": at, "end": map[string]int{"line": e.lines, "character": end}}}
-	e.tell("textDocument/didChange", map[string]any{
+	e.notify("textDocument/didChange", map[string]any{
 		"textDocument": map[string]any{"uri": e.uri, "version": e.id + 2}, "contentChanges": []any{change},
 	})
-	return e.ask("textDocument/completion", map[string]any{"textDocument": map[string]string{"uri": e.uri}, "position": at})
+	return e.request("textDocument/completion", map[string]any{"textDocument": map[string]string{"uri": e.uri}, "position": at})
 }
 
-// tell prepares a notification.
-func (e *editor) tell(method string, params any) {
+// notify adds a notification to the messages to send.
+func (e *editor) notify(method string, params any) {
 	e.add(map[string]any{"method": method, "params": params})
 }
 
@@ -117,13 +117,13 @@ func (e *editor) add(message map[string]any) {
 	message["jsonrpc"] = "2.0"
 	body, err := json.Marshal(message)
 	if err != nil {
-		panic(err) // maps of texts and numbers
+		panic(err) // maps of strings and numbers can be encoded
 	}
 	e.sent += fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
 }
 
-// ask sends what is prepared and a request, and waits for its answer.
-func (e *editor) ask(method string, params any) error {
+// request sends the prepared messages and a request, and waits for the response.
+func (e *editor) request(method string, params any) error {
 	e.id++
 	e.add(map[string]any{"id": e.id, "method": method, "params": params})
 	if _, err := io.WriteString(e.in, e.sent); err != nil {
@@ -137,7 +137,7 @@ func (e *editor) ask(method string, params any) error {
 	}
 }
 
-// read takes one message in and returns its id, 0 for a notification.
+// read reads one message and returns its ID, 0 for a notification.
 func (e *editor) read() (id int, err error) {
 	var length int
 	if _, err := fmt.Fscanf(e.out, "Content-Length: %d\r\n\r\n", &length); err != nil {
@@ -155,7 +155,7 @@ func (e *editor) read() (id int, err error) {
 		return 0, err
 	}
 	if m.Error != nil {
-		return m.ID, fmt.Errorf("the server says: %s", m.Error.Message)
+		return m.ID, fmt.Errorf("the server returned an error: %s", m.Error.Message)
 	}
 	return m.ID, nil
 }

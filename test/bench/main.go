@@ -1,5 +1,5 @@
-// Bench measures torchx as its users see it, each figure next to a floor that was
-// measured in the same run: machines differ, ratios travel.
+// Bench measures torchx as users run it. Each figure is compared with a floor that is
+// measured in the same run, because ratios depend less on the machine.
 package main
 
 import (
@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// limit bounds a run: something that hangs must not hang CI.
+// limit bounds a run, so that a hanging command does not hang CI.
 const limit = 30 * time.Minute
 
-// sizes are how much work the lines do.
+// sizes is the amount of work of the benchmarks.
 type sizes struct {
-	runs int   // of each line
-	log  int64 // bytes of the log that is read and of the flood
+	runs int   // of each benchmark
+	log  int64 // bytes of the log to read and of floods
 	apps int   // in the large history
 }
 
 func main() {
 	var s sizes
 	bin := flag.String("torchx", "bin/torchx", "the program to measure")
-	flag.IntVar(&s.runs, "runs", 11, "runs of each line")
-	flag.Int64Var(&s.log, "log", 1e9, "bytes of the log that is read")
+	flag.IntVar(&s.runs, "runs", 11, "runs of each benchmark")
+	flag.Int64Var(&s.log, "log", 1e9, "bytes of the log to read")
 	flag.IntVar(&s.apps, "apps", 100_000, "apps in the large history")
-	only := flag.String("only", "", "measure only the lines that match this pattern")
-	stamp := flag.Bool("stamps", false, "print the time every few milliseconds: the replica of a measurement")
+	only := flag.String("only", "", "measure only the benchmarks that match this pattern")
+	stamp := flag.Bool("stamps", false, "print the time every few milliseconds (the replica of a benchmark)")
 	flag.Parse()
 	if *stamp {
 		if err := stamps(os.Stdout); err != nil {
@@ -61,16 +61,16 @@ func run(bin, only string, s sizes) error {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	w := &world{ctx: ctx, bin: bin, dir: dir, home: filepath.Join(dir, "home")}
+	w := &environment{ctx: ctx, bin: bin, dir: dir, home: filepath.Join(dir, "home")}
 	if err := w.sh("CGO_ENABLED=0 go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
 		return err
 	}
-	e, k := &dockers{world: w}, &clusters{world: w}
+	e, k := &dockerBench{environment: w}, &clusterBench{environment: w}
 	err = table(os.Stdout, w.benches(s, e, k), chosen)
 	return errors.Join(err, e.stop(), k.stop())
 }
 
-// table prints a line as soon as it is measured: the columns have fixed widths.
+// table prints each line as soon as it is measured, so columns have fixed widths.
 func table(out io.Writer, benches []bench, chosen *regexp.Regexp) error {
 	row := func(cells ...any) { fmt.Fprintf(out, "%-29s %11s %11s %6s  %-8s %s\n", cells...) }
 	row("what", "torchx", "floor", "ratio", "goal", "the floor is")

@@ -10,29 +10,29 @@ import (
 type bench struct {
 	name, floorName string
 	goal            string // what the figure or the ratio should be
-	// prepare makes what both sides need and hands them out; it is not timed.
+	// prepare creates what both sides need and returns them. It is not timed.
 	prepare func() (torchx, floor side, err error)
 	runs    int
 	bytes   int64 // read by each run; 0: the time is the figure
 	unit    unit
 }
 
-// side is one of the two things that are compared; it returns its figure.
+// side is one of the two sides of a comparison. It returns its figure.
 type side func() (float64, error)
 
-// unit says what a side's figure is.
+// unit is the unit of a side's figure.
 type unit int
 
 const (
 	seconds unit = iota
 	bytesOfMemory
-	calls // of a server
+	calls // to a server
 )
 
 // result is a line of the table as text.
 type result struct{ torchx, floor, ratio string }
 
-// measure runs both sides in turn, so that both see the same machine.
+// measure runs both sides alternately, so that both have the same conditions.
 func (b bench) measure() (result, error) {
 	torchx, floor, err := b.prepare()
 	if err != nil {
@@ -52,7 +52,7 @@ func (b bench) measure() (result, error) {
 	}
 	o, f := median(ours), median(floors)
 	ratio := fmt.Sprintf("%.2f", o/f)
-	if b.bytes > 0 { // of speeds, not of times
+	if b.bytes > 0 { // the ratio of speeds
 		ratio = fmt.Sprintf("%.2f", f/o)
 	}
 	return result{b.figure(o), b.figure(f), ratio}, nil
@@ -75,7 +75,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// timed is the side that is as good as f is fast, in seconds.
+// timed returns a side whose figure is the time of f, in seconds.
 func timed(f func() error) side {
 	return func() (float64, error) {
 		start := time.Now()
@@ -84,7 +84,7 @@ func timed(f func() error) side {
 	}
 }
 
-// missingError says why a line cannot be measured here.
+// missingError is the reason why a benchmark cannot run on this machine.
 type missingError struct{ err error }
 
 func (m *missingError) Error() string { return m.err.Error() }

@@ -1,11 +1,11 @@
 #!/bin/bash
 # build.sh PART… — builds parts of the test cluster (kubernetes volcano jobset dns
-# kwok; all of them without an argument) from the Go module proxy alone and prints
-# the folder of each, in order. Nothing is built that is there already: a folder is
-# named after everything it is made from.
+# kwok; without an argument all of them) from the Go module proxy alone and prints
+# the folder of each, in order. It skips parts that exist: a folder's name contains
+# a hash of all its inputs.
 #
-# They are in $TORCHX_CLUSTER_CACHE (default: torchx-cluster in the user's cache),
-# outside of any checkout, so that all checkouts share them. Cold, on two cores:
+# The folders are in $TORCHX_CLUSTER_CACHE (default: torchx-cluster in the user's
+# cache), shared by all checkouts. Cold, on two cores:
 # kubernetes takes 8 minutes, volcano 3, jobset and dns 1.5 each, kwok 1.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,23 +16,22 @@ export GOWORK=off GOFLAGS=-mod=readonly CGO_ENABLED=0
 die() { echo "build.sh: $*" >&2; exit 1; }
 module() { "$GO" list -m -f "{{.$2}}" "$1"; }
 
-# programs OUT ARGS… — -trimpath and no cgo: the same entries of Go's build cache
-# whoever builds, wherever. At most two compilers at once, and behind other work.
+# programs OUT ARGS… — -trimpath and no cgo give the same entries in Go's build cache
+# for every user and folder. At most two compilers in parallel, at low priority.
 programs() {
 	local out=$1; shift
 	mkdir -p "$out/bin"
 	nice -n 10 "$GO" build -p 2 -trimpath -o "$out/bin/" "$@"
 }
 
-# Kubernetes' own programs and etcd are "tool" dependencies of go.mod. The staging
-# modules need their "replace" lines there, as k8s.io/kubernetes requires them all at
-# v0.0.0; etcd is the version that it is tested with.
+# Kubernetes' programs and etcd are "tool" dependencies of go.mod. The staging modules
+# need "replace" lines, as k8s.io/kubernetes requires them all at v0.0.0. etcd has the
+# version that Kubernetes is tested with.
 build_kubernetes() {
 	local v p ld="-s -w" minor
 	v=$(module k8s.io/kubernetes Version)
 	minor=${v#v*.}; minor=${minor%%.*}
-	# Without these the programs call themselves v0.0.0-master, and a client that looks
-	# at the server's version is misled.
+	# Otherwise the programs report version v0.0.0-master, which misleads clients.
 	for p in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 		ld+=" -X $p.gitVersion=$v -X $p.gitMajor=1 -X $p.gitMinor=$minor -X $p.gitTreeState=clean"
 	done
@@ -64,23 +63,23 @@ build_dns() {
 
 build_kwok() { programs "$1" -ldflags "-s -w" tool; }
 
-# key PART — what a part is made from: its module, its recipe above, and Go.
+# key PART — hash of a part's inputs: its module, its recipe above, and Go.
 key() { (shopt -s nullglob; cat "$here/$1"/go.* "$here/$1"/*.go; declare -f programs "build_$1"; "$GO" version) | sha256sum | cut -c1-16; }
 
-# build PART — made under another name and renamed, so that a folder is there as a
-# whole or not at all; and under a lock, so that two at once do not build twice.
+# build PART — builds under another name and renames, so that a folder is complete or
+# missing. A lock keeps parallel runs from building twice.
 build() {
 	local part=$1 out new
-	[ -f "$here/$part/go.mod" ] || die "there is no part $part"
+	[ -f "$here/$part/go.mod" ] || die "unknown part $part"
 	out=$cache/$part-$(key "$part")
 	if [ ! -d "$out" ]; then
 		mkdir -p "$cache"
 		exec 9>"$cache/$part.lock"
 		flock 9
 		if [ ! -d "$out" ]; then
-			echo "build.sh: $part: building it once, into $out" >&2
+			echo "build.sh: $part: building into $out (once)" >&2
 			new=$out.new
-			rm -rf "$new" # of one that was killed
+			rm -rf "$new" # left by a killed run
 			(cd "$here/$part" && "build_$part" "$new" 1>&2 9>&-) || { rm -rf "$new"; die "$part was not built"; }
 			mv "$new" "$out"
 		fi

@@ -1,65 +1,65 @@
 #!/bin/bash
-# cluster.sh — a real Kubernetes (etcd, apiserver, controller-manager, scheduler
-# and one node whose kubelet runs real containers), as plain processes on the
-# loopback, for tests. No VM, no dockerd, no registry.
+# cluster.sh — starts a real Kubernetes for tests (etcd, apiserver, controller-manager,
+# scheduler and one node whose kubelet runs real containers), as plain processes on
+# loopback. It needs no VM, dockerd or registry.
 #
-#   cluster.sh up [control|node]   start what is not running (default: node =
-#                                  everything; control = no kubelet) and wait
+#   cluster.sh up [control|node]   start missing programs and wait until they are ready
+#                                  (default: node = all; control = no kubelet)
 #   cluster.sh volcano             add the Volcano scheduler and controllers
 #   cluster.sh jobset              add the JobSet controller
-#   cluster.sh kwok N              add N nodes that run nothing: for tests of scale
-#   cluster.sh stop NAME           stop one program (as status names it); up starts it again
-#   cluster.sh status              what runs, with its memory
+#   cluster.sh kwok N              add N nodes that only simulate pods
+#   cluster.sh stop NAME           stop one program (a name of status); up restarts it
+#   cluster.sh status              list the programs with their memory
 #   cluster.sh kubectl ARGS…       kubectl as admin
-#   cluster.sh down                stop all of it and remove the state
+#   cluster.sh down                stop all programs and remove the state
 #
-# Two clusters at once: give the second its own K8S_STATE, K8S_PORT (uses 12 ports
-# from there on), K8S_BRIDGE and K8S_POD_CIDR. run.sh does so.
-# GPUs that are not there (both fields: allocatable would follow capacity 10 s later):
+# Several clusters in parallel need different values of K8S_STATE, K8S_PORT (the first
+# of 12 ports), K8S_BRIDGE and K8S_POD_CIDR. run.sh sets them.
+# Simulated GPUs (patch both fields: allocatable would follow capacity 10 s later):
 #   cluster.sh kubectl patch node 127.0.0.1 --subresource=status --type=merge \
 #     -p '{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}'
 #
 # K8S_FEATURE_GATES ("A=true,B=true") is for the apiserver and the kubelet.
 #
-# Needs: root; Go, as build.sh makes what is not there; openssl, curl, jq; for the
+# Needs: root; Go, since build.sh builds missing parts; openssl, curl, jq; for the
 # node: containerd, runc, busybox-static, containernetworking-plugins.
-# Everything it writes is under $K8S_STATE. The few paths that containerd and
-# the kubelet hard-code (/run/containerd, /run/netns, /var/log/containers,
+# All files are under $K8S_STATE. The few paths that containerd and the kubelet
+# hard-code (/run/containerd, /run/netns, /var/log/containers,
 # /var/lib/kubelet, /var/lib/cni) exist only inside the node's own mount namespace.
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 S=${K8S_STATE:-/tmp/torchx-k8s-$UID}  # keep it short: unix socket paths end at 107 bytes
-BIN=${K8S_BIN:-}                     # "": build.sh knows
-P=${K8S_PORT:-16443}                 # apiserver; the other ports follow it
-NODE=127.0.0.1                       # the node's name AND address, see kubelet()
-CIDR=${K8S_POD_CIDR:-10.97.0.0/24}   # on a bridge with no way out
+BIN=${K8S_BIN:-}                     # "": from build.sh
+P=${K8S_PORT:-16443}                 # of the apiserver; the other ports follow
+NODE=127.0.0.1                       # the node's name AND address, see node_init()
+CIDR=${K8S_POD_CIDR:-10.97.0.0/24}   # on a bridge without a route out
 BR=${K8S_BRIDGE:-k8stest0}           # 15 characters at most
-GW=${CIDR%.*}.1                      # the bridge's own address, and the pods' DNS server
-CGROOT=k8s-$P                        # all pods' cgroups are under this one
+GW=${CIDR%.*}.1                      # address of the bridge and of the pods' DNS server
+CGROOT=k8s-$P                        # parent of all pods' cgroups
 export KUBECONFIG=$S/pki/admin.conf
 
 die() { echo "cluster.sh: $*" >&2; exit 1; }
 say() { echo "[$(date +%T.%1N)] $*"; }
-part() { "$HERE/build.sh" "$1"; } # its folder; built if it is not there
+part() { "$HERE/build.sh" "$1"; } # prints the folder of a part, after building it if missing
 bin() { [ -n "$BIN" ] || BIN=$(part kubernetes)/bin; }
 kc() { "$BIN/kubectl" --cache-dir="$S/kubectl-cache" "$@"; }
 
 # ---------------------------------------------------------------- processes
-# A pid file is trusted only if that pid's command line still names our state
-# directory: after a reboot the number may be another program's.
+# A pid file is trusted only if that pid's command line still names $S: after a reboot
+# the number may belong to another program.
 alive() { local p; p=$(cat "$S/run/$1.pid" 2>/dev/null) && [ -n "$p" ] &&
           { tr '\0' ' ' < "/proc/$p/cmdline"; } 2>/dev/null | grep -qF -- "$S"; }
 
 # start NAME PROGRAM ARGS… — setsid: a Ctrl-C in the caller's terminal, or the end
-# of its process group, must not take the cluster down. GOMAXPROCS is left alone.
+# of its process group, must not stop the cluster. GOMAXPROCS keeps its default.
 start() {
 	local n=$1; shift
 	alive "$n" && return 0
 	setsid nice -n "${K8S_NICE:-5}" "$@" </dev/null >>"$S/log/$n.log" 2>&1 &
 	echo $! > "$S/run/$n.pid"
-	# between fork and exec the command line is still this script's: alive() would take
-	# that for a death
+	# between fork and exec the command line is still this script's, which alive() would
+	# take for another program
 	for _ in $(seq 500); do ! alive "$n" && kill -0 $! 2>/dev/null || break; sleep 0.02; done
 }
 
@@ -75,7 +75,7 @@ stop() {
 	rm -f "$S/run/$n.pid"
 }
 
-# wait_for SECONDS NAME COMMAND… — polls; gives up at once if NAME has died.
+# wait_for SECONDS NAME COMMAND… — polls COMMAND; fails immediately if NAME has died.
 wait_for() {
 	local t=$1 n=$2 end; shift 2; end=$((SECONDS+t))
 	until "$@" >/dev/null 2>&1; do
@@ -86,7 +86,7 @@ wait_for() {
 }
 
 # ------------------------------------------------------------- certificates
-# cert NAME SUBJECT [SAN] — a key and a certificate signed by our CA.
+# cert NAME SUBJECT [SAN] — a key, and a certificate signed by the test CA.
 cert() {
 	local n=$1 subj=$2 san=${3:-}
 	[ -s "$S/pki/$n.crt" ] && return 0
@@ -126,13 +126,13 @@ pki() {
 	[ -s "$S/pki/sa.key" ] || openssl ecparam -genkey -name prime256v1 -noout -out "$S/pki/sa.key"
 	cert apiserver "/CN=kube-apiserver" "IP:127.0.0.1,IP:10.96.0.1,DNS:localhost,DNS:kubernetes.default.svc"
 	cert kubelet-server "/CN=kubelet" "IP:$NODE"
-	# what the apiserver shows the kubelet for logs/exec; system:masters passes the
-	# kubelet's own SubjectAccessReview with no further RBAC object
+	# the apiserver's client certificate for the kubelet (logs, exec); system:masters
+	# passes the kubelet's SubjectAccessReview without RBAC objects
 	cert apiserver-kubelet "/O=system:masters/CN=apiserver-kubelet"
 	kubeconfig admin "/O=system:masters/CN=admin"
 	kubeconfig kcm "/CN=system:kube-controller-manager"
 	kubeconfig scheduler "/CN=system:kube-scheduler"
-	# the name and group by which the Node authorizer and NodeRestriction know a node
+	# the name and group by which the Node authorizer and NodeRestriction identify a node
 	kubeconfig kubelet "/O=system:nodes/CN=system:node:$NODE"
 }
 
@@ -140,20 +140,20 @@ pki() {
 ready() { curl -sf --max-time 2 --cacert "$S/pki/ca.crt" --cert "$S/pki/admin.crt" --key "$S/pki/admin.key" "https://127.0.0.1:$P$1"; }
 
 control() {
-	# no fsync: the data need not outlive a power cut, and a busy disk would
-	# otherwise make the apiserver time out
+	# no fsync: the data need not survive a power cut, and on a busy disk the apiserver
+	# would time out
 	start etcd "$BIN/etcd" --name=test --data-dir="$S/etcd" --unsafe-no-fsync \
 		--listen-client-urls="http://127.0.0.1:$((P+1))" --advertise-client-urls="http://127.0.0.1:$((P+1))" \
 		--listen-peer-urls="http://127.0.0.1:$((P+2))" --initial-advertise-peer-urls="http://127.0.0.1:$((P+2))" \
 		--initial-cluster="test=http://127.0.0.1:$((P+2))" --log-level=warn
 
-	# --advertise-address: else it looks for a default route, and dies without one.
+	# --advertise-address: otherwise it needs a default route.
 	# --endpoint-reconciler-type=none: it may not publish a loopback address as the
-	#   endpoint of the service "kubernetes", and would log that error for ever.
-	# --kubelet-preferred-address-types: the one address the node has, see kubelet().
-	# --service-cluster-ip-range: names only; no kube-proxy serves these addresses.
-	# --disable-admission-plugins is empty on purpose: the defaults (ServiceAccount,
-	#   PriorityClass, quota, webhooks…) are what a test of a client wants to meet.
+	#   endpoint of the service "kubernetes", and would log that error forever.
+	# --kubelet-preferred-address-types: the only address of the node, see node_init().
+	# --service-cluster-ip-range: for names only; no kube-proxy serves these addresses.
+	# --disable-admission-plugins is empty on purpose: clients are tested with the
+	#   defaults (ServiceAccount, PriorityClass, quota, webhooks…).
 	start apiserver "$BIN/kube-apiserver" \
 		--bind-address=127.0.0.1 --secure-port="$P" --advertise-address=127.0.0.1 \
 		--endpoint-reconciler-type=none \
@@ -173,10 +173,10 @@ control() {
 	wait_for 120 apiserver ready /readyz
 	say "apiserver ready"
 
-	# --leader-elect=false: one of each, so no 15 s of waiting for an old lease.
-	# --root-ca-file: without it no pod gets its kube-root-ca.crt volume, and none starts.
-	# --kube-api-qps: at the default of 20 its start alone, some 40 controllers each with
-	#   a ServiceAccount and a token to make, takes 5 s.
+	# --leader-elect=false: a single instance need not wait 15 s for an old lease.
+	# --root-ca-file: pods need it for their kube-root-ca.crt volume.
+	# --kube-api-qps: with the default of 20 the start takes 5 s, since 40 controllers each
+	#   create a ServiceAccount and a token.
 	start kcm "$BIN/kube-controller-manager" --kubeconfig="$S/pki/kcm.conf" \
 		--authentication-kubeconfig="$S/pki/kcm.conf" --authorization-kubeconfig="$S/pki/kcm.conf" \
 		--bind-address=127.0.0.1 --secure-port=$((P+3)) --leader-elect=false \
@@ -191,7 +191,7 @@ control() {
 }
 
 control_ready() {
-	# the first pod of a namespace is refused until its ServiceAccount is there
+	# the first pod of a namespace is refused until its ServiceAccount exists
 	wait_for 60 kcm kc -n default get serviceaccount default
 	say "controllers ready"
 }
@@ -199,11 +199,11 @@ control_ready() {
 # --------------------------------------------------------------------- node
 node_config() {
 	mkdir -p "$S"/node/{containerd,varlib,varlog,volumeplugins,cni/net.d,cni/ipam,sysctl}
-	: > "$S/node/resolv.conf"    # pods ask no DNS server: none may be reached from here
-	# restrict_oom_score_adj: lowering a score needs CAP_SYS_RESOURCE, which a
-	#   sandbox like ours lacks; without this no pause container starts.
-	# disable_apparmor: no profile can be loaded here.
-	# SystemdCgroup=false: there is no systemd.
+	: > "$S/node/resolv.conf"    # pods must not query a DNS server outside
+	# restrict_oom_score_adj: lowering a score needs CAP_SYS_RESOURCE, which sandboxes
+	#   lack; without this option no pause container starts.
+	# disable_apparmor: a sandbox cannot load profiles.
+	# SystemdCgroup=false: systemd is not needed.
 	cat > "$S/node/containerd.toml" <<-TOML
 	version = 2
 	root = "$S/node/containerd"
@@ -229,27 +229,27 @@ node_config() {
 	      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
 	        SystemdCgroup = false
 	TOML
-	# Every image of every registry is asked of this one address: by default nobody is
-	# there, so a pull fails at once and nothing leaves the machine. A test that has a
-	# registry of its own names it in K8S_REGISTRY.
+	# All images of all registries are pulled from this address. By default nothing
+	# listens there, so a pull fails immediately and nothing leaves the machine. A test
+	# with a registry sets K8S_REGISTRY.
 	mkdir -p "$S/node/certs.d/_default"
 	cat > "$S/node/certs.d/_default/hosts.toml" <<-TOML
 	server = "${K8S_REGISTRY:-http://127.0.0.1:1}"
 	[host."${K8S_REGISTRY:-http://127.0.0.1:1}"]
 	  capabilities = ["pull", "resolve"]
 	TOML
-	# No "routes": pods reach each other and this host, and nothing else, whatever
-	# the host forwards. ipMasq off for the same reason.
+	# No "routes": pods reach only each other and this host, even if the host forwards.
+	# ipMasq is off for the same reason.
 	cat > "$S/node/cni/net.d/10-test.conflist" <<-JSON
 	{"cniVersion": "0.4.0", "name": "k8stest", "plugins": [
 	  {"type": "bridge", "bridge": "$BR", "isGateway": true, "ipMasq": false, "hairpinMode": true,
 	   "ipam": {"type": "host-local", "dataDir": "$S/node/cni/ipam", "ranges": [[{"subnet": "$CIDR"}]]}}]}
 	JSON
-	# eviction and image GC off: a disk that other work fills must not taint the node
-	#   or delete the images, which nothing could pull again.
-	# makeIPTablesUtilChains off: leave the host's iptables alone.
+	# eviction and image GC off: a disk filled by other programs must not taint the node
+	#   or delete the images, which cannot be pulled again.
+	# makeIPTablesUtilChains off: do not change the host's iptables.
 	# oomScoreAdj 0, maxOpenFiles: the defaults (-999, 1000000) need CAP_SYS_RESOURCE.
-	# failCgroupV1 false: the default here, but from 1.35 on it is true.
+	# failCgroupV1 false: the default, but from 1.35 on it is true.
 	# volumePluginDir: the default is created in /usr/libexec.
 	cat > "$S/node/kubelet.yaml" <<-YAML
 	apiVersion: kubelet.config.k8s.io/v1beta1
@@ -277,8 +277,8 @@ node_config() {
 	evictionHard: {memory.available: "50Mi", nodefs.available: "0%", nodefs.inodesFree: "0%", imagefs.available: "0%", imagefs.inodesFree: "0%"}
 	YAML
 	[ -s "$S/node/images.tar" ] || "$HERE/mkimage.sh" "$S/node/images.tar"
-	# the kubelet refuses a cgroupRoot that is not there, in every hierarchy (v1) or
-	# in the one (v2). Ours alone, so that "down" can remove all that is in it.
+	# the kubelet needs an existing cgroupRoot, in every hierarchy (v1) or in the only one
+	# (v2). It is a separate group, so that "down" can remove all its contents.
 	local c
 	for c in $(cgroups); do mkdir -p "$c/$CGROOT"; done
 }
@@ -286,17 +286,17 @@ node_config() {
 # the mount points of the cgroup hierarchies
 cgroups() { awk '$3 == "cgroup" || $3 == "cgroup2" {print $2}' /proc/mounts; }
 
-# Runs as process 1 of the node's own pid and mount namespaces: when this shell
-# ends, the kernel kills every shim and container and drops every mount with it,
-# so a crashed test leaves nothing behind but empty cgroups.
+# Runs as process 1 of the node's pid and mount namespaces: when this shell ends, the
+# kernel kills every shim and container and removes every mount, so a crashed test
+# leaves only empty cgroups behind.
 node_init() {
 	mount -t tmpfs tmpfs /run                       # /run/containerd, /run/netns, …
 	mkdir -p /run/netns /run/lock
 	mount --bind "$S/node/varlog" /var/log          # /var/log/pods, /var/log/containers
 	mount --bind "$S/node/varlib" /var/lib          # /var/lib/kubelet (its device-plugins folder
-	                                                # is there whatever --root-dir says), /var/lib/cni
-	# The kubelet sets these to its own liking (overcommit 1, panic after 10 s, panic
-	# on oops) for the WHOLE machine. Show it copies that already say so.
+	                                                # ignores --root-dir), /var/lib/cni
+	# The kubelet sets these for the WHOLE machine (overcommit 1, panic after 10 s, panic
+	# on oops). Give it copies that already have these values.
 	local f v
 	for f in vm/overcommit_memory=1 kernel/panic=10 kernel/panic_on_oops=1; do
 		v=${f#*=}; f=${f%=*}
@@ -308,24 +308,24 @@ node_init() {
 	until "${ctr[@]}" version >/dev/null 2>&1; do
 		n=$((n+1)); [ $n -lt 150 ] || die "containerd did not start"; sleep 0.2
 	done
-	# -n k8s.io: the containerd namespace in which the CRI plugin looks
+	# -n k8s.io: the containerd namespace of the CRI plugin
 	"${ctr[@]}" images import --snapshotter "${K8S_SNAPSHOTTER:-overlayfs}" "$S/node/images.tar"
 	# --hostname-override=127.0.0.1: --node-ip refuses a loopback address, but a node
-	#   whose NAME is an address gets it as its InternalIP unchecked (Kubernetes' own
-	#   hack/local-up-cluster.sh lives by that). So the apiserver reaches it on the
-	#   loopback, and the host's real interfaces are neither looked at nor used.
+	#   whose NAME is an address gets it as its InternalIP unchecked (Kubernetes'
+	#   hack/local-up-cluster.sh relies on that). So the apiserver reaches the node on
+	#   loopback, without the host's real interfaces.
 	kubelet_() { "$BIN/kubelet" --config="$S/node/kubelet.yaml" --kubeconfig="$S/pki/kubelet.conf" \
 		--hostname-override="$NODE" --cert-dir="$S/pki/kubelet" \
 		${K8S_FEATURE_GATES:+--feature-gates="$K8S_FEATURE_GATES"} \
 		>>"$S/log/kubelet.log" 2>&1; }
 	kubelet_ &
-	wait -n    # either of the two has died: end the namespace, so that it shows
+	wait -n    # one of the two has died: end the namespace, so that it is noticed
 	echo "containerd or kubelet exited: $?"
 }
 
-# The kubelet's own word first: its Ready condition outlives it by 40 s.
-# Asked directly, as the apiserver's nodes/…/proxy refuses loopback addresses (logs,
-# exec and port-forward do not go that way, and work).
+# Checks the kubelet's health first, since its Ready condition outlives it by 40 s. The
+# request is direct, as the apiserver's nodes/…/proxy refuses loopback addresses (logs,
+# exec and port-forward do not use it, and work).
 node_ready() { curl -sf --max-time 2 --cacert "$S/pki/ca.crt" --cert "$S/pki/apiserver-kubelet.crt" \
 		--key "$S/pki/apiserver-kubelet.key" "https://$NODE:$((P+5))/healthz" >/dev/null &&
 	kc get node "$NODE" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}' | grep -qx True; }
@@ -338,20 +338,20 @@ node() {
 	dns=$(part dns)
 	for c in containerd ctr runc unshare ip /usr/lib/cni/bridge; do command -v "$c" >/dev/null || die "no $c: apt-get install containerd runc containernetworking-plugins iproute2"; done
 	node_config
-	# dockerd, now or later, turns on bridge-nf-call-iptables and drops FORWARD: that
-	# would cut our pods off from each other on their own bridge.
+	# dockerd turns on bridge-nf-call-iptables and drops FORWARD, which would separate the
+	# pods on their bridge.
 	if command -v iptables >/dev/null && ! iptables -C FORWARD -i "$BR" -o "$BR" -j ACCEPT 2>/dev/null; then
-		iptables -I FORWARD -i "$BR" -o "$BR" -j ACCEPT 2>/dev/null || true # no iptables in this kernel: nobody drops
+		iptables -I FORWARD -i "$BR" -o "$BR" -j ACCEPT 2>/dev/null || true # without iptables in the kernel, nothing is dropped
 	fi
-	# made here and not by the first pod, so that CoreDNS can listen on it; the CNI
-	# plugin takes a bridge that exists and has the address
+	# created before the first pod, so that CoreDNS can listen on it; the CNI plugin uses
+	# an existing bridge with the address
 	if ! ip link show $BR >/dev/null 2>&1; then
 		ip link add $BR type bridge
 		ip addr add "$GW/${CIDR#*/}" dev $BR
 		ip link set $BR up
 	fi
-	# no "forward": a name outside the cluster does not exist, nothing is asked of anyone.
-	# It needs to list and watch services, endpoint slices, namespaces and pods.
+	# no "forward": names outside the cluster do not exist, and no server is queried.
+	# CoreDNS lists and watches services, endpoint slices, namespaces and pods.
 	kubeconfig dns "/O=system:masters/CN=dns"
 	cat > "$S/Corefile" <<-CORE
 	.:53 {
@@ -373,17 +373,17 @@ node() {
 }
 
 # ------------------------------------------------------------------ volcano
-# Volcano's own release manifest holds its CRDs, RBAC and webhook configurations.
-# We take those and run the three programs as processes: each with a certificate
-# in the name of its ServiceAccount, so that Volcano's real RBAC rules apply; and
-# the webhooks by URL, since no Service address answers here.
-manifest() { # manifest FILE JQ-FILTER — apply the objects that the filter lets through
+# Volcano's release manifest has its CRDs, RBAC and webhook configurations. The three
+# programs run as processes: each with a certificate in the name of its ServiceAccount,
+# so that Volcano's real RBAC rules apply. Webhooks are called by URL, since Service
+# addresses do not work here.
+manifest() { # manifest FILE JQ-FILTER — apply the objects that the filter selects
 	# --server-side: client-side apply would copy the big CRDs into an annotation (limit 256 KiB)
 	kc create --dry-run=client --validate=false -o json -f "$1" | jq -c "(.items[]? // .) | $2" |
 		kc apply --server-side --force-conflicts -f - >>"$S/log/apply.log"
 }
 
-# In a loop, as "kubectl wait" fails at once on a CRD so new that it has no status yet.
+# In a loop, as "kubectl wait" fails immediately on a new CRD that has no status yet.
 established() { wait_for 60 apiserver kc wait --for=condition=Established --timeout=10s "${@/#/crd/}"; }
 
 volcano() {
@@ -399,13 +399,11 @@ volcano() {
 	manifest "$y" 'select(.kind == "Namespace")'
 	manifest "$y" 'select(.kind | IN("CustomResourceDefinition", "ServiceAccount", "ClusterRole", "ClusterRoleBinding"))'
 	established jobs.batch.volcano.sh queues.scheduling.volcano.sh podgroups.scheduling.volcano.sh
-	# the programs of the manifest are not in pods here, so the webhooks must not be
-	# asked before they answer: first the server, then the configurations … but the
-	# server waits for its configurations before it listens. So they come first, and
-	# nothing else is created in between (failurePolicy is Fail).
+	# the webhook server waits for its configurations before it listens, so they come
+	# first; until it listens, no other object may be created (failurePolicy is Fail)
 	manifest "$y" "select(.kind | endswith(\"WebhookConfiguration\"))
 		| .webhooks[].clientConfig |= {url: (\"https://127.0.0.1:$((P+6))\" + .service.path), caBundle: \"$(base64 -w0 < "$S/pki/ca.crt")\"}"
-	# --webhook-url only has to be non-empty; the configurations are ours, above
+	# --webhook-url only has to be non-empty; the configurations are applied above
 	start vc-webhook "$dir/bin/vc-webhook-manager" --kubeconfig="$S/pki/vc-webhook.conf" \
 		--webhook-url="https://127.0.0.1:$((P+6))" --listen-address=127.0.0.1 --port=$((P+6)) \
 		--tls-cert-file="$S/pki/vc-webhook-server.crt" --tls-private-key-file="$S/pki/vc-webhook-server.key" \
@@ -413,16 +411,16 @@ volcano() {
 	wait_for 60 vc-webhook eval "exec 3<>/dev/tcp/127.0.0.1/$((P+6))"
 	start vc-controllers "$dir/bin/vc-controller-manager" --kubeconfig="$S/pki/vc-controllers.conf" \
 		--leader-elect=false --logtostderr
-	# actions and plugins: the release manifest's own, see volcano-scheduler.conf there
+	# actions and plugins of the release manifest, see its volcano-scheduler.conf
 	kc create --dry-run=client --validate=false -o json -f "$y" | jq -r '(.items[]? // .) |
 		select(.kind == "ConfigMap" and .metadata.name == "volcano-scheduler-configmap") |
 		.data["volcano-scheduler.conf"]' > "$S/volcano-scheduler.conf"
-	# --listen-address: of its metrics server, should anyone enable that (default: :8080).
-	# --cache-dumper=false: it would write to /tmp.
+	# --listen-address: of the metrics server, if it is enabled (default: :8080).
+	# --cache-dumper=false: the dumper writes to /tmp.
 	start vc-scheduler "$dir/bin/vc-scheduler" --kubeconfig="$S/pki/vc-scheduler.conf" \
 		--scheduler-conf="$S/volcano-scheduler.conf" --leader-elect=false \
 		--listen-address="127.0.0.1:$((P+7))" --cache-dumper=false --logtostderr
-	# the scheduler itself makes the queue "default"; jobs are refused while it is not open
+	# the scheduler creates the queue "default"; jobs are refused until it is open
 	wait_for 60 vc-scheduler eval '[ "$(kc get queue default -o jsonpath={.status.state})" = Open ]'
 	say "volcano ready"
 }
@@ -434,10 +432,10 @@ jobset() {
 	dir=$(part jobset)
 	kubeconfig jobset "/O=system:serviceaccounts/O=system:serviceaccounts:$ns/CN=system:serviceaccount:$ns:jobset-controller-manager"
 	cert jobset-server "/CN=jobset" "IP:127.0.0.1"
-	mkdir -p "$d"    # controller-runtime wants these two names
+	mkdir -p "$d"    # controller-runtime expects these two names
 	cp "$S/pki/jobset-server.crt" "$d/tls.crt"; cp "$S/pki/jobset-server.key" "$d/tls.key"
-	# its own certificate management is off: it would put a CA into the webhook
-	# configurations and expect a Service in front; our CA and URL do instead
+	# certificate management is off: it would write a CA into the webhook configurations
+	# and expect a Service; the test CA and a URL replace both
 	cat > "$S/jobset.conf" <<-YAML
 	apiVersion: config.jobset.x-k8s.io/v1alpha1
 	kind: Configuration
@@ -449,10 +447,10 @@ jobset() {
 	YAML
 	kc kustomize "$dir/config/default" > "$S/jobset.yaml"
 	manifest "$S/jobset.yaml" 'select(.kind == "Namespace")'
-	# its CRD has one version, yet names a conversion webhook at a Service
+	# its CRD has only one version, but a conversion webhook at a Service
 	manifest "$S/jobset.yaml" 'select(.kind | IN("CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")) | del(.spec.conversion?)'
 	established jobsets.jobset.x-k8s.io
-	# KUBECONFIG, not a flag: controller-runtime reads either
+	# controller-runtime also accepts a flag instead of KUBECONFIG
 	start jobset env KUBECONFIG="$S/pki/jobset.conf" "$dir/bin/jobset-manager" --config="$S/jobset.conf"
 	wait_for 60 jobset curl -sf --max-time 2 "http://127.0.0.1:$((P+9))/readyz"
 	manifest "$S/jobset.yaml" "select(.kind | endswith(\"WebhookConfiguration\"))
@@ -461,8 +459,8 @@ jobset() {
 }
 
 # --------------------------------------------------------------------- kwok
-# N nodes without a kubelet: pods on them are said to run, and nothing does. Only pods
-# that ask for the label type=kwok get there, since only they tolerate its taint.
+# N nodes without a kubelet, whose pods only seem to run. Only pods that tolerate the
+# taint kwok are scheduled on them (and should select the label type=kwok).
 kwok() {
 	local n=$1 dir i
 	alive apiserver || die "first: cluster.sh up"
@@ -504,8 +502,8 @@ down() {
 	for n in dns kwok jobset vc-scheduler vc-controllers vc-webhook node scheduler kcm apiserver etcd; do stop $n; done
 	while iptables -D FORWARD -i $BR -o $BR -j ACCEPT 2>/dev/null; do :; done
 	ip link del $BR 2>/dev/null || true
-	# deepest first: a cgroup with children cannot be removed; retried, as the killed
-	# processes take a moment to leave theirs
+	# deepest first: a cgroup with children cannot be removed; retried, as killed
+	# processes take a moment to leave
 	for _ in $(seq 20); do
 		for c in $(cgroups); do find "$c/$CGROOT" -depth -type d -exec rmdir {} + 2>/dev/null || true; done
 		compgen -G "/sys/fs/cgroup/*/$CGROOT" >/dev/null || break
@@ -537,6 +535,6 @@ main() {
 	*) sed -n '2,/^# \/var\/lib/s/^# \{0,1\}//p' "$0"; exit 2 ;;
 	esac
 }
-# one line, so that bash has read all of it: the node's copy of this script runs
-# for as long as the cluster does, and the file may change under it
+# one line, so that bash has read all of it: the node's copy of this script runs as
+# long as the cluster does, and the file may change meanwhile
 main "$@"; exit

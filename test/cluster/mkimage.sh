@@ -1,9 +1,9 @@
 #!/bin/bash
-# mkimage.sh OUT.tar — makes a docker-archive tar with two images that share one
-# layer, from Debian's busybox-static alone: no registry, no dockerd.
+# mkimage.sh OUT.tar — builds a docker-archive tar with two images that share one
+# layer, from Debian's busybox-static alone, without a registry or dockerd.
 #   localhost/busybox:test  (command: sh)
 #   localhost/pause:test    (command: sleep infinity), the pod sandbox image
-# Same input, same bytes (sorted names, fixed times), so the image ids are stable.
+# The same input gives the same bytes (sorted names, fixed times) and image IDs.
 set -euo pipefail
 out=$(realpath -m "$1")
 bb=$(command -v busybox)
@@ -12,7 +12,7 @@ mkdir -p "$w"/{rootfs/bin,rootfs/tmp,rootfs/etc,rootfs/root,img}
 chmod 1777 "$w/rootfs/tmp"
 cp "$bb" "$w/rootfs/bin/busybox"
 for a in $("$bb" --list); do [ "$a" = busybox ] || ln -s busybox "$w/rootfs/bin/$a"; done
-# printenv is what Debian's busybox lacks
+# Debian's busybox lacks printenv
 [ -e "$w/rootfs/bin/printenv" ] || {
 	printf '#!/bin/sh\neval "v=\\$$1"\nprintf '"'%%s\\\\n'"' "$v"\n' > "$w/rootfs/bin/printenv"
 	chmod 755 "$w/rootfs/bin/printenv"

@@ -1,18 +1,18 @@
 #!/bin/bash
-# run.sh COMMAND… — runs a command on a test cluster of its own: KUBECONFIG leads to
-# it, TORCHX_REQUIRE=kubernetes says that tests are to use it. The cluster ends with
-# the command, whatever happens, and can run beside others.
+# run.sh COMMAND… — runs a command with a temporary test cluster, to which KUBECONFIG
+# points; TORCHX_REQUIRE=kubernetes makes tests use it. The cluster always ends with
+# the command. Several clusters can run in parallel.
 #
 #   test/cluster/run.sh go test ./backends/kubernetes/...
-#   test/cluster/run.sh bash          # look around with kubectl
+#   test/cluster/run.sh bash          # a shell with kubectl
 #
-# K8S_PARTS chooses what is started, as words of cluster.sh (default: up volcano
-# jobset): "up=control kwok=8" has no node that runs anything, and eight fake ones.
+# K8S_PARTS lists the commands of cluster.sh that start the cluster (default: up volcano
+# jobset): "up=control kwok=8" starts no real node, and eight simulated ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 [ $# -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' run.sh; exit 2; }
 
-# free PORT N — none of N ports from there on is listened on.
+# free PORT N — checks that no process listens on the N ports from PORT on.
 free() {
 	local p
 	for ((p = $1; p < $1 + $2; p++)); do
@@ -20,8 +20,8 @@ free() {
 	done
 }
 
-# The cluster takes 12 ports, the tests' registry one more; below the range from which
-# the kernel gives ports to programs.
+# The cluster takes 12 ports and the tests' registry one more, all below the kernel's
+# range of ephemeral ports.
 for ((try = 0; ; try++)); do
 	[ "$try" -lt 50 ] || { echo "run.sh: found no free ports" >&2; exit 1; }
 	slot=$((RANDOM % 200))
@@ -34,8 +34,8 @@ K8S_POD_CIDR=10.98.$slot.0/24
 K8S_REGISTRY=http://127.0.0.1:$((K8S_PORT + 12))
 export K8S_STATE K8S_PORT K8S_BRIDGE K8S_POD_CIDR K8S_REGISTRY
 
-# It ends with this shell, however that ends: by the trap, or by who waits for it in a
-# session of its own, which no Ctrl-C and no kill of this one reaches.
+# The cluster ends with this shell: by the trap, or if the shell is killed, by a process
+# that waits for it in a separate session.
 trap './cluster.sh down' EXIT
 # shellcheck disable=SC2016
 setsid bash -c 'tail --pid="$0" -f /dev/null; [ ! -d "$K8S_STATE" ] || ./cluster.sh down' $$ </dev/null >/dev/null 2>&1 &

@@ -1,7 +1,7 @@
-// Package clustertest gives tests a real Kubernetes cluster: that of $KUBECONFIG, such as
-// `make e2e-k8s` starts (test/cluster). Each test gets a namespace of its own. Without
+// Package clustertest gives tests a real Kubernetes cluster: the one of $KUBECONFIG, such as
+// that of `make e2e-k8s` (test/cluster). Each test gets its own namespace. Without
 // TORCHX_REQUIRE=kubernetes tests skip, so that `go test ./...` never uses a developer's
-// own cluster.
+// cluster.
 package clustertest
 
 import (
@@ -30,11 +30,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Image is on the test cluster's node: busybox with all its applets, and printenv. Nothing
-// else can be pulled there, except from a test's own registry, see Registry.
+// Image is the image on the test cluster's node: busybox with all its applets, and printenv.
+// The node can pull other images only from a test's registry, see Registry.
 const Image = "localhost/busybox:test"
 
-// waitTime bounds the wait for what the cluster usually does within two seconds.
+// waitTime bounds the wait for changes that usually take less than two seconds.
 const waitTime = 3 * time.Minute
 
 // Cluster is a cluster that tests can use.
@@ -51,7 +51,7 @@ func Required() bool {
 	})
 }
 
-// Open returns the cluster of a kubeconfig that answers.
+// Open returns the cluster of a kubeconfig, after a first request to it.
 func Open(kubeconfig string) (c *Cluster, err error) {
 	defer func() {
 		if err != nil {
@@ -77,11 +77,11 @@ func Open(kubeconfig string) (c *Cluster, err error) {
 func Need(t testing.TB) *Cluster {
 	t.Helper()
 	if !Required() {
-		t.Skip("no Kubernetes cluster: TORCHX_REQUIRE=kubernetes uses the one of KUBECONFIG; `make e2e-k8s` starts one")
+		t.Skip("no Kubernetes cluster: TORCHX_REQUIRE=kubernetes uses that of KUBECONFIG, and `make e2e-k8s` starts one")
 	}
 	kubeconfig := os.Getenv("KUBECONFIG")
 	if kubeconfig == "" {
-		t.Fatal("no Kubernetes cluster: KUBECONFIG is not set: `make e2e-k8s` starts a cluster and sets it")
+		t.Fatal("no Kubernetes cluster, KUBECONFIG is not set: `make e2e-k8s` starts a cluster and sets it")
 	}
 	c, err := Open(kubeconfig)
 	if err != nil {
@@ -90,7 +90,7 @@ func Need(t testing.TB) *Cluster {
 	return c
 }
 
-// limited returns a context for requests of about a second or two.
+// limited returns a context for requests, which usually take a second or two.
 func limited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), waitTime)
 }
@@ -100,7 +100,7 @@ func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("t-%08x", rand.Uint32())
 	c.Create(t, "", fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}", name))
-	// Pods are refused until the namespace has its default account.
+	// The server refuses pods until the namespace has its default service account.
 	c.Eventually(t, "account of namespace "+name, func(ctx context.Context) (bool, error) {
 		_, err := c.Of(name, "v1", "ServiceAccount").Get(ctx, "default", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -122,13 +122,13 @@ func (c *Cluster) Eventually(t testing.TB, what string, ok func(ctx context.Cont
 			return
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("%s: it did not come to be within %v (%v)", what, waitTime, err)
+			t.Fatalf("%s: not reached within %v (%v)", what, waitTime, err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-// Pods lists those of a namespace that a label selector finds.
+// Pods returns the pods of a namespace that match a label selector.
 func (c *Cluster) Pods(t testing.TB, namespace, selector string) []corev1.Pod {
 	t.Helper()
 	ctx, cancel := limited()
@@ -163,7 +163,7 @@ func (c *Cluster) Create(t testing.TB, namespace, text string) {
 	c.create(t, namespace, text, false)
 }
 
-// Ensure is Create for objects without a namespace; those that exist already stay.
+// Ensure is Create for objects without a namespace. It keeps existing ones.
 func (c *Cluster) Ensure(t testing.TB, text string) {
 	t.Helper()
 	c.create(t, "", text, true)
@@ -197,7 +197,7 @@ func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 	}
 }
 
-// Opened waits until a Volcano queue takes jobs.
+// Opened waits until a Volcano queue is open.
 func (c *Cluster) Opened(t testing.TB, queue string) {
 	t.Helper()
 	c.Eventually(t, "queue "+queue+" is open", func(ctx context.Context) (bool, error) {
@@ -210,7 +210,7 @@ func (c *Cluster) Opened(t testing.TB, queue string) {
 	})
 }
 
-// Devices makes every node report count of a device, which does not exist.
+// Devices makes every node report count devices that do not exist.
 func (c *Cluster) Devices(t testing.TB, name string, count int) {
 	t.Helper()
 	ctx, cancel := limited()
@@ -220,7 +220,7 @@ func (c *Cluster) Devices(t testing.TB, name string, count int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both, as the allocatable amount would follow the capacity only ten seconds later.
+	// Set both: the kubelet updates allocatable only ten seconds after capacity.
 	patch := fmt.Sprintf(`{"status":{"capacity":{%[1]q:"%[2]d"},"allocatable":{%[1]q:"%[2]d"}}}`, name, count)
 	for _, n := range all.Items {
 		if _, err := nodes.Patch(ctx, n.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
@@ -229,8 +229,8 @@ func (c *Cluster) Devices(t testing.TB, name string, count int) {
 	}
 }
 
-// User creates an account with the rules of a Role (in YAML's flow style, "" for none) in a
-// namespace, and returns the file of its kubeconfig.
+// User creates a service account with the rules of a Role (in YAML's flow style, "" for none)
+// in a namespace, and returns its kubeconfig file.
 func (c *Cluster) User(t testing.TB, namespace, rules string) string {
 	t.Helper()
 	c.Create(t, namespace, fmt.Sprintf(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: user}}
@@ -254,7 +254,7 @@ func (c *Cluster) User(t testing.TB, namespace, rules string) string {
 	})
 }
 
-// Write writes a changed copy of the cluster's kubeconfig, and returns its file.
+// Write writes a changed copy of the cluster's kubeconfig, and returns its path.
 func (c *Cluster) Write(t testing.TB, change func(*api.Cluster, *api.AuthInfo, *api.Context)) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")

@@ -17,11 +17,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Proxy forwards to the cluster's API server, records requests, and can be cut, as when the
-// server restarts or the network is lost. It speaks HTTP/2, as the server does, so that a
-// client has all its streams on one connection.
+// Proxy forwards requests to the cluster's API server and records them. Cut closes it, as if
+// the server restarts or the network fails. It speaks HTTP/2 like the server, so that a client
+// has all its streams on one connection.
 type Proxy struct {
-	Kubeconfig string // file; with all rights of the cluster's own
+	Kubeconfig string // file, with the rights of the cluster's kubeconfig
 
 	handler http.Handler
 	tls     *tls.Config
@@ -32,7 +32,7 @@ type Proxy struct {
 	requests []string
 }
 
-// Proxy starts a proxy that ends with the test.
+// Proxy starts a proxy for the duration of the test.
 func (c *Cluster) Proxy(t testing.TB) *Proxy {
 	t.Helper()
 	p, err := c.NewProxy(t.TempDir() + "/kubeconfig")
@@ -43,7 +43,7 @@ func (c *Cluster) Proxy(t testing.TB) *Proxy {
 	return p
 }
 
-// NewProxy starts a proxy and writes a kubeconfig for it; Cut ends it.
+// NewProxy starts a proxy and writes a kubeconfig for it. Cut stops it.
 func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 	to, err := url.Parse(c.Config.Host)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 			r.SetURL(to)
 			r.Out.Header.Del("Authorization") // the transport has its own credentials
 		},
-		FlushInterval: -1, // watches and logs come as they grow
+		FlushInterval: -1, // forward watches and logs immediately
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	if through.Transport, err = rest.TransportFor(c.Config); err != nil {
@@ -73,11 +73,11 @@ func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 	}
 	return p, c.write(kubeconfig, func(cluster *api.Cluster, user *api.AuthInfo, _ *api.Context) {
 		cluster.Server, cluster.CertificateAuthorityData = "https://"+p.address, authority
-		*user = api.AuthInfo{Token: "none"} // without any, kubectl asks for a password
+		*user = api.AuthInfo{Token: "none"} // without a token, kubectl prompts for a password
 	})
 }
 
-// certify uses the certificate of Go's test servers, and returns its authority.
+// certify sets the certificate of Go's test servers, and returns its authority.
 func (p *Proxy) certify() []byte {
 	s := httptest.NewUnstartedServer(nil)
 	s.EnableHTTP2 = true
@@ -100,7 +100,7 @@ func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.server != nil {
-		_ = p.server.Close() // the listener and every connection; its error does not matter
+		_ = p.server.Close() // closes the listener and all connections
 		p.server = nil
 	}
 }

@@ -19,14 +19,14 @@ import (
 // http://127.0.0.1:16455, where tests start a registry.
 const registryVariable = "K8S_REGISTRY"
 
-// Registry starts an empty registry at the address that the node pulls from. It returns
-// that address, as image names have it (host:port), and the path of a socket of the same
-// registry, for processes in another network; see Forward.
+// Registry starts an empty registry at the address that the node pulls from. It returns the
+// address as in image names (host:port), and the path of a socket of the same registry for
+// processes in another network, see Forward.
 func (c *Cluster) Registry(t testing.TB) (host, socket string) {
 	t.Helper()
 	at, err := url.Parse(os.Getenv(registryVariable))
 	if err != nil || at.Host == "" {
-		t.Fatalf("%s=%q is no address of a registry: set it before the cluster starts (%v)", registryVariable, os.Getenv(registryVariable), err)
+		t.Fatalf("%s=%q is not the address of a registry: set it before the cluster starts (%v)", registryVariable, os.Getenv(registryVariable), err)
 	}
 	dir, err := os.MkdirTemp("", "registry-") // t.TempDir() can be too long for a socket
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Cluster) Registry(t testing.TB) (host, socket string) {
 }
 
 // Forward accepts connections at an address of the caller's network and forwards each to a
-// socket. It returns only with an error.
+// socket. It always returns an error.
 func Forward(address, socket string) error {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
 	if err != nil {

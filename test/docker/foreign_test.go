@@ -14,7 +14,7 @@ import (
 	"torchx/test/enginetest"
 )
 
-// TestForeign: an app of another home is seen, marked, and only touched when asked.
+// TestForeign: an app of another home is listed, marked, and only removed on request.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Need(t, enginetest.Options{})
@@ -36,7 +36,7 @@ func TestForeign(t *testing.T) {
 	if r := other.torchx("prune", "--all"); strings.Contains(r.stdout+r.stderr, id) || h.containers(id) != 2 {
 		t.Errorf("prune: %+v", r)
 	}
-	r = other.torchx("prune", "--all", "-b", "docker") // nobody can answer: it must not go on
+	r = other.torchx("prune", "--all", "-b", "docker") // cannot ask for confirmation
 	if r.code != 2 || h.containers(id) != 2 {
 		t.Errorf("prune -b docker: %+v", r)
 	}
@@ -47,16 +47,16 @@ func TestForeign(t *testing.T) {
 		t.Errorf("prune -b docker --yes: %+v", r)
 	}
 	if r := h.torchx("log", id); strings.Count(r.stdout, "one") != 2 {
-		t.Errorf("the log of an app without containers: %+v", r)
+		t.Errorf("log of an app without containers: %+v", r)
 	}
 }
 
-// TestDelete: nothing stays in the engine; the logs do if they are asked for.
+// TestDelete: delete removes everything from the engine, and keeps logs on request.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	h := homeOn(t, enginetest.Need(t, enginetest.Options{}))
-	kept, gone := h.start("--script", "echo kept"), h.start("--script", "echo gone")
-	for _, id := range []string{kept, gone} {
+	kept, deleted := h.start("--script", "echo kept"), h.start("--script", "echo gone")
+	for _, id := range []string{kept, deleted} {
 		if r := h.torchx("wait", id); r.code != 0 {
 			t.Fatalf("%+v", r)
 		}
@@ -65,18 +65,18 @@ func TestDelete(t *testing.T) {
 		t.Errorf("delete --keep-logs: %+v", r)
 	}
 	if _, err := h.engine.Client.NetworkInspect(t.Context(), "torchx", network.InspectOptions{}); err != nil {
-		t.Errorf("the network of an app that is still there: %v", err)
+		t.Errorf("network of an existing app: %v", err)
 	}
-	if r := h.torchx("delete", gone); r.code != 0 || h.containers("") != 0 {
+	if r := h.torchx("delete", deleted); r.code != 0 || h.containers("") != 0 {
 		t.Errorf("delete: %+v", r)
 	}
 	if _, err := h.engine.Client.NetworkInspect(t.Context(), "torchx", network.InspectOptions{}); !errdefs.IsNotFound(err) {
-		t.Errorf("the network that nobody uses: %v", err)
+		t.Errorf("unused network: got %v, want not found", err)
 	}
 	if r := h.torchx("log", "docker://torchx/"+kept); !strings.Contains(r.stdout, "kept") {
 		t.Errorf("log of %s: %+v", kept, r)
 	}
-	if _, err := os.Stat(filepath.Join(h.dir, "apps", gone)); !os.IsNotExist(err) {
-		t.Errorf("bundle of %s: %v", gone, err)
+	if _, err := os.Stat(filepath.Join(h.dir, "apps", deleted)); !os.IsNotExist(err) {
+		t.Errorf("bundle of %s: %v", deleted, err)
 	}
 }

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package docker runs the torchx program on a real Docker Engine, as its users do:
-// what it says of mistakes, what it leaves behind, and (with TORCHX_KILLS, see
-// `make torture-docker`) what it makes of agents and engines that are killed.
+// Package docker runs the torchx program on a real Docker Engine, as users do. It tests the
+// errors of mistakes, that apps leave nothing, and (more with TORCHX_KILLS, see `make
+// torture-docker`) that results are correct after agents or engines were killed.
 package docker
 
 import (
@@ -25,12 +25,12 @@ import (
 	"torchx/test/enginetest"
 )
 
-// labelApp is the label of TorchX that has a container's app.
+// labelApp is the label with the app of a container, as in TorchX.
 const labelApp = "torchx.pytorch.org/app-id"
 
 const testTimeout = 2 * time.Minute
 
-// program is torchx as it is built for all tests; engine the one of most of them.
+// program is the torchx that all tests run, engine the engine of most of them.
 var (
 	program string
 	engine  *enginetest.Engine
@@ -57,7 +57,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// component runs one shell script per role; parts of it can be wrong.
+// component runs a shell script. Tests can make parts of it invalid.
 const component = `
 def app(script = "true", image = "` + enginetest.Image + `", entrypoint = "sh", num_replicas = 1,
         bind = "", device = "", port = 0, max_retries = 0, ready = ""):
@@ -86,7 +86,7 @@ def app(script = "true", image = "` + enginetest.Image + `", entrypoint = "sh", 
     )])
 `
 
-// home is a TORCHX_HOME and an engine.
+// home is a TORCHX_HOME with an engine.
 type home struct {
 	*testing.T
 	engine *enginetest.Engine
@@ -114,11 +114,11 @@ func homeOn(t *testing.T, e *enginetest.Engine) *home {
 	return h
 }
 
-// endAll leaves nothing in the engine.
+// endAll removes all apps from the engine.
 func (h *home) endAll() {
 	h.torchx("cancel", "--all", "--force", "--wait")
 	for _, a := range h.list("docker") {
-		if a.Name != "" { // those of other homes have none
+		if a.Name != "" { // apps of other homes have no name
 			h.torchx("delete", "-f", a.AppID)
 		}
 	}
@@ -129,9 +129,9 @@ type result struct {
 	code           int
 }
 
-// command is torchx, where containers can be reached.
+// command returns a torchx command, which can reach containers.
 func (h *home) command(args ...string) *exec.Cmd {
-	cmd := h.engine.Beside(program, args...)
+	cmd := h.engine.InNetwork(program, args...)
 	cmd.Dir, cmd.Env = h.work, append(os.Environ(), h.env...)
 	return cmd
 }
@@ -151,13 +151,13 @@ func (h *home) torchx(args ...string) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// run runs the component on the engine; cfg can be "".
+// run runs the component on the engine with the options of cfg, which may be "".
 func (h *home) run(cfg string, args ...string) result {
 	h.Helper()
 	return h.torchx(append([]string{"run", "-b", "docker", "-cfg", strings.Trim("pull=never,grace_period=1,"+cfg, ",")}, append([]string{"t.star:app"}, args...)...)...)
 }
 
-// start runs an app in the background and returns its id.
+// start runs an app in the background and returns its ID.
 func (h *home) start(args ...string) string {
 	h.Helper()
 	r := h.torchx(append([]string{"run", "-d", "-b", "docker", "-cfg", "pull=never,grace_period=1", "t.star:app"}, args...)...)
@@ -186,7 +186,7 @@ func (h *home) list(backend string) (apps []app) {
 	return apps
 }
 
-// containers counts those of an app in the engine; "" means all apps'.
+// containers returns the number of an app's containers in the engine, or of all apps for "".
 func (h *home) containers(id string) int {
 	h.Helper()
 	label := labelApp
@@ -200,7 +200,7 @@ func (h *home) containers(id string) int {
 	return len(all)
 }
 
-func (h *home) eventually(what string, ok func() bool) {
+func (h *home) waitFor(what string, ok func() bool) {
 	h.Helper()
 	for deadline := time.Now().Add(testTimeout); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {

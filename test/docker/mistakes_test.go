@@ -17,7 +17,7 @@ import (
 	"torchx/test/enginetest"
 )
 
-// errorLine is the one line of the command's error.
+// errorLine returns the error of a command, which must be one line.
 func (h *home) errorLine(r result) string {
 	h.Helper()
 	var found []string
@@ -27,14 +27,14 @@ func (h *home) errorLine(r result) string {
 		}
 	}
 	if len(found) != 1 {
-		h.Errorf("want one line with an error: %+v", r)
+		h.Errorf("got %+v, want one line with an error", r)
 		return ""
 	}
 	return found[0]
 }
 
-// refused checks that an app does not start, and that the engine has nothing of it.
-func (h *home) refused(what string, r result, code int, want string) {
+// expectRefused checks that an app does not start and leaves no containers.
+func (h *home) expectRefused(what string, r result, code int, want string) {
 	h.Helper()
 	line := h.errorLine(r)
 	if r.code != code || !regexp.MustCompile(want).MatchString(line) {
@@ -44,10 +44,10 @@ func (h *home) refused(what string, r result, code int, want string) {
 	if id == "" {
 		return
 	}
-	h.eventually(what+": its containers' end", func() bool { return h.containers(id) == 0 })
+	h.waitFor(what+": its containers' end", func() bool { return h.containers(id) == 0 })
 	for _, a := range h.list("docker") {
 		if a.AppID == id && (a.State != spec.Failed || a.ExitCode == nil || *a.ExitCode != code) {
-			h.Errorf("%s: listed as %+v", what, a)
+			h.Errorf("%s: got list entry %+v, want FAILED with %d", what, a, code)
 		}
 	}
 }
@@ -71,22 +71,22 @@ func TestMistakes(t *testing.T) {
 		{"127", "", []string{"--entrypoint", "nosuch", "--num_replicas", "3"}, 127, start + `entry point nosuch: not found in image ` + enginetest.Image + `$`},
 		{"126", "", []string{"--entrypoint", "/etc"}, 126, start + `entry point /etc: not executable in image ` + enginetest.Image + `$`},
 	} {
-		h.refused(test.what, h.run(test.cfg, test.args...), test.code, test.want)
+		h.expectRefused(test.what, h.run(test.cfg, test.args...), test.code, test.want)
 	}
 }
 
-// TestDefaultImage: who did not choose an image reads where it comes from.
+// TestDefaultImage: if the user chose no image, the error explains the default one.
 func TestDefaultImage(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	r := h.torchx("run", "-b", "docker", "--offline", "utils.echo", "--msg", "x")
-	h.refused("default image", r, 125, `^start app \S+ image \S+pytorch\S+ is not on the engine and --offline forbids pulling.*--image`)
+	h.expectRefused("default image", r, 125, `^start app \S+ image \S+pytorch\S+ is not on the engine and --offline forbids pulling.*--image`)
 }
 
 func TestNoEngine(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.start("--script", "true") // the home has an app, but its engine is away
+	h.start("--script", "true") // an app of the home, whose engine is then not available
 	h.env = append(h.env, "DOCKER_HOST=unix:///no/such.sock")
 	r := h.run("")
 	if line := h.errorLine(r); r.code == 0 || !strings.Contains(line, "no Docker engine answers at unix:///no/such.sock (DOCKER_HOST): start it") {
@@ -101,15 +101,15 @@ func TestNoEngine(t *testing.T) {
 func TestPortInUse(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	const want = `^start app \S+ port 127.0.0.1:18231 is in use by another (container|program): end that one, or leave out publish_ports$`
+	const want = `^start app \S+ port 127.0.0.1:18231 is in use by another (container|program): stop it, or leave out publish_ports$`
 	args := []string{"--script", "sleep 60", "--port", "18231"}
 	if r := h.torchx(append([]string{"run", "-d", "-b", "docker", "-cfg", "publish_ports=true,pull=never,grace_period=1", "t.star:app"}, args...)...); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
-	h.refused("a container has it", h.run("publish_ports=true", append(args, "--num_replicas", "3")...), 125, want)
+	h.expectRefused("port of a container", h.run("publish_ports=true", append(args, "--num_replicas", "3")...), 125, want)
 }
 
-// TestNameTaken: the plan names a container that somebody else has.
+// TestNameTaken: another container has the planned name.
 func TestNameTaken(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -142,15 +142,15 @@ func TestNameTaken(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(h.work, "plan.json"), []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.refused("name", h.torchx("submit", "plan.json"), 125, `container name `+name+` is taken by a container of somebody else: remove it by .docker rm `+name)
+	h.expectRefused("name", h.torchx("submit", "plan.json"), 125, `container name `+name+` is in use by another container: remove it by .docker rm `+name)
 }
 
-// TestRemovedByHand: somebody takes away what an app needs.
+// TestRemovedByHand: the network and the containers of an app are removed while it runs.
 func TestRemovedByHand(t *testing.T) {
 	t.Parallel()
 	h := homeOn(t, enginetest.Need(t, enginetest.Options{}))
 	id := h.start("--script", "echo here; sleep 600", "--num_replicas", "2")
-	h.eventually("its line", func() bool { return strings.Contains(h.torchx("log", id).stdout, "here") })
+	h.waitFor("its line", func() bool { return strings.Contains(h.torchx("log", id).stdout, "here") })
 	n, err := h.engine.Client.NetworkInspect(t.Context(), "torchx", network.InspectOptions{})
 	if err != nil || len(n.Containers) != 2 {
 		t.Fatalf("network %+v: %v", n, err)
@@ -166,7 +166,7 @@ func TestRemovedByHand(t *testing.T) {
 	if r := h.torchx("status", id); !strings.Contains(r.stdout, "State: RUNNING") {
 		t.Errorf("without a network: %+v", r)
 	}
-	if r := h.run("", "--script", "echo again"); r.code != 0 { // it makes the network anew
+	if r := h.run("", "--script", "echo again"); r.code != 0 { // recreates the network
 		t.Errorf("the next app: %+v", r)
 	}
 	for c := range n.Containers {
@@ -186,21 +186,21 @@ func TestRemovedByHand(t *testing.T) {
 	}
 }
 
-// TestFullDisk: the engine has no room for another container, then it has again.
+// TestFullDisk: an app does not start on a full disk, and starts after a delete.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	h := homeOn(t, enginetest.Need(t, enginetest.Options{Space: 48 << 20}))
 	r := h.run("", "--script", "cat /dev/zero > /full")
-	if r.code != 1 { // what it says of that has no room either
-		t.Errorf("a program fills the disk: %+v", r)
+	if r.code != 1 { // its message does not fit on the disk either
+		t.Errorf("program that fills the disk: %+v", r)
 	}
-	h.refused("full disk", h.run("", "--num_replicas", "2"), 125, `^start app \S+ the disk of the engine is full \(no space left on device\): make room, such as by .docker system prune.$`)
+	h.expectRefused("full disk", h.run("", "--num_replicas", "2"), 125, `^start app \S+ the disk of the engine is full \(no space left on device\): free some space, for example by .docker system prune.$`)
 	for _, a := range h.list("docker") {
 		if r := h.torchx("delete", a.AppID); r.code != 0 {
 			t.Errorf("delete: %+v", r)
 		}
 	}
-	if r := h.run("", "--script", "echo room"); r.code != 0 {
+	if r := h.run("", "--script", "echo ok"); r.code != 0 {
 		t.Errorf("after a delete: %+v", r)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"torchx/test/enginetest"
 )
 
-// shortTorture is how often something is killed where nobody asks for more.
+// shortTorture is the default number of kills.
 const shortTorture = 5
 
 func number(t *testing.T, name string, otherwise uint64) uint64 {
@@ -34,31 +34,31 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestTorture kills agents and, with live-restore, engines at random moments. Every
-// result is true; a killed agent costs no line, a killed engine repeats none and
-// readers see where some can be missing.
+// TestTorture kills agents and engines (with live-restore) at random times. Every result is
+// correct. A killed agent loses no line. A killed engine repeats none, and readers see a gap
+// where lines may be missing.
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	kills := int(number(t, "TORCHX_KILLS", shortTorture))
 	seed := number(t, "TORCHX_SEED", uint64(time.Now().UnixNano()))
-	t.Logf("%d kills, repeat them with SEED=%d (moments differ a little)", kills, seed)
+	t.Logf("%d kills, repeat them with SEED=%d (times differ slightly)", kills, seed)
 	h := homeOn(t, enginetest.Need(t, enginetest.Options{LiveRestore: true}))
-	r := tormentor{home: h, rand: rand.New(rand.NewPCG(seed, 0)), seen: map[string]int{}}
+	r := torturer{home: h, rand: rand.New(rand.NewPCG(seed, 0)), seen: map[string]int{}}
 	for n := 0; n < kills && !t.Failed(); n++ {
-		r.play(n)
+		r.runRound(n)
 	}
 	t.Logf("results: %v", r.seen)
 }
 
-type tormentor struct {
+type torturer struct {
 	*home
 	rand *rand.Rand
 	seen map[string]int
 }
 
-// torment is one round.
-type torment struct {
-	engine   bool // it is killed, else the agent
+// round is the parameters of one kill.
+type round struct {
+	engine   bool // kill the engine; otherwise the agent
 	code     int
 	replicas int
 	retries  int
@@ -66,12 +66,12 @@ type torment struct {
 	pause    time.Duration // from the command's start to the kill
 }
 
-func (r *tormentor) play(n int) {
-	o := torment{
+func (r *torturer) runRound(n int) {
+	o := round{
 		engine: n%2 == 1, replicas: 1 + r.rand.IntN(3), lines: 40 + r.rand.IntN(60),
 		pause: time.Duration(r.rand.IntN(3000)) * time.Millisecond,
 	}
-	if o.replicas == 1 && r.rand.IntN(2) == 0 { // several would end each other
+	if o.replicas == 1 && r.rand.IntN(2) == 0 { // with several, a failure would stop the others
 		o.code, o.retries = 7, r.rand.IntN(2)
 	}
 	before := map[string]bool{}
@@ -84,13 +84,13 @@ func (r *tormentor) play(n int) {
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
-	time.Sleep(o.pause) // the moment is what varies
+	time.Sleep(o.pause) // random
 	r.kill(o.engine)
-	_ = cmd.Wait() // the command may have lost its agent
+	_ = cmd.Wait() // fails if its agent was killed
 	for _, a := range r.list("docker") {
 		if !before[a.AppID] {
 			r.torchx("wait", a.AppID)
-			r.judge(a.AppID, o)
+			r.checkApp(a.AppID, o)
 		}
 	}
 	if r.Failed() {
@@ -98,11 +98,11 @@ func (r *tormentor) play(n int) {
 	}
 }
 
-func (r *tormentor) kill(engine bool) {
+func (r *torturer) kill(engine bool) {
 	r.Helper()
 	if !engine {
 		for _, pid := range r.agents() {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			_ = syscall.Kill(pid, syscall.SIGKILL) // fails if it has ended
 		}
 		return
 	}
@@ -116,7 +116,7 @@ func (r *tormentor) kill(engine bool) {
 	}
 }
 
-// agents are the processes that are an agent of this home.
+// agents returns the PIDs of the agents of this home.
 func (h *home) agents() (pids []int) {
 	for _, p := range procs.List() {
 		data, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline")
@@ -127,8 +127,8 @@ func (h *home) agents() (pids []int) {
 	return pids
 }
 
-// judge checks one app that has ended.
-func (r *tormentor) judge(id string, o torment) {
+// checkApp checks an ended app.
+func (r *torturer) checkApp(id string, o round) {
 	r.Helper()
 	var s spec.Status
 	raw := r.torchx("status", id, "--json")
@@ -137,33 +137,33 @@ func (r *tormentor) judge(id string, o torment) {
 		return
 	}
 	if s.ExitCode == nil {
-		r.Errorf("no exit code: %s", raw.stdout)
+		r.Errorf("got no exit code: %s", raw.stdout)
 		return
 	}
 	r.seen[fmt.Sprintf("engine %v: %v %d", o.engine, s.State, *s.ExitCode)]++
 	if unstarted := *s.ExitCode == 125 && s.State == spec.Failed; unstarted && r.containers(id) == 0 {
-		return // the submit was hit
+		return // killed during submit
 	}
 	restarts := 0
 	if o.code != 0 {
 		restarts = o.retries
 	}
-	if o.engine && strings.Contains(raw.stdout, "does not know its exit code") {
-		restarts = s.NumRestarts // a lost attempt is retried for nothing
+	if o.engine && strings.Contains(raw.stdout, "unknown exit code: ") {
+		restarts = s.NumRestarts // retries of lost attempts do not count
 		if o.retries == 0 {
 			o.code = *s.ExitCode
 		}
 	}
 	if *s.ExitCode != o.code || (s.State == spec.Succeeded) != (o.code == 0) || s.NumRestarts != restarts {
-		r.Errorf("want exit code %d after %d restarts: %s", o.code, restarts, raw.stdout)
+		r.Errorf("got %s, want exit code %d after %d restarts", raw.stdout, o.code, restarts)
 	}
 	for i := range o.replicas {
-		r.lines(fmt.Sprintf("docker://torchx/%s/r/%d", id, i), o)
+		r.checkLog(fmt.Sprintf("docker://torchx/%s/r/%d", id, i), o)
 	}
 }
 
-// lines checks the log of a replica.
-func (r *tormentor) lines(replica string, o torment) {
+// checkLog checks the log of a replica.
+func (r *torturer) checkLog(replica string, o round) {
 	r.Helper()
 	out := r.torchx("log", replica)
 	last, n, gaps := 0, 0, strings.Count(out.stdout+out.stderr, "gap: ")
@@ -174,12 +174,12 @@ func (r *tormentor) lines(replica string, o torment) {
 		}
 		i, err := strconv.Atoi(strings.TrimSpace(line[at+len("line "):]))
 		if err != nil || i <= last {
-			r.Errorf("%s: %q comes after line %d", replica, line, last)
+			r.Errorf("%s: got %q after line %d", replica, line, last)
 			return
 		}
 		last, n = i, n+1
 	}
 	if n < o.lines && (gaps == 0 || !o.engine) || gaps > 0 && !o.engine {
-		r.Errorf("%s: %d of %d lines, %d gaps: %+v", replica, n, o.lines, gaps, out)
+		r.Errorf("%s: got %d of %d lines, %d gaps: %+v", replica, n, o.lines, gaps, out)
 	}
 }

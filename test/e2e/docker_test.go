@@ -12,7 +12,7 @@ import (
 	"torchx/test/enginetest"
 )
 
-// engine is a Docker Engine for a test.
+// engine returns a Docker Engine for a test.
 func engine(t *testing.T) *enginetest.Engine {
 	t.Helper()
 	e, err := enginetest.Get()
@@ -29,8 +29,8 @@ func engine(t *testing.T) *enginetest.Engine {
 	return e
 }
 
-// ofHost mounts what this machine's Python needs, libraries of torch included: an
-// image of that would have gigabytes.
+// ofHost returns read-only mounts of this machine's files. An image with Python and torch
+// would have gigabytes.
 func ofHost(paths ...string) string {
 	var all []string
 	for _, p := range paths {
@@ -39,7 +39,7 @@ func ofHost(paths ...string) string {
 	return strings.Join(all, ",")
 }
 
-// One engine serves all: a second one that is started takes away the first one's bridge.
+// Both tests use one engine, because starting a second one would remove the bridge of the first.
 func TestInContainers(t *testing.T) {
 	t.Parallel()
 	e := engine(t)
@@ -47,8 +47,8 @@ func TestInContainers(t *testing.T) {
 	t.Run("names", func(t *testing.T) { reachByName(t, e) })
 }
 
-// Two containers with two processes each train together: their ranks reach rank 0
-// by its container's name.
+// Two containers with two processes each train together. Ranks reach rank 0 by the name of
+// its container.
 func trainInContainers(t *testing.T, e *enginetest.Engine) {
 	python := torchPython(t)
 	if python != "/usr/bin/python3" {
@@ -69,11 +69,11 @@ func trainInContainers(t *testing.T, e *enginetest.Engine) {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
 	if plan := u.torchx("describe", "--json", handle); !strings.Contains(plan.stdout, enginetest.Image) {
-		t.Errorf("describe does not name the image:\n%s", plan.stdout)
+		t.Errorf("describe: got no image:\n%s", plan.stdout)
 	}
 }
 
-// Each rank is given the name of rank 0's container, not of its own.
+// Each rank gets the name of rank 0's container.
 func reachByName(t *testing.T, e *enginetest.Engine) {
 	u := newUser(t)
 	u.env = []string{"DOCKER_HOST=" + e.Host}
@@ -85,6 +85,6 @@ func reachByName(t *testing.T, e *enginetest.Engine) {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
 	if log := u.torchx("log", handle+"/sh/1"); !slices.Contains(strings.Split(log.stdout, "\n"), "hello") {
-		t.Errorf("replica 1 heard %q of replica 0", log.stdout)
+		t.Errorf("replica 1: got %q of replica 0, want hello", log.stdout)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Package e2e runs torchx as a user does, with the real parts around it.
+// Package e2e runs torchx as users do, with real training and a real Docker Engine.
 package e2e
 
 import (
@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// build makes the binary once for a test.
+// build builds the binary for a test.
 func build(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "torchx")
@@ -24,13 +24,13 @@ func build(t *testing.T) string {
 	return bin
 }
 
-// result is what a command left on the screen.
+// result is the output and exit code of a command.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// user is somebody with a home of their own, in a folder of their own.
+// user runs torchx with its own home and working folder.
 type user struct {
 	*testing.T
 	bin, home, dir string
@@ -55,7 +55,7 @@ func (u *user) torchx(args ...string) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// require skips a test whose part is missing, unless TORCHX_REQUIRE names it.
+// require skips a test if err says that a part is missing, or fails it if TORCHX_REQUIRE has the part.
 func require(t *testing.T, part string, err error) {
 	t.Helper()
 	switch {
@@ -67,7 +67,7 @@ func require(t *testing.T, part string, err error) {
 	}
 }
 
-// torchPython is a Python with torch: $PYTHON, or Debian's with python3-torch.
+// torchPython returns a Python with torch: $PYTHON, or Debian's with python3-torch.
 func torchPython(t *testing.T) string {
 	t.Helper()
 	python := os.Getenv("PYTHON")
@@ -78,8 +78,8 @@ func torchPython(t *testing.T) string {
 	return python
 }
 
-// Two nodes with two processes each train together, converge, and everything
-// about it can be looked up afterwards.
+// Two nodes with two processes each train together and converge. Log and status are
+// available afterwards.
 func TestTraining(t *testing.T) {
 	t.Parallel()
 	python := torchPython(t)
@@ -94,14 +94,14 @@ func TestTraining(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
 	if !strings.Contains(r.stderr, "train/0 [rank0]:trained on 4 processes") {
-		t.Errorf("the result is not on the screen:\n%s", r.stderr)
+		t.Errorf("stderr does not have the result:\n%s", r.stderr)
 	}
 	handle := strings.TrimSpace(r.stdout)
 	if !strings.HasPrefix(handle, "local://torchx/train-") || strings.Contains(handle, "\n") {
-		t.Errorf("stdout is %q, want the handle alone", r.stdout)
+		t.Errorf("got stdout %q, want only the handle", r.stdout)
 	}
 	if log := u.torchx("log", handle+"/train/0"); !strings.Contains(log.stdout, "trained on 4 processes") {
-		t.Errorf("the log is %q", log.stdout)
+		t.Errorf("got log %q, want the result", log.stdout)
 	}
 	var status struct {
 		State string
@@ -116,11 +116,11 @@ func TestTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	if status.State != "SUCCEEDED" || len(status.Roles) != 1 || len(status.Roles[0].Replicas) != 2 {
-		t.Errorf("status is %+v", status)
+		t.Errorf("got status %+v, want two succeeded replicas", status)
 	}
 }
 
-// A process of the training that fails ends the app with its own exit code.
+// If a process of the training fails, the app ends with its exit code.
 func TestTrainingFails(t *testing.T) {
 	t.Parallel()
 	python := torchPython(t)
@@ -137,7 +137,7 @@ func TestTrainingFails(t *testing.T) {
 	}
 	for _, want := range []string{"bad/1 [rank1]:rank 3 gives up", "exit code 41", "torchx log"} {
 		if !strings.Contains(r.stderr, want) {
-			t.Errorf("%q is not on the screen:\n%s", want, r.stderr)
+			t.Errorf("stderr does not have %q:\n%s", want, r.stderr)
 		}
 	}
 }

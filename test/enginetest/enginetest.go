@@ -1,10 +1,10 @@
 //go:build unix
 
-// Package enginetest gives tests a real Docker Engine and an image for it, only with
-// TORCHX_REQUIRE=docker. An engine that answers is used as it is. Else one is started in
-// namespaces of its own, and stopped at the end: the kernel ends all of it when the tests
-// die, and it leaves the bridge of the machine's engine alone. Nothing is pulled: the
-// image is made of this machine's busybox.
+// Package enginetest provides a real Docker Engine and an image to tests, only with
+// TORCHX_REQUIRE=docker. It uses an engine that answers, or starts one in separate
+// namespaces and stops it at the end. The kernel ends all of its processes if the tests
+// die, and its bridge does not conflict with that of the machine's engine. It pulls
+// nothing: the image contains this machine's busybox.
 package enginetest
 
 import (
@@ -24,23 +24,23 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// startTime bounds the wait for an engine that was just started.
-const startTime = time.Minute
+// startTimeout bounds the wait for an engine to start.
+const startTimeout = time.Minute
 
-// Engine is an engine that tests can use.
+// Engine is an engine for tests.
 type Engine struct {
 	Host   string // value for DOCKER_HOST
 	Client *client.Client
 
 	o      Options
-	dir    string // "": it was there before
+	dir    string // "": it was running before
 	keeper *exec.Cmd
-	alive  io.Closer // what is in the engine's namespaces ends when it is closed
-	ns     string    // the keeper's first child: the process that the namespaces live by
+	alive  io.Closer // closing it ends all processes in the engine's namespaces
+	ns     string    // PID of the first process in the namespaces, the keeper's child
 	daemon *exec.Cmd // nsenter, with dockerd as its child
 }
 
-// MissingError says why there is no engine; tests then skip, unless TORCHX_REQUIRE has "docker".
+// MissingError is the reason why no engine is available. Tests then skip, unless TORCHX_REQUIRE has "docker".
 type MissingError struct{ Err error }
 
 func (m *MissingError) Error() string { return "no Docker Engine: " + m.Err.Error() }
@@ -48,8 +48,8 @@ func (m *MissingError) Error() string { return "no Docker Engine: " + m.Err.Erro
 // Unwrap returns the cause.
 func (m *MissingError) Unwrap() error { return m.Err }
 
-// errNotAsked keeps `go test ./...` away from the machine's own engine, and quick.
-var errNotAsked = &MissingError{errors.New("TORCHX_REQUIRE=docker uses one or starts one, as `make e2e-docker` does")}
+// errNotRequired keeps `go test ./...` fast and away from the machine's engine.
+var errNotRequired = &MissingError{errors.New("set TORCHX_REQUIRE=docker to use or start one, as `make e2e-docker` does")}
 
 // Required reports whether a missing engine is a failure.
 func Required() bool {
@@ -61,8 +61,8 @@ func Required() bool {
 	return false
 }
 
-// Missing ends a test that has no engine: it is skipped, or fails when
-// TORCHX_REQUIRE has docker.
+// Missing ends a test without an engine: it skips the test, or fails it if TORCHX_REQUIRE
+// has docker.
 func Missing(t testing.TB, err error) {
 	t.Helper()
 	if Required() {
@@ -71,7 +71,7 @@ func Missing(t testing.TB, err error) {
 	t.Skip(err)
 }
 
-// Need starts an engine that ends with the test.
+// Need starts an engine and stops it at the end of the test.
 func Need(t testing.TB, o Options) *Engine {
 	t.Helper()
 	e, err := Start(o)
@@ -86,11 +86,11 @@ func Need(t testing.TB, o Options) *Engine {
 	return e
 }
 
-// Get returns the engine that answers, or starts one.
-// Errors: *MissingError, also where TORCHX_REQUIRE does not have docker.
+// Get returns an engine that answers, or starts one. Errors: *MissingError, also if
+// TORCHX_REQUIRE does not have docker.
 func Get() (*Engine, error) {
 	if !Required() {
-		return nil, errNotAsked
+		return nil, errNotRequired
 	}
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
@@ -100,7 +100,7 @@ func Get() (*Engine, error) {
 	if err := e.dial(); err != nil {
 		return nil, &MissingError{err}
 	}
-	if e.answers() != nil {
+	if e.ping() != nil {
 		return Start(Options{})
 	}
 	if err := e.load(); err != nil {
@@ -109,17 +109,17 @@ func Get() (*Engine, error) {
 	return e, nil
 }
 
-// Options are those of an engine that is started.
+// Options configure an engine to start.
 type Options struct {
 	LiveRestore bool
-	Space       int64 // bytes of the disk for its data; 0: as many as the machine has
+	Space       int64 // size of its disk in bytes; 0: that of the machine
 }
 
-// Start starts an engine with folders of its own and Image; it needs root and
-// dockerd. Errors: *MissingError.
+// Start starts an engine with its own folders and Image. It needs root and dockerd.
+// Errors: *MissingError.
 func Start(o Options) (*Engine, error) {
 	if !Required() {
-		return nil, errNotAsked
+		return nil, errNotRequired
 	}
 	e := &Engine{o: o}
 	if err := e.start(); err != nil {
@@ -130,11 +130,11 @@ func Start(o Options) (*Engine, error) {
 
 func (e *Engine) start() error {
 	if os.Geteuid() != 0 {
-		return errors.New("nothing answers, and only root can start one")
+		return errors.New("no engine answers, and only root can start one")
 	}
 	for _, name := range []string{"dockerd", "containerd", "unshare", "nsenter", "ip"} {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("nothing answers, and there is no %s: apt-get install docker.io iproute2 util-linux", name)
+			return fmt.Errorf("no engine answers, and %s is missing: apt-get install docker.io iproute2 util-linux", name)
 		}
 	}
 	var err error
@@ -142,7 +142,7 @@ func (e *Engine) start() error {
 		return err
 	}
 	e.Host = "unix://" + e.path("docker.sock")
-	if err := errors.Join(e.dial(), e.keep(), e.startContainerd()); err != nil {
+	if err := errors.Join(e.dial(), e.createNamespaces(), e.startContainerd()); err != nil {
 		return err
 	}
 	if err := e.StartDaemon(); err != nil {
@@ -151,15 +151,15 @@ func (e *Engine) start() error {
 	return e.load()
 }
 
-// keep makes the namespaces. They end with their first process, which ends when
-// this program does, however: cat reads a pipe whose other end is here only.
-func (e *Engine) keep() error {
+// createNamespaces creates the namespaces. They end with their first process, which always
+// ends with this program: cat reads a pipe whose other end only this program has.
+func (e *Engine) createNamespaces() error {
 	script := "ip link set lo up || exit 1; cat; exit 0"
 	if e.o.Space > 0 {
 		script = fmt.Sprintf("mkdir %[1]s; mount -t tmpfs -o size=%[2]d none %[1]s || exit 1; %[3]s", e.path("root"), e.o.Space, script)
 	}
 	args := []string{"--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc"}
-	// It answers when all is made: a cat that echoes.
+	// cat echoes a byte when the namespaces are ready.
 	e.keeper = exec.CommandContext(context.Background(), "unshare", append(args, "sh", "-c", script)...)
 	in, err := e.keeper.StdinPipe()
 	if err != nil {
@@ -184,7 +184,7 @@ func (e *Engine) keep() error {
 	return err
 }
 
-// firstChild is the id of the process that another one started first.
+// firstChild returns the PID of a process's first child.
 func firstChild(pid int) (string, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -197,8 +197,7 @@ func firstChild(pid int) (string, error) {
 	return child, nil
 }
 
-// startContainerd starts containerd, which outlives the engine, as a service of its
-// own does.
+// startContainerd starts containerd, which outlives the engine, as in a separate service.
 func (e *Engine) startContainerd() error {
 	config := fmt.Sprintf("version = 2\nroot = %q\nstate = %q\ndisabled_plugins = [\"io.containerd.grpc.v1.cri\"]\n[grpc]\naddress = %q\n",
 		e.path("containerd"), e.path("containerd-state"), e.path("containerd.sock"))
@@ -209,7 +208,7 @@ func (e *Engine) startContainerd() error {
 	return err
 }
 
-// StartDaemon starts dockerd, again if it was killed, and waits until it answers.
+// StartDaemon starts dockerd, also after it was killed, and waits until it answers.
 func (e *Engine) StartDaemon() error {
 	args := []string{
 		"--containerd", e.path("containerd.sock"), "--host", e.Host, "--data-root", e.path("root"),
@@ -222,8 +221,8 @@ func (e *Engine) StartDaemon() error {
 	if e.daemon, err = e.Run("dockerd", args...); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(startTime); ; time.Sleep(50 * time.Millisecond) {
-		err := e.answers()
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(50 * time.Millisecond) {
+		err := e.ping()
 		if err == nil {
 			return nil
 		}
@@ -247,12 +246,12 @@ func (e *Engine) Signal(sig syscall.Signal) error {
 	return syscall.Kill(pid, sig)
 }
 
-// Wait returns when dockerd has ended.
-func (e *Engine) Wait() { _ = e.daemon.Wait() } // it was killed
+// Wait waits until dockerd has ended.
+func (e *Engine) Wait() { _ = e.daemon.Wait() } // fails if it was killed
 
 func (e *Engine) path(name string) string { return filepath.Join(e.dir, name) }
 
-// Run starts a program where the engine runs. It ends with the engine.
+// Run starts a program in the engine's namespaces. It ends with the engine.
 func (e *Engine) Run(name string, args ...string) (*exec.Cmd, error) {
 	log, err := os.OpenFile(e.path(filepath.Base(name)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -265,9 +264,9 @@ func (e *Engine) Run(name string, args ...string) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// Beside returns a program that runs in the engine's network, where its containers can
-// be reached, and otherwise as any other.
-func (e *Engine) Beside(name string, args ...string) *exec.Cmd {
+// InNetwork returns a command that runs in the engine's network, where it can reach
+// containers.
+func (e *Engine) InNetwork(name string, args ...string) *exec.Cmd {
 	if e.dir == "" {
 		return exec.CommandContext(context.Background(), name, args...)
 	}
@@ -279,23 +278,23 @@ func (e *Engine) dial() (err error) {
 	return err
 }
 
-func (e *Engine) answers() error {
+func (e *Engine) ping() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_, err := e.Client.Ping(ctx)
 	return err
 }
 
-// Stop ends what Start began; an engine that was there before stays.
+// Stop stops the engine if Start started it.
 func (e *Engine) Stop() error {
 	var errs []error
 	if e.daemon != nil && e.daemon.ProcessState == nil {
-		errs = append(errs, e.Signal(syscall.SIGTERM)) // it takes its bridge and its rules along
+		errs = append(errs, e.Signal(syscall.SIGTERM)) // it then removes its bridge and firewall rules
 		e.Wait()
 	}
 	if e.alive != nil {
 		errs = append(errs, e.alive.Close())
-		_ = e.keeper.Wait() // its code says nothing
+		_ = e.keeper.Wait() // its exit code has no meaning
 	}
 	if e.Client != nil {
 		errs = append(errs, e.Client.Close())

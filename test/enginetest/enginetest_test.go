@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// childVariable makes this program start an engine and wait for its own end.
+// childVariable makes this program start an engine and wait until it is killed.
 const childVariable = "TORCHX_TEST_ENGINE"
 
 func TestMain(m *testing.M) {
@@ -25,14 +25,14 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Stdout.WriteString(e.dir + "\n")
-	time.Sleep(time.Hour) // it is killed
-	runtime.KeepAlive(e)  // a collected pipe would end the engine
+	time.Sleep(time.Hour) // the test kills it
+	runtime.KeepAlive(e)  // collecting the pipe would end the engine
 }
 
-// Tests that are killed leave no engine behind.
+// A killed test leaves no engine.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	Need(t, Options{}) // the reason is told if none can be started
+	Need(t, Options{}) // skips the test if no engine can be started
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"=1")
 	out, err := cmd.StdoutPipe()
@@ -54,12 +54,12 @@ func TestKilled(t *testing.T) {
 	_ = cmd.Wait() // it was killed
 	for deadline := time.Now().Add(10 * time.Second); len(processes(t, dir)) > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("left running: %q", processes(t, dir))
+			t.Fatalf("got processes %q after the kill, want none", processes(t, dir))
 		}
 	}
 }
 
-// processes are the command lines that name a folder.
+// processes returns the command lines that contain a folder.
 func processes(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -68,7 +68,7 @@ func processes(t *testing.T, dir string) (found []string) {
 	}
 	for _, f := range files {
 		line, err := os.ReadFile(f)
-		if err == nil && strings.Contains(string(line), dir) { // an error: it has ended
+		if err == nil && strings.Contains(string(line), dir) { // fails if the process has ended
 			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
 		}
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/docker/docker/api/types/image"
 )
 
-// Image is the image of the tests: busybox with all its applets. Its working folder is
+// Image is the image of the tests: busybox with all its applets, with the working folder
 // Dir.
 const (
 	Image = "torchx-test:busybox-2"
 	Dir   = "/app"
 )
 
-// load makes Image of this machine's busybox.
+// load imports Image, made from this machine's busybox.
 func (e *Engine) load() error {
 	c, ctx := e.Client, context.Background()
 	if _, err := c.ImageInspect(ctx, Image); err == nil {
@@ -39,14 +39,14 @@ func (e *Engine) load() error {
 	return errors.Join(err, answer.Close())
 }
 
-// printenv is what Debian's busybox lacks.
+// printenv is missing in Debian's busybox.
 const printenv = "#!/bin/sh\neval \"v=\\$$1\"\nprintf '%s\\n' \"$v\"\n"
 
 // rootfs returns a tar of a root file system with only busybox.
 func rootfs() (*bytes.Buffer, error) {
 	path, err := exec.LookPath("busybox")
 	if err != nil {
-		return nil, errors.New("there is no busybox: apt-get install busybox-static")
+		return nil, errors.New("busybox is missing: apt-get install busybox-static")
 	}
 	program, err := os.ReadFile(path)
 	if err != nil {

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs every fuzz target of the module for the given time, one after the other, and
-# exits 1 at the end if any failed. What it finds lies in testdata/fuzz of the package.
+# Runs every fuzz target of the module for the given time, in sequence, and exits 1 at the
+# end if one failed. Failing inputs are in testdata/fuzz of the package.
 # usage: test/fuzz/fuzz.sh TIME
 set -u
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
-fuzz() { # DIR TARGET: prints the output only of a failure
+fuzz() { # DIR TARGET: prints the output only of failures
   echo "$1 $2"
   ${GO:-go} test -ldflags=-w -run '^$' -fuzz "^$2\$" -fuzztime "$time" "$1" >"$out" 2>&1 && return
   # Go before 1.27 sometimes reports the end of its own time as a failure: golang/go#75804.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// fakeGo stands for `go test`: a target's name says how it ends.
+// fakeGo is a fake `go test`. The name of a target determines its result.
 const fakeGo = `#!/bin/sh
 case "$*" in
 *FuzzBad*) echo "    Failing input written to testdata/fuzz/FuzzBad/1"; exit 1 ;;

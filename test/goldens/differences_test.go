@@ -7,20 +7,20 @@ import (
 	"testing"
 )
 
-// difference is a place where a dry run differs on purpose from TorchX's.
+// difference is an intended difference of a dry run from that of TorchX.
 type difference struct {
-	in     string // the case, or every for all of them
-	at     string // the place: a regular expression for its whole path
-	theirs string // what TorchX has there: a part of a text, or a whole other value in JSON
+	in     string // the case, or everyCase
+	at     string // regular expression of its whole path
+	theirs string // what TorchX has: a part of a string, or another value in JSON
 	ours   string
 	why    string
 }
 
-// every marks a difference that any case may show.
-const every = "*"
+// everyCase marks a difference that may occur in any case.
+const everyCase = "*"
 
-// gone ends the text of a member that we do not have.
-const gone = "<gone>"
+// removed is the end of the text of a member that torchx does not have.
+const removed = "<gone>"
 
 // Paths of the arguments of a role: as planned, and for each of its replicas.
 const (
@@ -29,18 +29,18 @@ const (
 )
 
 const (
-	portReason  = "each local run has a rendezvous port of its own, so that two never collide; the given one is the default"
-	boothReason = "the program needs no Python package of TorchX"
-	boolReason  = "[BUG] fact 41: only `true` was true, all else was false and nobody was told"
+	portReason  = "each local run has its own rendezvous port, so that two never collide; the given one is the default"
+	boothReason = "the program does not need TorchX's Python package"
+	boolReason  = "[BUG] fact 41: only `true` was true, any other value was silently false"
 )
 
-// differences is the whole list: any other difference fails the tests, and so
-// does an entry for one case that has become wrong.
+// differences are all intended differences. Any other one fails the tests, and so does an
+// entry of a case that no longer applies.
 var differences = []difference{
-	{every, `.*\.env\.TORCHX_JOB_ID`, `local_cwd://`, `local://`, "canonical backend names are recorded; the alias finds the app, too"},
-	{every, `app\.roles\[\d]\.image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
-	{every, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null}`, "options that TorchX does not have"},
-	{every, `request\.role_params\..+\[\d+]\.combined`, `/combined.log`, gone, "no such file is written"},
+	{everyCase, `.*\.env\.TORCHX_JOB_ID`, `local_cwd://`, `local://`, "canonical backend names are recorded; the alias finds the app, too"},
+	{everyCase, `app\.roles\[\d]\.image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
+	{everyCase, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null}`, "options that TorchX does not have"},
+	{everyCase, `request\.role_params\..+\[\d+]\.combined`, `/combined.log`, removed, "the file is not written"},
 
 	{"ddp_elastic", appArgs + `\[1]`, `:=localhost}:30000`, `:=localhost}:$${TORCHX_PORT_C10D:=30000}`, portReason},
 	{"ddp_elastic", procArgs + `\[2]`, `:=localhost}:30000`, `:=localhost}:${TORCHX_PORT_C10D:=30000}`, portReason},
@@ -64,10 +64,10 @@ var differences = []difference{
 	{"custom_types_dashdash", appArgs + `\[2]`, `False`, `True`, boolReason},
 	{"custom_types_dashdash", procArgs + `\[3]`, `False`, `True`, boolReason},
 
-	{"sh_all_options", `exit_code`, `1`, `2`, "an argument of a component that cannot be read is a usage error"},
+	{"sh_all_options", `exit_code`, `1`, `2`, "an invalid argument of a component is a usage error"},
 }
 
-// rewriter turns a case's recording into what is expected of us.
+// rewriter turns the recording of a case into the expected outcome.
 type rewriter struct {
 	rows []difference
 	hits []int
@@ -76,7 +76,7 @@ type rewriter struct {
 func newRewriter(name string, differences []difference) *rewriter {
 	r := &rewriter{}
 	for _, d := range differences {
-		if d.in == name || d.in == every {
+		if d.in == name || d.in == everyCase {
 			r.rows = append(r.rows, d)
 		}
 	}
@@ -84,7 +84,7 @@ func newRewriter(name string, differences []difference) *rewriter {
 	return r
 }
 
-// apply rewrites the value at path, and all below it.
+// apply rewrites the value at path and everything below it.
 func (r *rewriter) apply(t *testing.T, path string, v any) any {
 	t.Helper()
 	for i, d := range r.rows {
@@ -101,7 +101,7 @@ func (r *rewriter) apply(t *testing.T, path string, v any) any {
 		out := object{}
 		for _, m := range v {
 			value := r.apply(t, join(path, m.key), m.value)
-			if text, ok := value.(string); ok && strings.HasSuffix(text, gone) {
+			if text, ok := value.(string); ok && strings.HasSuffix(text, removed) {
 				continue
 			}
 			out = append(out, member{m.key, value})
@@ -117,7 +117,7 @@ func (r *rewriter) apply(t *testing.T, path string, v any) any {
 	return v
 }
 
-// rewrite returns what we have in the place of v, if v is what the entry is about.
+// rewrite returns the expected value instead of v. It reports whether the entry applies to v.
 func (d difference) rewrite(t *testing.T, v any) (any, bool) {
 	t.Helper()
 	if s, ok := v.(string); ok {
@@ -133,12 +133,12 @@ func (d difference) rewrite(t *testing.T, v any) (any, bool) {
 	return nil, false
 }
 
-// checkUsed fails for entries of this case that no longer say what is true.
+// checkUsed fails for entries of this case that do not apply.
 func (r *rewriter) checkUsed(t *testing.T) {
 	t.Helper()
 	for i, d := range r.rows {
-		if d.in != every && r.hits[i] == 0 {
-			t.Errorf("the recording has no %q at %s: the entry %q is wrong", d.theirs, d.at, d.why)
+		if d.in != everyCase && r.hits[i] == 0 {
+			t.Errorf("the recording has no %q at %s: remove the entry %q", d.theirs, d.at, d.why)
 		}
 	}
 }

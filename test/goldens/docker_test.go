@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// dockerMessages are what must be said on stderr in some of the cases.
+// dockerMessages are expected on stderr, by case.
 var dockerMessages = map[string][]string{
 	"custom_multirole":     {`docker backend ignores: .*capabilities`},
 	"custom_names_leading": {`error: .*--app`},
@@ -17,14 +17,14 @@ var dockerMessages = map[string][]string{
 	"spmd_mismatch_warn":   {`warning: .*4 .*2 GPUs`},
 }
 
-// TestDockerRecordings: what would be sent to the engine is what TorchX sends
-// through docker-py, but for dockerDifferences.
+// TestDockerRecordings: torchx sends to the engine what TorchX sends through docker-py,
+// except for dockerDifferences.
 func TestDockerRecordings(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/dryrun/*.local_docker.json")
 	must(t, err)
 	if len(paths) != 31 {
-		t.Errorf("%d recordings, want 31", len(paths))
+		t.Errorf("got %d recordings, want 31", len(paths))
 	}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".local_docker.json")
@@ -42,9 +42,9 @@ func TestDockerRecordings(t *testing.T) {
 	}
 }
 
-// engineBodies turns the arguments of docker-py into the bodies that it sends, of
-// which goldens/docker-engine-requests.txt has examples; what says nothing is left
-// out. What we do on another way than TorchX stands here and in dockerDifferences.
+// engineBodies turns the arguments of docker-py into the bodies that it sends (see
+// goldens/docker-engine-requests.txt), without members that have no meaning. Intended
+// differences from TorchX are here and in dockerDifferences.
 func engineBodies(request object) object {
 	containers, _ := request.get("containers").([]any)
 	bodies := make([]any, len(containers))
@@ -60,33 +60,33 @@ func engineBody(c object) object {
 	network := k.get("network").(string)
 	return object{
 		{"name", k.get("name")},
-		{"config", said(object{
+		{"config", nonZero(object{
 			{"Hostname", k.get("hostname")},
 			{"Env", assignments(k.get("environment").(object))},
 			{"Cmd", argv[1:]},
 			{"Image", c.get("image")},
-			{"Entrypoint", argv[:1]}, // [BUG] fact 104: it stood in Cmd
-			{"Labels", ordered(k.get("labels").(object), "app-id", "replica-id", "role-name", "version")},
+			{"Entrypoint", argv[:1]}, // [BUG] fact 104: TorchX passes it in Cmd
+			{"Labels", sortedLabels(k.get("labels").(object), "app-id", "replica-id", "role-name", "version")},
 		})},
-		// restart_policy is left out: the agent restarts.
-		{"host_config", said(object{
+		// Without restart_policy: the agent restarts replicas.
+		{"host_config", nonZero(object{
 			{"NetworkMode", network},
 			{"Privileged", k.get("privileged")},
 			{"ShmSize", mebibytes(k.get("shm_size"))},
 			{"Memory", mebibytes(k.get("mem_limit"))},
 			{"NanoCpus", k.get("nano_cpus")},
 			{"Devices", devices(k.get("devices").([]any))},
-			{"DeviceRequests", eachSaid(k.get("device_requests"), "Count", "Capabilities")},
-			{"Mounts", eachSaid(k.get("mounts"), "Type", "Source", "Target", "ReadOnly")},
-			{"Init", true}, // PID 1 would ignore TERM
+			{"DeviceRequests", nonZeroMembers(k.get("device_requests"), "Count", "Capabilities")},
+			{"Mounts", nonZeroMembers(k.get("mounts"), "Type", "Source", "Target", "ReadOnly")},
+			{"Init", true}, // PID 1 would ignore SIGTERM
 		})},
-		// docker-py has {"torchx": null} one level too high, where the engine does not look.
+		// docker-py has {"torchx": null} one level higher, where the engine ignores it.
 		{"networking_config", object{{"EndpointsConfig", object{{network, object{}}}}}},
 	}
 }
 
-// said leaves out members that say nothing.
-func said(o object) object {
+// nonZero returns the members that are not zero values.
+func nonZero(o object) object {
 	out := object{}
 	for _, m := range o {
 		switch text(m.value) {
@@ -98,8 +98,8 @@ func said(o object) object {
 	return out
 }
 
-// eachSaid is said of the named members of all objects of a list.
-func eachSaid(v any, names ...string) []any {
+// nonZeroMembers applies nonZero to the named members of all objects of a list.
+func nonZeroMembers(v any, names ...string) []any {
 	from, _ := v.([]any)
 	list := []any{}
 	for _, o := range from {
@@ -107,13 +107,13 @@ func eachSaid(v any, names ...string) []any {
 		for _, name := range names {
 			picked = append(picked, member{name, o.(object).get(name)})
 		}
-		list = append(list, said(picked))
+		list = append(list, nonZero(picked))
 	}
 	return list
 }
 
-// ordered are TorchX's labels in the order of their names.
-func ordered(labels object, names ...string) object {
+// sortedLabels returns TorchX's labels in the order of names.
+func sortedLabels(labels object, names ...string) object {
 	out := object{}
 	for _, name := range names {
 		name = "torchx.pytorch.org/" + name
@@ -130,7 +130,7 @@ func assignments(env object) []any {
 	return list
 }
 
-// mebibytes reads "128m".
+// mebibytes converts a size such as "128m" to bytes.
 func mebibytes(v any) any {
 	size, _ := v.(string)
 	n, err := strconv.ParseInt(strings.TrimSuffix(size, "m"), 10, 64)
@@ -149,22 +149,22 @@ func devices(texts []any) []any {
 	return list
 }
 
-// Paths of what containers are made of.
+// Paths within containers.
 const (
 	config  = `request\.containers\[\d]\.config`
 	command = config + `\.Cmd`
 	envText = config + `\.Env\[\d+]`
 )
 
-// dockerDifferences is like differences, for docker.
+// dockerDifferences are the intended differences for docker.
 var dockerDifferences = append(inApp(differences), []difference{
-	{every, `app\.roles\[\d]\.env\.TORCHX_JOB_ID`, `local_docker://`, `docker://`, "canonical backend names are recorded; the alias finds the app, too"},
-	{every, envText, `TORCHX_JOB_ID=local_docker://`, `TORCHX_JOB_ID=docker://`, "the same"},
-	{every, envText, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
-	{every, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the same"},
-	{every, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "it is our version"},
+	{everyCase, `app\.roles\[\d]\.env\.TORCHX_JOB_ID`, `local_docker://`, `docker://`, "canonical backend names are recorded; the alias finds the app, too"},
+	{everyCase, envText, `TORCHX_JOB_ID=local_docker://`, `TORCHX_JOB_ID=docker://`, "the same"},
+	{everyCase, envText, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
+	{everyCase, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the same"},
+	{everyCase, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "the version of torchx"},
 	{
-		every, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true}`,
+		everyCase, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true}`,
 		"options that TorchX does not have",
 	},
 	{"custom_names_leading_eq", envText, `RANK0_HOST=-_9app`, `RANK0_HOST=9app`, "[BUG] fact 99: rank 0's host was not the name of its container"},
@@ -182,7 +182,7 @@ var dockerDifferences = append(inApp(differences), []difference{
 	{"custom_types_dashdash", command + `\[2]`, `False`, `True`, boolReason},
 }...)
 
-// inApp are the differences of the app and the exit code: those of any backend.
+// inApp returns the differences of the app and the exit code, which apply to all backends.
 func inApp(all []difference) (some []difference) {
 	for _, d := range all {
 		if strings.HasPrefix(d.at, "app") || d.at == "exit_code" {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// recording is a dry run of TorchX. App, Cfg and Request are missing if it failed.
+// recording is a recorded dry run of TorchX. App, Cfg and Request are empty if it failed.
 type recording struct {
 	Argv     []string          `json:"argv"`
 	Cwd      string            `json:"cwd"`
@@ -22,16 +22,16 @@ type recording struct {
 	Request  json.RawMessage   `json:"request"`
 }
 
-// recordedID is the random part of app ids in all recordings.
+// recordedID is the random part of app IDs in all recordings.
 const recordedID = "bzx310r0jf6nh"
 
-// randomID is a random part by the rule: consonants, digits without 8, not a digit first.
+// randomID matches the random part of an app ID: consonants, and digits without 8, not first.
 const randomID = `[bcdfghjklmnpqrstvwxz][bcdfghjklmnpqrstvwxz012345679]{0,13}`
 
 // torchxImage is the default image of the built-in components.
 const torchxImage = "docker.io/pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime"
 
-// messages are what must be said on stderr in some of the cases.
+// messages are expected on stderr, by case.
 var messages = map[string][]string{
 	"config_default_component": {`unknown option bogus|bogus.*unknown`},
 	"custom_gpus_autoset":      {`ignores: image bb:latest\n`},
@@ -47,7 +47,7 @@ func TestRecordings(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dryrun/*.local_cwd.json")
 	must(t, err)
 	if len(paths) != 34 {
-		t.Errorf("%d recordings, want 34", len(paths))
+		t.Errorf("got %d recordings, want 34", len(paths))
 	}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".local_cwd.json")
@@ -64,7 +64,7 @@ func TestRecordings(t *testing.T) {
 
 func (r *recording) checkAgainst(t *testing.T, rewrite *rewriter, messages []string) {
 	if r.Cwd != "$CASES" {
-		t.Fatalf("recorded in %s", r.Cwd)
+		t.Fatalf("got recorded folder %s, want $CASES", r.Cwd)
 	}
 	s := newSandbox(t)
 	o := s.dryrun(t, r.Env, "", r.ourArgv()...)
@@ -75,12 +75,12 @@ func (r *recording) checkAgainst(t *testing.T, rewrite *rewriter, messages []str
 	}
 	for _, m := range messages {
 		if !regexp.MustCompile(m).MatchString(o.errors) {
-			t.Errorf("stderr does not say %q", m)
+			t.Errorf("stderr does not match %q", m)
 		}
 	}
 }
 
-// ourArgv is the recorded command line with our name of the component and with JSON out.
+// ourArgv returns the recorded command line with the Starlark component and JSON output.
 func (r *recording) ourArgv() []string {
 	argv := slices.Clone(r.Argv)
 	for i, a := range argv {
@@ -89,7 +89,7 @@ func (r *recording) ourArgv() []string {
 	return slices.Insert(argv, slices.Index(argv, "--dryrun")+1, "--json")
 }
 
-// document is all of the outcome as one JSON object.
+// document returns the recorded outcome as one JSON object.
 func (r *recording) document() string {
 	head := `{"exit_code":` + r.ExitCode.String()
 	if r.App == nil {
@@ -98,7 +98,7 @@ func (r *recording) document() string {
 	return head + `,"app":` + string(r.App) + `,"cfg":` + string(r.Cfg) + `,"request":` + string(r.Request) + "}"
 }
 
-// document is all of the outcome as one JSON object with the id of the recordings.
+// document returns the outcome as one JSON object with the ID of the recordings.
 func (o outcome) document(t *testing.T) any {
 	t.Helper()
 	d := object{{"exit_code", json.Number(strconv.Itoa(o.code))}}
@@ -107,22 +107,22 @@ func (o outcome) document(t *testing.T) any {
 	}
 	printed, ok := decode(t, o.out).(object)
 	if !ok {
-		t.Fatalf("stdout is no JSON object: %s", o.out)
+		t.Fatalf("got stdout %s, want a JSON object", o.out)
 	}
 	request, _ := printed.get("request").(object)
 	app, _ := printed.get("app").(object)
 	id, _ := request.get("app_id").(string)
 	name, _ := app.get("name").(string)
-	// A slash would end the session in a handle, and a space the handle in a line.
+	// IDs cannot contain slashes and spaces, which separate parts of a handle and words of a line.
 	name = strings.NewReplacer("/", "-", " ", "-").Replace(name)
 	random, ok := strings.CutPrefix(id, name+"-")
 	if !ok || !regexp.MustCompile(`^`+randomID+`$`).MatchString(random) {
-		t.Fatalf("app id %q of an app with the name %q, want the name, a dash and a random id", id, name)
+		t.Fatalf("got app ID %q of app %q, want the name, a dash and a random ID", id, name)
 	}
-	// Containers have the end of the id in their names; random parts differ in length.
+	// Names of containers have the end of the ID, and random parts differ in length.
 	out := strings.ReplaceAll(o.out, hostPart(id)+"-", hostPart(name+"-"+recordedID)+"-")
 	return append(d, decode(t, strings.ReplaceAll(out, random, recordedID)).(object)...)
 }
 
-// hostPart is what of an app id stands in the names of containers (fact 99).
+// hostPart returns the part of an app ID that the names of containers have (fact 99).
 func hostPart(id string) string { return strings.TrimLeft(id[max(0, len(id)-30):], "-_.") }

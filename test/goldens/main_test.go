@@ -1,6 +1,6 @@
-// Package goldens checks what `torchx run --dryrun --json` prints, with the real
-// program in a process of its own, against recorded dry runs of TorchX
-// (testdata/dryrun, inputs in testdata/cases) and against its rules.
+// Package goldens checks the output of `torchx run --dryrun --json`, with the real program,
+// against recorded dry runs of TorchX (testdata/dryrun, inputs in testdata/cases) and
+// against rules.
 package goldens
 
 import (
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// program is the path of the torchx that the tests run. TestMain builds it.
+// program is the path of torchx, which TestMain builds.
 var program string
 
 func TestMain(m *testing.M) {

@@ -7,8 +7,8 @@ const (
 	args0 = "app.roles[0].args"
 )
 
-// forced is the end of a replica's environment with the usual flags.
-func forced(role string) string {
+// forcedEnv returns the last variables of a replica's environment with the usual flags.
+func forcedEnv(role string) string {
 	dir := `"$LOGS/torchx/` + role + `-` + recordedID
 	return `"TORCHX_RANK0_HOST":"localhost","TORCHELASTIC_ERROR_FILE":` + dir + `/` + role + `/0/error.json",` +
 		`"PET_LOG_DIR":` + dir + `/torchelastic/` + role + `"`
@@ -31,7 +31,7 @@ func TestUtils(t *testing.T) {
 		},
 		{
 			name: "python two programs, fact 50", argv: []string{"utils.python", "-m", "a", "--script", "b"}, code: 1,
-			says: []string{"exactly one of `-m`, `-c` and `--script` needs to be specified"},
+			stderr: []string{"exactly one of `-m`, `-c` and `--script` needs to be specified"},
 		},
 		{
 			name: "touch, fact 48", argv: []string{"utils.touch", "--file", "f.txt", "--image", "i:1"},
@@ -39,16 +39,16 @@ func TestUtils(t *testing.T) {
 				"app.name": `"touch"`, role0 + ".name": `"touch"`, role0 + ".image": `"i:1"`, role0 + ".entrypoint": `"touch"`, args0: `["f.txt"]`,
 				role0 + ".resource": `{"cpu":1,"gpu":0,"memMB":1024,"capabilities":{},"devices":{},"tags":{}}`,
 			},
-			says: []string{`ignores: image i:1`},
+			stderr: []string{`ignores: image i:1`},
 		},
-		{name: "touch takes no positional", argv: []string{"utils.touch", "f.txt"}, code: 2, says: []string{`"f.txt"`}},
+		{name: "touch takes no positional", argv: []string{"utils.touch", "f.txt"}, code: 2, stderr: []string{`"f.txt"`}},
 		{
 			name: "copy, fact 52 with a program that exists", argv: []string{"utils.copy", "--src", "a", "--dst", "b", "--mounts", "type=bind,src=~/h,dst=/d,readonly=false"},
 			want: map[string]string{
 				"app.name": `"torchx-utils-copy"`, role0 + ".entrypoint": `"cp"`, args0: `["-R","--","a","b"]`,
 				role0 + ".mounts": `[{"kind":"BindMount","src_path":"$HOME/h","dst_path":"/d","read_only":false}]`,
 			},
-			says: []string{`ignores: mounts`},
+			stderr: []string{`ignores: mounts`},
 		},
 		{
 			name: "binary, fact 51", argv: []string{"utils.binary", "--entrypoint", "echo", "--", "--flag", "a b"}, quiet: true,
@@ -67,7 +67,7 @@ func TestUtils(t *testing.T) {
 			want: map[string]string{"request.role_params.sh[0].args": `["cat","a b","$x"]`},
 		},
 		{
-			name: "sh options after the command are its own", argv: []string{"utils.sh", "echo", "--cpu", "2"},
+			name: "sh passes options after the command", argv: []string{"utils.sh", "echo", "--cpu", "2"},
 			want: map[string]string{args0: `["-c","echo --cpu 2"]`, role0 + ".resource.cpu": `1`},
 		},
 		{
@@ -78,9 +78,9 @@ func TestUtils(t *testing.T) {
 			name: "named resource wins, facts 19 and 20", argv: []string{"utils.sh", "-h", "aws_p3.2xlarge", "--cpu", "99", "true"},
 			want: map[string]string{role0 + ".resource": `{"cpu":8,"gpu":1,"memMB":59963,"capabilities":{"node.kubernetes.io/instance-type":"p3.2xlarge"},"devices":{},"tags":{}}`},
 		},
-		{name: "unknown resource, fact 21", argv: []string{"utils.sh", "-h", "gpu.smal", "true"}, code: 1, says: []string{"Did you mean `gpu.small`"}},
+		{name: "unknown resource, fact 21", argv: []string{"utils.sh", "-h", "gpu.smal", "true"}, code: 1, stderr: []string{"Did you mean `gpu.small`"}},
 		{
-			name: "built in by file, from any folder", argv: []string{"components/utils.star:echo", "--msg", "z"}, quiet: true,
+			name: "built-in component by file, from any folder", argv: []string{"components/utils.star:echo", "--msg", "z"}, quiet: true,
 			want: map[string]string{"app.name": `"echo"`, args0: `["z"]`},
 		},
 		{
@@ -96,7 +96,7 @@ func TestUtils(t *testing.T) {
 			},
 			want: map[string]string{"app.name": `"mine"`, "request.role_params.r[0].cwd": `"$CASES/sub/deeper"`},
 		},
-		{name: "unknown function", argv: []string{"utils.ecko"}, code: 1, says: []string{`Did you mean (utils\.)?echo`}},
+		{name: "unknown function", argv: []string{"utils.ecko"}, code: 1, stderr: []string{`Did you mean (utils\.)?echo`}},
 	})
 }
 
@@ -118,7 +118,7 @@ func TestCustomComponents(t *testing.T) {
 		{
 			name: "forced variables come last, fact 61", argv: []string{"utils.echo"}, quiet: true,
 			want: map[string]string{"request.role_params.echo[0].env": `{"TORCHX_JOB_ID":"local://torchx/echo-` + recordedID +
-				`","TORCHX_INTERNAL_SESSION_ID":"` + sessionID + `","PATH":"$CASES",` + forced("echo") + `}`},
+				`","TORCHX_INTERNAL_SESSION_ID":"` + sessionID + `","PATH":"$CASES",` + forcedEnv("echo") + `}`},
 		},
 		{
 			name: "policies and min_replicas, facts 2 and 4", argv: []string{"comps.star:policies"},
@@ -132,26 +132,26 @@ func TestCustomComponents(t *testing.T) {
 			name: "no docstring, fact 37", argv: []string{"comps.star:nodoc", "-a", "7"},
 			want: map[string]string{args0: `["7","x"]`, role0 + ".resource.cpu": `1`},
 		},
-		{name: "required argument, fact 39", argv: []string{"comps.star:nodoc"}, code: 2, says: []string{`missing required .*-a`}},
-		{name: "no roles, fact 60", argv: []string{"comps.star:noroles"}, code: 1, says: []string{`no roles for app: noroles`}},
-		{name: "no replicas, fact 60", argv: []string{"comps.star:zeroreplicas"}, code: 1, says: []string{`replicas for role: z`}},
-		{name: "no entrypoint, fact 60", argv: []string{"comps.star:noentrypoint"}, code: 1, says: []string{`entrypoint for role: z`}},
-		{name: "no such type, fact 35", argv: []string{"comps.star:badtype", "-a", "x"}, code: 1, says: []string{`comps\.star:\d+.*argument a.*List\[List\[str]]`}},
-		{name: "returns a text", argv: []string{"comps.star:wrongreturn"}, code: 1, says: []string{`comps\.star:\d+.*wrongreturn.*string.*AppDef`}},
-		{name: "raises", argv: []string{"comps.star:raises"}, code: 1, says: []string{`comps\.star:\d+:\d+: .*boom`, `\n    fail\("boom"\)\n`}},
-		{name: "empty names", argv: []string{"comps.star:names", "--app="}, code: 1, says: []string{`name`}},
-		{name: "empty role name", argv: []string{"comps.star:names", "--role="}, code: 1, says: []string{`name`}},
+		{name: "required argument, fact 39", argv: []string{"comps.star:nodoc"}, code: 2, stderr: []string{`missing required .*-a`}},
+		{name: "no roles, fact 60", argv: []string{"comps.star:noroles"}, code: 1, stderr: []string{`no roles for app: noroles`}},
+		{name: "no replicas, fact 60", argv: []string{"comps.star:zeroreplicas"}, code: 1, stderr: []string{`replicas for role: z`}},
+		{name: "no entrypoint, fact 60", argv: []string{"comps.star:noentrypoint"}, code: 1, stderr: []string{`entrypoint for role: z`}},
+		{name: "unknown type, fact 35", argv: []string{"comps.star:badtype", "-a", "x"}, code: 1, stderr: []string{`comps\.star:\d+.*argument a.*List\[List\[str]]`}},
+		{name: "returns a text", argv: []string{"comps.star:wrongreturn"}, code: 1, stderr: []string{`comps\.star:\d+.*wrongreturn.*string.*AppDef`}},
+		{name: "raises", argv: []string{"comps.star:raises"}, code: 1, stderr: []string{`comps\.star:\d+:\d+: .*boom`, `\n    fail\("boom"\)\n`}},
+		{name: "empty names", argv: []string{"comps.star:names", "--app="}, code: 1, stderr: []string{`name`}},
+		{name: "empty role name", argv: []string{"comps.star:names", "--role="}, code: 1, stderr: []string{`name`}},
 		{
-			name: "names that are no folder names", argv: []string{"comps.star:names", "--role", ".."},
+			name: "names that are not valid folder names", argv: []string{"comps.star:names", "--role", ".."},
 			want: map[string]string{"request.role_log_dirs": `{"..":["$LOGS/torchx/app-` + recordedID + `/%2E./0"]}`},
 		},
 		{
 			name: "too few GPUs, fact 96", argv: []string{"comps.star:gpus"},
-			flags: []string{"-cfg", "log_dir=$LOGS,auto_set_cuda_visible_devices=1"},
-			env:   map[string]string{"PATH": "$CASEROOT/two:/usr/bin:/bin"},
-			files: map[string]string{"two/nvidia-smi": "#!/bin/sh\necho GPU 0\necho GPU 1\n"},
-			want:  map[string]string{"request.role_params.a[0].env.CUDA_VISIBLE_DEVICES": `null`, "request.role_params.b[2].env.CUDA_VISIBLE_DEVICES": `null`},
-			says:  []string{`warning: .*5 GPUs.* 2\n`},
+			flags:  []string{"-cfg", "log_dir=$LOGS,auto_set_cuda_visible_devices=1"},
+			env:    map[string]string{"PATH": "$CASEROOT/two:/usr/bin:/bin"},
+			files:  map[string]string{"two/nvidia-smi": "#!/bin/sh\necho GPU 0\necho GPU 1\n"},
+			want:   map[string]string{"request.role_params.a[0].env.CUDA_VISIBLE_DEVICES": `null`, "request.role_params.b[2].env.CUDA_VISIBLE_DEVICES": `null`},
+			stderr: []string{`warning: .*5 GPUs.* 2\n`},
 		},
 		{
 			name: "sleeper of twoline", argv: []string{"twoline.star:sleeper", "--secs", "3"},
@@ -199,10 +199,10 @@ func TestDDP(t *testing.T) {
 			name: "j with processes", argv: []string{"dist.ddp", "-j", "3", "--script", "s.py"},
 			want: map[string]string{args0: line("localhost:0", "1", "3", "s.py")},
 		},
-		{name: "j upside down [BUG] of fact 54", argv: []string{"dist.ddp", "-j", "4:2x1", "--script", "s.py"}, code: 1, says: []string{`4:2`}},
-		{name: "j without form", argv: []string{"dist.ddp", "-j", "2x2x2", "--script", "s.py"}, code: 1, says: []string{`-j.*2x2x2`}},
-		{name: "j and nnodes", argv: []string{"dist.ddp", "-j", "2", "--nnodes", "2", "--script", "s.py"}, code: 1, says: []string{`-j.*--nnodes`}},
-		{name: "script and module, fact 53", argv: []string{"dist.ddp", "--script", "s.py", "-m", "m"}, code: 1, says: []string{`exactly one of --script and -m`}},
+		{name: "j with a reversed range [BUG] of fact 54", argv: []string{"dist.ddp", "-j", "4:2x1", "--script", "s.py"}, code: 1, stderr: []string{`4:2`}},
+		{name: "j malformed", argv: []string{"dist.ddp", "-j", "2x2x2", "--script", "s.py"}, code: 1, stderr: []string{`-j.*2x2x2`}},
+		{name: "j and nnodes", argv: []string{"dist.ddp", "-j", "2", "--nnodes", "2", "--script", "s.py"}, code: 1, stderr: []string{`-j.*--nnodes`}},
+		{name: "script and module, fact 53", argv: []string{"dist.ddp", "--script", "s.py", "-m", "m"}, code: 1, stderr: []string{`exactly one of --script and -m`}},
 		{
 			name: "nnodes alone", argv: []string{"dist.ddp", "--nnodes", "2", "--script", "s.py"},
 			want: map[string]string{args0: line(many, "2", "1", "s.py"), role0 + ".num_replicas": `2`},

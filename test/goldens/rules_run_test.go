@@ -34,8 +34,8 @@ func TestRunFlags(t *testing.T) {
 			want: map[string]string{env0: `{"LOGLEVEL":"${replica_id}",` + own + `}`, "request.role_params.sh[0].env.LOGLEVEL": `"0"`},
 		},
 		{name: "env PATH", flags: []string{"--env", "PATH=/p"}, argv: []string{"utils.echo"}, want: map[string]string{"request.role_params.echo[0].env.PATH": `"/p:$CASES"`}},
-		{name: "env without value", flags: []string{"--env", "A"}, argv: []string{"utils.echo"}, code: 2, says: []string{`--env "A"`}},
-		{name: "twice", flags: []string{"-s", "local", "--backend", "local"}, argv: []string{"utils.echo"}, code: 2, says: []string{`more than once`}},
+		{name: "env without value", flags: []string{"--env", "A"}, argv: []string{"utils.echo"}, code: 2, stderr: []string{`--env "A"`}},
+		{name: "twice", flags: []string{"-s", "local", "--backend", "local"}, argv: []string{"utils.echo"}, code: 2, stderr: []string{`more than once`}},
 		{
 			name: "tracking, fact 61", flags: []string{"--parent_run_id", "cli"}, argv: []string{"utils.echo"},
 			env:  map[string]string{"TORCHX_TRACKERS": "b,a", "TORCHX_TRACKER_A_CONFIG": "/x"},
@@ -45,9 +45,9 @@ func TestRunFlags(t *testing.T) {
 			name: "TORCHX_IMAGE", flags: []string{}, argv: []string{"utils.echo"}, env: map[string]string{"TORCHX_IMAGE": "my:1"}, quiet: true,
 			want: map[string]string{"app.roles[0].image": `"my:1"`},
 		},
-		{name: "TORCHX_ variables are no options [BUG] of fact 64", flags: []string{}, argv: []string{"utils.echo"}, env: map[string]string{"TORCHX_CACHE_SIZE": "5"}, quiet: true},
+		{name: "TORCHX_ variables are not options [BUG] of fact 64", flags: []string{}, argv: []string{"utils.echo"}, env: map[string]string{"TORCHX_CACHE_SIZE": "5"}, quiet: true},
 		{
-			name: "without log_dir the bundle", flags: []string{}, argv: []string{"utils.echo"}, quiet: true,
+			name: "logs in the bundle without log_dir", flags: []string{}, argv: []string{"utils.echo"}, quiet: true,
 			want: map[string]string{
 				"cfg.log_dir": `null`, "request.log_dir": `"$HOME/.torchx/apps/echo-` + recordedID + `"`,
 				"request.role_log_dirs.echo": `["$HOME/.torchx/apps/echo-` + recordedID + `/replicas/echo/0/0"]`,
@@ -60,10 +60,10 @@ func TestRunFlags(t *testing.T) {
 				"request.role_params.echo[0].args": `["echo","$HOME"]`, "request.role_params.echo[0].env.PATH": `"$HOME"`,
 			},
 		},
-		{name: "local_dir without a folder", flags: []string{"-s", "local_dir"}, argv: []string{"utils.echo", "--image", "nowhere"}, code: 1, says: []string{`nowhere.*absolute`}},
-		{name: "unknown backend", flags: []string{"-s", "locl"}, argv: []string{"utils.echo"}, code: 2, says: []string{`locl.*known ones are local.*Did you mean local\?`}},
-		{name: "strict", flags: []string{"--strict"}, argv: []string{"comps.star:nullresource"}, code: 1, says: []string{`nullres`}},
-		{name: "workspace", flags: []string{"--workspace", "$CASES"}, argv: []string{"utils.echo"}, says: []string{`ignores: workspace\n`}},
+		{name: "local_dir without a folder", flags: []string{"-s", "local_dir"}, argv: []string{"utils.echo", "--image", "nowhere"}, code: 1, stderr: []string{`nowhere.*absolute`}},
+		{name: "unknown backend", flags: []string{"-s", "locl"}, argv: []string{"utils.echo"}, code: 2, stderr: []string{`locl.*known ones are local.*Did you mean local\?`}},
+		{name: "strict", flags: []string{"--strict"}, argv: []string{"comps.star:nullresource"}, code: 1, stderr: []string{`nullres`}},
+		{name: "workspace", flags: []string{"--workspace", "$CASES"}, argv: []string{"utils.echo"}, stderr: []string{`ignores: workspace\n`}},
 	})
 }
 
@@ -82,11 +82,11 @@ func TestCfg(t *testing.T) {
 		},
 		{name: "camel case, fact 27", flags: cfg("prependCwd=1,logDir=/x"), argv: echo, quiet: true, want: map[string]string{"cfg.prepend_cwd": `true`, "cfg.log_dir": `"/x"`}},
 		{name: "none, fact 28", flags: cfg("log_dir=None"), argv: echo, quiet: true, want: map[string]string{"cfg.log_dir": `null`}},
-		{name: "unknown key, fact 26", flags: cfg("pre_cwd=1"), argv: echo, says: []string{`warning: .*pre_cwd.* Did you mean prepend_cwd\?\n$`}},
-		{name: "bad bool, fact 25", flags: cfg("prepend_cwd=maybe"), argv: echo, code: 1, says: []string{`prepend_cwd.*"maybe"`}},
-		{name: "bad choice", flags: cfg("image_type=docker"), argv: echo, code: 1, says: []string{`image_type.*"docker".*cwd, dir`}},
-		{name: "no value, fact 24", flags: cfg("log_dir="), argv: echo, code: 1, says: []string{`log_dir`}},
-		{name: "stray word [BUG] of fact 24", flags: cfg("prepend_cwd=true,log_dir"), argv: echo, code: 1, says: []string{`log_dir`}},
+		{name: "unknown key, fact 26", flags: cfg("pre_cwd=1"), argv: echo, stderr: []string{`warning: .*pre_cwd.* Did you mean prepend_cwd\?\n$`}},
+		{name: "bad bool, fact 25", flags: cfg("prepend_cwd=maybe"), argv: echo, code: 1, stderr: []string{`prepend_cwd.*"maybe"`}},
+		{name: "bad choice", flags: cfg("image_type=docker"), argv: echo, code: 1, stderr: []string{`image_type.*"docker".*cwd, dir`}},
+		{name: "no value, fact 24", flags: cfg("log_dir="), argv: echo, code: 1, stderr: []string{`log_dir`}},
+		{name: "stray word [BUG] of fact 24", flags: cfg("prepend_cwd=true,log_dir"), argv: echo, code: 1, stderr: []string{`log_dir`}},
 		{
 			name: "relative log_dir", flags: cfg("log_dir=rel"), argv: echo,
 			want: map[string]string{"request.role_log_dirs.echo": `["$CASES/rel/torchx/echo-` + recordedID + `/echo/0"]`},
@@ -114,15 +114,15 @@ func TestConfigFiles(t *testing.T) {
 			want: map[string]string{"cfg.log_dir": `"/q"`, "cfg.prepend_cwd": `false`},
 		},
 		{
-			name: "empty TORCHXCONFIG is no file", flags: bare, argv: echo, files: project("[local]\nlog_dir=/q\n"), env: map[string]string{"TORCHXCONFIG": ""},
+			name: "empty TORCHXCONFIG disables files", flags: bare, argv: echo, files: project("[local]\nlog_dir=/q\n"), env: map[string]string{"TORCHXCONFIG": ""},
 			want: map[string]string{"cfg.log_dir": `null`},
 		},
-		{name: "TORCHXCONFIG must be there", flags: bare, argv: echo, env: map[string]string{"TORCHXCONFIG": "$CASES/none"}, code: 1, says: []string{`TORCHXCONFIG=`}},
+		{name: "TORCHXCONFIG must exist", flags: bare, argv: echo, env: map[string]string{"TORCHXCONFIG": "$CASES/none"}, code: 1, stderr: []string{`TORCHXCONFIG=`}},
 		{name: "no inline comments, fact 85", flags: bare, argv: echo, files: project("[local_cwd]\nlog_dir=/q ; c\n"), want: map[string]string{"cfg.log_dir": `"/q ; c"`}},
 		{name: "percent [BUG] of fact 85", flags: bare, argv: echo, files: project("[local_cwd]\nlog_dir=/q%%a%b\n"), want: map[string]string{"cfg.log_dir": `"/q%a%b"`}},
-		{name: "placeholder [BUG] of fact 85", flags: bare, argv: echo, files: project("[local_cwd]\nlog_dir=#FIXME:(str) x\n"), code: 1, says: []string{`torchxconfig:2.*log_dir`}},
-		{name: "case counts, fact 84", flags: bare, argv: echo, files: project("[local_cwd]\nLOG_DIR=/q\n"), says: []string{`unknown option LOG_DIR`}, want: map[string]string{"cfg.log_dir": `null`}},
-		{name: "bad bool", flags: bare, argv: echo, files: project("[local_cwd]\nprepend_cwd=maybe\n"), code: 1, says: []string{`torchxconfig:2.*prepend_cwd.*"maybe"`}},
+		{name: "placeholder [BUG] of fact 85", flags: bare, argv: echo, files: project("[local_cwd]\nlog_dir=#FIXME:(str) x\n"), code: 1, stderr: []string{`torchxconfig:2.*log_dir`}},
+		{name: "case counts, fact 84", flags: bare, argv: echo, files: project("[local_cwd]\nLOG_DIR=/q\n"), stderr: []string{`unknown option LOG_DIR`}, want: map[string]string{"cfg.log_dir": `null`}},
+		{name: "bad bool", flags: bare, argv: echo, files: project("[local_cwd]\nprepend_cwd=maybe\n"), code: 1, stderr: []string{`torchxconfig:2.*prepend_cwd.*"maybe"`}},
 		{
 			name: "component section, fact 40", flags: bare, argv: []string{"comps.star:types", "-s", "cli"}, files: project("[component:comps.star:types]\ni=4\nl=a, b\nd=x=1\nb=yes\noi=None\ns=file\n"),
 			want: map[string]string{args0: `["4","1.5","True","'cli'","['a', 'b']","None","{'x': '1'}","None","None","None"]`},
@@ -146,18 +146,18 @@ func TestConfigFiles(t *testing.T) {
 func TestComponentArguments(t *testing.T) {
 	t.Parallel()
 	checkRules(t, []rule{
-		{name: "repeated, fact 42", argv: []string{"utils.echo", "--msg", "a", "--msg=b"}, code: 2, says: []string{`repeated.*--msg`}},
-		{name: "dash value, fact 44", argv: []string{"utils.echo", "--msg", "-x"}, code: 2, says: []string{`--msg=-x`}},
+		{name: "repeated, fact 42", argv: []string{"utils.echo", "--msg", "a", "--msg=b"}, code: 2, stderr: []string{`repeated.*--msg`}},
+		{name: "dash value, fact 44", argv: []string{"utils.echo", "--msg", "-x"}, code: 2, stderr: []string{`--msg=-x`}},
 		{name: "dash value with =, fact 44", argv: []string{"utils.echo", "--msg=-x"}, want: map[string]string{args0: `["-x"]`}},
 		{name: "dashes in names", argv: []string{"utils.echo", "--num-replicas", "2"}, want: map[string]string{role0 + ".num_replicas": `2`}},
 		{name: "dashes before the component", argv: []string{"--", "utils.echo", "--msg", "hi"}, want: map[string]string{args0: `["hi"]`}},
-		{name: "not a whole number", argv: []string{"utils.echo", "--num_replicas", "1.5"}, code: 2, says: []string{`--num_replicas.*"1.5"`}},
-		{name: "not a bool [BUG] of fact 41", argv: []string{"comps.star:types", "-i", "1", "-b", "maybe"}, code: 2, says: []string{`-b.*"maybe"`}},
-		{name: "unknown option", argv: []string{"utils.echo", "--mgs", "x"}, code: 2, says: []string{`--mgs.*Did you mean --msg\?`}},
+		{name: "not a whole number", argv: []string{"utils.echo", "--num_replicas", "1.5"}, code: 2, stderr: []string{`--num_replicas.*"1.5"`}},
+		{name: "not a bool [BUG] of fact 41", argv: []string{"comps.star:types", "-i", "1", "-b", "maybe"}, code: 2, stderr: []string{`-b.*"maybe"`}},
+		{name: "unknown option", argv: []string{"utils.echo", "--mgs", "x"}, code: 2, stderr: []string{`--mgs.*Did you mean --msg\?`}},
 		{name: "empty list and map, fact 41", argv: []string{"comps.star:types", "-i", "1", "--l=", "--d=", "--di=a=1"}, want: map[string]string{args0: `["1","1.5","False","'str'","None","None","None","{'a': 1}","None","None"]`}},
-		{name: "two colons [BUG] of fact 34", argv: []string{"comps.star:simple:x"}, code: 1, says: []string{`comps.star:simple:x`}},
-		{name: "Python file", argv: []string{"comps.py:simple"}, code: 1, says: []string{`comps\.star:simple`}},
-		{name: "no such file, fact 36", argv: []string{"none/utils.star:echo"}, code: 1, says: []string{`none/utils\.star.* does not exist`}},
-		{name: "private", argv: []string{"comps.star:_app"}, code: 1, says: []string{`_app.*private`}},
+		{name: "two colons [BUG] of fact 34", argv: []string{"comps.star:simple:x"}, code: 1, stderr: []string{`comps.star:simple:x`}},
+		{name: "Python file", argv: []string{"comps.py:simple"}, code: 1, stderr: []string{`comps\.star:simple`}},
+		{name: "no such file, fact 36", argv: []string{"none/utils.star:echo"}, code: 1, stderr: []string{`none/utils\.star.* does not exist`}},
+		{name: "private", argv: []string{"comps.star:_app"}, code: 1, stderr: []string{`_app.*private`}},
 	})
 }

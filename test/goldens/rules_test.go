@@ -7,25 +7,25 @@ import (
 	"testing"
 )
 
-// rule is a command line whose outcome follows from a rule of TorchX or of this
-// project, not from a recording.
+// rule is a command line whose outcome is a rule of TorchX or of this project instead of a
+// recording.
 type rule struct {
-	name  string
-	flags []string          // flags of run; none: the ones of the recordings
-	argv  []string          // the component and what belongs to it
-	env   map[string]string // beside HOME, PATH and a fixed session
-	files map[string]string // in the sandbox, "cases/..." being the working folder
-	in    string            // the folder below $CASES to run in
-	code  int
-	want  map[string]string // path in the document to JSON; "null" also if there is nothing
-	says  []string          // regular expressions that stderr must match
-	quiet bool              // nothing may be said on stderr
+	name   string
+	flags  []string          // flags of run; nil: usualFlags
+	argv   []string          // the component and its arguments
+	env    map[string]string // in addition to HOME, PATH and a fixed session
+	files  map[string]string // in the sandbox; "cases/..." is the working folder
+	in     string            // working folder below $CASES
+	code   int
+	want   map[string]string // JSON by path in the document; "null" also matches a missing member
+	stderr []string          // regular expressions that stderr must match
+	quiet  bool              // stderr must be empty
 }
 
-// sessionID is the one of the recordings.
+// sessionID is the session ID of the recordings.
 const sessionID = "00000000-0000-0000-0000-000000000000"
 
-// usualFlags are those of most recordings.
+// usualFlags are the flags of most recordings.
 var usualFlags = []string{"-s", "local_cwd", "-cfg", "log_dir=$LOGS", "--workspace="}
 
 func checkRules(t *testing.T, rules []rule) {
@@ -60,17 +60,17 @@ func (r rule) check(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	for _, m := range r.says {
+	for _, m := range r.stderr {
 		if !regexp.MustCompile(m).MatchString(o.errors) {
-			t.Errorf("stderr does not say %q", m)
+			t.Errorf("stderr does not match %q", m)
 		}
 	}
 	if r.quiet && o.errors != "" {
-		t.Error("there was nothing to say on stderr")
+		t.Error("want an empty stderr")
 	}
 }
 
-// step is a member or an index in a path such as "app.roles[0].env".
+// step matches a member or an index in a path such as "app.roles[0].env".
 var step = regexp.MustCompile(`[^.\[\]]+|\[\d+]`)
 
 // at returns the value at a path.
@@ -83,11 +83,11 @@ func at(t *testing.T, v any, path string) any {
 		case []any:
 			i, err := strconv.Atoi(s[1 : len(s)-1])
 			if err != nil || i >= len(here) {
-				t.Fatalf("no %s of %s in %s", s, path, text(here))
+				t.Fatalf("got %s, want %s of %s", text(here), s, path)
 			}
 			v = here[i]
 		default:
-			t.Fatalf("no %s of %s: found %s", s, path, text(v))
+			t.Fatalf("got %s, want %s of %s", text(v), s, path)
 		}
 	}
 	return v

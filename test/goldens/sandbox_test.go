@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// fakeSMI stands for a machine with eight GPUs.
+// fakeSMI is a fake nvidia-smi of a machine with eight GPUs.
 const fakeSMI = `#!/bin/sh
 for i in 0 1 2 3 4 5 6 7; do echo "GPU $i: Fake (UUID: GPU-$i)"; done
 `
 
-// sandbox is a temporary folder with what the recorded runs had around them.
+// sandbox is a temporary folder with the files of the recorded runs.
 type sandbox struct {
 	root    string
-	folders map[string]string // placeholder, as in the recordings, to path
+	folders map[string]string // path by placeholder, as in the recordings
 }
 
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	// Not t.TempDir: the names of the tests in its path have commas, which mean something in -cfg.
+	// Not t.TempDir: its path contains the name of the test, and commas have a meaning in -cfg.
 	temp, err := os.MkdirTemp("", "torchx-goldens-")
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
-	root, err := filepath.EvalSymlinks(temp) // programs see their folder without links
+	root, err := filepath.EvalSymlinks(temp) // programs get their folder without links
 	must(t, err)
 	s := &sandbox{root: root, folders: map[string]string{}}
 	for placeholder, name := range map[string]string{
@@ -56,7 +56,7 @@ func (s *sandbox) read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// write makes a file that may be executed, and its folder.
+// write creates an executable file and its folder.
 func (s *sandbox) write(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join(s.root, name)
@@ -64,22 +64,22 @@ func (s *sandbox) write(t *testing.T, name, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o700))
 }
 
-// places are the placeholders, longest first: $CASEROOT begins like $CASES.
-var places = regexp.MustCompile(`\$(CASEROOT|CASES|HOME|LOGS|PEER|CFG)`)
+// placeholders matches all placeholders, longest first.
+var placeholders = regexp.MustCompile(`\$(CASEROOT|CASES|HOME|LOGS|PEER|CFG)`)
 
-// fill puts paths in the place of placeholders.
+// fill replaces placeholders by paths.
 func (s *sandbox) fill(text string) string {
-	return places.ReplaceAllStringFunc(text, func(p string) string { return s.folders[p] })
+	return placeholders.ReplaceAllStringFunc(text, func(p string) string { return s.folders[p] })
 }
 
-// outcome is how a command line ended.
+// outcome is the exit code and output of a command line.
 type outcome struct {
 	code        int
 	out, errors string
 }
 
-// torchx runs a command line with exactly the environment vars, in $CASES or
-// the folder in below it.
+// torchx runs a command line with exactly the environment vars, in $CASES or the folder in
+// below it.
 func (s *sandbox) torchx(t *testing.T, vars map[string]string, in string, argv ...string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -91,7 +91,7 @@ func (s *sandbox) torchx(t *testing.T, vars map[string]string, in string, argv .
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = filepath.Join(s.folders["$CASES"], in)
 	names := slices.Sorted(maps.Keys(vars))
-	slices.Reverse(names) // the recorded shell had FOO_B before FOO_A
+	slices.Reverse(names) // in the recordings FOO_B precedes FOO_A
 	for _, k := range names {
 		c.Env = append(c.Env, k+"="+s.fill(vars[k]))
 	}
@@ -106,7 +106,7 @@ func (s *sandbox) torchx(t *testing.T, vars map[string]string, in string, argv .
 	return outcome{c.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// files lists what is in the sandbox.
+// files lists the files of the sandbox.
 func (s *sandbox) files(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -117,43 +117,42 @@ func (s *sandbox) files(t *testing.T) []string {
 	return all
 }
 
-// dryrun is torchx for a plan. A plan is a pure computation, so that nothing may
-// be made: no home, no log folder, no file.
+// dryrun runs torchx and checks that it creates no file: a plan is a pure computation.
 func (s *sandbox) dryrun(t *testing.T, vars map[string]string, in string, argv ...string) outcome {
 	t.Helper()
 	before := s.files(t)
 	o := s.torchx(t, vars, in, argv...)
 	if after := s.files(t); !slices.Equal(before, after) {
-		t.Errorf("the dry run made or removed files\nbefore %q\nafter  %q", before, after)
+		t.Errorf("the dry run created or removed files\nbefore %q\nafter  %q", before, after)
 	}
 	o.checkMessages(t)
 	return o
 }
 
-// checkMessages checks what people read: warnings, then for a failure exactly one
-// line that says what is wrong. The place in a component's source may follow, indented.
+// checkMessages checks stderr: warnings, then for a failure exactly one line with the
+// error, which the position in the component's source may follow, indented.
 func (o outcome) checkMessages(t *testing.T) {
 	t.Helper()
-	wrong := 0
+	failures := 0
 	for line := range strings.Lines(o.errors) {
 		switch {
 		case strings.HasPrefix(line, "torchx: error: "):
-			wrong++
-		case strings.HasPrefix(line, "  ") && wrong == 1, strings.HasPrefix(line, "torchx: warning: ") && wrong == 0:
+			failures++
+		case strings.HasPrefix(line, "  ") && failures == 1, strings.HasPrefix(line, "torchx: warning: ") && failures == 0:
 		default:
 			t.Errorf("unexpected line on stderr: %q", line)
 		}
 	}
-	if (o.code != 0) != (wrong == 1) {
-		t.Errorf("exit code %d with %d error lines", o.code, wrong)
+	if (o.code != 0) != (failures == 1) {
+		t.Errorf("got exit code %d with %d lines of errors", o.code, failures)
 	}
 	if o.code != 0 && o.out != "" {
-		t.Errorf("a failure printed to stdout: %q", o.out)
+		t.Errorf("got stdout %q of a failure, want none", o.out)
 	}
 	if strings.ContainsAny(o.errors, "\x1b\r") {
-		t.Errorf("control characters off a terminal: %q", o.errors)
+		t.Errorf("got control characters without a terminal: %q", o.errors)
 	}
 	if n := strings.Count(o.errors, " ignores: "); n > 1 {
-		t.Errorf("what is ignored is said in %d lines", n)
+		t.Errorf("got %d lines about ignored settings, want one", n)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// object is a JSON object that knows the order of its members.
+// object is a JSON object that keeps the order of its members.
 type object []member
 
 type member struct {
@@ -33,7 +33,7 @@ func (o object) keys() []string {
 	return keys
 }
 
-// decode reads one JSON value: an object, a []any, a string, a json.Number, a bool or nil.
+// decode returns a JSON value: an object, a []any, a string, a json.Number, a bool or nil.
 func decode(t *testing.T, text string) any {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -43,7 +43,7 @@ func decode(t *testing.T, text string) any {
 		t.Fatalf("read JSON: %v\n%s", err, text)
 	}
 	if d.More() {
-		t.Fatalf("more than one JSON value:\n%s", text)
+		t.Fatalf("got more than one JSON value:\n%s", text)
 	}
 	return v
 }
@@ -92,12 +92,11 @@ func items(d *json.Decoder) (any, error) {
 	return list, err
 }
 
-// anyText stands, in what is wanted, for a text that is checked elsewhere.
+// anyText is a wanted value that matches any text.
 const anyText = "<any text>"
 
-// compare returns where got differs from want, a line for each place. Members of
-// an object must be the same ones in the same order, except below a path that
-// unordered names.
+// compare returns the differences of got from want, one per path. Members of an object must
+// have the same order, except at the paths in unordered.
 func compare(path string, want, got any, unordered ...string) (diffs []string) {
 	switch w := want.(type) {
 	case object:
@@ -147,7 +146,7 @@ func compareLists(path string, want, got []any, unordered []string) (diffs []str
 	return diffs
 }
 
-// sameNumber: 1 and 1.0 are the same to a reader of JSON.
+// sameNumber reports whether two numbers are equal in JSON, as 1 and 1.0 are.
 func sameNumber(a, b json.Number) bool {
 	x, err1 := a.Float64()
 	y, err2 := b.Float64()
@@ -161,7 +160,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// text writes a value as compact JSON.
+// text returns a value as compact JSON.
 func text(v any) string {
 	switch v := v.(type) {
 	case object:

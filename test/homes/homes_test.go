@@ -1,15 +1,14 @@
 //go:build unix
 
-// Package homes keeps TORCHX_HOME folders that earlier versions wrote, and checks
-// that this version reads them. A home is never changed and never regenerated:
-// home.tar.gz holds the files that the old program wrote. A later format gets a
-// new folder beside v1.
+// Package homes keeps TORCHX_HOME folders that earlier versions wrote, and checks that this
+// version reads them. A home is never changed or regenerated: home.tar.gz has the files that
+// the old program wrote. A later format gets a new folder next to v1.
 //
-// v1 has local apps that succeeded, failed with an error file, failed after two
-// retries, had two roles, were cancelled, outgrew log_max_size and wrote to a
-// log_dir; two removed apps, one of which left its logs; one whose log was read
-// with --new; and one whose agent was killed, with its lock still in live/. Nothing
-// of that one can be taken for a process of this machine: its boot id is zero.
+// v1 has local apps that succeeded, failed with an error file, failed after two retries, had
+// two roles, were canceled, exceeded log_max_size and wrote to a log_dir; two removed apps,
+// one with kept logs; one whose log was read with --new; and one whose agent was killed,
+// with its lock still in live/. No process of this machine matches that app: its boot ID is
+// zero.
 package homes
 
 import (
@@ -34,12 +33,12 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// recordedHome is where the home was when it was written; the test moves it.
+// recordedHome is the path of the home when it was written. The test moves it.
 const recordedHome = "/tmp/torchx-home"
 
-// TestV1 runs the commands of v1/transcript.txt and compares what they print with
-// the transcript, which the version that wrote the home has printed. Edit it by
-// hand, and only where a command prints something else on purpose.
+// TestV1 runs the commands of v1/transcript.txt and compares their output with the
+// transcript, which the version that wrote the home printed. Edit it by hand, and only if
+// the output of a command changes intentionally.
 func TestV1(t *testing.T) {
 	t.Parallel()
 	program := build(t)
@@ -62,7 +61,7 @@ func TestV1(t *testing.T) {
 			A: difflib.SplitLines(string(want)), B: difflib.SplitLines(got.String()),
 			FromFile: "v1/transcript.txt", ToFile: "this version", Context: 3,
 		})
-		t.Errorf("this version reads the home differently; mend the program, not the home:\n%s", diff)
+		t.Errorf("this version reads the home differently: fix the program, not the home:\n%s", diff)
 	}
 }
 
@@ -75,7 +74,7 @@ func build(t *testing.T) string {
 	return program
 }
 
-// unpack writes a tar.gz of files, folders and hard links.
+// unpack extracts a tar.gz of files, folders and hard links.
 func unpack(t *testing.T, archive, dir string) {
 	t.Helper()
 	data, err := os.ReadFile(archive)
@@ -117,7 +116,7 @@ func unpackOne(r io.Reader, h *tar.Header, dir string) error {
 	return fmt.Errorf("%s is neither a file, a folder nor a hard link", h.Name)
 }
 
-// move replaces the path of the recorded home in its files and its history.
+// move replaces the recorded path of the home in its files and its history.
 func move(t *testing.T, home string) {
 	t.Helper()
 	err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
@@ -148,7 +147,7 @@ func move(t *testing.T, home string) {
 	}
 }
 
-// run returns what a command prints and its exit code, with the recorded home's path.
+// run returns the output and exit code of a command, with the recorded path of the home.
 func run(t *testing.T, program, home string, started time.Time, args []string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -170,7 +169,7 @@ var (
 	moment    = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 )
 
-// section is a stream of a command's output; times after the test's start are NOW.
+// section returns one stream of a command's output. Times after the test's start become NOW.
 func section(name, text, home string, started time.Time) string {
 	if text == "" {
 		return ""

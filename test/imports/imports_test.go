@@ -1,6 +1,5 @@
-// Package imports checks that imports between the packages of this module go
-// one way, by folder and by package. It reads the imports of all packages from
-// `go list`; tests may import what they need.
+// Package imports checks that the imports between the packages of this module go one way,
+// by folder and by package, with the output of `go list`. Tests may import any package.
 package imports
 
 import (
@@ -31,8 +30,8 @@ var folders = map[string][]string{
 	"test":       {"cmd", "starlark", "backends", "state", "runtime", "components", "docs"},
 }
 
-// allowed lists, for each package below cmd and test, the packages of ours that
-// it may import; a name that ends in "/..." stands for all below it.
+// allowed lists, for each package that is not below cmd or test, the packages of this
+// module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
@@ -102,8 +101,8 @@ var allowed = map[string][]string{
 	"docs": {},
 }
 
-// shared lists, for each package that rooms share, the others below cmd/internal that it
-// may import. All other packages there are rooms, which hold commands.
+// shared lists, for each package that rooms share, the packages below cmd/internal that it
+// may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
 	"follow":   {"program", "tty", "ui"},
 	"grammar":  {"ui"},
@@ -113,10 +112,10 @@ var shared = map[string][]string{
 	"ui":       {},
 }
 
-// besides lists rooms that a room imports: completion asks app for states and orders.
-var besides = map[string][]string{"complete": {"app"}}
+// extraRooms lists the rooms that a room may import: complete uses the states and orders of app.
+var extraRooms = map[string][]string{"complete": {"app"}}
 
-// external lists the packages of ours that may import a module, by its prefix.
+// external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
 	"go.starlark.net/":          {"starlark/"},
 	"modernc.org/sqlite":        {"state"},
@@ -145,7 +144,7 @@ func TestImportsGoDown(t *testing.T) {
 		check(t, strings.TrimPrefix(p.ImportPath, "torchx/"), p.Imports)
 	}
 	if seen < len(allowed) {
-		t.Errorf("go list shows %d packages, the rules name %d", seen, len(allowed))
+		t.Errorf("got %d packages from go list, want the %d of the rules", seen, len(allowed))
 	}
 }
 
@@ -164,7 +163,7 @@ func check(t *testing.T, name string, imports []string) {
 		}
 	}
 	if _, ok := allowed[name]; !ok && !isTop(name) {
-		t.Errorf("package %s has no rule: say in this file what it may import", name)
+		t.Errorf("package %s has no rule: list its imports in this file", name)
 	}
 }
 
@@ -173,7 +172,7 @@ func checkFolder(t *testing.T, name, other string) {
 	from, to := folderOf(name), folderOf(other)
 	may, ok := folders[from]
 	if !ok {
-		t.Errorf("folder %s of package %s has no rule: say in this file what it may import", from, name)
+		t.Errorf("folder %s of package %s has no rule: list its imports in this file", from, name)
 	}
 	if from != to && !slices.Contains(may, to) {
 		t.Errorf("%s may not import %s: folder %s imports only %q of the other folders", name, other, from, may)
@@ -194,8 +193,8 @@ func checkPackage(t *testing.T, name, other string) {
 	t.Errorf("%s may not import %s: its rule is %q", name, other, allowed[name])
 }
 
-// checkRoom checks the imports between packages below cmd/internal: only main imports
-// rooms, and rooms import what they share.
+// checkRoom checks the imports between packages below cmd/internal: rooms import only
+// shared packages, and only main imports rooms.
 func checkRoom(t *testing.T, name, other string) {
 	t.Helper()
 	to, isInternal := strings.CutPrefix(other, "cmd/internal/")
@@ -205,7 +204,7 @@ func checkRoom(t *testing.T, name, other string) {
 	}
 	may, isShared := shared[from]
 	if !isShared {
-		may = append(slices.Collect(maps.Keys(shared)), besides[from]...)
+		may = append(slices.Collect(maps.Keys(shared)), extraRooms[from]...)
 	}
 	if !slices.Contains(may, to) {
 		t.Errorf("%s may not import %s: of the packages below cmd/internal it imports only %q", name, other, may)
@@ -217,7 +216,7 @@ func folderOf(name string) string {
 	return folder
 }
 
-// isTop reports whether a package may import every package that its folder may.
+// isTop reports whether only the rule of its folder applies to a package.
 func isTop(name string) bool { return name == "test" || under(name, []string{"cmd/", "test/"}) }
 
 func under(name string, prefixes []string) bool {

@@ -18,7 +18,7 @@ import (
 
 const fortyLines = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.2; done"
 
-// deleteJobs deletes what runs the namespace's apps, as a user without torchx does.
+// deleteJobs deletes the Jobs of the namespace's apps, as another client does.
 func (h *home) deleteJobs() {
 	h.Helper()
 	background := metav1.DeletePropagationBackground
@@ -29,7 +29,7 @@ func (h *home) deleteJobs() {
 	h.eventually("no pods", func() bool { return len(h.phases()) == 0 })
 }
 
-// archived returns the text of a file of the only archive.
+// archived returns the text of a file in the only archive, "" if it does not exist.
 func (h *home) archived(name string) string {
 	h.Helper()
 	found, err := filepath.Glob(filepath.Join(h.dir, "archive", "*", name))
@@ -43,8 +43,8 @@ func (h *home) archived(name string) string {
 	return string(text)
 }
 
-// TestArchiveAgent: with archive=true all lines and the end are kept, though nobody
-// looks on and the agent is killed in between.
+// TestArchiveAgent: with archive=true all lines and the result are kept, without another
+// command and although the agent is killed.
 func TestArchiveAgent(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -59,14 +59,14 @@ func TestArchiveAgent(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	h.torchx("list") // whatever command comes next starts another one
+	h.torchx("list") // the next command restarts the agent
 	h.eventually("the end in the archive", func() bool { return strings.Contains(h.archived("archive.json"), `"done":true`) })
 	h.deleteJobs()
 	if s := h.status(handle); s.State != spec.Succeeded {
 		t.Errorf("got %+v, want s.State == spec.Succeeded", s)
 	}
 	r := h.torchx("log", handle)
-	complete(t, "log of what is gone", r.stdout, 2, 40, 0)
+	complete(t, "log of a deleted app", r.stdout, 2, 40, 0)
 	if r.code != 0 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "is gone") {
 		t.Errorf(`got %+v, want r.code == 0 and Count(r.stderr, "\n") == 1 and Contains(r.stderr, "is gone")`, r)
 	}
@@ -74,15 +74,15 @@ func TestArchiveAgent(t *testing.T) {
 		t.Errorf("got %+v, want r.code == 0", r)
 	}
 	if left, err := filepath.Glob(filepath.Join(h.dir, "archive", "*", "replicas")); err != nil || len(left) > 0 {
-		t.Errorf("%v is left, %v", left, err)
+		t.Errorf("got %v, %v, want no archived replicas", left, err)
 	}
 	if r := h.torchx("log", handle); r.code != 1 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "torchx delete") {
 		t.Errorf(`got %+v, want r.code == 1 and Count(r.stderr, "\n") == 1 and Contains(r.stderr, "torchx delete")`, r)
 	}
 }
 
-// TestLogsBeforeCancel: what replicas wrote until they are cancelled is kept, and it
-// is said what is not.
+// TestLogsBeforeCancel: lines written before a cancellation are kept, and a warning names
+// the lines that are lost.
 func TestLogsBeforeCancel(t *testing.T) {
 	t.Parallel()
 	for _, gang := range forms {
@@ -93,8 +93,8 @@ func TestLogsBeforeCancel(t *testing.T) {
 			h.eventually("a pod", func() bool { return h.phases()["Running"] == 1 })
 			h.eventually("its line", func() bool { return h.torchx("log", handle).stdout == "r/0 before\n" })
 			r := h.torchx("cancel", "--wait", handle)
-			if r.code != 0 || !strings.Contains(r.stderr, "what replicas write while they stop is lost") {
-				t.Errorf(`got %+v, want r.code == 0 and Contains(r.stderr, "what replicas write while they stop is lost")`, r)
+			if r.code != 0 || !strings.Contains(r.stderr, "lines written while replicas stop are lost") {
+				t.Errorf(`got %+v, want r.code == 0 and Contains(r.stderr, "lines written while replicas stop are lost")`, r)
 			}
 			h.eventually("no pods", func() bool { return len(h.phases()) == 0 || gang == "volcano" })
 			if r := h.torchx("log", handle); !strings.HasPrefix(r.stdout, "r/0 before\n") || r.code != 0 {
@@ -104,8 +104,8 @@ func TestLogsBeforeCancel(t *testing.T) {
 	}
 }
 
-// TestLogsOfWait: whoever waited for the end can read all attempts' lines, also where
-// the cluster has deleted the pods at once.
+// TestLogsOfWait: after a wait for the end, the lines of all attempts can be read, also if
+// the cluster has deleted the pods immediately.
 func TestLogsOfWait(t *testing.T) {
 	t.Parallel()
 	for _, gang := range forms {
@@ -132,13 +132,13 @@ func TestLogsOfWait(t *testing.T) {
 	}
 }
 
-// runWaiting are the arguments of a run that waits without showing the output.
+// runWaiting returns the arguments of a run that waits without showing output.
 func (h *home) runWaiting(cfg string, args ...string) []string {
 	return append([]string{"run", "--wait"}, h.runArgs(cfg, args...)[1:]...)
 }
 
-// TestLogsNobodyArchived: one clear line.
-func TestLogsNobodyArchived(t *testing.T) {
+// TestLogsNotArchived: the log of a deleted app that was not archived is one clear error.
+func TestLogsNotArchived(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	handle := h.start("gang=job", "--script", "echo lost")
@@ -149,8 +149,7 @@ func TestLogsNobodyArchived(t *testing.T) {
 	}
 }
 
-// TestLogsElsewhere: what was read of an app of another machine stays when that one
-// deletes the app.
+// TestLogsElsewhere: lines that another machine has read are kept when the app is deleted.
 func TestLogsElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -16,11 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// away is how long the server is gone: longer than a TCP connection or a back-off
-// that is not meant for it would bear.
+// away is how long the server is unreachable: longer than a TCP connection or a usual
+// back-off lasts.
 const away = 20 * time.Second
 
-// background is a command that runs beside the test.
+// background is a command that runs in the background.
 type background struct {
 	cmd       *exec.Cmd
 	out, errs *bytes.Buffer
@@ -36,8 +36,8 @@ func (h *home) background(args ...string) *background {
 	return b
 }
 
-// TestServerAway: wait and log -t, begun before the API server goes away for 20
-// seconds, go on when it is back: no line is lost, none comes twice.
+// TestServerAway: wait and log -t survive 20 seconds without the API server: no line is lost
+// or repeated.
 func TestServerAway(t *testing.T) {
 	t.Parallel()
 	const lines = 60
@@ -46,7 +46,7 @@ func TestServerAway(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			proxy := h.cluster.Proxy(t)
-			h.env = append(h.env, "KUBECONFIG="+proxy.Kubeconfig) // of the app, from now on
+			h.env = append(h.env, "KUBECONFIG="+proxy.Kubeconfig) // the kubeconfig of the app from now on
 			handle := h.start("gang="+gang, "--script", fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i; sleep 0.7; done; exit 7", lines))
 			waiting, reading := h.background("wait", handle), h.background("log", "-t", handle)
 			h.eventually("the first lines", func() bool { return strings.Contains(h.torchx("log", handle).stdout, "line 5") })
@@ -64,9 +64,9 @@ func TestServerAway(t *testing.T) {
 	}
 }
 
-// TestManyLogs: the logs of 100 pods, followed at once while the API server is
-// restarted, are complete, and every line is there once.
-func TestManyLogs(t *testing.T) { // not beside others: it restarts their server
+// TestManyLogs: the logs of 100 pods, followed together while the API server restarts, have
+// every line once.
+func TestManyLogs(t *testing.T) { // not parallel: it restarts the server of all tests
 	h := newHome(t)
 	const replicas, bursts, burst = 100, 60, 10
 	script := fmt.Sprintf("i=0; while [ $i -lt %d ]; do n=0; while [ $n -lt %d ]; do n=$((n+1)); echo line $((i*%[2]d+n)); done; i=$((i+1)); sleep 1; done", bursts, burst)
@@ -75,21 +75,21 @@ func TestManyLogs(t *testing.T) { // not beside others: it restarts their server
 	h.within(3*testTimeout, "all pods run", func() bool { n := h.phases(); return n["Running"]+n["Succeeded"] == replicas })
 	t.Logf("%d pods run after %v: %v", replicas, time.Since(begun), h.phases())
 	reading, count := h.background("log", "-t", handle), h.countPods()
-	time.Sleep(5 * time.Second) // into the middle of the lines
+	time.Sleep(5 * time.Second) // restart in the middle of the lines
 	h.restartServer()
 	r := h.wait(reading.cmd, reading.out, reading.errs)
 	if r.code != 0 {
 		t.Errorf("log -t: exit code %d, %s, want r.code == 0", r.code, r.stderr)
 	}
-	// A Job controller that has lost its server may start a replica twice, which
-	// Kubernetes allows: then the lines of both pods are there, one after the other.
+	// A Job controller that loses its server may start a replica twice, which Kubernetes
+	// allows. The log then has the lines of both pods, one after the other.
 	twice := count() - replicas
 	complete(t, "log -t", r.stdout, replicas, bursts*burst, twice)
 	complete(t, "log", h.torchx("log", handle).stdout, replicas, bursts*burst, twice)
 }
 
-// countPods looks at the namespace's pods, as long as the server answers, until the
-// function that it returns is called, which tells how many different ones there were.
+// countPods polls the namespace's pods until the returned function is called, which returns
+// the number of different pods.
 func (h *home) countPods() func() int {
 	ctx, cancel := context.WithCancel(context.Background())
 	found := make(chan int)
@@ -110,11 +110,11 @@ func (h *home) countPods() func() int {
 	}
 }
 
-// restartServer kills the API server of the test cluster, and starts it again.
+// restartServer kills and restarts the API server of the test cluster.
 func (h *home) restartServer() {
 	h.Helper()
 	if os.Getenv("K8S_STATE") == "" {
-		h.Fatal("only the server of test/cluster can be restarted, and K8S_STATE is not set: run this by `make e2e-k8s`")
+		h.Fatal("K8S_STATE is not set, so the cluster is not one of test/cluster: run this test by `make e2e-k8s`")
 	}
 	for _, args := range [][]string{{"stop", "apiserver"}, {"up"}} {
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
@@ -125,8 +125,8 @@ func (h *home) restartServer() {
 	}
 }
 
-// complete checks that each replica's lines are "line 1" to "line n", each once, in
-// order; twice is how many replicas may begin again.
+// complete checks that each replica's lines are "line 1" to "line n", each once, in order.
+// Up to twice replicas may begin again.
 func complete(t *testing.T, what, text string, replicas, lines, twice int) {
 	t.Helper()
 	got := make([]int, replicas)
@@ -143,13 +143,13 @@ func complete(t *testing.T, what, text string, replicas, lines, twice int) {
 			got[id] = 0
 		}
 		if err != nil || id >= replicas || n != got[id]+1 {
-			t.Fatalf("%s: replica %d has %q after line %d", what, id, line, got[id])
+			t.Fatalf("%s: replica %d: got %q after line %d", what, id, line, got[id])
 		}
 		got[id]++
 	}
 	for id, n := range got {
 		if n != lines {
-			t.Errorf("%s: replica %d has %d lines, want %d", what, id, n, lines)
+			t.Errorf("%s: replica %d: got %d lines, want %d", what, id, n, lines)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"torchx/test/enginetest"
 )
 
-// forwardVariable makes this program forward connections, see clustertest.Forward;
-// its value is the address and the socket.
+// forwardVariable makes this program forward connections, see clustertest.Forward. Its value
+// is the address and the socket.
 const forwardVariable = "TORCHX_TEST_FORWARD"
 
-// TestWorkspace: the folder is patched into an image, pushed to image_repo, and the
-// node pulls and runs that; with another file it is another image.
+// TestWorkspace: an image with the folder is built and pushed to image_repo, and the node
+// runs it. A changed file makes another image.
 func TestWorkspace(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -36,18 +36,18 @@ func TestWorkspace(t *testing.T) {
 		}
 		for _, p := range h.cluster.Pods(t, h.namespace, "app.kubernetes.io/instance="+instance(strings.TrimSpace(r.stdout))) {
 			if image := p.Spec.Containers[0].Image; !strings.HasPrefix(image, host+"/team/x:") || p.Status.ContainerStatuses[0].ImageID == "" {
-				t.Errorf("%s: pod %s runs %s", gang, p.Name, image)
+				t.Errorf("%s: got image %s in pod %s, want the pushed one", gang, image, p.Name)
 			}
 		}
 	}
 }
 
-// reach lets an engine that was started in a network of its own push to the registry.
+// reach lets an engine with its own network push to the registry.
 func reach(t *testing.T, engine *enginetest.Engine, host, socket string) {
 	t.Helper()
-	cmd := engine.Beside(os.Args[0])
+	cmd := engine.InNetwork(os.Args[0])
 	if filepath.Base(cmd.Args[0]) != "nsenter" {
-		return // it is in ours
+		return // it shares the network of the tests
 	}
 	cmd.Env = append(os.Environ(), forwardVariable+"="+host+" "+socket)
 	if err := cmd.Start(); err != nil {

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package kubernetes runs the torchx program on a real Kubernetes cluster, as its
-// users do: gangs, images, trainings, a server that goes away, and what is said of
-// mistakes. `make e2e-k8s` starts the cluster.
+// Package kubernetes runs the torchx program on a real Kubernetes cluster, as users do:
+// gangs, images, training, a server that becomes unreachable, and mistakes. `make e2e-k8s`
+// starts the cluster.
 package kubernetes
 
 import (
@@ -24,10 +24,10 @@ import (
 
 const testTimeout = 3 * time.Minute
 
-// forms are what can run an app's replicas.
+// forms lists the values of the option gang.
 var forms = []string{"volcano", "jobset", "job"}
 
-// program is torchx as it is built for all tests.
+// program is the torchx binary of all tests.
 var program string
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
@@ -54,22 +54,22 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// component runs one shell script; parts of it can be wrong.
+// component runs a shell script, with arguments for mistakes.
 const component = `
 def app(script = "true", image = "` + clustertest.Image + `", entrypoint = "sh", num_replicas = 1,
         cpu = 0, gpu = 0, max_retries = 0, policy = "APPLICATION", overlay = ""):
     """A shell script
 
     Args:
-        script (str): what each replica runs
-        image (str): where
-        entrypoint (str): what runs it
-        num_replicas (int): how many
-        cpu (int): CPUs of each
-        gpu (int): GPUs of each
-        max_retries (int): how often it starts again
-        policy (str): what starts again
-        overlay (str): JSON of a pod
+        script (str): script of each replica
+        image (str): image of the containers
+        entrypoint (str): program that runs the script
+        num_replicas (int): number of replicas
+        cpu (int): CPUs of each replica
+        gpu (int): GPUs of each replica
+        max_retries (int): number of restarts
+        policy (str): retry policy
+        overlay (str): pod overlay as JSON
     """
     return specs.AppDef(name = "app", roles = [specs.Role(
         name = "r", image = image, entrypoint = entrypoint, args = ["-c", script.replace("$", "$$")],
@@ -79,13 +79,13 @@ def app(script = "true", image = "` + clustertest.Image + `", entrypoint = "sh",
     )])
 `
 
-// home is a TORCHX_HOME and a namespace of the cluster.
+// home is a TORCHX_HOME with a namespace of the cluster.
 type home struct {
 	*testing.T
 	cluster   *clustertest.Cluster
 	namespace string
 	dir       string
-	work      string // where commands run; t.star has the component
+	work      string // working directory of commands; t.star has the component
 	env       []string
 }
 
@@ -127,7 +127,7 @@ func (h *home) finish(cmd *exec.Cmd) result {
 	return h.wait(cmd, &out, &errs)
 }
 
-// wait ends a command that takes too long.
+// wait waits for a command, and kills it after testTimeout.
 func (h *home) wait(cmd *exec.Cmd, out, errs *bytes.Buffer) result {
 	h.Helper()
 	timer := time.AfterFunc(testTimeout, func() { _ = cmd.Process.Kill() })
@@ -140,7 +140,7 @@ func (h *home) wait(cmd *exec.Cmd, out, errs *bytes.Buffer) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// run runs the component; cfg can be "".
+// run runs the component; cfg may be "".
 func (h *home) run(cfg string, args ...string) result {
 	h.Helper()
 	return h.torchx(h.runArgs(cfg, args...)...)
@@ -162,7 +162,7 @@ func (h *home) start(cfg string, args ...string) string {
 	return handle
 }
 
-// status is a part of `status --json`.
+// status is a part of the output of `status --json`.
 type status struct {
 	State       spec.State `json:"state"`
 	NumRestarts int        `json:"num_restarts"`

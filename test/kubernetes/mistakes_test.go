@@ -3,6 +3,8 @@
 package kubernetes
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,7 +15,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// errorLine is the one line of the command's error.
+// errorLine returns the command's error, which must be one line.
 func (h *home) errorLine(r result) string {
 	h.Helper()
 	var found []string
@@ -23,14 +25,14 @@ func (h *home) errorLine(r result) string {
 		}
 	}
 	if len(found) != 1 {
-		h.Errorf("want one line with an error: %+v", r)
+		h.Errorf("got %+v, want one line with an error", r)
 		return ""
 	}
 	return found[0]
 }
 
-// refused checks that a command fails with one line, and nothing is left of it. What
-// the cluster refuses is on record by its handle.
+// refused checks that a command fails with one line and leaves no objects. If the cluster
+// refuses the app, it is in the history.
 func (h *home) refused(what string, r result, want string) {
 	h.Helper()
 	code := 125
@@ -38,7 +40,7 @@ func (h *home) refused(what string, r result, want string) {
 		code = 1
 	}
 	if line := h.errorLine(r); r.code != code || !regexp.MustCompile(want).MatchString(line) {
-		h.Errorf("%s: exit code %d, stdout %q; %q, want %q", what, r.code, r.stdout, line, want)
+		h.Errorf("%s: got exit code %d, stdout %q, error %q, want %q", what, r.code, r.stdout, line, want)
 	}
 	for _, kind := range [][2]string{{"batch/v1", "Job"}, {"batch.volcano.sh/v1alpha1", "Job"}, {"jobset.x-k8s.io/v1alpha2", "JobSet"}, {"v1", "Service"}} {
 		list, err := h.cluster.Of(h.namespace, kind[0], kind[1]).List(h.Context(), metav1.ListOptions{})
@@ -46,13 +48,13 @@ func (h *home) refused(what string, r result, want string) {
 			h.Fatal(err)
 		}
 		for _, o := range list.Items {
-			h.Errorf("%s: it left the %s %s", what, kind[1], o.GetName())
+			h.Errorf("%s: got the %s %s, want no objects", what, kind[1], o.GetName())
 		}
 	}
 }
 
-// TestRefused: what the cluster would refuse, or take and never run, is refused at
-// once, in every form that has it.
+// TestRefused: apps that the cluster would refuse, or accept and never run, are refused
+// before their submission.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -73,7 +75,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestQuota: what a quota does not allow is said, and nothing starts.
+// TestQuota: a quota that is exceeded is reported, and no pod starts.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -84,17 +86,17 @@ func TestQuota(t *testing.T) {
 	})
 	for _, gang := range forms {
 		r := h.run("gang=" + gang)
-		if r.code == 0 { // taken: then its state tells
+		if r.code == 0 { // accepted: the status shows it
 			handle := strings.TrimSpace(r.stdout)
-			h.eventually(gang+": a word about the quota", func() bool { return strings.Contains(h.status(handle).Msg, "quota") })
+			h.eventually(gang+": the quota in the status", func() bool { return strings.Contains(h.status(handle).Msg, "quota") })
 			continue
 		}
 		h.refused(gang, r, `quota`)
 	}
 }
 
-// TestAccess: without a kubeconfig, a server, valid credentials or rights, each
-// command says so in one line.
+// TestAccess: without a kubeconfig, a server, valid credentials or rights, each command fails
+// with one line that explains it.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -109,24 +111,24 @@ func TestAccess(t *testing.T) {
 		h.env = append(env[:len(env):len(env)], "KUBECONFIG="+test.kubeconfig)
 		for _, args := range [][]string{h.runArgs("gang=job"), {"list", "-b", "kubernetes", "-cfg", "namespace=" + h.namespace}} {
 			code := 1
-			if what != "no file" && args[0] == "run" { // it is on record
+			if what != "no file" && args[0] == "run" { // the app is in the history
 				code = 125
 			}
 			r := h.torchx(args...)
 			if line := h.errorLine(r); r.code != code || !regexp.MustCompile(test.want).MatchString(line) {
-				t.Errorf("%s: %s: exit code %d, %q, want %q", what, args[0], r.code, line, test.want)
+				t.Errorf("%s: %s: got exit code %d, %q, want %q", what, args[0], r.code, line, test.want)
 			}
 		}
 		h.env = env
 	}
-	// The app goes on where it was submitted to, whatever $KUBECONFIG says now.
+	// torchx remembers the kubeconfig of the app.
 	h.env = append(h.env, "KUBECONFIG=/no/such")
 	if r := h.torchx("wait", handle); r.code != 0 {
 		t.Errorf("wait: %+v, want r.code == 0", r)
 	}
 }
 
-// TestHandles: a handle without its namespace is explained.
+// TestHandles: the error for a handle without a namespace shows a complete one.
 func TestHandles(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -138,7 +140,7 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// TestWaits: status says what an app waits for that cannot start, in every form.
+// TestWaits: in every form, status and wait show what a pending app waits for.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	for _, gang := range forms {
@@ -154,8 +156,9 @@ func TestWaits(t *testing.T) {
 				"label": {[]string{"--overlay", `{"spec": {"nodeSelector": {"no": "such"}}}`}, []string{"selector"}},
 			} {
 				handle := h.start("gang="+gang, test.args...)
+				explained := h.explains(handle)
 				var last status
-				h.eventually(what+": a word about it", func() bool {
+				h.eventually(what+" in the status", func() bool {
 					last = h.status(handle)
 					for _, w := range test.words {
 						if !strings.Contains(last.Msg, w) {
@@ -165,6 +168,7 @@ func TestWaits(t *testing.T) {
 					return last.State == spec.Pending && !strings.Contains(last.Msg, "\n")
 				})
 				t.Logf("%s: %s", what, last.Msg)
+				h.eventually(what+" on the screen of wait", explained)
 				if r := h.torchx("cancel", handle, "--wait"); r.code != 0 || h.status(handle).State != spec.Cancelled {
 					t.Errorf("%s: cancel: %+v, then %+v, want r.code == 0 and h.status(handle).State == spec.Cancelled", what, r, h.status(handle))
 				}
@@ -173,7 +177,27 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestEnds: what ended an app is its result, and its exit code that of `run --wait`.
+// explains runs `wait` in the background, and returns a function that reports whether it has
+// printed why the app is pending.
+func (h *home) explains(handle string) func() bool {
+	h.Helper()
+	screen, err := os.Create(filepath.Join(h.TempDir(), "screen"))
+	if err != nil {
+		h.Fatal(err)
+	}
+	cmd := h.command("wait", handle)
+	cmd.Stderr = screen
+	if err := cmd.Start(); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _, _, _ = cmd.Process.Kill(), cmd.Wait(), screen.Close() })
+	return func() bool {
+		text, err := os.ReadFile(screen.Name())
+		return err == nil && strings.Contains(string(text), handle+" is PENDING: ")
+	}
+}
+
+// TestEnds: the exit code of `run --wait` is that of the app.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	for _, gang := range forms {
@@ -197,8 +221,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestDeletedByHand: of a job that another client deleted, wait ends, and the history keeps
-// that it was there.
+// TestDeletedByHand: if another client deletes the job, wait ends, and the history keeps the
+// app.
 func TestDeletedByHand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

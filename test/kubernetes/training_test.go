@@ -12,9 +12,9 @@ import (
 	"torchx/test/clustertest"
 )
 
-// ofHost mounts what the machine's Python needs, libraries of torch included: an
-// image of that would have gigabytes.
-func ofHost(paths ...string) string {
+// hostMounts returns mounts of folders of this machine, such as those of Python and torch,
+// which would take gigabytes in an image.
+func hostMounts(paths ...string) string {
 	var all []string
 	for _, p := range paths {
 		all = append(all, "type=bind", "src="+p, "dst="+p, "readonly")
@@ -22,10 +22,10 @@ func ofHost(paths ...string) string {
 	return strings.Join(all, ",")
 }
 
-// TestTraining: two nodes with two processes each train together in every form; each
-// node finds rank 0 by its name.
+// TestTraining: in every form, two nodes with two processes each train together, and find
+// rank 0 by its host name.
 func TestTraining(t *testing.T) {
-	h := newHome(t) // not beside others: the node has two CPUs
+	h := newHome(t) // not parallel: the node has only two CPUs
 	python, err := exec.LookPath("/usr/bin/python3")
 	if err == nil {
 		err = exec.CommandContext(t.Context(), python, "-c", "import torch.distributed").Run()
@@ -40,15 +40,15 @@ func TestTraining(t *testing.T) {
 	for _, gang := range forms {
 		r := h.torchx("run", "--log", "-b", "kubernetes", "--workspace=", "-cfg", "namespace="+h.namespace+",gang="+gang,
 			"dist.ddp", "-j", "2x2", "--cpu", "1", "--memMB", "2048", "--launcher", "env", "--image", clustertest.Image, "--env", "PYTHON="+python,
-			"--mounts", ofHost("/usr", "/lib", "/lib64", "/etc/alternatives", example), "--script", filepath.Join(example, "train.py"))
+			"--mounts", hostMounts("/usr", "/lib", "/lib64", "/etc/alternatives", example), "--script", filepath.Join(example, "train.py"))
 		if r.code != 0 || !strings.Contains(r.stderr, "train/0 [rank0]:trained on 4 processes") {
 			t.Errorf("%s: exit code %d\n%s, want r.code == 0 and Contains(r.stderr, \"train/0 [rank0]:trained on 4 processes\")", gang, r.code, r.stderr)
 		}
 	}
 }
 
-// TestRanks: without Python the launcher's self-check runs, in an image that has a
-// shell only; and a replica reaches rank 0 by the name that it is given.
+// TestRanks: the launcher's self-check runs in an image without Python, and a replica reaches
+// rank 0 by the host name in its variable.
 func TestRanks(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -59,7 +59,7 @@ func TestRanks(t *testing.T) {
 		r := h.torchx("run", "--log", "-b", "kubernetes", "--workspace=", "-cfg", cfg, "dist.ddp", "-j", "3x2", "--launcher", "env", "--image", clustertest.Image)
 		for _, want := range []string{"ddp/0 rank 0/6 ", "ddp/0 rank 1/6 ", "ddp/1 rank 2/6 ", "ddp/2 rank 5/6 "} {
 			if r.code != 0 || strings.Count(r.stderr, want) != 1 {
-				t.Errorf("%s: no %q: %+v", gang, want, r)
+				t.Errorf("%s: got %+v, want %q once", gang, r, want)
 			}
 		}
 		r = h.torchx("run", "--wait", "-b", "kubernetes", "--workspace=", "-cfg", cfg, "utils.sh", "--image", clustertest.Image, "--num_replicas", "2", "--", "sh", "-c", program)
@@ -67,7 +67,7 @@ func TestRanks(t *testing.T) {
 			t.Fatalf("%s: got %+v, want r.code == 0", gang, r)
 		}
 		if log := h.torchx("log", strings.TrimSpace(r.stdout)+"/sh/1"); !slices.Contains(strings.Split(log.stdout, "\n"), "hello") {
-			t.Errorf("%s: replica 1 heard %q of replica 0", gang, log.stdout)
+			t.Errorf("%s: got log %q of replica 1, want the line of replica 0", gang, log.stdout)
 		}
 	}
 }

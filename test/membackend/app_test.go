@@ -9,10 +9,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// exitCancelled is the exit code of a cancelled app.
+// exitCancelled is the exit code of a canceled app.
 const exitCancelled = 130
 
-// app is one submitted app; mu guards everything below it.
+// app is one submitted app. mu guards the fields below it.
 type app struct {
 	id, name string
 	request  *Request
@@ -24,7 +24,7 @@ type app struct {
 	status    spec.Status
 	replicas  []*replica
 	cancelled bool // by a user
-	failing   bool // its replicas are being stopped because one has failed
+	failing   bool // its replicas are being stopped because one failed
 }
 
 // replica is one replica with the logs of its attempts.
@@ -33,7 +33,7 @@ type replica struct {
 	request *ReplicaRequest
 	status  spec.ReplicaStatus
 	logs    [][]chunk // by attempt
-	stopped bool      // by us: it ends as CANCELLED
+	stopped bool      // by the backend: it ends as CANCELLED
 	term    chan struct{}
 	kill    chan struct{}
 }
@@ -66,7 +66,7 @@ func newApp(p *backend.Plan, req *Request) *app {
 	return a
 }
 
-// start starts all replicas, or none if one of them cannot be.
+// start starts all replicas, or none if one cannot start.
 func (a *app) start() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,14 +81,14 @@ func (a *app) start() error {
 		a.begin(r)
 		go a.run(r, known[r.request.Args[0]])
 	}
-	a.tell()
+	a.notify()
 	return nil
 }
 
-// refuse ends an app that did not start.
+// refuse ends an app that cannot start.
 func (a *app) refuse(r *replica) error {
-	defer a.tell()
-	const notFound = 127 // as a shell says it
+	defer a.notify()
+	const notFound = 127 // as in a shell
 	err := fmt.Errorf("entry point %q of role %s not found: backend %s knows %v", r.request.Args[0], r.role.Name, Name, Programs())
 	code := notFound
 	r.status.State, r.status.ExitCode, r.status.Msg, r.status.FinishedAt = spec.Failed, &code, err.Error(), a.now()
@@ -102,7 +102,7 @@ func (a *app) refuse(r *replica) error {
 	return &backend.StartError{Code: notFound, Err: err}
 }
 
-// begin opens a new attempt.
+// begin starts a new attempt.
 func (a *app) begin(r *replica) {
 	r.status.State, r.status.StartedAt = spec.Running, a.now()
 	r.logs = append(r.logs, nil)
@@ -118,11 +118,11 @@ func (a *app) run(r *replica, main program) {
 	}
 }
 
-// ended records the end of an attempt and reports whether another one began.
+// ended records the end of an attempt and reports whether another one started.
 func (a *app) ended(r *replica, code int) (again bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	defer a.tell()
+	defer a.notify()
 	if code != 0 && !r.stopped && r.status.Attempt < r.role.MaxRetries {
 		r.status.Attempt++
 		a.status.NumRestarts++
@@ -139,26 +139,26 @@ func (a *app) ended(r *replica, code int) (again bool) {
 		r.status.State = spec.Failed
 		a.fail(r)
 	}
-	if a.over() {
+	if a.hasEnded() {
 		a.finish()
 	}
 	return false
 }
 
-// fail notes a failure for good, and stops the others if the app cannot succeed any more.
+// fail records a final failure, and stops the others if the app can no longer succeed.
 func (a *app) fail(r *replica) {
 	if a.status.FirstFailure == nil {
 		first := r.status
 		a.status.FirstFailure = &first
 	}
-	if a.failFast && !a.enough(r.role) {
+	if a.failFast && !a.hasEnough(r.role) {
 		a.failing = true
 		a.stop(false)
 	}
 }
 
-// enough reports whether so many replicas of the role run or succeeded that the app goes on.
-func (a *app) enough(role *RoleRequest) bool {
+// hasEnough reports whether at least min_replicas of the role run or succeeded.
+func (a *app) hasEnough(role *RoleRequest) bool {
 	good := 0
 	for _, r := range a.replicas {
 		if r.role == role && (r.status.State == spec.Running || r.status.State == spec.Succeeded) {
@@ -168,7 +168,7 @@ func (a *app) enough(role *RoleRequest) bool {
 	return good >= role.MinReplicas
 }
 
-func (a *app) over() bool {
+func (a *app) hasEnded() bool {
 	for _, r := range a.replicas {
 		if !r.status.State.Terminal() {
 			return false
@@ -177,18 +177,18 @@ func (a *app) over() bool {
 	return true
 }
 
-// finish works out the result of the app after the end of its last replica.
+// finish sets the result of the app after the end of its last replica.
 func (a *app) finish() {
 	code, s := 0, &a.status
 	s.State = spec.Succeeded
 	for i := range a.request.Roles {
-		if !a.enough(&a.request.Roles[i]) {
+		if !a.hasEnough(&a.request.Roles[i]) {
 			s.State = spec.Failed
 		}
 	}
 	switch {
 	case a.cancelled:
-		s.State, code, s.Msg = spec.Cancelled, exitCancelled, "cancelled"
+		s.State, code, s.Msg = spec.Cancelled, exitCancelled, "canceled"
 	case s.State == spec.Failed:
 		code = *s.FirstFailure.ExitCode
 		s.Msg = fmt.Sprintf("replica %s/%d failed with exit code %d", s.FirstFailure.Role, s.FirstFailure.ID, code)
@@ -207,8 +207,8 @@ func (a *app) cancel(force bool) {
 	a.stop(force)
 }
 
-// stop asks all replicas to end, and sees to it that they do. A second stop does
-// nothing unless it forces.
+// stop asks all replicas to end and kills them after the grace period, or immediately with
+// force. A second stop without force does nothing.
 func (a *app) stop(force bool) {
 	for _, r := range a.replicas {
 		if r.status.State.Terminal() {
@@ -239,8 +239,8 @@ func (r *replica) forceEnd() {
 	}
 }
 
-// tell wakes everybody who waits for a change.
-func (a *app) tell() {
+// notify wakes all that wait for a change.
+func (a *app) notify() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }

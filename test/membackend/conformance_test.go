@@ -13,23 +13,23 @@ import (
 	"torchx/test/backendtest"
 )
 
-// words are backendtest's programs as this backend calls them.
-type words struct{}
+// programNames implements backendtest.Programs with the programs of this backend.
+type programNames struct{}
 
-func (words) Echo(text string) (string, []string)  { return "echo", []string{text} }
-func (words) Print(text string) (string, []string) { return "printf", []string{text} }
-func (words) Env(name string) (string, []string)   { return "printenv", []string{name} }
-func (words) Exit(code int) (string, []string)     { return "exit", []string{strconv.Itoa(code)} }
-func (words) IgnoreTerm() (string, []string)       { return "hang", nil }
-func (words) Die() (string, []string)              { return "die", []string{"KILL"} }
+func (programNames) Echo(text string) (string, []string)  { return "echo", []string{text} }
+func (programNames) Print(text string) (string, []string) { return "printf", []string{text} }
+func (programNames) Env(name string) (string, []string)   { return "printenv", []string{name} }
+func (programNames) Exit(code int) (string, []string)     { return "exit", []string{strconv.Itoa(code)} }
+func (programNames) IgnoreTerm() (string, []string)       { return "hang", nil }
+func (programNames) Die() (string, []string)              { return "die", []string{"KILL"} }
 
-func (words) FailWith(text string, code int) (string, []string) {
+func (programNames) FailWith(text string, code int) (string, []string) {
 	return "fail", []string{strconv.Itoa(code), text}
 }
 
-func (words) Sleep(d time.Duration) (string, []string) { return "sleep", []string{inSeconds(d)} }
+func (programNames) Sleep(d time.Duration) (string, []string) { return "sleep", []string{inSeconds(d)} }
 
-func (words) Lines(n int, pause time.Duration) (string, []string) {
+func (programNames) Lines(n int, pause time.Duration) (string, []string) {
 	return "lines", []string{strconv.Itoa(n), inSeconds(pause)}
 }
 
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, func(*testing.T) backendtest.Harness {
 		b := New()
 		return backendtest.Harness{
-			Backend: b, Programs: words{}, Caps: backendtest.AllCaps(),
+			Backend: b, Programs: programNames{}, Caps: backendtest.AllCaps(),
 			Reopen: func(*testing.T) backend.Backend { return b.Reopen() },
 		}
 	})
@@ -89,7 +89,7 @@ func TestWithoutFailFast(t *testing.T) {
 	t.Parallel()
 	s := run(t, backend.Config{"fail_fast": false}, nil, "a 1 exit 3", "b 1 sleep 0.05")
 	if got := states(s); got != "FAILED FAILED SUCCEEDED" || *s.ExitCode != 3 {
-		t.Errorf("%s with %d", got, *s.ExitCode)
+		t.Errorf("got %s with exit code %d", got, *s.ExitCode)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestMinReplicas(t *testing.T) {
 		// Replica 0 succeeds, replica 1 fails.
 		s := run(t, nil, func(app *spec.App) { app.Roles[0].MinReplicas = &minimum }, "r 2 exit ${replica_id}")
 		if s.State != want || s.Roles[0].Replicas[1].State != spec.Failed {
-			t.Errorf("min_replicas %d: %s, want %v", minimum, states(s), want)
+			t.Errorf("min_replicas %d: got %s, want %v", minimum, states(s), want)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestGracePeriod(t *testing.T) {
 	t.Parallel()
 	s := run(t, backend.Config{"grace_period": 0.01}, nil, "a 1 hang", "b 1 false")
 	if got := states(s); got != "FAILED CANCELLED FAILED" || *s.Roles[0].Replicas[0].ExitCode != codeKill {
-		t.Errorf("%s, %+v", got, s.Roles[0].Replicas[0])
+		t.Errorf("got %s, %+v", got, s.Roles[0].Replicas[0])
 	}
 }
 
@@ -129,12 +129,12 @@ func TestPlanRefusesCfg(t *testing.T) {
 		_, err := New(backend.Option{Key: "extra", Type: backend.TypeStr}).Plan(t.Context(),
 			backend.PlanInput{ID: "a", App: &spec.App{Name: "app", Roles: []spec.Role{role}}, Cfg: cfg})
 		if !errors.Is(err, backend.ErrInvalidOption) {
-			t.Errorf("%v: %v", cfg, err)
+			t.Errorf("%v: got %v, want ErrInvalidOption", cfg, err)
 		}
 	}
 }
 
-func TestLoadNamesWhatIsWrong(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	t.Parallel()
 	role := spec.NewRole("r", "")
 	role.Entrypoint = "true"
@@ -149,24 +149,24 @@ func TestLoadNamesWhatIsWrong(t *testing.T) {
 	} {
 		_, err := New().Load(t.Context(), in, json.RawMessage(raw))
 		if !errors.Is(err, backend.ErrInvalidPlan) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want one about %s", raw, err, want)
+			t.Errorf("%s: got error %v, want %s in it", raw, err, want)
 		}
 	}
 }
 
-func TestEveryProgramIsKnown(t *testing.T) {
+func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"true": "SUCCEEDED", "false": "FAILED", "exit x": "FAILED", "sleep x": "FAILED", "lines x": "FAILED",
 		"fail x": "FAILED", "die x": "FAILED", "die TERM": "FAILED", "printenv NONE": "FAILED", "lines 2": "SUCCEEDED",
 	} {
 		if got := run(t, nil, nil, "r 1 "+text).State.String(); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 }
 
-// What cannot be honored is named once.
+// There is one warning about settings without an effect.
 func TestOrderIsIgnored(t *testing.T) {
 	t.Parallel()
 	roles := []spec.Role{spec.NewRole("a", "img"), spec.NewRole("b", "img")}

@@ -10,26 +10,25 @@ import (
 	"torchx/runtime/backend"
 )
 
-// chunk is what a program wrote at once: a whole line, or the last one without
-// its end.
+// chunk is one write of a program: a complete line, or a last line without a newline.
 type chunk struct {
 	time   time.Time
 	stream backend.Stream
 	data   []byte
 }
 
-// writer appends to the log of the attempt that is running.
+// writer returns a function that appends to the log of the running attempt.
 func (a *app) writer(r *replica) func(backend.Stream, string) {
 	return func(stream backend.Stream, text string) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		last := &r.logs[len(r.logs)-1]
 		*last = append(*last, chunk{time.Now(), stream, []byte(text)})
-		a.tell()
+		a.notify()
 	}
 }
 
-// reader reads the log of one replica; it holds no resources.
+// reader reads the log of one replica. It holds no resources.
 type reader struct {
 	app     *app
 	replica *replica
@@ -37,7 +36,7 @@ type reader struct {
 	attempt int   // being read
 	next    int   // chunk of that attempt
 	line    int64 // lines of the selected streams seen so far
-	skip    int64 // selected lines to leave out, for Tail
+	skip    int64 // selected lines to skip, for Tail
 }
 
 func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
@@ -49,7 +48,7 @@ func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
 	rd := &reader{app: a, replica: r, options: o, attempt: max(0, len(r.logs)-1)}
 	switch {
 	case o.AllAttempts && o.Attempt != nil && *o.Attempt == 0:
-		rd.attempt = 0 // also before it has begun
+		rd.attempt = 0 // also before it has started
 	case o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= len(r.logs)):
 		return nil, fmt.Errorf("attempt %d of replica %s/%d of app %s: there are %d, from 0: %w",
 			*o.Attempt, r.role.Name, r.status.ID, a.id, len(r.logs), backend.ErrNotFound)
@@ -64,20 +63,20 @@ func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
 	return rd, nil
 }
 
-// only tells whether one attempt is read, whatever comes after it.
-func (rd *reader) only() bool { return rd.options.Attempt != nil && !rd.options.AllAttempts }
+// oneAttempt reports whether only one attempt is read.
+func (rd *reader) oneAttempt() bool { return rd.options.Attempt != nil && !rd.options.AllAttempts }
 
-// count is how many selected lines there are now.
+// count returns the current number of selected lines.
 func (rd *reader) count() int64 {
-	look, n := *rd, int64(0)
-	for c, _ := look.step(); c != nil; c, _ = look.step() {
+	other, n := *rd, int64(0)
+	for c, _ := other.nextChunk(); c != nil; c, _ = other.nextChunk() {
 		n++
 	}
 	return n
 }
 
-// step returns the next selected chunk and its attempt, nil if there is none now.
-func (rd *reader) step() (*chunk, int) {
+// nextChunk returns the next selected chunk and its attempt, nil if there is none yet.
+func (rd *reader) nextChunk() (*chunk, int) {
 	for rd.attempt < len(rd.replica.logs) {
 		log := rd.replica.logs[rd.attempt]
 		for rd.next < len(log) {
@@ -87,7 +86,7 @@ func (rd *reader) step() (*chunk, int) {
 				return c, rd.attempt
 			}
 		}
-		if rd.only() || rd.attempt == len(rd.replica.logs)-1 {
+		if rd.oneAttempt() || rd.attempt == len(rd.replica.logs)-1 {
 			break
 		}
 		rd.attempt, rd.next = rd.attempt+1, 0
@@ -113,7 +112,7 @@ func (rd *reader) selects(c *chunk) bool {
 // Next returns one line at a time.
 func (rd *reader) Next(ctx context.Context) (backend.Block, error) {
 	for {
-		b, changed, err := rd.look()
+		b, changed, err := rd.poll()
 		if err != nil || b.Data != nil {
 			return b, err
 		}
@@ -123,11 +122,11 @@ func (rd *reader) Next(ctx context.Context) (backend.Block, error) {
 	}
 }
 
-// look returns what can be had now: a block, an end, or a channel to wait for.
-func (rd *reader) look() (backend.Block, <-chan struct{}, error) {
+// poll returns the next block, the end, or a channel to wait for.
+func (rd *reader) poll() (backend.Block, <-chan struct{}, error) {
 	rd.app.mu.Lock()
 	defer rd.app.mu.Unlock()
-	for c, attempt := rd.step(); c != nil; c, attempt = rd.step() {
+	for c, attempt := rd.nextChunk(); c != nil; c, attempt = rd.nextChunk() {
 		if rd.skip > 0 {
 			rd.skip--
 			continue
@@ -140,16 +139,16 @@ func (rd *reader) look() (backend.Block, <-chan struct{}, error) {
 	return backend.Block{}, rd.app.changed, nil
 }
 
-// done reports whether a follower has nothing to expect any more.
+// done reports whether a follower has reached the end.
 func (rd *reader) done() bool {
 	o := &rd.options
 	return rd.app.status.State.Terminal() ||
-		rd.only() && *o.Attempt < len(rd.replica.logs)-1 ||
+		rd.oneAttempt() && *o.Attempt < len(rd.replica.logs)-1 ||
 		o.ToLine > 0 && rd.line >= o.ToLine ||
 		!o.Until.IsZero() && !time.Now().Before(o.Until)
 }
 
-// wait returns at a change, or at the time until if there is one.
+// wait returns at a change, or at the time until if it is set.
 func wait(ctx context.Context, changed <-chan struct{}, until time.Time) error {
 	var timeout <-chan time.Time
 	if !until.IsZero() {

@@ -1,7 +1,6 @@
-// Package membackend tests the conformance suite and the runner without processes
-// of their own: with a backend that runs apps inside the test. Its replicas are
-// goroutines that interpret a few programs (see Programs); logs and results live in
-// memory.
+// Package membackend tests the conformance suite and the runner with a backend that runs
+// apps inside the test. Its replicas are goroutines that interpret a few programs (see
+// Programs). Logs and results are in memory.
 package membackend
 
 import (
@@ -19,17 +18,17 @@ import (
 // Name is the backend's canonical name.
 const Name = "mem"
 
-// Backend is one client of a place where apps run.
+// Backend is one client of a cluster.
 type Backend struct {
-	extra []backend.Option
-	place *place
+	extra   []backend.Option
+	cluster *cluster
 }
 
-// place is what outlives its clients.
-type place struct {
+// cluster has the apps. It outlives its clients.
+type cluster struct {
 	mu    sync.Mutex
 	apps  map[string]*app
-	order []string // ids as they were submitted
+	order []string // IDs in the order of submits
 }
 
 var (
@@ -38,53 +37,53 @@ var (
 	_ backend.Prober  = (*Backend)(nil)
 )
 
-// New returns a client of a new, empty place. The extra options are accepted
-// beside its own and have no effect.
+// New returns a client of a new, empty cluster. It also accepts the extra options, which
+// have no effect.
 func New(extra ...backend.Option) *Backend {
-	return &Backend{extra: extra, place: &place{apps: map[string]*app{}}}
+	return &Backend{extra: extra, cluster: &cluster{apps: map[string]*app{}}}
 }
 
-// Reopen returns another client of the same place.
-func (b *Backend) Reopen() *Backend { return &Backend{extra: b.extra, place: b.place} }
+// Reopen returns another client of the same cluster.
+func (b *Backend) Reopen() *Backend { return &Backend{extra: b.extra, cluster: b.cluster} }
 
 // Name is "mem".
 func (b *Backend) Name() string { return Name }
 
-// Probe always finds the backend.
+// Probe always succeeds.
 func (b *Backend) Probe(context.Context) error { return nil }
 
-// Close does nothing: apps belong to the place, not to its clients.
+// Close does nothing: apps belong to the cluster, not to its clients.
 func (b *Backend) Close() error { return nil }
 
-// Submit starts every replica. A program that does not exist is a *StartError
-// with code 127; the app is FAILED then and nothing was started.
+// Submit starts all replicas. If a program does not exist, it returns a *StartError with
+// code 127, and the app is FAILED without starting any.
 func (b *Backend) Submit(_ context.Context, p *backend.Plan) error {
 	req, ok := p.Request.(*Request)
 	if !ok {
 		return backend.Errorf(backend.ErrInvalidPlan, "request is a %T, not one of backend %s", p.Request, Name)
 	}
 	a := newApp(p, req)
-	if err := b.place.add(a); err != nil {
+	if err := b.cluster.add(a); err != nil {
 		return err
 	}
 	return a.start()
 }
 
-func (pl *place) add(a *app) error {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	if _, ok := pl.apps[a.id]; ok {
+func (c *cluster) add(a *app) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.apps[a.id]; ok {
 		return fmt.Errorf("app %s: %w", a.id, backend.ErrExists)
 	}
-	pl.apps[a.id] = a
-	pl.order = append(pl.order, a.id)
+	c.apps[a.id] = a
+	c.order = append(c.order, a.id)
 	return nil
 }
 
-func (pl *place) get(id string) (*app, error) {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	if a, ok := pl.apps[id]; ok {
+func (c *cluster) get(id string) (*app, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a, ok := c.apps[id]; ok {
 		return a, nil
 	}
 	return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
@@ -92,7 +91,7 @@ func (pl *place) get(id string) (*app, error) {
 
 // Describe returns a copy of the app's status.
 func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +99,13 @@ func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
 	return s, nil
 }
 
-// List returns all apps in the order they were submitted.
+// List returns all apps in the order of submits.
 func (b *Backend) List(context.Context) ([]spec.Summary, error) {
-	b.place.mu.Lock()
-	defer b.place.mu.Unlock()
-	all := make([]spec.Summary, len(b.place.order))
-	for i, id := range b.place.order {
-		a := b.place.apps[id]
+	b.cluster.mu.Lock()
+	defer b.cluster.mu.Unlock()
+	all := make([]spec.Summary, len(b.cluster.order))
+	for i, id := range b.cluster.order {
+		a := b.cluster.apps[id]
 		s, _ := a.snapshot()
 		all[i] = spec.Summary{ID: id, Name: a.name, State: s.State}
 	}
@@ -115,7 +114,7 @@ func (b *Backend) List(context.Context) ([]spec.Summary, error) {
 
 // Wait returns the terminal status of an app.
 func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return nil, err
 	}
@@ -132,36 +131,35 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	}
 }
 
-// Cancel asks every replica to stop, and kills those that have not after the
-// grace_period.
+// Cancel asks all replicas to stop, and kills them after the grace_period.
 func (b *Backend) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
-		return nil //nolint:nilerr // cancelling an unknown app does nothing
+		return nil //nolint:nilerr // canceling an unknown app does nothing
 	}
 	a.cancel(o.Force)
 	return nil
 }
 
-// Delete forgets a finished app; its logs are not kept anywhere.
+// Delete removes a finished app and its logs.
 func (b *Backend) Delete(_ context.Context, id string, _ backend.DeleteOptions) error {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return err
 	}
 	if s, _ := a.snapshot(); !s.State.Terminal() {
 		return fmt.Errorf("app %s is still running: cancel it first", id)
 	}
-	b.place.mu.Lock()
-	defer b.place.mu.Unlock()
-	delete(b.place.apps, id)
-	b.place.order = slices.DeleteFunc(b.place.order, func(other string) bool { return other == id })
+	b.cluster.mu.Lock()
+	defer b.cluster.mu.Unlock()
+	delete(b.cluster.apps, id)
+	b.cluster.order = slices.DeleteFunc(b.cluster.order, func(other string) bool { return other == id })
 	return nil
 }
 
 // Logs opens the log of one replica.
 func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ type Request struct {
 // RoleRequest is one role with its replicas.
 type RoleRequest struct {
 	Name        string           `json:"name"`
-	MinReplicas int              `json:"min_replicas"` // so many must go on or succeed
-	MaxRetries  int              `json:"max_retries"`  // of each replica, whatever the retry policy
+	MinReplicas int              `json:"min_replicas"` // number that must run or succeed
+	MaxRetries  int              `json:"max_retries"`  // of each replica, with any retry policy
 	Replicas    []ReplicaRequest `json:"replicas"`
 }
 
@@ -32,16 +32,16 @@ type ReplicaRequest struct {
 	Env  spec.Map[string] `json:"env"`
 }
 
-// Option keys; the ones with an effect are described in Options.
+// Keys of options that have an effect.
 const (
 	keyFailFast    = "fail_fast"
 	keyGracePeriod = "grace_period"
 )
 
-// defaultGrace is how long a replica may take to stop, in seconds.
+// defaultGrace is the default grace period in seconds.
 const defaultGrace = 10.0
 
-// Options has two that matter and one of each type to try -cfg with.
+// Options returns two options that have an effect, and one of each type for tests of -cfg.
 func (b *Backend) Options() []backend.Option {
 	return append([]backend.Option{
 		{Key: keyFailFast, Type: backend.TypeBool, Default: true, Help: "stop the other replicas when one has failed for good"},
@@ -96,7 +96,7 @@ func warnings(app *spec.App) (all []string) {
 	return all
 }
 
-// checkCfg refuses values of another type than the option's.
+// checkCfg refuses values that do not have the type of the option.
 func (b *Backend) checkCfg(cfg backend.Config) error {
 	for _, o := range b.Options() {
 		v := cfg[o.Key]
@@ -134,7 +134,7 @@ func hasType(v any, t backend.OptionType) bool {
 	return false
 }
 
-// Load reads a request that may have been edited.
+// Load rebuilds a plan from a request, which may be edited.
 func (b *Backend) Load(_ context.Context, in backend.PlanInput, request json.RawMessage) (*backend.Plan, error) {
 	if err := b.checkCfg(in.Cfg); err != nil {
 		return nil, err

@@ -12,26 +12,25 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Exit codes of a shell for a process that a signal ended: 128 + its number.
+// Exit codes of a shell for a process ended by a signal: 128 + its number.
 const (
 	codeKill = 128 + 9
 	codeTerm = 128 + 15
 )
 
-// process is one running attempt, as its program sees it.
+// process is one running attempt, for its program.
 type process struct {
 	args  []string // without the program's name
 	env   spec.Map[string]
 	write func(stream backend.Stream, text string)
-	term  <-chan struct{} // closed when it is asked to stop
-	kill  <-chan struct{} // closed when it must end
+	term  <-chan struct{} // closed to request a stop
+	kill  <-chan struct{} // closed to kill it
 }
 
-// program runs to its end and returns its exit code. It must end soon after
-// kill is closed.
+// program runs a process and returns its exit code. It must end soon after kill is closed.
 type program func(p *process) int
 
-// programs maps entry points to what they do.
+// programs returns the programs by entry point.
 func programs() map[string]program {
 	return map[string]program{
 		"true":     func(*process) int { return 0 },
@@ -50,17 +49,17 @@ func programs() map[string]program {
 
 // Programs lists the entry points:
 //
-//	true, false         end with 0 and 1
+//	true, false         exit with 0 and 1
 //	echo WORD…          prints its words and a newline
 //	printf TEXT         prints the text without a newline
-//	printenv NAME       prints a variable of its role; 1 if there is none
-//	exit CODE           ends with that code
-//	fail CODE TEXT      prints the text as printf does and ends with that code
-//	sleep SECONDS       ends with 0, or at once when asked to stop
+//	printenv NAME       prints a variable of its role; exits with 1 if it is not set
+//	exit CODE           exits with that code
+//	fail CODE TEXT      prints the text as printf does and exits with that code
+//	sleep SECONDS       exits with 0, or immediately when asked to stop
 //	lines N [SECONDS]   prints "line 1" … "line N", odd ones to stdout, even ones
 //	                    to stderr, with a pause between them
-//	hang                prints "ready" and goes on until it is killed
-//	die SIGNAL          ends by a signal: TERM or KILL
+//	hang                prints "ready" and runs until it is killed
+//	die SIGNAL          is ended by a signal: TERM or KILL
 func Programs() []string { return slices.Sorted(maps.Keys(programs())) }
 
 func echo(p *process) int {
@@ -116,7 +115,7 @@ func lines(p *process) int {
 	if err != nil {
 		return p.usage("lines N [SECONDS]")
 	}
-	d, _ := strconv.ParseFloat(p.arg(1), 64) // none: no pause
+	d, _ := strconv.ParseFloat(p.arg(1), 64) // 0 if it is missing
 	for i := 1; i <= n; i++ {
 		stream := backend.Stdout
 		if i%2 == 0 {
@@ -146,7 +145,7 @@ func die(p *process) int {
 	return p.usage("die TERM|KILL")
 }
 
-// pause waits and returns 0, or the code of a signal that ends the process.
+// pause waits and returns 0, or the exit code of a signal that ends the process.
 func (p *process) pause(d time.Duration) int {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -179,7 +178,7 @@ func (p *process) usage(text string) int {
 	return 2
 }
 
-// signalName names the signal of an exit code, "" if none ended the process.
+// signalName returns the signal of an exit code, "" if no signal ended the process.
 func signalName(code int) string {
 	switch code {
 	case codeKill:

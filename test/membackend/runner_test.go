@@ -15,7 +15,7 @@ import (
 	"torchx/state"
 )
 
-// newRunner is a runner over the mem backend.
+// newRunner returns a runner with the mem backend.
 func newRunner(t *testing.T) *runner.Runner {
 	t.Helper()
 	reg := backend.NewRegistry()
@@ -42,7 +42,7 @@ func submit(t *testing.T, r *runner.Runner, entrypoint string, args ...string) h
 	if err != nil {
 		t.Fatal(err)
 	}
-	// By way of its JSON form, as `submit` does.
+	// Through its JSON form, as in `submit`.
 	raw, err := p.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)

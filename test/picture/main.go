@@ -1,5 +1,5 @@
-// Command picture runs a short session of torchx on a terminal of its own and writes what the
-// screen shows as an SVG: `make picture`. The session is real, so the picture can be made again.
+// Command picture runs a short session of torchx on a pseudo-terminal and writes the screen
+// as an SVG: `make picture`. The session is real, so the picture can be regenerated.
 package main
 
 import (
@@ -23,7 +23,7 @@ const (
 	margin     = 16
 )
 
-// session is what is typed; the component is train below.
+// session is the typed commands. Their component is train, below.
 var session = []string{
 	"torchx run train.star:train --epochs 2",
 	"torchx run -d train.star:train --epochs 900   # leave it, close the terminal",
@@ -58,12 +58,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile(os.Args[2], []byte(svg(screen)), 0o644); err != nil { //nolint:gosec // a picture for all to read
+	if err := os.WriteFile(os.Args[2], []byte(svg(screen)), 0o644); err != nil { //nolint:gosec // a public picture
 		log.Fatal(err)
 	}
 }
 
-// run returns what the terminal shows.
+// run returns the screen of the terminal.
 func run(program string) (string, error) {
 	dir, err := os.MkdirTemp("", "picture")
 	if err != nil {
@@ -95,7 +95,7 @@ func run(program string) (string, error) {
 	return strings.ReplaceAll(screen.String(), "\r", ""), nil
 }
 
-// colors are those of SGR parameters that torchx prints.
+// colors maps the SGR parameters that torchx prints to colors.
 var colors = map[string]string{
 	"31": "#f47067", "32": "#8ddb8c", "33": "#daaa3f", "34": "#6cb6ff", "35": "#dcbdfb", "36": "#76e3ea",
 	"91": "#ff938a", "92": "#8ddb8c", "93": "#eac55f", "94": "#96d0ff", "95": "#eecdff", "96": "#b3f0ff",
@@ -125,7 +125,7 @@ func svg(screen string) string {
 	return b.String()
 }
 
-// wrap cuts a line at the width of the terminal; escape sequences have no width.
+// wrap splits a line at the width of the terminal. Escape sequences have no width.
 func wrap(line string) (head, rest string) {
 	width, inEscape := 0, false
 	for i, r := range line {
@@ -143,7 +143,7 @@ func wrap(line string) (head, rest string) {
 	return line, ""
 }
 
-// spans turns SGR sequences into colored parts.
+// spans turns SGR sequences into colored spans.
 func spans(line string) string {
 	var b strings.Builder
 	color, weight := "", ""

@@ -20,7 +20,7 @@ import (
 	"torchx/docs"
 )
 
-// The style and the search of the page.
+// The style and the search script of the page.
 var (
 	//go:embed site.css
 	style string
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// site returns all pages as one HTML page that loads nothing.
+// site returns all pages as one self-contained HTML page.
 func site() (string, error) {
 	all, err := docs.Topics()
 	if err != nil {
@@ -71,7 +71,7 @@ func site() (string, error) {
 		"<main>\n%s</main>\n<script>\n%s</script>\n</body>\n</html>\n", style, nav.String(), main.String(), script), nil
 }
 
-// page is a page of the documentation.
+// page is one page of the documentation.
 type page struct{ docs.Topic }
 
 // anchorOf returns the ID of a page's article.
@@ -79,8 +79,8 @@ func anchorOf(file string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "/", "-")
 }
 
-// html returns the page as HTML, with links to the known pages. Raw HTML in it is left out;
-// headings get IDs of their own.
+// html returns the page as HTML, with links to the known pages and unique IDs of headings.
+// It omits raw HTML.
 func (t page) html(known map[string]bool) (string, error) {
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	var b bytes.Buffer
@@ -93,7 +93,8 @@ func (t page) html(known map[string]bool) (string, error) {
 }
 
 // link changes a link to a page of the documentation into one within the HTML page, and a
-// picture into its data. A link to another file is taken out.
+// picture into its data. `torchx docs` writes schemas next to the page. A link to another
+// file is taken out.
 func (t page) link(attribute string, known map[string]bool) string {
 	name, value, _ := strings.Cut(strings.TrimSuffix(attribute, `"`), `="`)
 	target, fragment, _ := strings.Cut(value, "#")
@@ -103,6 +104,9 @@ func (t page) link(attribute string, known map[string]bool) string {
 	file := path.Join(path.Dir(t.Path), target)
 	if data, err := docs.Files.ReadFile(file); err == nil && path.Ext(file) == ".svg" {
 		return name + `="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(data) + `"`
+	}
+	if strings.HasPrefix(file, "schema/") {
+		return fmt.Sprintf("%s=%q", name, file)
 	}
 	if target == "" {
 		file = t.Path

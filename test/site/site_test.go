@@ -10,7 +10,7 @@ import (
 	"torchx/docs"
 )
 
-// TestIndexIsComplete: the index names every page, each once and by a name of its own.
+// TestIndexIsComplete: the index has every page once, and names are unique.
 func TestIndexIsComplete(t *testing.T) {
 	t.Parallel()
 	all, err := docs.Topics()
@@ -20,7 +20,7 @@ func TestIndexIsComplete(t *testing.T) {
 	names, paths := map[string]bool{}, map[string]bool{}
 	for _, p := range all {
 		if names[p.Name] {
-			t.Errorf("two pages are called %s", p.Name)
+			t.Errorf("two pages have the name %s", p.Name)
 		}
 		names[p.Name], paths[p.Path] = true, true
 		if title, _, _ := strings.Cut(p.Text, "\n"); p.Group == "How-to guides" && title != "# "+p.Title {
@@ -45,7 +45,8 @@ const howtoLines = 80
 
 var startsWithCommand = regexp.MustCompile(`^# .*\n\n    (torchx|docker|mkdir) `)
 
-// TestPages: links between pages lead to files, and how-to pages are short and start with the command.
+// TestPages: links between pages lead to existing files, and how-to pages are short and start
+// with the command.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	all, err := docs.Topics()
@@ -72,7 +73,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestSite: the page has every topic, its links lead into it, and it loads nothing.
+// TestSite: the page has every topic, its links have targets, and it loads no other files.
 func TestSite(t *testing.T) {
 	t.Parallel()
 	page, err := site()
@@ -80,7 +81,7 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if page != docs.Site {
-		t.Error("docs/site.html is stale: write it with `make site`")
+		t.Error("docs/site.html is stale: run `make site`")
 	}
 	all, err := docs.Topics()
 	if err != nil {
@@ -88,12 +89,12 @@ func TestSite(t *testing.T) {
 	}
 	for _, p := range all {
 		if !strings.Contains(page, `<article id="`+anchorOf(p.Path)+`">`) {
-			t.Errorf("the page lacks %s", p.Path)
+			t.Errorf("the page does not have %s", p.Path)
 		}
 	}
 	for _, m := range regexp.MustCompile(`<a href="#([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if !strings.Contains(page, ` id="`+m[1]+`"`) {
-			t.Errorf("a link leads to #%s, which is not there", m[1])
+			t.Errorf("a link leads to #%s, which does not exist", m[1])
 		}
 	}
 	for _, m := range regexp.MustCompile(`<(script|link|img)[^>]*(src|href)="(http[^"]*)"`).FindAllString(page, -1) {

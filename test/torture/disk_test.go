@@ -15,7 +15,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// smallDisk gives the home a file system of its own; only root can.
+// smallDisk mounts a separate file system at the home. It needs root.
 func (h *home) smallDisk(size string) {
 	h.Helper()
 	err := unix.Mount("tmpfs", h.dir, "tmpfs", 0, "size="+size)
@@ -34,7 +34,7 @@ func (h *home) smallDisk(size string) {
 	})
 }
 
-// fill leaves no free block.
+// fill fills the disk to the last block.
 func (h *home) fill() (free func()) {
 	h.Helper()
 	path := filepath.Join(h.dir, "ballast")
@@ -55,8 +55,8 @@ func (h *home) fill() (free func()) {
 	}
 }
 
-// A disk that fills up while an app runs costs log lines, not the result.
-func TestDiskFillsUpDuringARun(t *testing.T) {
+// If the disk fills up while an app runs, log lines are lost, but not the result.
+func TestDiskFillsUp(t *testing.T) {
 	t.Parallel()
 	for script, code := range map[string]int{"exit 0": 0, "exit 9": 9} {
 		t.Run(script, func(t *testing.T) {
@@ -72,16 +72,16 @@ func TestDiskFillsUpDuringARun(t *testing.T) {
 			if r := h.torchx("", "wait", "-"); r.code != code {
 				t.Errorf("wait: exit %d, want %d\n%s", r.code, code, r.stderr)
 			}
-			h.settled()
+			h.waitForAgents()
 			free()
-			if a := h.only(); (a.State == spec.Succeeded) != (code == 0) || a.ExitCode == nil || *a.ExitCode != code {
+			if a := h.onlyApp(); (a.State == spec.Succeeded) != (code == 0) || a.ExitCode == nil || *a.ExitCode != code {
 				t.Errorf("got %v, want exit code %d", a, code)
 			}
 		})
 	}
 }
 
-// On a full disk nothing starts, and one line says why.
+// On a full disk no app starts, and the error has one line.
 func TestDiskIsFull(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -90,19 +90,18 @@ func TestDiskIsFull(t *testing.T) {
 	free := h.fill()
 	r := h.torchx("", "run", h.file, "--script", "exit 0")
 	if r.code != 125 || !strings.Contains(r.stderr, "no space left") {
-		t.Errorf("exit %d, want 125 and a line that says why:\n%s", r.code, r.stderr)
+		t.Errorf("exit %d, want 125 and the reason:\n%s", r.code, r.stderr)
 	}
 	if apps := h.list(); len(apps) == 0 || !apps[len(apps)-1].is(spec.Succeeded, 0) {
-		t.Errorf("what was there cannot be read: %v", apps)
+		t.Errorf("list: got %v, want the first app", apps)
 	}
 	free()
 	if r := h.torchx("", "run", h.file, "--script", "exit 3"); r.code != 3 {
-		t.Errorf("with space again: exit %d\n%s", r.code, r.stderr)
+		t.Errorf("after freeing space: exit %d\n%s", r.code, r.stderr)
 	}
 }
 
-// With too little room for its result an app does not start: it could run, and
-// nobody would learn how it ended.
+// An app does not start without enough space for its result, which would be lost.
 func TestDiskIsNearlyFull(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -122,16 +121,16 @@ func TestDiskIsNearlyFull(t *testing.T) {
 		_, err := os.Stat(filepath.Join(h.scratch, "ran"))
 		switch ran := err == nil; {
 		case ran && r.code != 3:
-			t.Errorf("with %d KiB free the app ran, but: exit %d\n%s", free, r.code, r.stderr)
+			t.Errorf("with %d KiB free the app ran: got exit %d, want 3\n%s", free, r.code, r.stderr)
 		case !ran && (r.code != 125 || !strings.Contains(r.stderr, "no space left on device (free some space")):
-			t.Errorf("with %d KiB free: exit %d, want 125 and what to do\n%s", free, r.code, r.stderr)
+			t.Errorf("with %d KiB free: exit %d, want 125 and a remedy\n%s", free, r.code, r.stderr)
 		}
 		_ = os.Remove(filepath.Join(h.scratch, "ran"))
 	}
 }
 
-// A home that became read-only can still be looked at, the result of an app whose
-// agent died included, and what that left is ended.
+// A home that became read-only can still be read, including the result of an app whose
+// agent died. Its remaining processes are killed.
 func TestReadOnlyHome(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -141,8 +140,8 @@ func TestReadOnlyHome(t *testing.T) {
 	dead := h.list()[0]
 	h.waitFile("daemon")
 	h.killAgents()
-	h.settled()
-	h.eventually("nobody to write", func() bool {
+	h.waitForAgents()
+	h.waitFor("the end of all writes", func() bool {
 		return unix.Mount("", h.dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "") == nil
 	})
 	writable := func() {
@@ -154,11 +153,11 @@ func TestReadOnlyHome(t *testing.T) {
 	if s := h.torchx("", "status", dead.AppID); s.code != 0 || !strings.Contains(s.stdout, "agent died") {
 		t.Errorf("status: exit %d\n%s%s", s.code, s.stdout, s.stderr)
 	}
-	h.clean(dead)
+	h.checkNoProcesses(dead)
 	if apps := h.list(); len(apps) != 2 || !apps[1].is(spec.Succeeded, 0) || !apps[0].is(spec.Failed, 125) {
 		t.Errorf("list: %v", apps)
 	}
 	if r := h.torchx("", "run", h.file, "--script", "exit 0"); r.code != 125 || !strings.Contains(r.stderr, "read-only") {
-		t.Errorf("run: exit %d, want 125 and a line that says why:\n%s", r.code, r.stderr)
+		t.Errorf("run: exit %d, want 125 and the reason:\n%s", r.code, r.stderr)
 	}
 }

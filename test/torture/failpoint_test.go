@@ -11,9 +11,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Every place, with what is true after a kill there. A success is only ever
-// reported when the exits that make it one are on record.
-func TestKillAtEveryPlace(t *testing.T) {
+// A kill at every failpoint, with the expected result. A success is only reported if the
+// exits for it are recorded.
+func TestKillAtEveryFailpoint(t *testing.T) {
 	t.Parallel()
 	const ends, fails, runs = "exit 0", "exit 7", "setsid sleep 600 & sleep 600"
 	tests := []struct {
@@ -46,33 +46,33 @@ func TestKillAtEveryPlace(t *testing.T) {
 			h := newHome(t)
 			replicas := "2"
 			if strings.HasPrefix(test.point, failpoint.ExitRecorded) && test.script == ends {
-				// Both exits may be taken at once: then there is no second hit, and the app just ends.
+				// Without the delay the agent may record both exits together and never hit the failpoint twice.
 				test.script = "test $TORCHX_REPLICA_ID = 0 || sleep 0.3"
 			}
 			h.torchx(test.point, "run", "-d", h.file, "--script", test.script, "--num_replicas", replicas)
-			a := h.only()
+			a := h.onlyApp()
 			if !a.State.Terminal() {
 				h.torchx("", "wait", a.AppID)
-				a = h.only()
+				a = h.onlyApp()
 			}
 			if !a.is(test.state, test.code) {
 				t.Errorf("got %v, want %v with exit code %d", a, test.state, test.code)
 			}
 			if s := h.torchx("", "status", a.AppID); !strings.Contains(s.stdout, test.msg) {
-				t.Errorf("status does not say %q:\n%s", test.msg, s.stdout)
+				t.Errorf("got status without %q:\n%s", test.msg, s.stdout)
 			}
-			h.clean(a)
-			h.settled()
-			h.list() // what was just dying when the last command looked
+			h.checkNoProcesses(a)
+			h.waitForAgents()
+			h.list() // the agent may have been dying during the last command
 			if left, _ := filepath.Glob(filepath.Join(h.dir, "live", "*")); len(left) > 0 {
-				t.Errorf("still marked as live: %v", left)
+				t.Errorf("live: got %v, want no entries", left)
 			}
 		})
 	}
 }
 
-// An agent that is killed on its way through the queue: its app did not run, and
-// its place and its room are free.
+// If an agent is killed in the queue, its app does not run, and its entry and resources
+// are free.
 func TestKillInTheQueue(t *testing.T) {
 	t.Parallel()
 	for point, msg := range map[string]string{
@@ -83,28 +83,28 @@ func TestKillInTheQueue(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			h.torchx(point, "run", "-d", "--queue", h.file, "--script", "exit 0")
-			a := h.only()
+			a := h.onlyApp()
 			if !a.is(spec.Failed, 125) {
 				t.Errorf("got %v, want FAILED with exit code 125", a)
 			}
 			if s := h.torchx("", "status", a.AppID); !strings.Contains(s.stdout, msg) {
-				t.Errorf("status does not say %q:\n%s", msg, s.stdout)
+				t.Errorf("got status without %q:\n%s", msg, s.stdout)
 			}
 			if r := h.torchx("", "run", "--queue", h.file, "--script", "exit 0"); r.code != 0 {
-				t.Errorf("the next one: exit %d %s", r.code, r.stderr)
+				t.Errorf("the next app: exit %d %s", r.code, r.stderr)
 			}
-			h.settled() // an agent removes its entry after the result that run waits for
+			h.waitForAgents() // an agent removes its entry after the result that run waits for
 			for _, folder := range []string{"queue", "live"} {
 				if left, _ := filepath.Glob(filepath.Join(h.dir, folder, "*")); len(left) > 0 {
-					t.Errorf("left in %s: %v", folder, left)
+					t.Errorf("%s: got %v, want no entries", folder, left)
 				}
 			}
 		})
 	}
 }
 
-// A command that is killed while it makes the history leaves a file that the next
-// one can use.
+// A command that is killed while it creates the history leaves a file that the next
+// command can use.
 func TestKillDuringMigration(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -114,24 +114,24 @@ func TestKillDuringMigration(t *testing.T) {
 	if r := h.torchx("", "run", h.file, "--script", "exit 3"); r.code != 3 {
 		t.Fatalf("run: exit %d\n%s", r.code, r.stderr)
 	}
-	if a := h.only(); !a.is(spec.Failed, 3) {
+	if a := h.onlyApp(); !a.is(spec.Failed, 3) {
 		t.Errorf("got %v", a)
 	}
 	files, err := filepath.Glob(filepath.Join(h.dir, "state.db.corrupt*"))
 	if err != nil || len(files) > 0 {
-		t.Errorf("the history was taken for damaged: %v %v", files, err)
+		t.Errorf("the history was treated as corrupt: %v %v", files, err)
 	}
 }
 
-// Whoever repairs a dead agent's app can be killed as well.
+// A command that is killed while it repairs a dead agent's app changes nothing.
 func TestKillDuringReconcile(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.torchx(failpoint.StartRecorded+":2", "run", "-d", h.file, "--script", "sleep 600", "--num_replicas", "2")
 	r := h.torchx(failpoint.ReconcileRecorded, "list")
-	a := h.only()
+	a := h.onlyApp()
 	if !a.is(spec.Failed, 125) {
 		t.Errorf("got %v (the reconciling command: exit %d)", a, r.code)
 	}
-	h.clean(a)
+	h.checkNoProcesses(a)
 }

@@ -7,11 +7,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // another program that has the history open
+	_ "modernc.org/sqlite" // opens the history as another program would
 
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
@@ -19,26 +20,30 @@ import (
 
 func (h *home) historyFile() string { return filepath.Join(h.dir, "state.db") }
 
-// filled runs two apps and returns what list and describe say of them.
-func (h *home) filled() (list, describe string) {
+// runTwoApps runs two apps and returns the output of list and describe.
+func (h *home) runTwoApps() (list, describe string) {
 	h.Helper()
 	h.torchx("", "run", h.file, "--script", "exit 0")
 	h.torchx("", "run", h.file, "--script", "exit 5", "--num_replicas", "2")
-	return h.listed(), h.described()
+	return h.listJSON(), h.describeJSON()
 }
 
-func (h *home) listed() string {
+func (h *home) listJSON() string {
 	h.Helper()
 	return h.torchx("", "list", "--all", "--json").stdout
 }
 
-func (h *home) described() string {
+// describeJSON returns what `describe --json` prints without the time of submission: that of
+// the record is slightly before that of the bundle.
+func (h *home) describeJSON() string {
 	h.Helper()
-	return h.torchx("", "describe", "--json", "-").stdout
+	return submittedAt.ReplaceAllString(h.torchx("", "describe", "--json", "-").stdout, "")
 }
 
-// A history that is lost is said to be so, kept when it is damaged, and filled
-// again from the bundles with all that list and describe show.
+var submittedAt = regexp.MustCompile(`(?m)^ *"submitted_at": .*\n`)
+
+// A command reports a lost history, keeps a corrupt one aside, and fills a new one from the
+// bundles with everything that list and describe show.
 func TestHistoryIsRebuilt(t *testing.T) {
 	t.Parallel()
 	remove := func(h *home) {
@@ -52,7 +57,7 @@ func TestHistoryIsRebuilt(t *testing.T) {
 		name   string
 		damage func(h *home)
 		says   string
-		aside  int // files kept
+		aside  int // files kept aside
 	}{
 		{"deleted", remove, "2 apps", 0},
 		{"no database", func(h *home) {
@@ -63,7 +68,7 @@ func TestHistoryIsRebuilt(t *testing.T) {
 		}, "corrupt", 1},
 		{"killed before it was filled", func(h *home) {
 			remove(h)
-			// What an agent leaves that begins the history, or a command that dies at once.
+			// As after an agent that created the history, or a command that died.
 			h.torchx(failpoint.Filling, "list")
 		}, "2 apps", 0},
 	}
@@ -71,27 +76,27 @@ func TestHistoryIsRebuilt(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
-			list, describe := h.filled()
+			list, describe := h.runTwoApps()
 			test.damage(h)
 			if r := h.torchx("", "status", "-"); !strings.Contains(r.stderr, test.says) || r.code != 0 {
-				t.Errorf("exit %d, stderr does not say %q:\n%s", r.code, test.says, r.stderr)
+				t.Errorf("exit %d, want %q in stderr:\n%s", r.code, test.says, r.stderr)
 			}
-			if got := h.listed(); !sameApps(t, got, list) {
-				t.Errorf("list is now %s\nwas %s", got, list)
+			if got := h.listJSON(); !sameApps(t, got, list) {
+				t.Errorf("list: got %s\nwant %s", got, list)
 			}
-			if got := h.described(); got != describe {
-				t.Errorf("describe is now %s\nwas %s", got, describe)
+			if got := h.describeJSON(); got != describe {
+				t.Errorf("describe: got %s\nwant %s", got, describe)
 			}
 			files, err := filepath.Glob(h.historyFile() + ".corrupt-*Z")
 			if err != nil || len(files) != test.aside {
-				t.Errorf("kept aside: %v %v, want %d", files, err, test.aside)
+				t.Errorf("got files %v aside (%v), want %d", files, err, test.aside)
 			}
 		})
 	}
 }
 
-// sameApps compares lists but for the times: the record's is a little before the
-// bundle's.
+// sameApps compares lists without times, because those of the record are slightly before
+// those of the bundle.
 func sameApps(t *testing.T, got, want string) bool {
 	t.Helper()
 	var all [2][]map[string]any
@@ -104,18 +109,18 @@ func sameApps(t *testing.T, got, want string) bool {
 			delete(a, "finished_at")
 		}
 	}
-	a, _ := json.Marshal(all[0]) // of maps that were decoded just now
+	a, _ := json.Marshal(all[0]) // cannot fail: decoded above
 	b, _ := json.Marshal(all[1])
 	return slices.Equal(a, b)
 }
 
-// While another program holds the history, apps run all the same, a line says
-// what is wrong, and later the app is in the history.
+// While another program locks the history, apps run with a warning, and are added to the
+// history later.
 func TestHistoryIsLocked(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.torchx("", "run", h.file, "--script", "exit 0")
-	db, err := sql.Open("sqlite", "file:"+h.historyFile()+"?_pragma=busy_timeout(10000)") // the agent may be at it still
+	db, err := sql.Open("sqlite", "file:"+h.historyFile()+"?_pragma=busy_timeout(10000)") // the agent may still use it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,16 +131,16 @@ func TestHistoryIsLocked(t *testing.T) {
 	}
 	r := h.torchx("", "run", h.file, "--script", "exit 7")
 	if r.code != 7 || !strings.Contains(r.stderr, "locked") {
-		t.Errorf("exit %d, want 7 and a line that says locked:\n%s", r.code, r.stderr)
+		t.Errorf("exit %d, want 7 and a warning about the lock:\n%s", r.code, r.stderr)
 	}
 	if apps := h.list(); len(apps) != 1 || !apps[0].is(spec.Succeeded, 0) {
-		t.Errorf("the history cannot be read while it is locked: %v", apps)
+		t.Errorf("list with a locked history: got %v, want the first app", apps)
 	}
-	h.settled()
+	h.waitForAgents()
 	if _, err := db.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	if apps := h.list(); len(apps) != 2 || !apps[0].is(spec.Failed, 7) {
-		t.Errorf("after the lock: %v", apps)
+		t.Errorf("list after the lock: got %v, want two apps", apps)
 	}
 }

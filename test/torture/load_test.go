@@ -19,11 +19,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Many commands at once share a history: every app is in it, nobody finds it locked.
-func TestManyAppsAtOnce(t *testing.T) {
+// Many concurrent commands share a history: it has every app, and no command finds it locked.
+func TestManyApps(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	begun := time.Now()
+	start := time.Now()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for n := range manyApps {
@@ -31,7 +31,7 @@ func TestManyAppsAtOnce(t *testing.T) {
 			cmd := h.command("", "run", h.file, "--script", fmt.Sprintf("echo line of %d; exit %d", n, n%3))
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
-			_ = cmd.Run() // the exit code is looked at
+			_ = cmd.Run() // the exit code is checked below
 			mu.Lock()
 			defer mu.Unlock()
 			text := errs.String()
@@ -41,7 +41,7 @@ func TestManyAppsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d apps at once took %v", manyApps, time.Since(begun))
+	t.Logf("%d concurrent apps took %v", manyApps, time.Since(start))
 	counts := map[int]int{}
 	for _, a := range h.list() {
 		if a.ExitCode == nil || (a.State == spec.Succeeded) != (*a.ExitCode == 0) {
@@ -52,16 +52,16 @@ func TestManyAppsAtOnce(t *testing.T) {
 	}
 	for code := range 3 {
 		if want := (manyApps + 2 - code) / 3; counts[code] != want {
-			t.Errorf("%d apps ended with %d, want %d", counts[code], code, want)
+			t.Errorf("got %d apps with exit code %d, want %d", counts[code], code, want)
 		}
 	}
-	h.settled()
+	h.waitForAgents()
 	for _, a := range h.list() {
 		data, err := os.ReadFile(filepath.Join(h.dir, "apps", a.AppID, "agent.log"))
 		for line := range strings.Lines(string(data)) {
-			// With so many at once the history may be late: that is said, and made good.
+			// With so many apps the history may be late: the agent logs it, and a later command repairs it.
 			if !strings.Contains(line, "history was not updated in time") {
-				t.Errorf("the agent of %v had trouble: %s", a, line)
+				t.Errorf("agent.log of %v: got %s", a, line)
 			}
 		}
 		if err != nil {
@@ -70,15 +70,15 @@ func TestManyAppsAtOnce(t *testing.T) {
 	}
 }
 
-// Many replicas that run at the same time: each has its result and its lines.
-func TestManyReplicasAtOnce(t *testing.T) {
+// Of many concurrent replicas, each has its result and its log.
+func TestManyReplicas(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	gate := filepath.Join(h.scratch, "gate")
 	if err := unix.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now()
+	start := time.Now()
 	r := h.torchx("", "run", "-d", h.file, "--script", "echo out; read x < gate; echo err >&2", "--num_replicas", strconv.Itoa(manyReplicas))
 	if limit := openFiles(t); limit < 48+8*manyReplicas {
 		if r.code != 125 || !strings.Contains(r.stderr, "too many open files") {
@@ -89,31 +89,31 @@ func TestManyReplicasAtOnce(t *testing.T) {
 	if r.code != 0 {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
-	t.Logf("%d replicas ran after %v", manyReplicas, time.Since(begun))
+	t.Logf("%d replicas were running after %v", manyReplicas, time.Since(start))
 	if n := strings.Count(h.torchx("", "status", "--format", "torchx", "-").stdout, ":RUNNING"); n != manyReplicas {
-		t.Errorf("%d replicas are running, want %d", n, manyReplicas)
+		t.Errorf("got %d running replicas, want %d", n, manyReplicas)
 	}
-	h.eventually("the end", func() bool {
-		// Opened as long as somebody waits there: a reader that comes late waits for the next time.
+	h.waitFor("the end", func() bool {
+		// Open it repeatedly, because a replica that reads late waits for the next writer.
 		if f, err := os.OpenFile(gate, os.O_WRONLY|unix.O_NONBLOCK, 0); err == nil {
 			f.Close()
 		}
-		return h.only().State.Terminal()
+		return h.onlyApp().State.Terminal()
 	})
-	t.Logf("it ended after %v", time.Since(begun))
-	if a := h.only(); !a.is(spec.Succeeded, 0) {
+	t.Logf("the app ended after %v", time.Since(start))
+	if a := h.onlyApp(); !a.is(spec.Succeeded, 0) {
 		t.Errorf("got %v", a)
 	}
 	log := h.torchx("", "log", "-").stdout
 	for n := range manyReplicas {
 		for _, line := range []string{"out", "err"} {
 			if !strings.Contains(log, fmt.Sprintf("sh/%d %s\n", n, line)) {
-				t.Errorf("replica %d: the line %q is lost", n, line)
+				t.Errorf("replica %d: the log has no line %q", n, line)
 			}
 		}
 	}
 	if n := strings.Count(h.torchx("", "status", "--format", "torchx", "-").stdout, ":SUCCEEDED"); n != manyReplicas {
-		t.Errorf("%d replicas have succeeded, want %d", n, manyReplicas)
+		t.Errorf("got %d succeeded replicas, want %d", n, manyReplicas)
 	}
 }
 
@@ -126,23 +126,23 @@ func openFiles(t *testing.T) uint64 {
 	return limit.Max
 }
 
-// A replica with many children, half of them in sessions of their own: its result
-// is its own, and none of them outlives it.
+// A replica with many children, half of them in separate sessions: its result is correct,
+// and no child outlives it.
 func TestManyChildren(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	begun := time.Now()
+	start := time.Now()
 	r := h.torchx("", "run", h.file, "--script", fmt.Sprintf(
 		`i=0; while [ $i -lt %d ]; do sleep 600 & setsid sleep 600 & i=$((i+2)); done; echo "$i children"; exit 6`, manyChildren))
 	if r.code != 6 || !strings.Contains(r.stderr, fmt.Sprintf("sh/0 %d children\n", manyChildren)) {
 		t.Errorf("exit %d\n%s", r.code, r.stderr)
 	}
-	t.Logf("%d children took %v", manyChildren, time.Since(begun))
-	h.clean(h.only())
+	t.Logf("%d children took %v", manyChildren, time.Since(start))
+	h.checkNoProcesses(h.onlyApp())
 }
 
-// A limit of open files that is too low is said in one line: by an app before
-// anything starts, by a command that reads too many logs.
+// A limit of open files that is too low is an error in one line: before an app starts, and
+// of a command that reads too many logs.
 func TestTooFewOpenFiles(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -150,14 +150,14 @@ func TestTooFewOpenFiles(t *testing.T) {
 		cmd := h.command("", args...)
 		sh := exec.Command("sh", append([]string{"-c", `ulimit -n 128; exec "$@"`, "sh", cmd.Path}, cmd.Args[1:]...)...)
 		sh.Dir, sh.Env = cmd.Dir, cmd.Env
-		out, _ := sh.CombinedOutput() // the exit code is looked at
+		out, _ := sh.CombinedOutput() // the exit code is checked below
 		return sh.ProcessState.ExitCode(), string(out)
 	}
 	code, out := limited("run", h.file, "--script", "echo started >> up", "--num_replicas", "40")
 	if code != 125 || !strings.Contains(out, "too many open files") {
-		t.Errorf("exit %d, want 125 and a line that says why:\n%s", code, out)
+		t.Errorf("exit %d, want 125 and the reason:\n%s", code, out)
 	}
-	if a := h.only(); !a.is(spec.Failed, 125) {
+	if a := h.onlyApp(); !a.is(spec.Failed, 125) {
 		t.Errorf("got %v", a)
 	}
 	if r := h.torchx("", "run", h.file, "--script", "echo out", "--num_replicas", "100"); r.code != 0 {
@@ -165,6 +165,6 @@ func TestTooFewOpenFiles(t *testing.T) {
 	}
 	code, out = limited("log", "-")
 	if code != 1 || strings.Count(out, "torchx: error: ") != 1 || !strings.Contains(out, "ulimit -n") {
-		t.Errorf("exit %d, want 1 and one line that says what to do:\n%s", code, out)
+		t.Errorf("exit %d, want 1 and one line with a remedy:\n%s", code, out)
 	}
 }

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package torture kills torchx: at every named place of runtime/failpoint, and (in
-// `make torture`, with the build tag "torture") at random moments. Whatever
-// happens, the next command must tell the truth and leave no process behind.
+// Package torture kills torchx: at every failpoint of runtime/failpoint, and at random
+// times (in `make torture`, with the build tag "torture"). Afterwards, the next command
+// must report the correct result and leave no process.
 package torture
 
 import (
@@ -82,12 +82,12 @@ def app(script, num_replicas = 1, max_retries = 0):
     )])
 `
 
-// home is a TORCHX_HOME and the commands that use it.
+// home is a TORCHX_HOME and runs commands with it.
 type home struct {
 	*testing.T
 	bin, dir, file string
 	scratch        string // where replicas may write
-	clock          string // file with the error of the clock, "": it is right
+	clock          string // file with the error of the clock, "": none
 }
 
 func newHome(t *testing.T) *home {
@@ -101,22 +101,22 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
-// endAll leaves nothing behind, whatever a test did.
+// endAll kills all apps of the home.
 func (h *home) endAll() {
 	for _, a := range h.list() {
 		if !a.State.Terminal() {
 			h.torchx("", "cancel", "--force", "--wait", a.AppID)
 		}
 	}
-	h.settled()
+	h.waitForAgents()
 }
 
-// settled waits until no agent writes to the home any more.
-func (h *home) settled() {
-	h.eventually("agents to end", func() bool { return len(h.agents()) == 0 })
+// waitForAgents waits until all agents of the home have ended.
+func (h *home) waitForAgents() {
+	h.waitFor("agents to end", func() bool { return len(h.agents()) == 0 })
 }
 
-// agents are the processes that are an agent of this home.
+// agents returns the PIDs of the agents of this home.
 func (h *home) agents() (pids []int) {
 	for _, p := range procs.List() {
 		data, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline")
@@ -127,7 +127,7 @@ func (h *home) agents() (pids []int) {
 	return pids
 }
 
-// killAgents does not wait until they are dead: the next command must not care.
+// killAgents does not wait until the agents are dead, so that the next command may find them dying.
 func (h *home) killAgents() {
 	h.Helper()
 	for _, pid := range h.agents() {
@@ -152,7 +152,7 @@ func (h *home) command(point string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// torchx runs a command that dies at the named place, "" for nowhere.
+// torchx runs a command that dies at a failpoint, "" for none.
 func (h *home) torchx(point string, args ...string) result {
 	h.Helper()
 	cmd := h.command(point, args...)
@@ -200,17 +200,17 @@ func (h *home) list() []app {
 	return apps
 }
 
-// only returns the one app there is.
-func (h *home) only() app {
+// onlyApp returns the only app of the home.
+func (h *home) onlyApp() app {
 	h.Helper()
 	apps := h.list()
 	if len(apps) != 1 {
-		h.Fatalf("want one app, got %v", apps)
+		h.Fatalf("got %v, want one app", apps)
 	}
 	return apps[0]
 }
 
-func (h *home) eventually(what string, ok func() bool) {
+func (h *home) waitFor(what string, ok func() bool) {
 	h.Helper()
 	for deadline := time.Now().Add(testTimeout); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -222,13 +222,13 @@ func (h *home) eventually(what string, ok func() bool) {
 // waitFile waits for a line in a file that a replica writes.
 func (h *home) waitFile(name string) {
 	h.Helper()
-	h.eventually(name, func() bool {
+	h.waitFor(name, func() bool {
 		data, err := os.ReadFile(filepath.Join(h.scratch, name))
 		return err == nil && strings.HasSuffix(string(data), "\n")
 	})
 }
 
-// processes are those that carry an app of this home in their environment.
+// processes returns the PIDs of the processes that have the app's handle in their environment.
 func (h *home) processes(handle string) (pids []int) {
 	for _, p := range procs.List() {
 		if !p.Zombie && procs.HasEnv(p.PID, spec.JobIDVariable+"="+handle) {
@@ -238,10 +238,10 @@ func (h *home) processes(handle string) (pids []int) {
 	return pids
 }
 
-// clean checks that an app that has ended left nothing.
-func (h *home) clean(a app) {
+// checkNoProcesses checks that an ended app left no processes.
+func (h *home) checkNoProcesses(a app) {
 	h.Helper()
 	if pids := h.processes(a.Handle); len(pids) > 0 {
-		h.Errorf("%v left processes %v", a, pids)
+		h.Errorf("%v: got processes %v after its end, want none", a, pids)
 	}
 }

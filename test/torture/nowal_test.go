@@ -20,13 +20,13 @@ import (
 	"torchx/runtime/spec"
 )
 
-// noMappings is the argument by which the test binary runs a program that cannot
-// map files for writing with others, as on some file systems (9p, FUSE with
-// direct_io, vboxsf): a WAL needs that.
+// noMappings is the argument with which the test binary runs a program that cannot create
+// shared writable mappings of files, as on some file systems (9p, FUSE with direct_io,
+// vboxsf). A WAL needs such mappings.
 const noMappings = "no-mappings"
 
-// runWithoutMappings replaces this process: mmap of a file with MAP_SHARED fails
-// with ENODEV for it and all that it starts, by a seccomp filter.
+// runWithoutMappings executes a program with a seccomp filter: mmap of a file with
+// MAP_SHARED fails with ENODEV for it and its children.
 func runWithoutMappings(argv []string) {
 	runtime.LockOSThread()
 	err := forbidMappings()
@@ -38,8 +38,8 @@ func runWithoutMappings(argv []string) {
 }
 
 func forbidMappings() error {
-	// Offsets in struct seccomp_data: the call's number, then its arguments from 16
-	// on, 8 bytes each, the low half first.
+	// Offsets in struct seccomp_data: the number of the call at 0, its arguments from 16,
+	// 8 bytes each, low half first.
 	const nr, flags, fd = 0, 16 + 3*8, 16 + 4*8
 	load := func(k uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: k}
@@ -65,14 +65,14 @@ func forbidMappings() error {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
 }
 
-// unmapped runs a command without mappings and returns its exit code and stderr.
-func (h *home) unmapped(args ...string) (int, string) {
+// withoutMappings runs a command without shared mappings and returns its exit code and stderr.
+func (h *home) withoutMappings(args ...string) (int, string) {
 	cmd := h.command("", args...)
 	self := exec.Command(os.Args[0], append([]string{noMappings, cmd.Path}, args...)...)
 	self.Dir, self.Env = cmd.Dir, cmd.Env
 	var errs strings.Builder
 	self.Stderr = &errs
-	_ = self.Run() // the exit code is looked at
+	_ = self.Run() // the exit code is returned
 	return self.ProcessState.ExitCode(), errs.String()
 }
 
@@ -81,53 +81,53 @@ func (h *home) hasWAL() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// In a home where a WAL does not work the history uses another journal and says
-// so: nothing is lost, whoever asks at the same time.
+// If a WAL does not work, the history uses another journal, with a warning. Nothing is
+// lost, also with concurrent commands.
 func TestHomeWithoutWAL(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	code, stderr := h.unmapped("run", h.file, "--script", "exit 4")
+	code, stderr := h.withoutMappings("run", h.file, "--script", "exit 4")
 	if code != 4 || strings.Count(stderr, "slower journal") != 1 {
-		t.Errorf("exit %d, want 4 and a line that says what is slower:\n%s", code, stderr)
+		t.Errorf("exit %d, want 4 and a warning about the slower journal:\n%s", code, stderr)
 	}
 	if h.hasWAL() {
-		t.Error("there is a WAL")
+		t.Error("the history has a WAL")
 	}
 	const apps = 12
 	var wg sync.WaitGroup
 	for n := range apps {
 		wg.Go(func() {
-			code, stderr := h.unmapped("run", h.file, "--script", fmt.Sprintf("exit %d", n%3))
+			code, stderr := h.withoutMappings("run", h.file, "--script", fmt.Sprintf("exit %d", n%3))
 			if code != n%3 || strings.Contains(stderr, "locked") {
 				t.Errorf("app %d: exit %d\n%s", n, code, stderr)
 			}
 		})
 	}
 	wg.Wait()
-	h.settled()
+	h.waitForAgents()
 	ended := 0
-	for _, a := range h.list() { // by a command that can have a WAL
+	for _, a := range h.list() { // by a command that can use a WAL
 		if a.State.Terminal() && a.ExitCode != nil {
 			ended++
 		}
 	}
 	if ended != apps+1 {
-		t.Errorf("%d apps are in the history, want %d", ended, apps+1)
+		t.Errorf("got %d apps in the history, want %d", ended, apps+1)
 	}
 }
 
-// A home that had a WAL comes to a place where none works.
+// A home with a WAL is moved to a file system where none works.
 func TestHomeThatHadAWAL(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.torchx("", "run", h.file, "--script", "exit 0")
-	h.settled()
-	code, stderr := h.unmapped("run", h.file, "--script", "exit 4")
+	h.waitForAgents()
+	code, stderr := h.withoutMappings("run", h.file, "--script", "exit 4")
 	if code != 4 || strings.Count(stderr, "slower journal") != 1 {
-		t.Errorf("exit %d, want 4 and a line that says what is slower:\n%s", code, stderr)
+		t.Errorf("exit %d, want 4 and a warning about the slower journal:\n%s", code, stderr)
 	}
-	h.settled()
+	h.waitForAgents()
 	if apps := h.list(); len(apps) != 2 || !apps[0].is(spec.Failed, 4) || !apps[1].is(spec.Succeeded, 0) {
-		t.Errorf("the history has %v", apps)
+		t.Errorf("got apps %v in the history", apps)
 	}
 }

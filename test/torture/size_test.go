@@ -2,7 +2,7 @@
 
 package torture
 
-// The loads of an ordinary test run; `make torture` has the full ones.
+// Loads of an ordinary test run. `make torture` uses larger ones.
 const (
 	manyApps     = 50
 	manyReplicas = 200

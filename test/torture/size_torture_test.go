@@ -2,7 +2,7 @@
 
 package torture
 
-// The full loads.
+// Loads of `make torture`.
 const (
 	manyApps     = 200
 	manyReplicas = 1000

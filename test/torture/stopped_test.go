@@ -12,8 +12,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// stoppedAt starts a command that stops at a place until it is told to go on.
-func (h *home) stoppedAt(point string, args ...string) (goOn func() string) {
+// startStopped starts a command that stops at a failpoint until resume is called.
+func (h *home) startStopped(point string, args ...string) (resume func() string) {
 	h.Helper()
 	cmd := h.command(point+"!stop", args...)
 	var out bytes.Buffer
@@ -46,46 +46,46 @@ func (h *home) stoppedAt(point string, args ...string) (goOn func() string) {
 	}
 }
 
-// An app that is just being submitted, however slowly, is neither dead nor pruned.
-func TestOthersLeaveASlowSubmitterAlone(t *testing.T) {
+// An app that is being submitted is neither dead nor pruned, however slow the command is.
+func TestSlowSubmit(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{failpoint.Recorded, failpoint.Bundled, failpoint.Spawned} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
-			goOn := h.stoppedAt(point, "run", "-d", h.file, "--script", "test -e go || sleep 300")
-			a := h.only()
+			resume := h.startStopped(point, "run", "-d", h.file, "--script", "test -e go || sleep 300")
+			a := h.onlyApp()
 			if a.State.Terminal() {
-				t.Errorf("while it is being submitted: %v", a)
+				t.Errorf("during submit: got %v, want a state that is not terminal", a)
 			}
 			if r := h.torchx("", "prune", "--all", "-f"); r.code != 0 || !strings.Contains(r.stderr, "nothing to remove") {
 				t.Errorf("prune: exit %d %s%s", r.code, r.stdout, r.stderr)
 			}
-			if out := goOn(); !strings.Contains(out, a.Handle) {
-				t.Errorf("run says %s", out)
+			if out := resume(); !strings.Contains(out, a.Handle) {
+				t.Errorf("run: got %s, want the handle", out)
 			}
-			if a = h.only(); a.State != spec.Running {
-				t.Errorf("afterwards: %v", a)
+			if a = h.onlyApp(); a.State != spec.Running {
+				t.Errorf("after submit: got %v, want RUNNING", a)
 			}
 		})
 	}
 }
 
-// A removal that somebody is at is not finished by others in his place.
-func TestOthersLeaveASlowPruneAlone(t *testing.T) {
+// Other commands do not finish a removal that is still in progress.
+func TestSlowPrune(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.torchx("", "run", h.file, "--script", "echo one")
-	h.settled()
-	goOn := h.stoppedAt(failpoint.RemovalNoted, "prune", "--all", "-f")
-	a := h.only()
+	h.waitForAgents()
+	resume := h.startStopped(failpoint.RemovalNoted, "prune", "--all", "-f")
+	a := h.onlyApp()
 	if r := h.torchx("", "log", a.AppID); !strings.Contains(r.stdout, "one") {
-		t.Errorf("log while it is being removed: %s%s", r.stdout, r.stderr)
+		t.Errorf("log during prune: got %s%s", r.stdout, r.stderr)
 	}
-	if out := goOn(); !strings.Contains(out, "removed 1 app") {
-		t.Errorf("prune says %s", out)
+	if out := resume(); !strings.Contains(out, "removed 1 app") {
+		t.Errorf("prune: got %s, want 1 removed app", out)
 	}
 	if r := h.torchx("", "log", a.AppID); r.code != 1 || !strings.Contains(r.stderr, "by `torchx prune`") {
-		t.Errorf("log afterwards: exit %d %s%s", r.code, r.stdout, r.stderr)
+		t.Errorf("log after prune: exit %d %s%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -18,10 +18,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Each script adds a line to the file "proof" when it succeeds, and nothing otherwise.
+// scripts add a line to the file "proof" if and only if they succeed.
 var scripts = []struct {
 	text string
-	code int // 0: it proves that it came to its end
+	code int // 0: it adds a line at its end
 }{
 	{`echo $TORCHX_JOB_ID >> proof`, 0},
 	{`echo work; sleep 0.05; echo $TORCHX_JOB_ID >> proof`, 0},
@@ -31,7 +31,7 @@ var scripts = []struct {
 	{`(trap "" TERM; setsid sleep 600) & sleep 0.05; exit 7`, 7},
 }
 
-// victim is what a round kills.
+// victim is the process that a round kills.
 type victim int
 
 const (
@@ -56,27 +56,27 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestTorture kills agents, commands and replicas at random moments. After every
-// kill the app's result is true, nothing of it runs, and history and bundle agree.
+// TestTorture kills agents, commands and replicas at random times. After every kill the
+// app's result is correct, none of its processes runs, and history and bundle agree.
 func TestTorture(t *testing.T) {
 	kills := int(number(t, "TORCHX_KILLS", 200))
 	seed := number(t, "TORCHX_SEED", uint64(time.Now().UnixNano()))
-	t.Logf("%d kills, repeat them with SEED=%d (moments differ a little)", kills, seed)
+	t.Logf("%d kills, repeat them with SEED=%d (times differ slightly)", kills, seed)
 	h := newHome(t)
-	r := round{home: h, rand: rand.New(rand.NewPCG(seed, 0)), seen: map[string]int{}}
+	r := torturer{home: h, rand: rand.New(rand.NewPCG(seed, 0)), seen: map[string]int{}}
 	for n := 0; n < kills && !t.Failed(); n++ {
-		r.play(n)
+		r.runRound(n)
 	}
 	t.Logf("results: %v", r.seen)
 }
 
-type round struct {
+type torturer struct {
 	*home
 	rand *rand.Rand
 	seen map[string]int
 }
 
-func (r *round) play(n int) {
+func (r *torturer) runRound(n int) {
 	script := scripts[r.rand.IntN(len(scripts))]
 	replicas := 1 + r.rand.IntN(4)
 	retries := r.rand.IntN(2)
@@ -91,13 +91,13 @@ func (r *round) play(n int) {
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
-	time.Sleep(pause) // the moment is what varies
+	time.Sleep(pause) // random
 	r.kill(target, cmd)
-	_ = cmd.Wait() // its exit code is that of a killed command, or the app's
+	_ = cmd.Wait() // the exit code is that of a killed command or of the app
 	for _, a := range r.list() {
 		if !before[a.AppID] {
 			r.torchx("", "wait", a.AppID)
-			r.judge(a.AppID, script.code, replicas, target)
+			r.checkApp(a.AppID, script.code, replicas, target)
 		}
 	}
 	if r.Failed() {
@@ -105,10 +105,10 @@ func (r *round) play(n int) {
 	}
 }
 
-func (r *round) kill(target victim, cmd *exec.Cmd) {
+func (r *torturer) kill(target victim, cmd *exec.Cmd) {
 	switch target {
 	case killCommand:
-		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Process.Kill() // fails if it has ended
 	case killAgent:
 		for _, pid := range r.agents() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -126,8 +126,8 @@ func (r *round) kill(target victim, cmd *exec.Cmd) {
 	}
 }
 
-// judge checks one app that has ended.
-func (r *round) judge(id string, code, replicas int, target victim) {
+// checkApp checks an ended app.
+func (r *torturer) checkApp(id string, code, replicas int, target victim) {
 	r.Helper()
 	var a app
 	for _, b := range r.list() {
@@ -145,38 +145,38 @@ func (r *round) judge(id string, code, replicas int, target victim) {
 		possible[code] = true
 	}
 	if a.ExitCode == nil || !possible[*a.ExitCode] || (a.State == spec.Succeeded) != (*a.ExitCode == 0) {
-		r.Errorf("%v: want one of %v", a, possible)
+		r.Errorf("got %v, want an exit code of %v", a, possible)
 	}
 	if a.State == spec.Succeeded {
-		r.proven(a, replicas)
+		r.checkProof(a, replicas)
 	}
-	r.clean(a)
-	r.same(a)
+	r.checkNoProcesses(a)
+	r.checkBundle(a)
 }
 
-// proven checks that every replica of a success came to its end.
-func (r *round) proven(a app, replicas int) {
+// checkProof checks that all replicas of a successful app ran to their end.
+func (r *torturer) checkProof(a app, replicas int) {
 	r.Helper()
 	data, err := os.ReadFile(filepath.Join(r.scratch, "proof"))
 	if n := strings.Count(string(data), a.Handle+"\n"); err != nil || n < replicas {
-		r.Errorf("%v is a false success: %d of %d replicas came to their end (%v)", a, n, replicas, err)
+		r.Errorf("false success %v: got %d proofs of %d replicas (%v)", a, n, replicas, err)
 	}
 }
 
-// same checks that the history says what the bundle says.
-func (r *round) same(a app) {
+// checkBundle checks that the history and the bundle have the same result.
+func (r *torturer) checkBundle(a app) {
 	r.Helper()
 	if _, err := os.Stat(filepath.Join(r.dir, "apps", a.AppID)); err != nil {
-		return // killed before the bundle was made
+		return // killed before the bundle was created
 	}
 	s := r.bundleState(a.AppID)
 	if s.State != a.State || s.ExitCode == nil || *s.ExitCode != *a.ExitCode {
 		text, _ := json.Marshal(s)
-		r.Errorf("the history says %v, the bundle %s", a, text)
+		r.Errorf("got %v in the history, %s in the bundle", a, text)
 	}
 }
 
-// bundleState is what the app's folder says.
+// bundleState returns the status in the app's bundle.
 func (h *home) bundleState(id string) (s spec.Status) {
 	h.Helper()
 	data, err := os.ReadFile(filepath.Join(h.dir, "apps", id, "status.json"))

@@ -19,19 +19,19 @@ import (
 const (
 	// liveFolder has an empty file for each archive whose agent has work to do.
 	liveFolder = "live"
-	// beginTime is how long an app may take to appear on the cluster: the archive is
-	// there before it is submitted, so that a crash between loses nothing.
+	// beginTime is how long an app may take to appear on the cluster: the archive is created
+	// before the submission, so that a crash in between loses nothing.
 	beginTime = 10 * time.Minute
-	// lockWait outlasts those who only look whether the lock is held.
+	// lockWait outlasts processes that only check whether the lock is held.
 	lockWait = 5 * time.Second
 )
 
-// life is where the agent of an archive shows that it lives.
+// life returns the lock and live entry of the agent of an archive.
 func life(dir string) agent.Life {
 	return agent.Life{Dir: dir, LiveDir: filepath.Join(filepath.Dir(dir), liveFolder), Manifest: infoFile}
 }
 
-// Begin notes, before an app is submitted, that an agent is to follow it.
+// Begin records, before an app is submitted, that an agent must follow it.
 func Begin(dir string, i Info) error {
 	i.Agent, i.Begun = true, time.Now().UTC()
 	if err := i.Write(dir); err != nil {
@@ -47,24 +47,24 @@ func Begin(dir string, i Info) error {
 	return nil
 }
 
-// Forget takes back Begin for an app that did not come to be.
+// Forget reverts Begin for an app whose submission failed.
 func Forget(dir string) error {
 	life(dir).RemoveEntry()
 	return Remove(dir)
 }
 
-// Is reports whether a folder is an archive.
-func Is(dir string) bool {
+// IsArchive reports whether a folder is an archive.
+func IsArchive(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, infoFile))
 	return err == nil
 }
 
-// Sweep starts the agents of a home that died, by the program exe. Its cost depends on
-// the number of apps that are followed only.
+// Sweep restarts the agents of a home that died, with the program exe. Its cost depends only
+// on the number of followed apps.
 func Sweep(home, exe string) error {
 	entries, err := agent.LiveEntries(filepath.Join(home, archiveFolder, liveFolder))
 	if err != nil {
-		return fmt.Errorf("look for archives whose agent died: %w", err)
+		return fmt.Errorf("find archives without an agent: %w", err)
 	}
 	var errs []error
 	for _, e := range entries {
@@ -82,8 +82,8 @@ func Sweep(home, exe string) error {
 	return errors.Join(errs...)
 }
 
-// Spawn starts the agent of an archive, detached, unless it has one. Of two that are
-// started at the same time the second ends.
+// Spawn starts the agent of an archive, detached, unless it has one. If two start at the same
+// time, the second one exits.
 func Spawn(exe, dir string) error {
 	if life(dir).Alive() {
 		life(dir).Resume()
@@ -96,14 +96,14 @@ func Spawn(exe, dir string) error {
 	return process.Release()
 }
 
-// tryLock takes a lock; nil if another process holds it.
+// tryLock takes a lock. It returns nil if another process holds it.
 func tryLock(path string) (*os.File, error) {
 	lock, err := filelock.TryAcquire(path)
 	switch {
 	case err == nil:
 		return lock.File, nil
 	case errors.Is(err, filelock.ErrHeld):
-		return nil, nil //nolint:nilnil // that is no error
+		return nil, nil //nolint:nilnil // a held lock is not an error
 	}
 	return nil, err
 }
@@ -111,14 +111,14 @@ func tryLock(path string) (*os.File, error) {
 // Agent is the process that follows an app to its end.
 type Agent struct {
 	App *App
-	// Status is reported what is seen of the app, newest last; it may be slow.
+	// Status records a status of the app, the newest last; it may be slow.
 	Status func(ctx context.Context, s *spec.Status) error
-	// Log gets a line about what happens.
+	// Log writes a line to the agent's log.
 	Log func(format string, args ...any)
 }
 
-// Run follows an app until it has ended and its logs are complete. It returns at once
-// if the archive has an agent, and soon after the archive is deleted.
+// Run follows an app until it has ended and its logs are complete. It returns immediately if
+// the archive has an agent, and soon after the archive is deleted.
 func (g *Agent) Run(ctx context.Context) error {
 	lock, err := life(g.App.Dir).Acquire(lockWait)
 	if errors.Is(err, filelock.ErrHeld) {
@@ -128,7 +128,7 @@ func (g *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
-	_, err = fmt.Fprintf(lock.File, "%-10d\n", os.Getpid()) // one write over the last one
+	_, err = fmt.Fprintf(lock.File, "%-10d\n", os.Getpid()) // one write replaces the old pid
 	if err != nil {
 		return fmt.Errorf("write %s: %w", lock.File.Name(), err)
 	}
@@ -138,7 +138,7 @@ func (g *Agent) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go g.endWithout(ctx, cancel)
+	go g.cancelWhenDeleted(ctx, cancel)
 	err = g.follow(ctx, i)
 	if ctx.Err() != nil {
 		return nil // the archive was deleted
@@ -154,11 +154,11 @@ func (g *Agent) Run(ctx context.Context) error {
 	return nil
 }
 
-// endWithout ends the work when the archive is gone.
-func (g *Agent) endWithout(ctx context.Context, cancel context.CancelFunc) {
+// cancelWhenDeleted calls cancel after the archive was deleted.
+func (g *Agent) cancelWhenDeleted(ctx context.Context, cancel context.CancelFunc) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for Is(g.App.Dir) {
+	for IsArchive(g.App.Dir) {
 		select {
 		case <-ctx.Done():
 			return
@@ -169,7 +169,7 @@ func (g *Agent) endWithout(ctx context.Context, cancel context.CancelFunc) {
 }
 
 func (g *Agent) follow(ctx context.Context, i Info) error {
-	snap, err := g.begin(ctx, i)
+	snap, err := g.awaitApp(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (g *Agent) follow(ctx context.Context, i Info) error {
 		defer close(reported)
 		g.report(ctx)
 	}()
-	f.await(ctx, g.Log)
+	f.wait(ctx, g.Log)
 	<-reported
 	g.App.mu.Lock()
 	defer g.App.mu.Unlock()
@@ -188,8 +188,8 @@ func (g *Agent) follow(ctx context.Context, i Info) error {
 	return g.App.failed
 }
 
-// begin waits until the app is there. A cluster that is away is asked again.
-func (g *Agent) begin(ctx context.Context, i Info) (*Snapshot, error) {
+// awaitApp waits until the app is on the cluster. It retries while the cluster is unreachable.
+func (g *Agent) awaitApp(ctx context.Context, i Info) (*Snapshot, error) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		snap, err := g.App.snapshot(ctx)
 		switch {
@@ -210,10 +210,10 @@ func (g *Agent) begin(ctx context.Context, i Info) (*Snapshot, error) {
 	}
 }
 
-// statusEvery is how often a status is reported at most.
+// statusEvery is the minimum interval between reported statuses.
 const statusEvery = time.Second
 
-// report passes on each new status until the app has ended.
+// report records each new status until the app has ended.
 func (g *Agent) report(ctx context.Context) {
 	var last *Snapshot
 	for {

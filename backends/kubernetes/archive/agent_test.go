@@ -16,7 +16,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// begun is an archive whose app has just been submitted.
+// begun returns the archive of an app that is being submitted.
 func begun(t *testing.T) string {
 	t.Helper()
 	dir := Dir(t.TempDir(), "default:app")
@@ -26,14 +26,14 @@ func begun(t *testing.T) string {
 	return dir
 }
 
-// seen are the states that an agent tells.
-type seen struct {
+// recorder records the states that an agent reports.
+type recorder struct {
 	mu     sync.Mutex
 	states []spec.State
 	fail   error // once
 }
 
-func (s *seen) status(_ context.Context, status *spec.Status) error {
+func (s *recorder) status(_ context.Context, status *spec.Status) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.fail; err != nil {
@@ -44,55 +44,55 @@ func (s *seen) status(_ context.Context, status *spec.Status) error {
 	return nil
 }
 
-func runAgent(t *testing.T, c *cluster, dir string, s *seen) error {
+func runAgent(t *testing.T, c *cluster, dir string, s *recorder) error {
 	t.Helper()
 	g := &Agent{App: newApp(t, c, dir), Status: s.status, Log: t.Logf}
 	return g.Run(t.Context())
 }
 
-// An agent waits for its app, keeps the logs of all attempts and how the app ended,
-// and needs nobody who looks on.
+// TestAgent: an agent waits for its app and keeps the logs of all attempts and the result,
+// without another process.
 func TestAgent(t *testing.T) {
 	t.Parallel()
-	c, dir, s := newCluster(), begun(t), &seen{fail: errors.New("the history is locked")}
+	c, dir, s := newCluster(), begun(t), &recorder{fail: errors.New("the history is locked")}
 	c.gone = true // it is just being submitted
 	done := make(chan error, 1)
 	go func() { done <- runAgent(t, c, dir, s) }()
-	c.await(t, func() bool { return c.looked > 0 })
+	c.await(t, func() bool { return c.polled > 0 })
 	c.update(func() { c.gone = false })
 	first, second := run("a", 0), run("b", 1)
 	c.add(first, "first\n")
 	c.add(second, "second\n")
 	c.await(t, func() bool { return c.opened >= 2 })
 	if err := runAgent(t, c, Dir(t.TempDir(), "other"), s); err == nil {
-		t.Error("an agent without an archive")
+		t.Error("got an agent without an archive, want an error")
 	}
 	c.end(spec.Failed)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	if n := len(s.states); n == 0 || s.states[n-1] != spec.Failed {
-		t.Errorf("states %v", s.states)
+		t.Errorf("got states %v, want FAILED last", s.states)
 	}
 	c.gone = true
 	for attempt, want := range []string{"first\n", "second\n"} {
 		wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: -1, Attempt: &attempt}, want)
 	}
 	if i, err := ReadInfo(dir); !i.Done || err != nil {
-		t.Errorf("%+v, %v", i, err)
+		t.Errorf("got %+v, %v, want it done", i, err)
 	}
 	if _, err := os.Stat(life(dir).Entry()); err == nil {
-		t.Error("the archive is still among those that are followed")
+		t.Error("got a live entry of an ended app, want none")
 	}
-	if err := runAgent(t, c, dir, s); err != nil { // there is nothing left to do
+	if err := runAgent(t, c, dir, s); err != nil { // the app has ended
 		t.Error(err)
 	}
 }
 
-// A second agent ends at once, and the first when the archive is deleted.
+// TestAgentOfDeletedArchive: an agent exits when its archive is moved away.
 func TestAgentOfDeletedArchive(t *testing.T) {
 	t.Parallel()
-	c, dir, s := newCluster(), begun(t), &seen{}
+	c, dir, s := newCluster(), begun(t), &recorder{}
 	c.add(run("a", 0), "line\n")
 	done := make(chan error, 1)
 	go func() { done <- runAgent(t, c, dir, s) }()
@@ -102,7 +102,7 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 		}
 	}
 	to := filepath.Join(t.TempDir(), "kept")
-	if err := Keep(dir, to); err != nil {
+	if err := Retain(dir, to); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -111,29 +111,29 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("the agent goes on without its archive")
+		t.Fatal("the agent did not exit within 20 s")
 	}
-	k := Kept(to)
+	k := Retained(to)
 	if k == nil || len(k.Roles) != 1 || k.Roles[0].Role != worker.Role || len(k.Roles[0].Attempts) != 1 {
-		t.Fatalf("%+v", k)
+		t.Fatalf("got %+v, want one attempt of the worker", k)
 	}
-	r, err := OpenKept(k, worker, nil, all)
+	r, err := OpenRetained(k, worker, nil, all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	if b, err := r.Next(t.Context()); string(b.Data) != "line\n" {
-		t.Errorf("%q, %v", b.Data, err)
+		t.Errorf("got %q, %v, want the line", b.Data, err)
 	}
 	if size, err := Size(to); size == 0 || err != nil {
-		t.Errorf("size %d, %v", size, err)
+		t.Errorf("got size %d, %v, want more than 0", size, err)
 	}
 	if err := Remove(to); err != nil || Exists(to) {
 		t.Error(err)
 	}
 }
 
-// Sweep starts agents for archives that have none, and forgets those that are gone.
+// TestSweep: Sweep starts missing agents and removes the entries of deleted archives.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	dir := begun(t)
@@ -157,7 +157,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "agent.log")); err == nil {
-		t.Error("an agent was started beside another one")
+		t.Error("got a second agent, want none")
 	}
 	lock.Close()
 	if err := Sweep(home, exe); err != nil {
@@ -168,13 +168,13 @@ func TestSweep(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(dir, "agent.log"))
 		if strings.HasSuffix(string(text), "\n") || time.Since(began) > 10*time.Second {
 			if string(text) != want {
-				t.Errorf("%q, want %q", text, want)
+				t.Errorf("got %q, want %q", text, want)
 			}
 			break
 		}
 	}
 	if _, err := os.Stat(life(gone).Entry()); err == nil {
-		t.Error("an archive that is gone is still among those that are followed")
+		t.Error("got a live entry of a deleted archive, want none")
 	}
 }
 
@@ -186,7 +186,7 @@ func TestSave(t *testing.T) {
 	if err != nil || len(s.Missing) > 0 || !s.Losing {
 		t.Errorf("%+v, %v", s, err)
 	}
-	dir = t.TempDir() // so that the line comes from who follows
+	dir = t.TempDir() // an empty archive: the follower copies the line
 	follower := newApp(t, c, dir)
 	log, err := follower.Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil {
@@ -207,7 +207,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestSaveNothingToLose: a replica that has not started, or has ended, writes nothing more.
+// TestSaveNothingToLose: a replica that has not started or has ended writes no more lines.
 func TestSaveNothingToLose(t *testing.T) {
 	t.Parallel()
 	for _, state := range []logcopy.State{logcopy.Waiting, logcopy.NeverStarted, logcopy.Ended} {

@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// snapshotTime is how long a snapshot of the cluster serves: an app may have a
-	// thousand replicas, whose logs are opened one after the other.
+	// snapshotTime is how long a snapshot of the cluster is reused: the logs of a thousand
+	// replicas are opened one after the other.
 	snapshotTime = 2 * time.Second
-	// patience is how long a cluster may be away while a log is read without following.
+	// patience is how long a cluster may be unreachable while a log is read without following.
 	patience = time.Minute
-	// endWait bounds the wait for containers that go on when their app has ended: a pod
-	// that is stopped has 30 s by default.
+	// endWait bounds the wait for containers that still run after their app has ended: the
+	// grace period of a stopped pod is 30 s by default.
 	endWait = 40 * time.Second
-	// parallel is how many logs are copied at once when they are not followed, and
-	// opened at once when they are.
+	// parallel bounds the logs that are copied concurrently without following, and the logs
+	// that are opened concurrently.
 	parallel = 32
 )
 
-// Config says whose logs an App keeps.
+// Config configures an App.
 type Config struct {
-	Backend   string // its name, for the history
+	Backend   string // name, for the history
 	ID        string
 	Dir       string
-	Stream    backend.Stream // the only one that Cluster sends; "" is both, Combined
+	Stream    backend.Stream // that Cluster sends; "" is both, Combined
 	Cluster   Cluster
-	Positions func(ctx context.Context) Positions // nil, or returns nil: there is no history
+	Positions func(ctx context.Context) Positions // of the history; may be nil or return nil
 	Hub       *logstore.Hub
-	// Warn gets trouble that stops nothing, one line each; nil drops it.
+	// Warn receives non-fatal problems, one line each; nil drops them.
 	Warn func(line string)
 }
 
@@ -50,20 +50,20 @@ type App struct {
 	observation
 
 	patience   time.Duration
-	opening    chan struct{} // has room for logs that are being opened
-	copying    chan struct{} // has room for replicas that are copied without following
+	opening    chan struct{} // limits logs that are being opened
+	copying    chan struct{} // limits replicas that are copied without following
 	collectors map[spec.Replica]*collector
-	cursors    map[string]string // not in the history yet
+	cursors    map[string]string // not stored in the history yet
 }
 
-// observation is what was last seen of an app on its cluster. mu guards all that changes.
+// observation is the last known state of an app on its cluster.
 type observation struct {
-	asking sync.Mutex // held while the cluster is asked
+	reading sync.Mutex // held while the cluster is read
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the fields below
 	snap     *Snapshot
 	seen     time.Time // when snap was taken
-	ended    bool      // snap was taken after the app had ended
+	ended    bool      // snap is from after the app's end
 	failed   error     // of the watch
 	runs     map[spec.Replica]map[logName][]Run
 	changed  map[spec.Replica]chan struct{}
@@ -71,7 +71,7 @@ type observation struct {
 	stop     context.CancelFunc // ends the watch
 }
 
-// New returns the archive of an app; it touches nothing.
+// New returns the archive of an app. It opens no files.
 func New(c Config) *App {
 	return &App{
 		Config: c, observation: observation{changed: map[spec.Replica]chan struct{}{}},
@@ -80,10 +80,10 @@ func New(c Config) *App {
 	}
 }
 
-// snapshot returns a snapshot of the cluster, of snapshotTime ago at most.
+// snapshot returns a snapshot of the cluster that is at most snapshotTime old.
 func (a *App) snapshot(ctx context.Context) (*Snapshot, error) {
-	a.asking.Lock()
-	defer a.asking.Unlock()
+	a.reading.Lock()
+	defer a.reading.Unlock()
 	a.mu.Lock()
 	snap, fresh := a.snap, a.watchers > 0 || time.Since(a.seen) < snapshotTime
 	a.mu.Unlock()
@@ -97,7 +97,7 @@ func (a *App) snapshot(ctx context.Context) (*Snapshot, error) {
 	return snap, err
 }
 
-// see takes a new snapshot, and wakes those whose replica has changed.
+// see stores a new snapshot, and wakes the waiters of changed replicas.
 func (o *observation) see(s *Snapshot) {
 	runs := map[spec.Replica]map[logName][]Run{}
 	for _, r := range s.Runs {
@@ -121,7 +121,7 @@ func (o *observation) see(s *Snapshot) {
 	o.snap, o.seen, o.runs, o.ended = s, time.Now(), runs, ended
 }
 
-// wake wakes those who wait for changes of replicas; mu is held.
+// wake wakes the waiters of changed replicas; the caller holds mu.
 func (o *observation) wake(changed func(spec.Replica) bool) {
 	for r, c := range o.changed {
 		if changed(r) {
@@ -131,7 +131,7 @@ func (o *observation) wake(changed func(spec.Replica) bool) {
 	}
 }
 
-// fail ends the watch of all replicas.
+// fail ends the watch of all replicas with an error, nil for the end of the app.
 func (o *observation) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,8 +139,9 @@ func (o *observation) fail(err error) {
 	o.wake(func(spec.Replica) bool { return true })
 }
 
-// of returns what is known of a replica; the channel is closed when that changes.
-func (o *observation) of(r spec.Replica) (runs map[logName][]Run, changed <-chan struct{}, ended bool) {
+// replica returns the known runs of a replica. The channel is closed when they change or
+// the app ends.
+func (o *observation) replica(r spec.Replica) (runs map[logName][]Run, changed <-chan struct{}, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.changed[r] == nil {
@@ -179,7 +180,7 @@ func (a *App) keepWatch(ctx context.Context) {
 			a.saveCursors()
 		case err := <-done:
 			switch {
-			case errors.Is(err, backend.ErrNotFound): // it was deleted: all pods are gone
+			case errors.Is(err, backend.ErrNotFound): // the app and all pods were deleted
 				a.see(&Snapshot{Status: &spec.Status{State: spec.Unknown}})
 				a.fail(nil)
 			case err != nil && ctx.Err() == nil:
@@ -191,7 +192,7 @@ func (a *App) keepWatch(ctx context.Context) {
 	}
 }
 
-// history returns where cursors are kept beside their logs; nil if nowhere.
+// history returns the history's positions, nil if there is no history.
 func (a *App) history(ctx context.Context) Positions {
 	if a.Positions == nil {
 		return nil
@@ -199,7 +200,7 @@ func (a *App) history(ctx context.Context) Positions {
 	return a.Positions(ctx)
 }
 
-// saveCursors is best effort: each log has its cursor beside it.
+// saveCursors stores cursors in the history, best effort: each log has a cursor file.
 func (a *App) saveCursors() {
 	a.mu.Lock()
 	cursors := a.cursors
@@ -223,22 +224,22 @@ func (a *App) openLog(ctx context.Context, r spec.Replica, name logName) (*log, 
 	if a.Stream != "" {
 		key += "/" + string(a.Stream)
 	}
-	kept := ""
+	stored := ""
 	if db := a.history(ctx); db != nil {
-		if text, _, err := db.GetPosition(ctx, a.Backend, a.ID, key); err == nil { // else the file has it
-			kept = text
+		if text, _, err := db.GetPosition(ctx, a.Backend, a.ID, key); err == nil { // on an error the cursor file is used
+			stored = text
 		}
 	}
-	return openLog(name.dir(replicaDir(a.Dir, r)), kept, func(text string) {
+	return openLog(name.dir(replicaDir(a.Dir, r)), stored, func(text string) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.cursors[key] = text // the history gets many at a time
+		a.cursors[key] = text // stored in batches
 	})
 }
 
 func (a *App) lockPath(r spec.Replica) string { return filepath.Join(replicaDir(a.Dir, r), lockFile) }
 
-// view is one log as the cluster has it.
+// view is one log on the cluster.
 type view struct {
 	app     *App
 	replica spec.Replica
@@ -246,17 +247,18 @@ type view struct {
 }
 
 func (v *view) runs() ([]Run, <-chan struct{}, bool) {
-	all, changed, ended := v.app.of(v.replica)
+	all, changed, ended := v.app.replica(v.replica)
 	return all[v.name], changed, ended
 }
 
 // runView is one run of a log. It implements logcopy.Source.
 type runView struct {
 	*view
-	run Run
+	run     Run
+	isEarly func(*Run) bool // lines of the next run were copied as those of this one; may be nil
 }
 
-// current returns the run as it is now: Gone if the cluster does not have it.
+// current returns the current state of the run, Gone if the cluster no longer has it.
 func (v *runView) current() (r Run, changed <-chan struct{}, ended bool) {
 	runs, changed, ended := v.runs()
 	if i := slices.IndexFunc(runs, func(r Run) bool { return r.same(&v.run) }); i >= 0 {
@@ -287,6 +289,9 @@ func (v *runView) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, 
 	r, _, _ := v.current()
 	if r.State == logcopy.Gone {
 		return nil, logcopy.ErrGone
+	}
+	if v.isEarly != nil && v.isEarly(&r) {
+		return nil, &logcopy.UnreadableError{Err: errEarly}
 	}
 	body, err := v.app.Cluster.Open(ctx, r, o)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package archive keeps the logs of pods in TORCHX_HOME: clusters delete pods when
-// an app is canceled, retried or done. All reading of an app's log goes through here, so
-// that it can be read again when the pods are gone, and goes on where it ended before.
+// Package archive keeps the logs of pods in TORCHX_HOME: clusters delete pods when an app is
+// canceled, retried or done. All commands read an app's logs through this package, so that
+// the lines can be read again after the pods are gone, and copying resumes where it stopped.
 //
 //	Cluster ── Snapshots ──► App ──► collector (one for each replica, under its lock)
 //	                          │          └─ log: a logcopy.Log and its position
@@ -8,14 +8,14 @@
 //
 // An app has a folder:
 //
-//	archive.json                     which app it is, and whether an agent follows it
+//	archive.json                     the app's ID, and whether an agent follows it
 //	agent.lock, agent.log            of that agent
 //	replicas/<role>/<n>/lock         held by the process that copies logs of that replica
 //	replicas/<role>/<n>/<attempt>/   the log of the main container (package logstore) and its cursor.json
-//	…/<attempt>/containers/<name>/   the same of another container
-//	streams/<stdout|stderr>/         replicas as above, with one stream only, of clusters that tell them apart
+//	…/<attempt>/containers/<name>/   the same for another container
+//	streams/<stdout|stderr>/         replicas as above, with one stream only, if the cluster separates them
 //
-// One process copies, others read what it has copied.
+// One process copies, all others read its copy.
 package archive
 
 import (
@@ -44,7 +44,7 @@ const (
 	replicasFolder   = "replicas"
 	containersFolder = "containers"
 	streamsFolder    = "streams"
-	roleFile         = "role" // the name of the role: that of the folder is escaped
+	roleFile         = "role" // the name of the role; the folder's name is escaped
 	lockFile         = "lock"
 )
 
@@ -56,44 +56,45 @@ type Run struct {
 	Name      string // of the container in the pod
 	Pod, UID  string
 	Created   time.Time // of the pod
-	Restart   int       // how often the container was started before in its pod
-	Previous  bool      // it is the one before the current one there
-	Verify    bool      // another run can have taken its name
-	InPlace   bool      // … in the same pod
+	Restart   int       // restarts of the container in its pod before this run
+	Previous  bool      // the run before the current one of the container
+	Verify    bool      // another run may have taken its name
+	InPlace   bool      // another run may have taken its name in the same pod
 	State     logcopy.State
-	Ended     time.Time // in whole seconds, by the clock of the node; zero: unknown
+	// NextStarted is when the next run started, by the clock of the node in whole seconds; zero if
+	// it has not. It is known for a previous run.
+	NextStarted time.Time
 }
 
-// same reports whether two are the same run, whatever its state.
+// same reports whether r and o are the same run, in any state.
 func (r *Run) same(o *Run) bool { return r.UID == o.UID && r.Restart == o.Restart }
 
-// Snapshot is what is on the cluster of an app.
+// Snapshot holds the runs of an app on its cluster, and its status.
 type Snapshot struct {
-	Runs   []Run // in the order of their pods and of their containers there, the main one first
+	Runs   []Run // by pod; within a pod, the main container first
 	Status *spec.Status
 }
 
 // Cluster is one app on its cluster.
 type Cluster interface {
-	// Snapshot returns what is there now. Errors: backend.ErrNotFound if there is no such
-	// app, backend.ErrUnavailable.
+	// Snapshot returns the current state. Errors: backend.ErrNotFound if the app does not
+	// exist, backend.ErrUnavailable.
 	Snapshot(ctx context.Context) (*Snapshot, error)
-	// Watch calls see at each change, the last time when the app has ended, or until ctx
-	// ends. It survives a cluster that is away. Errors: backend.ErrNotFound, ctx.Err(),
-	// or one that will not pass.
+	// Watch calls see after each change, until the app has ended or ctx is done. It retries
+	// while the cluster is unreachable. Errors: backend.ErrNotFound, ctx.Err(), or a
+	// permanent one.
 	Watch(ctx context.Context, see func(*Snapshot)) error
-	// Open reads a log, see logcopy.Source.
+	// Open opens a log, see logcopy.Source.
 	Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCloser, error)
 }
 
-// Positions keeps cursors.
+// Positions stores cursors.
 type Positions = history.Positions
 
 // Dir returns the folder of an app.
 func Dir(home, id string) string { return filepath.Join(home, archiveFolder, agent.Escape(id)) }
 
-// StreamDir returns the folder of an archive with one stream alone; the archive itself
-// for both.
+// StreamDir returns the folder for one stream in an archive, the archive itself for both.
 func StreamDir(dir string, s backend.Stream) string {
 	if s == "" || s == backend.Combined {
 		return dir
@@ -109,7 +110,7 @@ func attemptDir(dir string, r spec.Replica, attempt int) string {
 	return filepath.Join(replicaDir(dir, r), strconv.Itoa(attempt))
 }
 
-// logName names a log within a replica.
+// logName identifies a log of a replica.
 type logName struct {
 	attempt   int
 	container string // "" is the main one
@@ -123,11 +124,10 @@ func (n logName) dir(replica string) string {
 	return filepath.Join(dir, containersFolder, agent.Escape(n.container))
 }
 
-// archived returns the logs that a replica has in the archive, and how many attempts.
-// Folders of containers have their names, which are DNS labels.
+// archived returns the archived logs of a replica, and the number of its attempts.
 func archived(dir string, r spec.Replica) (names map[logName]bool, attempts int) {
 	names = map[logName]bool{}
-	entries, _ := os.ReadDir(replicaDir(dir, r)) // without a folder there are none
+	entries, _ := os.ReadDir(replicaDir(dir, r)) // a missing folder has none
 	for _, e := range entries {
 		attempt, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -148,8 +148,8 @@ func archived(dir string, r spec.Replica) (names map[logName]bool, attempts int)
 // Info is archive.json.
 type Info struct {
 	ID  string         `json:"id"`
-	Cfg map[string]any `json:"cfg"` // how the app is reached
-	// Agent says that an agent is to follow the app, since Begun and until Done.
+	Cfg map[string]any `json:"cfg"` // options that locate the app
+	// Agent means that an agent must follow the app, since Begun and until Done.
 	Agent bool      `json:"agent,omitempty"`
 	Begun time.Time `json:"begun,omitzero"`
 	Done  bool      `json:"done,omitempty"`
@@ -160,7 +160,7 @@ const (
 	maxInfo  = 1 << 20 // bytes of archive.json and of a role's name
 )
 
-// ReadInfo reads what an archive says of itself. Errors: fs.ErrNotExist.
+// ReadInfo reads archive.json. Errors: fs.ErrNotExist.
 func ReadInfo(dir string) (i Info, err error) {
 	data, err := safefile.ReadFile(filepath.Join(dir, infoFile), maxInfo)
 	if err != nil {
@@ -172,7 +172,7 @@ func ReadInfo(dir string) (i Info, err error) {
 	return i, nil
 }
 
-// Write writes archive.json, and makes the folder if need be.
+// Write writes archive.json, and creates the folder if it is missing.
 func (i Info) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create archive: %w", err)
@@ -180,7 +180,7 @@ func (i Info) Write(dir string) error {
 	return logcopy.WriteJSON(filepath.Join(dir, infoFile), i)
 }
 
-// Exists reports whether anything of an app is archived.
+// Exists reports whether an archive has logs.
 func Exists(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, replicasFolder))
 	return !errors.Is(err, fs.ErrNotExist)

@@ -31,31 +31,32 @@ type cluster struct {
 	mu      sync.Mutex
 	changed chan struct{}
 	runs    []Run
-	logs    map[string][]byte // as the server sends them, by uid, container and restart
+	logs    map[string][]byte // as the server sends them, by key
 	state   spec.State
 	gone    bool
 	away    error
 	opened  int
-	looked  int // how often somebody looked, or began to watch
+	polled  int // calls of Snapshot and Watch
 	clock   time.Time
+	cuts    int // how often all streams were ended
 }
 
 func newCluster() *cluster {
 	return &cluster{changed: make(chan struct{}), logs: map[string][]byte{}, state: spec.Running, clock: epoch}
 }
 
-// await waits until something is so of the cluster.
+// await waits until ok returns true.
 func (c *cluster) await(t *testing.T, ok func() bool) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
-		is := ok()
+		done := ok()
 		c.mu.Unlock()
-		if is {
+		if done {
 			return
 		}
 		if time.Since(began) > 10*time.Second {
-			t.Fatal("it did not come to be")
+			t.Fatal("the cluster did not reach the expected state within 10 s")
 		}
 	}
 }
@@ -70,7 +71,7 @@ func (c *cluster) update(do func()) {
 	c.changed = make(chan struct{})
 }
 
-// run is what most tests need: a pod of the first replica with one container.
+// run returns a run of a pod of the first replica with one container.
 func run(uid string, attempt int) Run {
 	return Run{Replica: worker, Attempt: attempt, Pod: "pod-" + uid, UID: uid, Created: epoch.Add(time.Duration(attempt) * time.Minute), State: logcopy.Running}
 }
@@ -111,7 +112,7 @@ func (c *cluster) snapshot() *Snapshot {
 func (c *cluster) Snapshot(context.Context) (*Snapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.looked++
+	c.polled++
 	if c.gone {
 		return nil, backend.ErrNotFound
 	}
@@ -120,7 +121,7 @@ func (c *cluster) Snapshot(context.Context) (*Snapshot, error) {
 
 func (c *cluster) Watch(ctx context.Context, see func(*Snapshot)) error {
 	c.mu.Lock()
-	c.looked++
+	c.polled++
 	c.mu.Unlock()
 	for {
 		c.mu.Lock()
@@ -148,7 +149,7 @@ func (c *cluster) Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCl
 	if r.State == logcopy.Waiting {
 		return nil, logcopy.ErrNotStarted
 	}
-	return &body{c: c, ctx: ctx, run: r, o: o}, nil
+	return &body{c: c, ctx: ctx, run: r, o: o, cuts: c.cuts}, nil
 }
 
 type body struct {
@@ -157,6 +158,8 @@ type body struct {
 	run Run
 	o   logcopy.Options
 	at  int
+
+	cuts int // of the cluster when it was opened
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -164,7 +167,11 @@ func (b *body) Read(p []byte) (int, error) {
 		b.c.mu.Lock()
 		data, changed := b.c.logs[key(b.run)], b.c.changed
 		running := slices.ContainsFunc(b.c.runs, func(r Run) bool { return r.same(&b.run) && r.State == logcopy.Running })
+		isCut := b.cuts != b.c.cuts
 		b.c.mu.Unlock()
+		if isCut {
+			return 0, io.EOF
+		}
 		if b.o.Tail > 0 && b.at == 0 {
 			b.at = bytes.LastIndexByte(bytes.TrimSuffix(data, newline), '\n') + 1
 		}
@@ -212,7 +219,7 @@ func read(t *testing.T, a *App, o backend.LogOptions) (text string, notices []st
 		if block.Notice != "" {
 			notices = append(notices, block.Notice)
 		} else if block.Stream != backend.Combined {
-			t.Errorf("stream %q", block.Stream)
+			t.Errorf("got stream %q, want %q", block.Stream, backend.Combined)
 		}
 		b.Write(block.Data)
 	}
@@ -222,13 +229,14 @@ func wantLog(t *testing.T, a *App, o backend.LogOptions, want string) {
 	t.Helper()
 	got, notices, err := read(t, a, o)
 	if got != want || err != nil {
-		t.Errorf("%q, notices %q, %v, want %q", got, notices, err, want)
+		t.Errorf("got %q, notices %q, %v, want %q", got, notices, err, want)
 	}
 }
 
 var all = backend.LogOptions{Tail: -1}
 
-// A second look reads on where the first one ended, and what was read stays.
+// TestReadTwice: a second read continues where the first one ended, and lines that were read
+// are kept.
 func TestReadTwice(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
@@ -244,13 +252,13 @@ func TestReadTwice(t *testing.T) {
 	c.update(func() { c.runs, c.state = nil, spec.Succeeded }) // the pod is deleted
 	got, notices, err := read(t, newApp(t, c, dir), all)
 	if got != "one\ntwo\nthree\n" || err != nil || !slices.Equal(notices, []string{podlog.GapDeleted}) {
-		t.Errorf("%q %q %v", got, notices, err)
+		t.Errorf("got %q, notices %q, %v", got, notices, err)
 	}
 	c.gone = true // and the app
 	wantLog(t, newApp(t, c, dir), all, "one\ntwo\nthree\n")
 }
 
-func TestNothingIsLeft(t *testing.T) {
+func TestNoLog(t *testing.T) {
 	t.Parallel()
 	c := newCluster()
 	a := newApp(t, c, t.TempDir())
@@ -271,8 +279,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// Followers see all attempts to the end of the app, several at a time, whoever of
-// them copies.
+// TestFollowers: several followers read all attempts to the end of the app, regardless of
+// which of them copies.
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
@@ -280,11 +288,11 @@ func TestFollowers(t *testing.T) {
 	got := make([]string, followers)
 	var wg sync.WaitGroup
 	for i := range followers {
-		a := newApp(t, c, dir) // of a process of its own
+		a := newApp(t, c, dir) // as in a separate process
 		wg.Go(func() { got[i], _, _ = read(t, a, backend.LogOptions{Follow: true, Tail: -1}) })
 	}
 	first, second := run("a", 0), run("b", 1)
-	c.await(t, func() bool { return c.looked >= followers })
+	c.await(t, func() bool { return c.polled >= followers })
 	waiting := first
 	waiting.State = logcopy.Waiting
 	c.add(waiting)
@@ -316,8 +324,8 @@ func TestFollowers(t *testing.T) {
 	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: 1, Attempt: &zero}, "first 19\n")
 }
 
-// What a look finds while somebody else follows is not behind.
-func TestLookBesideFollower(t *testing.T) {
+// TestReadDuringFollow: a read while another process follows gets all lines.
+func TestReadDuringFollow(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
 	r := run("a", 0)
@@ -352,15 +360,15 @@ func TestTailFollowed(t *testing.T) {
 	}
 	defer log.Close()
 	if b, err := log.Next(t.Context()); string(b.Data) != "3\n" {
-		t.Errorf("%q %v", b.Data, err)
+		t.Errorf("got %q, %v, want the last line", b.Data, err)
 	}
 	c.write(r, "4\n")
 	if b, err := log.Next(t.Context()); string(b.Data) != "4\n" {
-		t.Errorf("%q %v", b.Data, err)
+		t.Errorf("got %q, %v, want the new line", b.Data, err)
 	}
 }
 
-// A container that was started again in its pod goes on in the same log.
+// TestRestartInPlace: the runs of a container in one pod share a log.
 func TestRestartInPlace(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
@@ -380,12 +388,12 @@ func TestRestartInPlace(t *testing.T) {
 	c.add(third, "four\n")
 	got, notices, _ := read(t, newApp(t, c, dir), all)
 	if got != "one\ncut\ntwo\nfour\n" || len(notices) != 2 {
-		t.Errorf("%q %q", got, notices)
+		t.Errorf("got %q, notices %q", got, notices)
 	}
 }
 
-// A kubelet reports a restart after it has begun to send the log of the new run: what was
-// copied as the log of the run before belongs to the new one.
+// TestRestartReportedLate: a kubelet reports a restart after it has begun to send the log of
+// the new run, so lines copied as those of the run before belong to the new run.
 func TestRestartReportedLate(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
@@ -401,7 +409,7 @@ func TestRestartReportedLate(t *testing.T) {
 		c.runs, c.logs[key(again)] = nil, c.logs[key(before)]
 		delete(c.logs, key(before))
 	})
-	before.Previous, before.State, before.Ended = true, logcopy.Ended, epoch.Add(30*time.Second)
+	before.Previous, before.State, before.NextStarted = true, logcopy.Ended, epoch.Add(30*time.Second)
 	now := c.clock
 	c.clock = epoch
 	c.add(before, "one\n", "two")
@@ -414,8 +422,52 @@ func TestRestartReportedLate(t *testing.T) {
 	wantLog(t, newApp(t, c, dir), all, "three\nfour\none\ntwo\nfive\n")
 }
 
-// A pod that is replaced within its attempt: what the first one wrote stays, and it is
-// told where the second one begins.
+// TestRestartReportedLateToFollower: so also if the log is followed, when the copy of the
+// first run already has lines of that run.
+func TestRestartReportedLateToFollower(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	first, started := run("a", 0), epoch.Add(30*time.Second)
+	c.add(first, "one\n")
+	log, err := newApp(t, c, dir).Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	wantLine := func(want string) {
+		t.Helper()
+		for {
+			b, err := log.Next(t.Context())
+			if err != nil || len(b.Data) > 0 && string(b.Data) != want {
+				t.Fatalf("got %q, %v, want %q", b.Data, err, want)
+			}
+			if len(b.Data) > 0 {
+				return
+			}
+		}
+	}
+	wantLine("one\n")
+	ofFirst := c.logs[key(first)]
+	c.update(func() { // the stream ends, and the next one has the log of the second run
+		c.cuts, c.clock = c.cuts+1, started
+		c.logs[key(first)] = nil
+	})
+	c.write(first, "two\n")
+	wantLine("two\n")
+	again := first
+	again.Restart = 1
+	c.update(func() {
+		c.cuts++
+		c.logs[key(again)], c.logs[key(first)] = c.logs[key(first)], ofFirst
+		first.Previous, first.State, first.NextStarted = true, logcopy.Ended, started
+		c.runs = []Run{first, again}
+	})
+	c.write(again, "three\n")
+	wantLine("three\n")
+}
+
+// TestReplacedPod: if a pod is replaced within its attempt, the lines of the first one are
+// kept, and a notice marks where the second one begins.
 func TestReplacedPod(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
@@ -429,7 +481,7 @@ func TestReplacedPod(t *testing.T) {
 	for range 2 {
 		got, notices, err := read(t, newApp(t, c, dir), all)
 		if got != "one\ntwo\n" || err != nil || !slices.Equal(notices, []string{GapReplaced}) {
-			t.Errorf("%q %q %v", got, notices, err)
+			t.Errorf("got %q, notices %q, %v", got, notices, err)
 		}
 	}
 }
@@ -454,11 +506,12 @@ func TestSeveralContainers(t *testing.T) {
 
 	got, _, err := read(t, newApp(t, newClusterOf(c), t.TempDir()), backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil || len(got) != len(want) {
-		t.Errorf("%q %v", got, err)
+		t.Errorf("got %q, %v, want %d bytes", got, err, len(want))
 	}
 }
 
-// The last lines of a log that is followed are those of all its containers together.
+// TestTailOfSeveralFollowed: the last lines of a followed log are those of all containers
+// together.
 func TestTailOfSeveralFollowed(t *testing.T) {
 	t.Parallel()
 	c := newCluster()
@@ -494,7 +547,7 @@ func TestTailOfSeveralFollowed(t *testing.T) {
 		}
 	}
 	if want := map[string]int{"2\n": 1, "proxy c\n": 1, "3\n": 1, "4\n": 1}; !maps.Equal(lines, want) {
-		t.Errorf("%v, want %v", lines, want)
+		t.Errorf("got %v, want %v", lines, want)
 	}
 }
 
@@ -526,7 +579,7 @@ func (p *positions) SetPositions(_ context.Context, _, _ string, more map[string
 	return nil
 }
 
-// The history has the cursor too: a file that was lost costs nothing.
+// TestCursorInHistory: the history has the cursor, too, so a lost cursor file loses nothing.
 func TestCursorInHistory(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
@@ -551,7 +604,7 @@ func TestCursorInHistory(t *testing.T) {
 	c.write(r, "three\n")
 	got, notices, err := read(t, open(), all)
 	if got != "one\ntwo\nthree\n" || len(notices) != 1 || err != nil {
-		t.Errorf("%q %q %v", got, notices, err)
+		t.Errorf("got %q, notices %q, %v", got, notices, err)
 	}
 }
 
@@ -564,7 +617,8 @@ func TestClusterIsAway(t *testing.T) {
 	}
 }
 
-// A replica that waits for its image when the app ends holds up nobody.
+// TestNeverStarted: a replica that waits for its image when the app ends does not block
+// readers.
 func TestNeverStarted(t *testing.T) {
 	t.Parallel()
 	c := newCluster()
@@ -577,7 +631,7 @@ func TestNeverStarted(t *testing.T) {
 		text, notices, err := read(t, a, backend.LogOptions{Follow: true, Tail: -1})
 		done <- fmt.Sprint(text, notices, err)
 	}()
-	c.await(t, func() bool { return c.looked > 0 })
+	c.await(t, func() bool { return c.polled > 0 })
 	c.update(func() { c.state = spec.Failed })
 	select {
 	case got := <-done:
@@ -585,6 +639,6 @@ func TestNeverStarted(t *testing.T) {
 			t.Error(got)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("it is still waited for")
+		t.Fatal("the reader did not return within 10 s")
 	}
 }

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// lockEvery is how often a lock that another process has is asked for.
+	// lockEvery is the interval of attempts to take a lock of another process.
 	lockEvery = 200 * time.Millisecond
-	// otherWait bounds the wait for what another process copies, which is behind the
-	// cluster by moments only, unless it has just begun.
+	// otherWait bounds the wait for lines that another process copies: unless it has just
+	// begun, its copy is nearly up to date.
 	otherWait = 3 * time.Second
 )
 
@@ -34,16 +34,16 @@ type collector struct {
 	cancel  context.CancelFunc
 	users   int // guarded by app.mu
 
-	done  chan struct{} // closed when nothing more comes
-	other bool          // another process copies; known at the end of once
-	waits atomic.Bool   // another process has the lock now
+	done  chan struct{} // closed when copying has ended
+	other bool          // another process copies; set at the end of once
+	waits atomic.Bool   // another process holds the lock now
 
 	mu  sync.Mutex
 	err error
 }
 
-// collect begins to copy the logs of a replica. If they are followed, all callers share
-// one collector, which goes on until the last one has called release.
+// collect begins to copy the logs of a replica. With follow, all callers share one collector,
+// which continues until the last one has called release.
 func (a *App) collect(r spec.Replica, follow bool) (c *collector, release func()) {
 	if !follow {
 		c = a.newCollector(r, false)
@@ -101,14 +101,14 @@ func (c *collector) fail(err error) {
 	}
 }
 
-// failure returns why the copy is not complete, nil if it is.
+// failure returns why the copy is incomplete, nil if it is complete.
 func (c *collector) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// run follows until the app has ended and all is copied.
+// run follows the logs until the app has ended and all lines are copied.
 func (c *collector) run(ctx context.Context) error {
 	release := c.app.watch()
 	defer release()
@@ -120,7 +120,8 @@ func (c *collector) run(ctx context.Context) error {
 	return c.followAll(ctx)
 }
 
-// lock takes the replica's lock; if another process has it, it waits, or returns nil.
+// lock takes the replica's lock. If another process holds it, lock waits, or without wait
+// returns nil.
 func (c *collector) lock(ctx context.Context, wait bool) (*os.File, error) {
 	if err := makeReplica(c.app.Dir, c.replica); err != nil {
 		return nil, fmt.Errorf("create archive: %w", err)
@@ -141,15 +142,15 @@ func (c *collector) lock(ctx context.Context, wait bool) (*os.File, error) {
 	}
 }
 
-// followAll copies each log from when it appears on.
+// followAll copies each log as soon as it exists.
 func (c *collector) followAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var jobs errgroup.Group
 	begun := map[logName]bool{}
 	for {
-		_, changed, ended := c.app.of(c.replica)
-		for name := range c.names() { // archived logs may have to be completed, too
+		_, changed, ended := c.app.replica(c.replica)
+		for name := range c.names() { // including archived logs, which may be incomplete
 			if !begun[name] {
 				begun[name] = true
 				jobs.Go(func() error { return c.copy(ctx, name) })
@@ -174,9 +175,9 @@ func (c *collector) followAll(ctx context.Context) error {
 
 // copy copies one log.
 func (c *collector) copy(ctx context.Context, name logName) error {
-	runs, _, ended := c.app.of(c.replica)
+	runs, _, ended := c.app.replica(c.replica)
 	if complete(name.dir(replicaDir(c.app.Dir, c.replica)), runs[name]) && (ended || !c.follow) {
-		return nil // the usual case of an app that has ended
+		return nil // the usual case for an ended app
 	}
 	l, err := c.app.openLog(ctx, c.replica, name)
 	if err != nil {
@@ -186,7 +187,7 @@ func (c *collector) copy(ctx context.Context, name logName) error {
 	return errors.Join(err, l.Close())
 }
 
-// once copies what is there now.
+// once copies the current lines of all logs.
 func (c *collector) once(ctx context.Context) error {
 	select {
 	case c.app.copying <- struct{}{}:
@@ -200,7 +201,7 @@ func (c *collector) once(ctx context.Context) error {
 	}
 	if lock == nil {
 		c.other = true
-		c.await(ctx)
+		c.awaitOther(ctx)
 		return nil
 	}
 	defer lock.Close()
@@ -221,7 +222,7 @@ func (c *collector) names() map[logName]bool {
 // its attempts.
 func (a *App) names(r spec.Replica) (names map[logName]bool, attempts int) {
 	names, attempts = archived(a.Dir, r)
-	runs, _, _ := a.of(r)
+	runs, _, _ := a.replica(r)
 	for name := range runs {
 		names[name] = true
 		attempts = max(attempts, name.attempt+1)
@@ -229,20 +230,20 @@ func (a *App) names(r spec.Replica) (names map[logName]bool, attempts int) {
 	return names, attempts
 }
 
-// await returns when another process has copied what is there now, or after otherWait:
-// it may have to wait itself.
-func (c *collector) await(ctx context.Context) {
+// awaitOther waits until another process has copied the current lines, at most otherWait:
+// that process may have to wait, too.
+func (c *collector) awaitOther(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, otherWait)
 	defer cancel()
-	runs, _, _ := c.app.of(c.replica)
+	runs, _, _ := c.app.replica(c.replica)
 	for name, list := range runs {
 		r := list[len(list)-1]
 		if r.State != logcopy.Running && r.State != logcopy.Ended {
 			continue
 		}
-		body, err := (&runView{&view{c.app, c.replica, name}, r}).Open(ctx, logcopy.Options{Tail: 1})
+		body, err := (&runView{view: &view{c.app, c.replica, name}, run: r}).Open(ctx, logcopy.Options{Tail: 1})
 		if err != nil {
-			continue // the other process has to deal with it
+			continue // left to the other process
 		}
 		last, err := podlog.LastTime(body)
 		body.Close()
@@ -255,7 +256,7 @@ func (c *collector) await(ctx context.Context) {
 	}
 }
 
-// lastCopied returns the time of the last line of a log in the archive.
+// lastCopied returns the time of a log's last archived line, zero if it has none.
 func (c *collector) lastCopied(ctx context.Context, name logName) (last time.Time) {
 	r, err := logstore.Open(logstore.Source{
 		Dir:   func(int) string { return name.dir(replicaDir(c.app.Dir, c.replica)) },

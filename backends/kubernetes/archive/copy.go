@@ -16,17 +16,17 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// GapReplaced stands between the logs of two pods of one attempt.
-const GapReplaced = "gap: the pod was deleted, another one took its place"
+// GapReplaced is the notice between the logs of two pods of one attempt.
+const GapReplaced = "gap: the pod was deleted and replaced by another one"
 
-// position is where the copy of a log stands; its JSON form is cursor.json. One log
+// position is the position up to which a log is copied; its JSON form is cursor.json. A log
 // may come from several runs, one after the other.
 type position struct {
 	Pod     string             `json:"pod"`
 	UID     string             `json:"uid"`
 	Created time.Time          `json:"created"`
 	Restart int                `json:"restart"`
-	Base    int64              `json:"base"` // bytes of the runs before
+	Base    int64              `json:"base"` // bytes of earlier runs
 	Cursor  logcopy.LineCursor `json:"cursor"`
 	// Early is the cursor of the next run if its first lines were copied before this run.
 	Early logcopy.LineCursor `json:"early,omitzero"`
@@ -36,18 +36,18 @@ func (p *position) run() Run {
 	return Run{Pod: p.Pod, UID: p.UID, Created: p.Created, Restart: p.Restart}
 }
 
-// end is how much of the copy the position stands for, in bytes.
+// end returns the size in bytes of the copy up to the position.
 func (p *position) end() int64 { return p.Base + p.Cursor.Offset }
 
-// next returns the run to copy: the current one if it is not at its end, else the
-// one after it. A run that the cluster does not have any more is Gone.
+// next returns the run to copy: the current one until its end, then its successor. A run that
+// the cluster no longer has is Gone.
 func (p *position) next(runs []Run) (Run, bool) {
 	at := p.run()
 	begun := p.UID != ""
 	unfinished := begun && !p.Cursor.Done
 	for i := range runs {
 		r := &runs[i]
-		if p.hasLinesAfter(r) {
+		if _, ok := p.beforeNext(r); ok {
 			return *r, true
 		}
 		if unfinished && r.same(&at) || !unfinished && (!begun || r.compare(&at) > 0) {
@@ -58,12 +58,22 @@ func (p *position) next(runs []Run) (Run, bool) {
 	return at, unfinished
 }
 
-// hasLinesAfter reports whether the lines copied as run r were written after it ended,
-// that is by the next run: a kubelet starts a container again, and sends its log, before
-// it reports the restart.
-func (p *position) hasLinesAfter(r *Run) bool {
+// beforeNext returns where to resume run r if lines of the next run were copied as its own:
+// a kubelet restarts a container, and sends its log, before it reports the restart.
+func (p *position) beforeNext(r *Run) (from logcopy.LineCursor, ok bool) {
 	at := p.run()
-	return r.same(&at) && r.Previous && !p.Cursor.First.IsZero() && !r.Ended.IsZero() && p.Cursor.First.After(r.Ended.Add(time.Second))
+	isNext := func(t time.Time) bool { return !t.IsZero() && !t.Before(r.NextStarted) }
+	switch c := p.Cursor; {
+	case !r.same(&at), r.NextStarted.IsZero(), !isNext(c.Max):
+		return from, false
+	case isNext(c.First):
+		return from, true
+	case c.AtEOF != nil && !isNext(c.AtEOF.Max): // the next run's lines came in a stream of their own
+		from = *c.AtEOF
+		from.Offset, from.Done = 0, false
+		return from, true
+	}
+	return from, false
 }
 
 // compare orders runs by time.
@@ -71,16 +81,16 @@ func (r *Run) compare(o *Run) int {
 	return cmp.Or(r.Created.Compare(o.Created), cmp.Compare(r.UID, o.UID), cmp.Compare(r.Restart, o.Restart))
 }
 
-// log is the copy of one log. As a sink it has the current run only.
+// log is the copy of one log. As a sink it has only the current run.
 type log struct {
 	*logcopy.Log
-	at position
-	of *logcopy.LinePosition // while a run is copied
+	at     position
+	copied *logcopy.LinePosition // set while a run is copied
 }
 
-// openLog goes on with a log, or begins it. kept is the cursor that the history has,
-// "" if none; keep takes the next ones.
-func openLog(dir, kept string, keep func(text string)) (*log, error) {
+// openLog resumes or begins a log. stored is the cursor in the history, "" if none; keep
+// receives the next ones.
+func openLog(dir, stored string, keep func(text string)) (*log, error) {
 	base, err := logcopy.OpenLog(dir)
 	if err != nil {
 		return nil, err
@@ -90,15 +100,15 @@ func openLog(dir, kept string, keep func(text string)) (*log, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, base.Close())
 	}
-	// Both are true, the later one saves more work. One that does not fit belongs to a
-	// log that was here before.
-	for _, text := range []string{kept, string(data)} {
+	// Both are valid, and the later one saves more work. A cursor beyond the size belongs to
+	// an earlier log in this folder.
+	for _, text := range []string{stored, string(data)} {
 		var p position
 		if text != "" && json.Unmarshal([]byte(text), &p) == nil && p.end() <= l.size() && p.end() >= l.at.end() {
 			l.at = p
 		}
 	}
-	base.Dropped = func(n int64) { l.at.Base -= n } // what was dropped is not asked for again
+	base.Dropped = func(n int64) { l.at.Base -= n } // dropped lines are not copied again
 	base.Save = func() error { return l.save(keep) }
 	return l, nil
 }
@@ -110,8 +120,8 @@ func (l *log) size() int64 { return l.Log.Sizes()[logstore.Stdout] }
 func (l *log) Sizes() [2]int64 { return [2]int64{l.size() - l.at.Base} }
 
 func (l *log) save(keep func(text string)) error {
-	if l.of != nil {
-		l.at.Cursor = l.of.Cursor
+	if l.copied != nil {
+		l.at.Cursor = l.copied.Cursor
 	}
 	text, err := json.Marshal(l.at)
 	if err != nil {
@@ -124,7 +134,7 @@ func (l *log) save(keep func(text string)) error {
 	return nil
 }
 
-// complete reports whether all of a log is archived, as far as runs go.
+// complete reports whether all known runs of a log are archived.
 func complete(dir string, runs []Run) bool {
 	var at position
 	if logcopy.ReadCursor(dir, &at) != nil || !at.Cursor.Done {
@@ -134,13 +144,14 @@ func complete(dir string, runs []Run) bool {
 	return !more
 }
 
-// begin goes on to another run, whose log begins with a line of its own.
+// begin begins the copy of another run, on a new line.
 func (l *log) begin(r *Run) error {
 	at := l.at.run()
 	next := position{Pod: r.Pod, UID: r.UID, Created: r.Created, Restart: r.Restart}
+	from, isEarly := l.at.beforeNext(r)
 	switch {
-	case l.at.hasLinesAfter(r):
-		next.Early = l.at.Cursor
+	case isEarly:
+		next.Cursor, next.Early = from, l.at.Cursor
 	case at.UID != "" && r.same(&at):
 		return nil
 	case r.UID == at.UID && r.Restart == at.Restart+1:
@@ -158,7 +169,7 @@ func (l *log) begin(r *Run) error {
 		}
 	}
 	if r.Restart > 0 && (r.UID != at.UID || r.Restart > at.Restart+1) {
-		if err := l.Gap("gap: the node has no log of earlier runs of the container"); err != nil {
+		if err := l.Gap("gap: the node no longer has the log of earlier runs of the container"); err != nil {
 			return err
 		}
 	}
@@ -170,7 +181,18 @@ func (l *log) begin(r *Run) error {
 	return l.Commit(true, true)
 }
 
-// copy copies run after run. Without follow it copies what is there now.
+// errEarly ends the copy of a run as which lines of the next run were copied.
+var errEarly = errors.New("the lines are those of the next run")
+
+// isEarly reports whether lines of the next run were copied as those of run r.
+func (l *log) isEarly(r *Run) bool {
+	at := l.at
+	at.Cursor = l.copied.Cursor
+	_, ok := at.beforeNext(r)
+	return ok
+}
+
+// copy copies run after run. Without follow it copies the current lines.
 func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 	for {
 		runs, changed, ended := of.runs()
@@ -195,9 +217,12 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 		} else {
 			mode = podlog.Mode(false, of.app.patience)
 		}
-		l.of = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
-		_, err := logcopy.Copy(ctx, &runView{of, r}, l, l.of, mode)
-		l.at.Cursor, l.of = l.of.Cursor, nil
+		l.copied = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
+		_, err := logcopy.Copy(ctx, &runView{of, r, l.isEarly}, l, l.copied, mode)
+		l.at.Cursor, l.copied = l.copied.Cursor, nil
+		if errors.Is(err, errEarly) {
+			continue
+		}
 		if err != nil || !l.at.Cursor.Done {
 			return err
 		}

@@ -10,14 +10,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Saved is what Save has done.
+// Saved is the result of Save.
 type Saved struct {
-	Missing []spec.Replica // replicas that have written and whose log is not completely archived
-	Losing  bool           // a replica runs, and no other process archives what it still writes
+	Missing []spec.Replica // replicas that have run and whose logs are not completely archived
+	Losing  bool           // a replica runs, and no other process archives its further lines
 }
 
-// Save copies what the cluster has of all logs, as far as ctx allows. Errors:
-// backend.ErrNotFound, backend.ErrUnavailable.
+// Save copies the current lines of all logs until ctx is done. Errors: backend.ErrNotFound,
+// backend.ErrUnavailable.
 func (a *App) Save(ctx context.Context) (Saved, error) {
 	snap, err := a.snapshot(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *App) Save(ctx context.Context) (Saved, error) {
 	return s, nil
 }
 
-// started returns the replicas that have run, and whether they still do.
+// started returns the replicas that have run, and whether they still run.
 func started(runs []Run) map[spec.Replica]bool {
 	running := map[spec.Replica]bool{}
 	for i := range runs {
@@ -54,14 +54,14 @@ func started(runs []Run) map[spec.Replica]bool {
 	return running
 }
 
-// Following is an app all of whose logs are copied as they come, until End.
+// Following copies all logs of an app as they grow, until End.
 type Following struct {
 	unwatch  func()
 	logs     []*collector
 	releases []func()
 }
 
-// Follow begins to copy the logs of all replicas that a status of the app names.
+// Follow begins to copy the logs of all replicas in a status of the app.
 func (a *App) Follow(s *spec.Status) *Following {
 	f := &Following{unwatch: a.watch()}
 	for i := range s.Roles {
@@ -73,9 +73,9 @@ func (a *App) Follow(s *spec.Status) *Following {
 	return f
 }
 
-// End waits until everything that an ended app has written is copied, or until ctx
-// ends, and stops copying. It returns the replicas whose logs are not complete, and why,
-// as far as that is known. Logs that another process copies are left to that process.
+// End waits until all lines of an ended app are copied, or ctx is done, and stops copying. It
+// returns the replicas whose logs are incomplete, and the known reasons. Logs that another
+// process copies are left to that process.
 func (f *Following) End(ctx context.Context) (missing []spec.Replica, err error) {
 	for _, l := range f.logs {
 		complete := l.settle(ctx)
@@ -88,8 +88,8 @@ func (f *Following) End(ctx context.Context) (missing []spec.Replica, err error)
 	return missing, err
 }
 
-// settle waits until all is copied, or another process turns out to copy it; false if
-// ctx ended before.
+// settle waits until all lines are copied, or another process copies them. It returns false
+// if ctx is done before.
 func (c *collector) settle(ctx context.Context) bool {
 	tick := time.NewTicker(lockEvery)
 	defer tick.Stop()
@@ -114,9 +114,9 @@ func (f *Following) close() {
 	f.unwatch()
 }
 
-// await returns when all logs are complete, including those that another process
-// copies, or when ctx ends; report gets those that are not.
-func (f *Following) await(ctx context.Context, report func(format string, args ...any)) {
+// wait waits until all logs are complete, including those that another process copies, or
+// ctx is done. It reports incomplete logs.
+func (f *Following) wait(ctx context.Context, report func(format string, args ...any)) {
 	for _, l := range f.logs {
 		select {
 		case <-l.done:
@@ -129,14 +129,13 @@ func (f *Following) await(ctx context.Context, report func(format string, args .
 	f.close()
 }
 
-// Followed reports whether an agent follows the app of an archive, or is about to.
+// Followed reports whether an agent follows the app of an archive, or will.
 func Followed(dir string) bool {
 	i, err := ReadInfo(dir)
 	return err == nil && i.Agent && !i.Done
 }
 
-// Replay is an app on its cluster that another part of the program watches: it puts in
-// what it sees.
+// Replay is a Cluster whose snapshots another part of the program provides by Put.
 type Replay struct {
 	Cluster // opens logs
 
@@ -145,7 +144,7 @@ type Replay struct {
 	changed chan struct{}
 }
 
-// NewReplay begins with the first snapshot.
+// NewReplay returns a Replay with a first snapshot.
 func NewReplay(c Cluster, first *Snapshot) *Replay {
 	return &Replay{Cluster: c, last: first, changed: make(chan struct{})}
 }

@@ -12,20 +12,20 @@ import (
 	"torchx/runtime/spec"
 )
 
-// shown is a Replay of what a cluster shows now.
-func shown(c *cluster) (*Replay, *Snapshot) {
+// replayOf returns a Replay of the cluster's current state.
+func replayOf(c *cluster) (*Replay, *Snapshot) {
 	s, _ := c.Snapshot(context.Background())
 	return NewReplay(c, s), s
 }
 
-// TestFollow: what is put into a watch that somebody else has is all archived, also of
-// attempts that begin and of pods that go meanwhile.
+// TestFollow: logs are archived completely, including those of attempts that begin and of
+// pods that are deleted meanwhile.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
 	first, second := run("a", 0), run("b", 1)
 	c.add(first, "one\n")
-	watch, snap := shown(c)
+	watch, snap := replayOf(c)
 	f := newAppOn(t, watch, dir).Follow(snap.Status)
 	c.add(second, "two\n")
 	c.write(first, "and\n")
@@ -50,21 +50,21 @@ func newAppOn(t *testing.T, c Cluster, dir string) *App {
 	return New(Config{Backend: "kubernetes", ID: "default:app", Dir: dir, Cluster: c, Warn: func(line string) { t.Log(line) }})
 }
 
-// refusing is a cluster that shows no logs.
+// refusing is a cluster whose user may not read logs.
 type refusing struct{ *cluster }
 
 func (refusing) Open(context.Context, Run, logcopy.Options) (io.ReadCloser, error) {
 	return nil, errors.Join(logcopy.ErrRefused, errors.New("you may not get pods/log"))
 }
 
-// TestFollowEnd: what is missing is told, after the time that there is; what another
-// process copies is not.
+// TestFollowEnd: End reports incomplete logs when its time is up, but not logs that another
+// process copies.
 func TestFollowEnd(t *testing.T) {
 	t.Parallel()
 	ended := newCluster()
 	ended.add(run("a", 0), "one\n")
 	ended.end(spec.Succeeded)
-	_, snap := shown(ended)
+	_, snap := replayOf(ended)
 	f := newAppOn(t, NewReplay(refusing{ended}, snap), t.TempDir()).Follow(snap.Status)
 	if missing, err := f.End(t.Context()); len(missing) != 1 || !errors.Is(err, logcopy.ErrRefused) {
 		t.Errorf("got %v, %v, want one replica and %v", missing, err, logcopy.ErrRefused)
@@ -72,7 +72,7 @@ func TestFollowEnd(t *testing.T) {
 
 	c, dir := newCluster(), t.TempDir()
 	c.add(run("a", 0), "one\n")
-	watch, snap := shown(c)
+	watch, snap := replayOf(c)
 	log, err := newApp(t, c, dir).Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -83,13 +83,13 @@ func TestFollowEnd(t *testing.T) {
 	}
 	f = newAppOn(t, watch, dir).Follow(snap.Status)
 	if missing, err := f.End(t.Context()); len(missing) != 0 || err != nil {
-		t.Errorf("another one copies: %v, %v", missing, err)
+		t.Errorf("another process copies: got %v, %v, want nothing missing", missing, err)
 	}
 
 	f = newAppOn(t, watch, t.TempDir()).Follow(snap.Status)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if missing, _ := f.End(ctx); len(missing) != 1 { // the container goes on
+	if missing, _ := f.End(ctx); len(missing) != 1 { // the container still runs
 		t.Errorf("got %v, want one replica", missing)
 	}
 }

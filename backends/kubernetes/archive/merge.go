@@ -11,22 +11,22 @@ import (
 	"torchx/runtime/logview"
 )
 
-// merged is the log of a pod of several containers: by time when it is not followed,
-// else as it comes. Lines of all but the main container begin with its name, as
-// TorchX has it. Lines are counted over all of them.
+// merged is the log of a pod with several containers: sorted by time, or if it is followed,
+// in the order of arrival. Lines of all but the main container begin with the container's
+// name, as in TorchX. Line numbers count the lines of all containers.
 type merged struct {
 	*logview.Merger
 	readers  []backend.LogReader
-	prefixes []string // "" for the main one
+	prefixes []string // "" for the main container
 	middle   []bool   // within a line
-	line     int64    // whole lines so far
-	skip, to int64    // lines before the first and up to the last selected; 0: no end
+	line     int64    // number of complete lines so far
+	skip, to int64    // the selected lines are skip+1 to to; to is 0 without an end
 	closeAll sync.Once
 }
 
 type openFunc func(container string, o backend.LogOptions) (backend.LogReader, error)
 
-// openMerged opens the logs of several containers, of which "" is the main one.
+// openMerged opens the logs of several containers; "" is the main one.
 func openMerged(names []string, open openFunc, o backend.LogOptions) (_ *merged, err error) {
 	m := &merged{skip: max(0, o.FromLine-1), to: o.ToLine, middle: make([]bool, len(names))}
 	each := o
@@ -66,8 +66,8 @@ func openMerged(names []string, open openFunc, o backend.LogOptions) (_ *merged,
 	return m, nil
 }
 
-// shares returns how many of the last lines of all containers are each one's. What
-// comes until they are followed takes the place of the oldest of its own container.
+// shares returns how many of the last lines of all containers belong to each container. If
+// lines arrive before the containers are followed, they replace the oldest of their container.
 func shares(names []string, open openFunc, o backend.LogOptions) ([]int64, error) {
 	o.Follow, o.Partial = false, false
 	m, err := openMerged(names, open, o)
@@ -88,7 +88,7 @@ func shares(names []string, open openFunc, o backend.LogOptions) ([]int64, error
 	}
 }
 
-// count returns how many lines a container has.
+// count returns the number of lines of a container.
 func count(name string, open openFunc, o backend.LogOptions) (n int64, err error) {
 	r, err := open(name, o)
 	if err != nil {
@@ -112,7 +112,7 @@ func (m *merged) Next(ctx context.Context) (backend.Block, error) {
 	return b, err
 }
 
-// next returns the selected lines of the next block, and whose they are.
+// next returns the selected lines of the next block, and the index of their container.
 func (m *merged) next(ctx context.Context) (int, backend.Block, error) {
 	for {
 		i, b, err := m.Merger.Next(ctx)
@@ -142,8 +142,8 @@ func (m *merged) lines(i int, b backend.Block) (kept []byte) {
 	}
 	switch {
 	case b.Partial:
-		m.line-- // it goes on
-	case m.middle[i]: // another container's line must not stand behind it
+		m.line-- // the line continues in the next block
+	case m.middle[i]: // another container's line must not continue it
 		m.middle[i] = false
 		if len(kept) > 0 && m.line > m.skip && (m.to == 0 || m.line <= m.to) {
 			kept = append(kept, '\n')

@@ -17,12 +17,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// listEvery is how often the archive is searched for attempts that another process
-// archived: followers ask for the state often.
+// listEvery is the minimum interval between searches for attempts that another process
+// archived: followers call state often.
 const listEvery = 2 * time.Second
 
-// Open reads the log of a replica: it copies what the cluster has, or, following,
-// what it gets, and reads the copy. Errors: backend.ErrNotFound (app, replica,
+// Open reads the log of a replica: it copies the lines from the cluster, with Follow also
+// future ones, and reads the copy. Errors: backend.ErrNotFound (app, replica,
 // attempt, or a log that was not archived), backend.ErrUnavailable,
 // backend.ErrInvalidOption.
 func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
@@ -34,13 +34,13 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 	if err != nil {
 		return nil, err
 	}
-	_, _, ended := a.of(r)
+	_, _, ended := a.replica(r)
 	if _, attempts = a.names(r); attempts == 0 {
 		if snap.Status == nil || snap.Status.Replica(r) == nil {
 			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backend.ErrNotFound)
 		}
 		if ended {
-			return nil, backend.Errorf(backend.ErrNotFound, "it has no pod any more, and its log was not archived: -cfg archive=true does that, and so do `torchx wait` and `torchx log -t` while it runs")
+			return nil, backend.Errorf(backend.ErrNotFound, "its pods are deleted and its log was not archived: submit with -cfg archive=true, or run `torchx wait` or `torchx log -t` before the app ends")
 		}
 	}
 	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
@@ -54,7 +54,7 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known, backend.ErrNotFound)
 	}
 	rd := &reader{app: a, replica: r, o: o, follow: o.Follow && !ended}
-	if !rd.follow || o.Tail >= 0 { // which lines are the last is known when all are there
+	if !rd.follow || o.Tail >= 0 { // the last lines are known once all lines are copied
 		rd.collect(&rd.first, false)
 	} else {
 		rd.collect(&rd.followed, true)
@@ -70,14 +70,14 @@ type reader struct {
 	follow  bool
 
 	mu       sync.Mutex
-	first    *collector // of what was there at first; nil: it is not waited for
-	followed *collector // of what is followed; nil: nothing is (yet)
+	first    *collector // of the lines at the time of Open; nil: not needed
+	followed *collector // of the lines that are followed; nil: none yet
 	releases []func()
 	log      backend.LogReader
-	reported bool // the failure of a collector was returned
+	reported bool // a collector's failure was returned
 	closed   bool
 
-	listing  sync.Mutex // the logs of several containers ask for the state, each by itself
+	listing  sync.Mutex // guards the fields below: each container's log calls state
 	attempts int        // in the archive
 	listed   time.Time
 }
@@ -109,8 +109,8 @@ func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	return b, err
 }
 
-// await waits until the log can be opened: what was there is copied, and the containers
-// of what is followed are known.
+// await waits until the log can be opened: the first lines are copied, and the containers to
+// follow are known.
 func (r *reader) await(ctx context.Context) error {
 	if r.log != nil {
 		return nil
@@ -132,7 +132,7 @@ func (r *reader) await(ctx context.Context) error {
 	c := r.followed
 	r.mu.Unlock()
 	for c != nil {
-		runs, changed, ended := r.app.of(r.replica)
+		runs, changed, ended := r.app.replica(r.replica)
 		if len(runs) > 0 || ended {
 			return nil
 		}
@@ -162,9 +162,9 @@ func (r *reader) opened() (backend.LogReader, error) {
 	return r.log, err
 }
 
-// state returns how many attempts have begun, and whether all is copied.
+// state returns the number of attempts so far, and whether all lines are copied.
 func (r *reader) state() (attempts int, done bool, err error) {
-	runs, _, done := r.app.of(r.replica)
+	runs, _, done := r.app.replica(r.replica)
 	if r.follow {
 		select {
 		case <-r.followed.done:
@@ -202,16 +202,15 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// openArchived reads only what is archived.
+// openArchived opens a log from the archive alone.
 func openArchived(dir string, r spec.Replica, names map[logName]bool, attempts int, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	return openLogs(dir, r, names, hub, func() (int, bool, error) { return attempts, true, nil }, o)
 }
 
-// openLogs opens the log of the main container, together with those of the others
-// if there are any.
+// openLogs opens the logs of all containers.
 func openLogs(dir string, r spec.Replica, logs map[logName]bool, hub *logstore.Hub, state func() (int, bool, error), o backend.LogOptions) (backend.LogReader, error) {
 	stream := o.Stream
-	o.Stream = backend.Combined // of its files: all is in one
+	o.Stream = backend.Combined // the file has all lines
 	containers := map[string]bool{"": true}
 	for name := range logs {
 		containers[name.container] = true
@@ -235,8 +234,8 @@ func openLogs(dir string, r spec.Replica, logs map[logName]bool, hub *logstore.H
 	return streamReader{log, cmp.Or(stream, backend.Combined)}, nil
 }
 
-// streamReader marks lines as those of one stream, or of both where the cluster does
-// not tell which.
+// streamReader sets the stream of blocks: one stream, or both if the cluster does not
+// separate them.
 type streamReader struct {
 	backend.LogReader
 	stream backend.Stream

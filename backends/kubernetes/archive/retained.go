@@ -14,10 +14,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// layout is RetainedLogs.Layout of archives.
+// layout is the RetainedLogs.Layout of archives.
 const layout = "archive"
 
-// makeReplica makes the folder of a replica.
+// makeReplica creates the folder of a replica.
 func makeReplica(dir string, r spec.Replica) error {
 	if err := os.MkdirAll(replicaDir(dir, r), 0o700); err != nil {
 		return err
@@ -29,8 +29,8 @@ func makeReplica(dir string, r spec.Replica) error {
 	return safefile.WriteFile(name, []byte(r.Role))
 }
 
-// Kept returns the logs that an archive has; nil if it has none.
-func Kept(dir string) *backend.RetainedLogs {
+// Retained returns the logs in an archive, nil if it has none.
+func Retained(dir string) *backend.RetainedLogs {
 	k := &backend.RetainedLogs{Dir: dir, Layout: layout}
 	roles, err := os.ReadDir(filepath.Join(dir, replicasFolder))
 	if err != nil {
@@ -62,9 +62,9 @@ func Kept(dir string) *backend.RetainedLogs {
 	return k
 }
 
-// OpenKept opens a log of an archive whose app is gone from the cluster. Errors:
+// OpenRetained opens a log of an archive whose app is no longer on the cluster. Errors:
 // backend.ErrNotFound.
-func OpenKept(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
+func OpenRetained(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	dir := StreamDir(k.Dir, o.Stream)
 	names, attempts := archived(dir, r)
 	if attempts == 0 {
@@ -73,7 +73,7 @@ func OpenKept(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o back
 	return openArchived(dir, r, names, attempts, hub, o)
 }
 
-// Size returns the bytes of the files of an archive; 0 if there is none.
+// Size returns the total size of an archive in bytes, 0 if it does not exist.
 func Size(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		var info fs.FileInfo
@@ -81,7 +81,7 @@ func Size(dir string) (total int64, err error) {
 			info, err = e.Info()
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it goes away meanwhile
+			return nil // deleted meanwhile
 		}
 		if err == nil && info.Mode().IsRegular() {
 			total += info.Size()
@@ -94,8 +94,7 @@ func Size(dir string) (total int64, err error) {
 	return total, nil
 }
 
-// FreeName returns a path in a folder for the file at path, under another name if its
-// own is taken.
+// FreeName returns a path in folder with the name of path, and a suffix if that is taken.
 func FreeName(folder, path string) string {
 	name := filepath.Join(folder, filepath.Base(path))
 	for n := 2; ; n++ {
@@ -106,21 +105,21 @@ func FreeName(folder, path string) string {
 	}
 }
 
-// Keep moves an archive away. Processes that copy into it notice, and end.
-func Keep(dir, to string) error {
+// Retain moves an archive away. Processes that copy into it then stop.
+func Retain(dir, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
+		return fmt.Errorf("retain logs: %w", err)
 	}
 	if err := os.Remove(filepath.Join(dir, infoFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("keep logs: %w", err)
+		return fmt.Errorf("retain logs: %w", err)
 	}
 	if err := os.Rename(dir, to); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
+		return fmt.Errorf("retain logs: %w", err)
 	}
 	return nil
 }
 
-// Remove deletes an archive; other processes never see a part of it.
+// Remove deletes an archive. Other processes never see a part of it.
 func Remove(dir string) error {
 	gone := filepath.Join(filepath.Dir(dir), ".gone-"+filepath.Base(dir))
 	err := os.Rename(dir, gone)

@@ -29,7 +29,7 @@ const (
 
 // Annotations that torchx sets on the main object of an app.
 const (
-	// Cancelled holds the time at which the app was cancelled, RFC 3339.
+	// Cancelled holds the time at which the app was canceled, RFC 3339.
 	Cancelled = "torchx.pytorch.org/cancelled"
 	// App holds the submission (manifest.Record): JSON, or its gzip in base64.
 	App = "torchx.pytorch.org/app"

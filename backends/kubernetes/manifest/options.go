@@ -47,7 +47,7 @@ func (p Planner) Options() []backend.Option {
 		{Key: "image_pull_secrets", Type: backend.TypeList, Help: "secrets to pull images with: a;b"},
 		{Key: "image_pull_policy", Type: backend.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; defaults to the cluster's rule"},
 		{Key: "host_network", Type: backend.TypeBool, Default: false, Help: "run pods in their node's network"},
-		{Key: "ttl_seconds", Protects: true, Type: backend.TypeInt, Help: "seconds after its end until the cluster deletes the job; by default it is kept"},
+		{Key: "ttl_seconds", Protects: true, Type: backend.TypeInt, Help: "seconds from the end of the app until the cluster deletes its job; never by default"},
 		{Key: "labels", Type: backend.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
 		{Key: "annotations", Type: backend.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
 		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to submit to; not with gang=volcano"},

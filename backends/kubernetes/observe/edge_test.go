@@ -57,10 +57,10 @@ func TestEdges(t *testing.T) {
 		{"Kueue has not admitted it", "jobset_suspended", func(s *Observation) {
 			s.JobSet.Labels[label.Kueue] = "team"
 		}, "PENDING (alone PENDING)\nwaits for Kueue to admit it from queue team\nr/0.0 PENDING\nr/1.0 PENDING\n"},
-		{"it had failed before it was cancelled", "volcano_exit3", func(s *Observation) {
+		{"it had failed before it was canceled", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Annotations = map[string]string{label.Cancelled: time.Now().Format(time.RFC3339)}
 		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
-		{"it was cancelled before it failed", "volcano_exit3", func(s *Observation) {
+		{"it was canceled before it failed", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Annotations = map[string]string{label.Cancelled: "2020-01-01T00:00:00Z"}
 		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
 		{"a pod that is being deleted still runs", "job_running", func(s *Observation) {
@@ -95,6 +95,25 @@ func TestEdges(t *testing.T) {
 				s.Volcano.Spec.Tasks[i].Template.Labels = nil
 			}
 		}, "RUNNING (alone RUNNING)\nr-0/0.0 RUNNING\nr-1/0.0 RUNNING\n"},
+		{"its event says that no node fits", "job_toolarge", func(s *Observation) {
+			for i := range s.Pods {
+				s.Pods[i].Status.Conditions = nil
+				s.Events = append(s.Events, corev1.Event{
+					Type: corev1.EventTypeWarning, Reason: "FailedScheduling", InvolvedObject: corev1.ObjectReference{UID: s.Pods[i].UID},
+					Message: "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+				})
+			}
+		}, "PENDING (alone RUNNING)\nwaits: no node can run it: 0/1 nodes are available: 1 Insufficient cpu\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
+		{"its event says that the program is missing", "job_toolarge", func(s *Observation) {
+			s.Events = nil
+			for i := range s.Pods {
+				s.Pods[i].Status.Conditions = nil
+				s.Events = append(s.Events, corev1.Event{
+					Type: corev1.EventTypeWarning, Reason: "Failed", InvolvedObject: corev1.ObjectReference{UID: s.Pods[i].UID},
+					Message: `Error: failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "python3": executable file not found in $PATH: unknown`,
+				})
+			}
+		}, "PENDING (alone RUNNING)\nwaits: entry point python3: executable file not found in $PATH\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
 		{"an unknown phase of Volcano", "volcano_running", func(s *Observation) { s.Volcano.Status.State.Phase = "Dancing" }, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
 		{"too large for any node", "volcano_toolarge", func(s *Observation) {
 			node := s.Nodes[0]

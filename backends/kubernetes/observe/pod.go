@@ -171,17 +171,17 @@ func startFailure(message string) (code int, why string) {
 
 // outOfMemory returns a message. With code 0 a child was killed, and its parent succeeded.
 func outOfMemory(pod *corev1.Pod, c *corev1.ContainerStatus, code int) string {
-	text := "out of memory (OOMKilled)"
+	text := "out of memory"
 	if code == 0 {
-		text = "one of its processes ran out of memory (OOMKilled)"
+		text = "one of its processes ran out of memory"
 	}
 	for i := range pod.Spec.Containers {
 		limit, ok := pod.Spec.Containers[i].Resources.Limits[corev1.ResourceMemory]
 		if ok && pod.Spec.Containers[i].Name == c.Name {
-			text += ", the limit is " + limit.String()
+			text += " at its limit of " + Amount(corev1.ResourceMemory, limit)
 		}
 	}
-	return text
+	return text + " (" + reasonOOM + ")"
 }
 
 // disruption describes how a pod was disrupted from outside, "" if it was not.

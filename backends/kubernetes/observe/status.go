@@ -217,7 +217,7 @@ func (b *assessment) progress(s *spec.Status) {
 	}
 	switch {
 	case b.cancelled:
-		s.Msg = "is being cancelled"
+		s.Msg = "is being canceled"
 	case b.deleting:
 		s.Msg = "is being deleted"
 	case b.incomplete != "":

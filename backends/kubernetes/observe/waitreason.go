@@ -118,26 +118,38 @@ func podWaitReason(pod *corev1.Pod, events []corev1.Event) string {
 		if c.Reason == corev1.PodReasonSchedulingGated {
 			return "held by scheduling gates: " + gates(pod)
 		}
-		text := unschedulable(c.Message)
-		switch {
-		case strings.Contains(text, gangNotReady):
-			return gangTooLarge
-		case text != "":
-			return "no node can run it: " + text
+		if text := unschedulable(c.Message); text != "" {
+			return text
 		}
 	}
-	return eventText(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
+	e := newestWarning(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
+	switch {
+	case e == nil:
+		return ""
+	case e.Reason == "FailedScheduling":
+		return unschedulable(e.Message)
+	case e.Reason == "Failed": // the node tries again for a while
+		_, text := startFailure(eventText(e))
+		return text
+	}
+	return eventText(e)
 }
 
-// unschedulable removes the scheduler's remarks on preemption, node by node.
+// unschedulable explains the scheduler's message, without its remarks on preemption, node by
+// node; "" if the message is empty.
 func unschedulable(message string) string {
 	message = plain(message)
-	head, rest, ok := strings.Cut(message, "nodes are available: ")
-	if !ok {
-		return message
+	switch {
+	case message == "":
+		return ""
+	case strings.Contains(message, gangNotReady):
+		return gangTooLarge
 	}
-	rest, _, _ = strings.Cut(rest, ". ")
-	return head + "nodes are available: " + strings.TrimSuffix(rest, ".")
+	if head, rest, ok := strings.Cut(message, "nodes are available: "); ok {
+		rest, _, _ = strings.Cut(rest, ". ")
+		message = head + "nodes are available: " + strings.TrimSuffix(rest, ".")
+	}
+	return "no node can run it: " + message
 }
 
 func gates(pod *corev1.Pod) string {
@@ -150,9 +162,9 @@ func gates(pod *corev1.Pod) string {
 
 // noPodsReason describes why the controller has created no pods.
 func (b *assessment) noPodsReason() string {
-	text := eventText(b.seen.Events, func(e *corev1.Event) bool {
+	text := eventText(newestWarning(b.seen.Events, func(e *corev1.Event) bool {
 		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
-	})
+	}))
 	if text != "" {
 		return "its pods cannot be created: " + text
 	}
@@ -179,20 +191,24 @@ func (b *assessment) isAbout(e *corev1.Event) bool {
 	return slices.ContainsFunc(b.seen.Jobs, func(j batchv1.Job) bool { return j.Name == name })
 }
 
-// eventText returns the message of the newest warning that matches.
-func eventText(events []corev1.Event, matches func(e *corev1.Event) bool) string {
-	var newest *corev1.Event
+// newestWarning returns the newest warning that matches, nil if none does.
+func newestWarning(events []corev1.Event, matches func(e *corev1.Event) bool) (newest *corev1.Event) {
 	for i := range events {
 		e := &events[i]
 		if e.Type == corev1.EventTypeWarning && matches(e) && (newest == nil || !eventTime(e).Before(eventTime(newest))) {
 			newest = e
 		}
 	}
-	if newest == nil {
+	return newest
+}
+
+// eventText returns the message of an event, "" for nil.
+func eventText(e *corev1.Event) string {
+	if e == nil {
 		return ""
 	}
-	text := strings.TrimPrefix(apiMessage(newest.Message), "(combined from similar events): ")
-	return firstText(strings.TrimPrefix(text, "Error creating: "), newest.Reason)
+	text := strings.TrimPrefix(apiMessage(e.Message), "(combined from similar events): ")
+	return firstText(strings.TrimPrefix(text, "Error creating: "), e.Reason)
 }
 
 // eventTime returns when an event happened last.

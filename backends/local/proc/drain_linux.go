@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// drainBuffer is the most that is taken from a pipe at once.
+	// drainBuffer is the maximum number of bytes per read.
 	drainBuffer = 256 << 10
-	// drainTurns bounds the reads of one flooding pipe before the others' turn.
-	drainTurns = 4
-	// wakeKey marks the descriptor that interrupts the wait.
+	// maxReads bounds the reads of one flooding pipe before other pipes are read.
+	maxReads = 4
+	// wakeKey identifies the eventfd that interrupts the wait.
 	wakeKey = -1
 )
 
-// drainer empties the pipes of all replicas from one goroutine with one buffer,
-// in the order in which they became readable.
+// drainer reads the pipes of all replicas in one goroutine with one buffer, in the order
+// in which they became readable.
 type drainer struct {
 	epoll, wake int
 	log         *log.Logger
@@ -28,14 +28,14 @@ type drainer struct {
 
 	mu      sync.Mutex
 	streams map[int32]*stream // by read end
-	open    sync.WaitGroup    // one for each attempt that is being read
+	open    sync.WaitGroup    // one per attempt that is being read
 }
 
 // stream is one pipe.
 type stream struct {
 	log   *attemptLog
 	index int
-	left  *int // streams of the attempt that are open
+	open  *int // number of open streams of the attempt
 }
 
 func newDrainer(trouble *log.Logger) (*drainer, error) {
@@ -55,24 +55,24 @@ func newDrainer(trouble *log.Logger) (*drainer, error) {
 	return d, nil
 }
 
-// prepare readies a log's pipes before the replica has them.
+// prepare sets up a log's pipes before the replica starts.
 func (d *drainer) prepare(l *attemptLog) {
 	if !l.tty {
-		l.step()
+		l.setInStep()
 	}
 }
 
-// add reads both streams of a log until they end, then completes it.
+// add reads both streams of a log until EOF, then completes it.
 func (d *drainer) add(l *attemptLog) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	left := 0
+	open := 0
 	for i, fd := range l.reads {
 		if fd < 0 {
 			continue
 		}
-		left++
-		d.streams[int32(fd)] = &stream{l, i, &left}
+		open++
+		d.streams[int32(fd)] = &stream{l, i, &open}
 		if err := d.watch(unix.EPOLL_CTL_ADD, fd); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (d *drainer) add(l *attemptLog) error {
 	return nil
 }
 
-// watch has the pipe reported once each time it becomes readable, now included.
+// watch makes epoll report the pipe each time it becomes readable, and now if it is.
 func (d *drainer) watch(op, fd int) error {
 	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}
 	if err := unix.EpollCtl(d.epoll, op, fd, &e); err != nil {
@@ -110,8 +110,8 @@ func (d *drainer) loop() {
 	}
 }
 
-// read takes one write of a replica in step, so that the other stream gets its
-// turn, and more of one that floods or has ended.
+// read reads one write of a replica in step, so that the order of both streams is kept,
+// and more of one that floods or has ended.
 func (d *drainer) read(s *stream, ended bool) {
 	for turn := 0; ; turn++ {
 		n, err := s.log.readOnce(s.index, d.buf)
@@ -125,19 +125,19 @@ func (d *drainer) read(s *stream, ended bool) {
 		changed := !s.log.tty && s.log.updatePace(s.index, n, time.Now())
 		switch {
 		case changed:
-			d.rearm(s.log) // what came in between was reported to the old pace
+			d.rearm(s.log) // data that arrived before the change is not reported again
 			return
 		case ended:
 		case !s.log.pace.flooding && !s.log.tty:
 			return
-		case turn == drainTurns:
+		case turn == maxReads:
 			d.rearm(s.log)
 			return
 		}
 	}
 }
 
-// rearm has the pipes of a log reported if there is something in them.
+// rearm makes epoll report the pipes of a log that are readable.
 func (d *drainer) rearm(l *attemptLog) {
 	for _, fd := range l.reads {
 		if d.streams[int32(fd)] != nil {
@@ -148,22 +148,22 @@ func (d *drainer) rearm(l *attemptLog) {
 	}
 }
 
-// end stops reading a stream; with the last one the log is complete.
+// end stops reading a stream. After the last one it completes the log.
 func (d *drainer) end(s *stream, err error) {
 	if err != nil {
 		d.log.Printf("read output: %v", err)
 	}
 	fd := s.log.reads[s.index]
 	delete(d.streams, int32(fd))
-	unix.Close(fd) // takes it off the epoll, too
+	unix.Close(fd) // also removes it from epoll
 	s.log.reads[s.index] = -1
-	if *s.left--; *s.left == 0 {
+	if *s.open--; *s.open == 0 {
 		s.log.close(d.log)
 		d.open.Done()
 	}
 }
 
-// endAll reads what is there and gives up on the rest.
+// endAll ends all streams after reading what they have now.
 func (d *drainer) endAll() {
 	for _, s := range d.streams {
 		for {
@@ -176,14 +176,14 @@ func (d *drainer) endAll() {
 	}
 }
 
-// release lets the end of a stream be seen once its replica has closed it.
+// release closes the agent's write ends, so that a stream ends when the replica closes it.
 func (d *drainer) release(l *attemptLog) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l.closeWriters()
 }
 
-// giveUp ends the streams that are open.
+// giveUp ends all open streams.
 func (d *drainer) giveUp() {
-	_, _ = unix.Write(d.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // an eventfd takes 8 bytes
+	_, _ = unix.Write(d.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // writes to an eventfd have 8 bytes
 }

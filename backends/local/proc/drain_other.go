@@ -14,11 +14,10 @@ import (
 
 const drainBuffer = 64 << 10
 
-// pace has nothing to decide on this system: the order across the two streams is
-// that of their arrival.
+// pace is unused on this system: the order across the two streams is that of arrival.
 type pace struct{}
 
-// drainer empties pipes, each from a goroutine of its own.
+// drainer reads pipes, each in its own goroutine.
 type drainer struct {
 	log  *log.Logger
 	open sync.WaitGroup
@@ -31,7 +30,7 @@ func newDrainer(log *log.Logger) (*drainer, error) { return &drainer{log: log}, 
 
 func (d *drainer) prepare(*attemptLog) {}
 
-// add reads both streams of a log until they end, then completes it.
+// add reads both streams of a log until EOF, then completes it.
 func (d *drainer) add(l *attemptLog) error {
 	var streams sync.WaitGroup
 	for i, fd := range l.reads {
@@ -46,7 +45,7 @@ func (d *drainer) add(l *attemptLog) error {
 	}
 	d.open.Go(func() {
 		streams.Wait()
-		l.reads = [2]int{-1, -1} // their files have closed them
+		l.reads = [2]int{-1, -1} // closed by their files
 		l.close(d.log)
 	})
 	return nil
@@ -71,11 +70,11 @@ func (d *drainer) copy(l *attemptLog, index int, f *os.File) {
 
 func (d *drainer) release(l *attemptLog) { l.closeWriters() }
 
-// giveUp ends the streams that are open.
+// giveUp ends all open streams.
 func (d *drainer) giveUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, f := range d.files {
-		_ = f.SetReadDeadline(time.Now()) // closed already is as good
+		_ = f.SetReadDeadline(time.Now()) // fails only if it is closed
 	}
 }

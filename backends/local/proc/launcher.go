@@ -1,7 +1,12 @@
 //go:build unix
 
-// Package proc runs replicas as processes of this machine: each in its own
-// session, its output drained into log files, all that it started ended with it.
+// Package proc runs replicas as processes of this machine, each in its own session. It
+// copies their output to log files and ends all processes that they started.
+//
+//	Launcher   starts and signals processes, reaps all children
+//	spawner    forks from one thread
+//	drainer    reads the pipes of all replicas into attemptLogs
+//	terminals  the pseudo-terminal of an app with --tty
 package proc
 
 import (
@@ -18,29 +23,29 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Command is how one attempt of a replica is run.
+// Command is the process of one attempt of a replica.
 type Command struct {
 	Argv      []string
-	Env       []string // the whole environment, "K=V"
+	Env       []string // complete environment, "K=V"
 	Dir       string   // absolute working folder
-	ImageRoot string   // where a relative entry point is looked up first; "": nowhere
-	LogDir    string   // absolute folder of the attempt's log, made when needed
-	LogLimit  int64    // bytes that each stream's log keeps, 0: all
-	ErrorFile string   // absolute path that a failing program may write
+	ImageRoot string   // folder to search first for a relative entry point; "": none
+	LogDir    string   // absolute folder of the attempt's log, created if necessary
+	LogLimit  int64    // bytes to keep of each stream's log; 0: all
+	ErrorFile string   // absolute path to which a failing program may write its error
 
 	Confinement
 }
 
-// Confinement limits what an attempt uses.
+// Confinement limits the resources of an attempt.
 type Confinement struct {
-	MaxData      int64  // bytes of private memory of each process; 0: unlimited
-	Cgroups      string // folder that the attempt's control group is made in; "": none
-	Cgroup       string // its name there
+	MaxData      int64  // private memory per process in bytes; 0: unlimited
+	CgroupParent string // folder in which to create the attempt's control group; "": none
+	CgroupName   string // name of that control group
 	CgroupLimits cgroup.Limits
-	Everything   string // folder of the control group of all attempts, if they have none of their own; "": none
+	SharedCgroup string // control group of all attempts, if they have no separate ones; "": none
 }
 
-// Launcher is the agent.Launcher for processes.
+// Launcher implements agent.Launcher for processes.
 type Launcher struct {
 	command  func(r spec.Replica, attempt int) Command
 	replicas []spec.Replica
@@ -49,20 +54,20 @@ type Launcher struct {
 	spawner     *spawner
 	drainer     *drainer
 	checkpoints *agent.Checkpoints
-	// terminals is nil unless the only replica runs on a pseudo-terminal.
+	// terminals is nil without a pseudo-terminal.
 	terminals *terminals
 	exits     chan agent.Exit
 
-	mu        sync.Mutex // held around fork and around wait, so that no exit is unknown
-	running   map[int]*process
-	byKey     map[spec.Replica]*process
-	groups    []string // control groups to be removed at the end
-	ungrouped bool     // processes cannot be started in the group of all attempts
+	mu             sync.Mutex // held around fork and wait, so that the process of every exit is known
+	running        map[int]*process
+	byKey          map[spec.Replica]*process
+	leftGroups     []string // control groups to remove at the end
+	noSharedCgroup bool     // processes cannot be started in the shared control group
 }
 
 var _ agent.Launcher = (*Launcher)(nil)
 
-// process is a started attempt whose end has not been seen.
+// process is a started attempt that has not been reaped.
 type process struct {
 	replica spec.Replica
 	attempt int
@@ -70,11 +75,11 @@ type process struct {
 	log     *attemptLog
 
 	group     string // folder of its control group; "": none
-	maxMemory int64  // bytes that it may use; 0: any
+	maxMemory int64  // memory limit in bytes; 0: none
 }
 
-// New makes the calling process the reaper of everything its replicas start.
-// There can be one Launcher in a process.
+// New returns a Launcher and makes the calling process the reaper of all processes that
+// replicas start. A process can have only one Launcher.
 func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *log.Logger) (*Launcher, error) {
 	if err := becomeReaper(); err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *lo
 	return p, nil
 }
 
-// Check looks every program up before any is started.
+// Check looks up every program before any starts.
 func (p *Launcher) Check() error {
 	if err := checkOpenFiles(p.replicas); err != nil {
 		return err
@@ -112,7 +117,7 @@ func (p *Launcher) Check() error {
 	return nil
 }
 
-// Start begins attempts one after the other, up to the first that cannot start.
+// Start starts attempts in order, up to the first that cannot start.
 func (p *Launcher) Start(ctx context.Context, batch []agent.Start) []agent.Started {
 	started := make([]agent.Started, len(batch))
 	stop := false
@@ -128,7 +133,7 @@ func (p *Launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 	return started
 }
 
-// start begins an attempt with its log.
+// start starts an attempt with its log.
 func (p *Launcher) start(s agent.Start) (agent.Process, error) {
 	c := p.command(s.Replica, s.Attempt)
 	c.Env = mergeEnv(c.Env, s.Env)
@@ -158,7 +163,7 @@ func (p *Launcher) start(s agent.Start) (agent.Process, error) {
 func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog) (agent.Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	group, err := c.group()
+	group, err := c.createCgroup()
 	if err != nil {
 		return agent.Process{}, err
 	}
@@ -175,43 +180,43 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: cmp.Or(group, all), Output: logs.pipes()}, nil
 }
 
-// spawnInGroup starts a program in its own group, or in that of all attempts. The latter is
-// not asked for: where it does not work the app runs without it.
+// spawnInGroup starts a program in its own control group, or in the shared one. The user
+// did not request the shared one, so the app runs without it if it does not work.
 func (p *Launcher) spawnInGroup(path string, c Command, logs *attemptLog, group string) (pid int, all string, err error) {
-	if group != "" || c.Everything == "" || p.ungrouped {
+	if group != "" || c.SharedCgroup == "" || p.noSharedCgroup {
 		pid, err = p.spawner.spawn(path, c, logs, group)
 		return pid, "", err
 	}
-	if len(p.groups) == 0 {
-		err = cgroup.CreateEverything(c.Everything)
-		p.groups = []string{c.Everything}
+	if len(p.leftGroups) == 0 {
+		err = cgroup.CreateAppGroup(c.SharedCgroup)
+		p.leftGroups = []string{c.SharedCgroup}
 	}
 	if err == nil {
-		pid, err = p.spawner.spawn(path, c, logs, c.Everything)
+		pid, err = p.spawner.spawn(path, c, logs, c.SharedCgroup)
 	}
 	if err == nil {
-		return pid, c.Everything, nil
+		return pid, c.SharedCgroup, nil
 	}
 	pid, err = p.spawner.spawn(path, c, logs, "")
-	p.ungrouped = err == nil // else the program is to blame
+	p.noSharedCgroup = err == nil // otherwise the program is the cause
 	return pid, "", err
 }
 
-// Checkpoints hands out the log checkpoints that came since the last call.
+// Checkpoints returns the log checkpoints since the last call.
 func (p *Launcher) Checkpoints() []agent.Checkpoint { return p.checkpoints.Take() }
 
-// Ended has nothing to add to the status.
+// Ended implements agent.Launcher. It adds nothing to the status.
 func (p *Launcher) Ended(*spec.Status) error { return nil }
 
-// Exits hands out the end of every attempt.
+// Exits returns the channel of the ends of attempts.
 func (p *Launcher) Exits() <-chan agent.Exit { return p.exits }
 
-// ErrorFile reads what a failing program reported of itself.
+// ErrorFile returns the contents of an attempt's error file.
 func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
 	return readErrorFile(p.command(r, attempt).ErrorFile)
 }
 
-// Finish ends what replicas left behind, then completes the logs.
+// Finish ends remaining processes, then completes the logs.
 func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	endDescendants(grace, kill)
 	p.removeGroups()
@@ -221,12 +226,11 @@ func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	}
 }
 
-// drainWait is how long the end of file of the pipes is awaited when no process
-// of ours is left.
-const drainWait = 500 * time.Millisecond
+// drainTimeout is how long to wait for EOF on the pipes after all known processes ended.
+const drainTimeout = 500 * time.Millisecond
 
-// finish waits until every stream has ended. Streams that another process keeps open are
-// given up after drainWait.
+// finish waits until all streams have ended. After drainTimeout it gives up streams that
+// another process keeps open.
 func (d *drainer) finish() {
 	done := make(chan struct{})
 	go func() {
@@ -235,7 +239,7 @@ func (d *drainer) finish() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(drainWait):
+	case <-time.After(drainTimeout):
 		d.giveUp()
 		<-done
 	}

@@ -12,19 +12,19 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Descriptors that the agent has open: its own (journals, history, epoll, spares),
-// and for each running replica two pipes with both ends and the log's files, those
-// for lost output and a size limit included.
+// Open descriptors of the agent: its own (journals, history, epoll, spare ones), and for
+// each running replica both ends of two pipes and the files of its log, including those
+// for lost output and a size limit.
 const (
 	ownFiles     = 48
 	replicaFiles = 9
 )
 
-// errOpenFiles says that the limit of open files is too low for the app.
+// errOpenFiles is returned if the limit of open files is too low for the app.
 var errOpenFiles = errors.New("too many open files")
 
-// MaxReplicas is how many replicas an app can have whose agent may have that many
-// files open.
+// MaxReplicas returns how many replicas an app can have if its agent may open openFiles
+// files.
 func MaxReplicas(openFiles uint64) uint64 {
 	if openFiles < ownFiles {
 		return 0
@@ -32,12 +32,12 @@ func MaxReplicas(openFiles uint64) uint64 {
 	return (openFiles - ownFiles) / replicaFiles
 }
 
-// checkOpenFiles refuses an app that cannot run with the files this process may
-// have open. The Go runtime has raised the soft limit to the hard one before.
+// checkOpenFiles refuses an app that needs more open files than this process may have.
+// The Go runtime has already raised the soft limit to the hard one.
 func checkOpenFiles(replicas []spec.Replica) error {
 	var limit unix.Rlimit
 	need := uint64(ownFiles + replicaFiles*len(replicas))
-	known := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil // else the first replica that does not start will tell
+	known := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil // otherwise the first replica that fails to start reports it
 	if !known || limit.Cur >= need {
 		return nil
 	}

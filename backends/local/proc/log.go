@@ -17,28 +17,27 @@ import (
 	"torchx/runtime/logstore"
 )
 
-// attemptLog is the output of one attempt: two pipes, or the pseudo-terminal that
-// stands in the place of the first, and the log they go to. The
-// pipes are always emptied, so that a replica never waits for its log for long.
+// attemptLog is the output of one attempt: two pipes, or a pseudo-terminal instead of the
+// first, and the log to which they are copied. The pipes are always read, so that a
+// replica never blocks on its output for long.
 type attemptLog struct {
 	writer *logstore.Writer
-	reads  [2]int // what the agent reads from
-	writes [2]int // what the replica writes to; -1 when closed
+	reads  [2]int // read ends, of the agent
+	writes [2]int // write ends, for the replica; -1 if closed
 	pace   pace
-	lines  *logstore.Tap // nil if lines are not used
-	tty    bool          // reads and writes have a terminal's two ends and nothing else
+	lines  *logstore.Tap // nil if unused
+	tty    bool          // reads and writes have only the two ends of a terminal
 
-	checkpoint      func(logstore.Totals, time.Time) // takes a checkpoint
-	sinceCheckpoint int                              // bytes since the last one
+	checkpoint      func(logstore.Totals, time.Time) // records a checkpoint
+	sinceCheckpoint int                              // bytes since the last checkpoint
 }
 
-// checkpointBytes is how much of a log there is between two checkpoints.
+// checkpointBytes is how much of a log is written between two checkpoints.
 const checkpointBytes = 64 << 20
 
 var bothStreams = [2]logstore.Stream{logstore.Stdout, logstore.Stderr}
 
-// openLog makes the log of an attempt. line, which may be nil, is called as
-// agent.Start says.
+// openLog creates the log of an attempt. line, which may be nil, is that of agent.Start.
 func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, time.Time), line func([]byte) bool) (*attemptLog, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", plain(err))
@@ -64,8 +63,8 @@ func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, 
 	return l, nil
 }
 
-// plain keeps the text of a file error but not its class: a missing log folder is
-// not a missing entry point.
+// plain removes the class of a file error but keeps its text: a missing log folder is not
+// a missing entry point.
 func plain(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return errors.New(err.Error())
@@ -92,7 +91,7 @@ func pipe() (r, w int, err error) {
 	return fds[0], fds[1], nil
 }
 
-// files are the three standard streams of the replica.
+// files returns the three standard streams of the replica.
 func (l *attemptLog) files(null uintptr) []uintptr {
 	if l.tty {
 		slave := uintptr(l.writes[0])
@@ -101,8 +100,8 @@ func (l *attemptLog) files(null uintptr) []uintptr {
 	return []uintptr{null, uintptr(l.writes[0]), uintptr(l.writes[1])}
 }
 
-// pipes names the write ends as /proc/PID/fd does on Linux. A terminal is not listed:
-// other processes may hold it, too.
+// pipes returns the names of the write ends in /proc/PID/fd on Linux. It omits a terminal,
+// which unrelated processes may have open, too.
 func (l *attemptLog) pipes() (names []string) {
 	for _, fd := range l.writes {
 		var info unix.Stat_t
@@ -113,7 +112,7 @@ func (l *attemptLog) pipes() (names []string) {
 	return names
 }
 
-// closeWriters leaves the replica as the only writer.
+// closeWriters closes the agent's write ends, so that the replica is the only writer.
 func (l *attemptLog) closeWriters() { closeAll(&l.writes) }
 
 func (l *attemptLog) closePipes() {
@@ -130,8 +129,8 @@ func closeAll(fds *[2]int) {
 	}
 }
 
-// readOnce reads from a stream once. The error of a log that cannot be written is no
-// error here: the writer keeps count of what is lost.
+// readOnce reads once from a stream. It ignores errors of writing the log: the writer
+// counts lost bytes.
 func (l *attemptLog) readOnce(stream int, buf []byte) (int, error) {
 	n, err := ignoringEINTR(func() (int, error) { return unix.Read(l.reads[stream], buf) })
 	if n > 0 {
@@ -144,7 +143,7 @@ func (l *attemptLog) readOnce(stream int, buf []byte) (int, error) {
 		}
 	}
 	if l.tty && errors.Is(err, unix.EIO) {
-		return 0, nil // no process has the terminal open any more
+		return 0, nil // the last process closed the terminal
 	}
 	return n, err
 }

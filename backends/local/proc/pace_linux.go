@@ -6,33 +6,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Two pipes alone do not tell in which order a replica wrote to them: a shell
-// prints a hundred lines before the reader has woken up once. So a replica starts
-// "in step": each pipe holds one write, kept apart from the next (packet mode),
-// and the system's list of readable pipes says which came first. A replica that
-// floods its output would be slowed down by that; it gets a large pipe, and order
-// by arrival, until it calms down.
+// Two ordinary pipes do not show in which order a replica wrote to them: a shell prints a
+// hundred lines before the reader wakes up. So a replica starts "in step": each pipe holds
+// one write, separate from the next (packet mode), and the order in which epoll reports
+// the pipes is that of the writes. This would slow down a replica that floods its output:
+// it gets large pipes, and order by arrival, until its output calms down.
 const (
 	stepPipe  = 4096    // bytes of a pipe in step: one page, one write
-	floodPipe = 1 << 20 // the most that an ordinary user may ask for
-	// A replica floods when it writes this much within paceWindow: some 0.2 s of
-	// its time in step.
+	floodPipe = 1 << 20 // the maximum for an ordinary user
+	// A replica floods if it writes this much within paceWindow, which takes it about
+	// 0.2 s in step.
 	floodWrites = 20000
 	floodBytes  = 8 << 20
 	paceWindow  = time.Second
 )
 
-// pace is how one attempt's output is read at the moment.
+// pace is how the output of one attempt is currently read.
 type pace struct {
-	flooding bool
-	since    time.Time // when the window began
-	writes   int
-	bytes    int
+	flooding    bool
+	windowStart time.Time
+	writes      int
+	bytes       int
 }
 
-// step makes both pipes hold one write each. Systems that cannot do it go on as
-// with ordinary pipes.
-func (l *attemptLog) step() {
+// setInStep makes both pipes hold one write each. Systems that do not support it keep
+// ordinary pipes.
+func (l *attemptLog) setInStep() {
 	for i := range l.reads {
 		setPacketMode(l.writes[i], true)
 		_, _ = unix.FcntlInt(uintptr(l.reads[i]), unix.F_SETPIPE_SZ, stepPipe)
@@ -40,7 +39,7 @@ func (l *attemptLog) step() {
 	l.pace.flooding = false
 }
 
-func (l *attemptLog) flood() {
+func (l *attemptLog) setFlooding() {
 	for i := range l.reads {
 		setPacketMode(l.writes[i], false)
 		_, _ = unix.FcntlInt(uintptr(l.reads[i]), unix.F_SETPIPE_SZ, floodPipe)
@@ -48,8 +47,8 @@ func (l *attemptLog) flood() {
 	l.pace.flooding = true
 }
 
-// setPacketMode changes the flag of the pipe's open file, which the replica
-// shares; its other flags are the replica's own affair.
+// setPacketMode changes one flag of the pipe's open file, which the replica shares. It
+// keeps the other flags, which the replica may have set.
 func setPacketMode(fd int, on bool) {
 	if fd < 0 {
 		return
@@ -65,8 +64,8 @@ func setPacketMode(fd int, on bool) {
 	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFL, flags)
 }
 
-// nonblocking reports whether the replica made its output non-blocking: then a
-// small pipe would make its writes fail instead of wait.
+// nonblocking reports whether the replica made its output non-blocking, so that writes to
+// a small pipe would fail instead of block.
 func (l *attemptLog) nonblocking(stream int) bool {
 	if l.writes[stream] < 0 {
 		return false
@@ -75,22 +74,22 @@ func (l *attemptLog) nonblocking(stream int) bool {
 	return err == nil && flags&unix.O_NONBLOCK != 0
 }
 
-// updatePace notes what was read and changes the pace where it should. It reports
-// whether it did: then a pipe may have to be looked at again.
+// updatePace counts a read and changes the pace if necessary. It reports whether it did:
+// then epoll must report the pipes again.
 func (l *attemptLog) updatePace(stream, n int, now time.Time) (changed bool) {
 	p := &l.pace
-	if now.Sub(p.since) > paceWindow {
+	if now.Sub(p.windowStart) > paceWindow {
 		calm := p.writes < floodWrites && p.bytes < floodBytes
-		p.since, p.writes, p.bytes = now, 0, 0
+		p.windowStart, p.writes, p.bytes = now, 0, 0
 		if p.flooding && calm && !l.nonblocking(stream) {
-			l.step()
+			l.setInStep()
 			return true
 		}
 	}
 	p.writes++
 	p.bytes += n
 	if !p.flooding && (p.writes >= floodWrites || p.bytes >= floodBytes || l.nonblocking(stream)) {
-		l.flood()
+		l.setFlooding()
 		return true
 	}
 	return false

@@ -20,8 +20,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// reap is the only place that waits for children: a second waiter would steal
-// statuses, since a reaper of orphans has to wait for any child.
+// reap is the only waiter for children. Because it reaps orphans it has to wait for any
+// child, so it would take the statuses of other waiters.
 func (p *Launcher) reap() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGCHLD)
@@ -32,7 +32,7 @@ func (p *Launcher) reap() {
 	}
 }
 
-// reapOne collects one ended child, if there is one.
+// reapOne reaps one ended child. It reports whether there was one.
 func (p *Launcher) reapOne() bool {
 	p.mu.Lock()
 	pid, status, usage, ok := waitChild(p.endGroup)
@@ -80,19 +80,19 @@ func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {
 		return name
 	}
-	return fmt.Sprintf("SIG%d", int(s)) // the real-time ones have no names
+	return fmt.Sprintf("SIG%d", int(s)) // real-time signals have no names
 }
 
-// endGroup sends SIGTERM to what a replica left in its group. It runs before the leader
-// is reaped, so that its number is not reused.
+// endGroup sends SIGTERM to the remaining processes of a replica's process group. It is
+// called before the leader is reaped, so that its PID is not reused.
 func (p *Launcher) endGroup(pid int) {
 	if p.running[pid] != nil {
-		_ = unix.Kill(-pid, unix.SIGTERM) // an empty group is fine
+		_ = unix.Kill(-pid, unix.SIGTERM) // fails if the group is empty
 	}
 }
 
-// Terminate sends SIGTERM to the replica's process group. Interactive
-// shells ignore that, so they get SIGHUP, too.
+// Terminate sends SIGTERM to the replica's process group, and SIGHUP to interactive
+// shells, which ignore SIGTERM.
 func (p *Launcher) Terminate(r spec.Replica) {
 	p.signal(r, unix.SIGTERM)
 	if p.terminals != nil && p.ignoresTerm(r) {
@@ -107,7 +107,7 @@ func (p *Launcher) ignoresTerm(r spec.Replica) bool {
 	return started != nil && procs.Ignores(started.pid, int(unix.SIGTERM))
 }
 
-// Kill ends the replica's group and whatever else descends from it.
+// Kill kills the replica's process group and all other descendants.
 func (p *Launcher) Kill(r spec.Replica) {
 	p.mu.Lock()
 	started := p.byKey[r]
@@ -125,7 +125,7 @@ func (p *Launcher) Kill(r spec.Replica) {
 	}
 }
 
-// signal reaches the group only while its leader has not been waited for.
+// signal sends a signal to the process group of a replica that has not been reaped.
 func (p *Launcher) signal(r spec.Replica, sig unix.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

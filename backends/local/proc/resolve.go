@@ -19,8 +19,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// resolve finds the program of a command as execvp(3) would with the command's
-// own PATH and folder, after the image's folder. Errors wrap fs.ErrNotExist or
+// resolve returns the program of a command. It searches the image's folder, then the
+// command's PATH and folder as execvp(3) does. Errors wrap fs.ErrNotExist or
 // fs.ErrPermission.
 func resolve(c Command) (string, error) {
 	name := c.Argv[0]
@@ -43,9 +43,9 @@ func resolve(c Command) (string, error) {
 }
 
 func search(name, list, dir string) (string, error) {
-	var found error
+	var refused error
 	for _, d := range filepath.SplitList(list) {
-		if !filepath.IsAbs(d) { // an empty entry too is the working folder
+		if !filepath.IsAbs(d) { // an empty entry is the working folder, too
 			d = filepath.Join(dir, d)
 		}
 		path := filepath.Join(d, name)
@@ -54,24 +54,24 @@ func search(name, list, dir string) (string, error) {
 			return path, nil
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			found = err
+			refused = err
 		}
 	}
-	if found != nil {
-		return "", fmt.Errorf("entry point %q %w", name, found)
+	if refused != nil {
+		return "", fmt.Errorf("entry point %q %w", name, refused)
 	}
 	hint := ""
 	if executable(filepath.Join(dir, name)) == nil {
-		hint = fmt.Sprintf(": the working folder has one, which counts as ./%s or with -cfg prepend_cwd=true", name)
+		hint = fmt.Sprintf(": it is in the working folder, use ./%s or -cfg prepend_cwd=true", name)
 	}
-	return "", fmt.Errorf("entry point %q %w in PATH (%s)%s", name, errMissing, list, hint)
+	return "", fmt.Errorf("entry point %q %w in PATH (%s)%s", name, errNotFound, list, hint)
 }
 
-// The causes read as the end of a sentence and carry their class.
+// Causes of a failed lookup, worded as the end of a sentence. They wrap their class.
 var (
-	errMissing = &lookupError{"not found", fs.ErrNotExist}
-	errNotExec = &lookupError{"is not executable", fs.ErrPermission}
-	errIsDir   = &lookupError{"is a folder", fs.ErrPermission}
+	errNotFound = &lookupError{"not found", fs.ErrNotExist}
+	errNotExec  = &lookupError{"is not executable", fs.ErrPermission}
+	errIsDir    = &lookupError{"is a folder", fs.ErrPermission}
 )
 
 type lookupError struct {
@@ -88,7 +88,7 @@ func executable(path string) error {
 	case errors.Is(err, fs.ErrPermission):
 		return errNotExec
 	case err != nil:
-		return errMissing
+		return errNotFound
 	case info.IsDir():
 		return errIsDir
 	case info.Mode()&0o111 == 0:
@@ -97,34 +97,34 @@ func executable(path string) error {
 	return nil
 }
 
-// startError says what the kernel missed when it did not start a program that is
-// there: it has one error for all. The error keeps its class.
+// startError returns what was missing if the kernel did not start an existing program:
+// ENOENT has several causes. The error keeps its class.
 func startError(path, dir string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return &os.PathError{Op: "start", Path: path, Err: err}
 	}
 	if _, stat := os.Stat(dir); stat != nil {
-		return fmt.Errorf("start %s: working folder %q %w", path, dir, errMissing)
+		return fmt.Errorf("start %s: working folder %q %w", path, dir, errNotFound)
 	}
 	if name := shebangProgram(path); name != "" {
-		return fmt.Errorf("entry point %q: its interpreter %q %w", path, name, errMissing)
+		return fmt.Errorf("entry point %q: its interpreter %q %w", path, name, errNotFound)
 	}
 	return &os.PathError{Op: "start", Path: path, Err: err}
 }
 
-// interpreterLine is how much of a script's first line the kernel looks at.
-const interpreterLine = 256
+// maxShebang is how many bytes of a script's first line the kernel reads.
+const maxShebang = 256
 
-// shebangProgram is the program that the first line of a script names, with a carriage
-// return that an editor put behind it; "" if it is none.
+// shebangProgram returns the interpreter in the first line of a script, including a
+// trailing carriage return of an editor; "" if the file is not a script.
 func shebangProgram(path string) string {
 	f, err := safefile.OpenInput(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	line := make([]byte, interpreterLine)
-	n, _ := io.ReadFull(f, line) // a short file is no error
+	line := make([]byte, maxShebang)
+	n, _ := io.ReadFull(f, line) // a short file is fine
 	text, ok := strings.CutPrefix(string(line[:n]), "#!")
 	if !ok {
 		return ""
@@ -134,7 +134,7 @@ func shebangProgram(path string) string {
 	return name
 }
 
-// startFailure gives an error of a start the exit code of the shells' convention.
+// startFailure returns the error of a start with the exit code that shells use.
 func startFailure(r spec.Replica, err error) *agent.ReplicaStartError {
 	code := spec.ExitNotStarted
 	switch {
@@ -146,11 +146,11 @@ func startFailure(r spec.Replica, err error) *agent.ReplicaStartError {
 	return &agent.ReplicaStartError{Replica: r, Code: code, Err: err}
 }
 
-// maxErrorFile bounds what of an error file is taken into the status.
+// maxErrorFile is how many bytes of an error file are read.
 const maxErrorFile = 1 << 20
 
-// readErrorFile returns the file's JSON, its text as a JSON string if it is not
-// JSON, or nil if there is none.
+// readErrorFile returns the contents of the file if it is JSON, otherwise as a JSON string;
+// nil if the file does not exist or is empty.
 func readErrorFile(path string) []byte {
 	if path == "" {
 		return nil
@@ -170,7 +170,7 @@ func readErrorFile(path string) []byte {
 	return data
 }
 
-// mergeEnv returns env with the entries of more in place of those of the same name.
+// mergeEnv returns env with the entries of more, which override those of the same name.
 func mergeEnv(env, more []string) []string {
 	at := make(map[string]int, len(env))
 	merged := slices.Clone(env)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestStartError: the kernel says ENOENT of a program that is there.
+// TestStartError: the kernel returned ENOENT for an existing program.
 func TestStartError(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func TestStartError(t *testing.T) {
 		}
 		err := startError(path, dir, syscall.ENOENT)
 		if !strings.HasSuffix(err.Error(), want) || !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
 	if err := startError("/bin/sh", dir+"/gone", syscall.ENOENT); !strings.HasSuffix(err.Error(), `working folder "`+dir+`/gone" not found`) {

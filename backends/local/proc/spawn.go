@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawner forks every replica from one thread that lives as long as the agent:
-// the parent-death signal follows the thread, not the process.
+// spawner forks every replica from one thread that lives as long as the agent, because
+// the parent-death signal is sent when the thread ends, not the process.
 type spawner struct {
 	requests chan spawnRequest
 	null     *os.File
@@ -36,15 +36,15 @@ func newSpawner() *spawner {
 }
 
 func (s *spawner) loop() {
-	runtime.LockOSThread() // for life: the thread ends with the process
+	runtime.LockOSThread() // never unlocked: the thread must live as long as the process
 	for r := range s.requests {
 		pid, err := syscall.ForkExec(r.path, r.argv, r.attr)
 		r.reply <- spawnReply{pid, err}
 	}
 }
 
-// spawn starts a program with null input and its output going to the log, or on
-// the log's terminal, in a control group unless its folder is "".
+// spawn starts a program with null input and the log's pipes as output, or on the log's
+// terminal. If group is not "", it is the folder of its control group.
 func (s *spawner) spawn(path string, c Command, l *attemptLog, group string) (int, error) {
 	if s.null == nil {
 		null, err := os.Open(os.DevNull)
@@ -53,7 +53,7 @@ func (s *spawner) spawn(path string, c Command, l *attemptLog, group string) (in
 		}
 		s.null = null
 	}
-	dir, err := openGroup(group)
+	dir, err := openCgroup(group)
 	if err != nil {
 		return 0, err
 	}

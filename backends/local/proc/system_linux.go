@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/procs"
 )
 
-// becomeReaper makes orphans of replicas children of this process.
+// becomeReaper makes this process the parent of orphans of replicas.
 func becomeReaper() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become subreaper: %w", err)
@@ -20,8 +20,8 @@ func becomeReaper() error {
 	return nil
 }
 
-// processAttributes of a replica; group is the folder of its control group, which it is
-// born in (clone3, Linux 5.7), or -1.
+// processAttributes returns the attributes of a replica's process. group is a descriptor of
+// the control group in which it starts (clone3, Linux 5.7), or -1.
 func processAttributes(group int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Setsid: true, Pdeathsig: syscall.SIGKILL, UseCgroupFD: group >= 0, CgroupFD: max(group, 0),
@@ -41,8 +41,8 @@ type siginfo struct {
 	_                  [128 - 5*4]byte
 }
 
-// waitChild collects one ended child and what it used; before runs while the
-// child still holds its pid. ok is false if none has ended.
+// waitChild reaps one ended child and returns its resource usage. It calls before while
+// the child still has its PID. ok is false if no child has ended.
 func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage unix.Rusage, ok bool) {
 	var info siginfo
 	for {
@@ -74,8 +74,8 @@ func descendants(pid int) []int {
 	return pids
 }
 
-// hasChildren spares a look at all processes: a reaper without children has no
-// descendants.
+// hasChildren reports whether this process has children. Without any it has no
+// descendants, so a scan of all processes is not necessary.
 func hasChildren() bool {
 	var info siginfo
 	_, _, errno := unix.Syscall6(unix.SYS_WAITID, unix.P_ALL, 0, uintptr(unsafe.Pointer(&info)),
@@ -83,28 +83,28 @@ func hasChildren() bool {
 	return errno != unix.ECHILD
 }
 
-// endDescendants ends every process below this one: SIGTERM, the grace period or
-// the kill signal, SIGKILL until none is left. Waiting for them is the reaper's work.
+// endDescendants ends all descendants of this process: it sends SIGTERM, waits for the
+// grace period or kill, then sends SIGKILL until none is left. The reaper waits for them.
 func endDescendants(grace time.Duration, kill <-chan struct{}) {
-	told := map[procs.Process]bool{}
-	patience := time.After(grace)
-	over := false
+	signaled := map[procs.Process]bool{}
+	graceOver := time.After(grace)
+	force := false
 	for hasChildren() {
 		for _, p := range procs.Descendants(os.Getpid()) {
-			p.Parent, p.Session = 0, 0 // pid and start time name it
+			p.Parent, p.Session = 0, 0 // PID and start time identify it
 			switch {
-			case over:
+			case force:
 				_ = unix.Kill(p.PID, unix.SIGKILL)
-			case !told[p]:
-				told[p] = true
+			case !signaled[p]:
+				signaled[p] = true
 				_ = unix.Kill(p.PID, unix.SIGTERM)
 			}
 		}
 		select {
-		case <-patience:
-			over = true
+		case <-graceOver:
+			force = true
 		case <-kill:
-			over, kill = true, nil
+			force, kill = true, nil
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// becomeReaper: orphans go to process 1 on this system.
+// becomeReaper does nothing: on this system process 1 adopts orphans.
 func becomeReaper() error { return nil }
 
 func processAttributes(int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func startTime(int) uint64 { return 0 }
 
-// waitChild collects one ended child and what it used. This system cannot look before it waits, so
-// the group is ended just after: the pid cannot be given away while a member is left.
+// waitChild reaps one ended child and returns its resource usage. This system cannot look
+// before it reaps, so before is called after: the PID is not reused while its process
+// group has members.
 func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage unix.Rusage, ok bool) {
 	for {
 		got, err := unix.Wait4(-1, &status, unix.WNOHANG, &usage)
@@ -34,6 +35,6 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage uni
 
 func descendants(int) []int { return nil }
 
-// endDescendants does nothing: this system does not list descendants. Groups end with
-// their leaders.
+// endDescendants does nothing: this system does not list descendants. Process groups end
+// with their leaders.
 func endDescendants(time.Duration, <-chan struct{}) {}

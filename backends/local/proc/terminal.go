@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	// maxQueue bounds the input that waits for the replica; then the FIFO fills,
-	// and then clients wait.
-	maxQueue = 64 << 10
-	// writeWait is how long a write to a terminal that takes nothing is tried before
-	// it is made sure that the replica is still the same.
-	writeWait = 100 * time.Millisecond
-	// endPauseFirst and endPauseMax are between two ends of file.
-	endPauseFirst = 50 * time.Millisecond
-	endPauseMax   = 2 * time.Second
-	// endOfFile is the character that a terminal takes for the end of the input.
+	// maxQueuedInput bounds the input that is queued for the replica, in bytes. If it is
+	// full the FIFO fills, and then clients block.
+	maxQueuedInput = 64 << 10
+	// writeTimeout bounds a write to a terminal that accepts no input. After it, forward
+	// checks whether the replica is still the same.
+	writeTimeout = 100 * time.Millisecond
+	// minEOFPause and maxEOFPause bound the pause between two EOF characters.
+	minEOFPause = 50 * time.Millisecond
+	maxEOFPause = 2 * time.Second
+	// endOfFile is the EOF character of a terminal.
 	endOfFile = 0x04
 )
 
-// terminals gives each attempt of the only replica a pseudo-terminal of its own
-// and passes on to it what clients send. What no attempt has taken is the next one's.
+// terminals creates a pseudo-terminal for each attempt of the only replica and forwards
+// the input of clients to it. Input that an attempt did not read goes to the next one.
 type terminals struct {
 	input *ttypipe.Listener
 	log   *log.Logger
@@ -40,20 +40,20 @@ type terminals struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	size    unix.Winsize
-	current *terminal // nil between two attempts
+	current *terminal // nil between attempts
 	queue   []byte
-	ended   bool // the client has no more input
+	ended   bool // a client sent the end of the input
 	closed  bool
 }
 
-// terminal is that of one attempt.
+// terminal is the pseudo-terminal of one attempt.
 type terminal struct {
-	master *os.File // to write to; the drainer has its own
-	slave  int      // to ask and to set; the replica has its own
+	master *os.File // for writing; the drainer has its own descriptor
+	slave  int      // for polling and resizing; the replica has its own descriptor
 }
 
-// UseTerminal runs the only replica on a pseudo-terminal. It is called before the
-// first Start; Finish closes the input.
+// UseTerminal runs the only replica on a pseudo-terminal. Call it before the first Start.
+// Finish closes the input.
 func (p *Launcher) UseTerminal(rows, cols uint16, input *ttypipe.Listener) {
 	t := &terminals{input: input, log: p.log, size: unix.Winsize{Row: rows, Col: cols}}
 	t.changed = sync.NewCond(&t.mu)
@@ -62,12 +62,12 @@ func (p *Launcher) UseTerminal(rows, cols uint16, input *ttypipe.Listener) {
 	go t.forward()
 }
 
-// openTerminal makes a pseudo-terminal: an end to read that does not block, and
-// one for the replica that does.
+// openTerminal creates a pseudo-terminal with a non-blocking master and a blocking slave
+// for the replica.
 func openTerminal(size unix.Winsize) (master, slave int, err error) {
 	m, s, err := pty.Open()
 	if err != nil {
-		return -1, -1, fmt.Errorf("make a pseudo-terminal: %w", plain(err))
+		return -1, -1, fmt.Errorf("create pseudo-terminal: %w", plain(err))
 	}
 	defer m.Close()
 	defer s.Close()
@@ -80,12 +80,12 @@ func openTerminal(size unix.Winsize) (master, slave int, err error) {
 	}
 	if err != nil {
 		closeAll(&[2]int{master, slave})
-		return -1, -1, fmt.Errorf("make a pseudo-terminal: %w", err)
+		return -1, -1, fmt.Errorf("create pseudo-terminal: %w", err)
 	}
 	return master, slave, nil
 }
 
-// duplicate takes a descriptor out of the care of Go's poller.
+// duplicate returns a copy of the descriptor that Go's poller does not manage.
 func duplicate(f *os.File) (int, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -96,7 +96,7 @@ func duplicate(f *os.File) (int, error) {
 	return got, errors.Join(cerr, err)
 }
 
-// open is the terminal of an attempt's log.
+// open creates the terminal of an attempt's log.
 func (t *terminals) open(l *attemptLog) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,16 +109,16 @@ func (t *terminals) open(l *attemptLog) error {
 	if err != nil {
 		return err
 	}
-	asked, err := unix.FcntlInt(uintptr(slave), unix.F_DUPFD_CLOEXEC, 0)
+	slaveCopy, err := unix.FcntlInt(uintptr(slave), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return errors.Join(err, unix.Close(writer))
 	}
-	t.current = &terminal{os.NewFile(uintptr(writer), "terminal"), asked}
+	t.current = &terminal{os.NewFile(uintptr(writer), "terminal"), slaveCopy}
 	t.changed.Broadcast()
 	return nil
 }
 
-// closeCurrent is for an attempt that has ended; without terminals it does nothing.
+// closeCurrent closes the terminal of an ended attempt. It does nothing if t is nil.
 func (t *terminals) closeCurrent() {
 	if t == nil {
 		return
@@ -134,7 +134,7 @@ func (t *terminals) closeCurrent() {
 	t.changed.Broadcast()
 }
 
-// close ends listening.
+// close stops listening.
 func (t *terminals) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,7 +145,7 @@ func (t *terminals) close() {
 	t.changed.Broadcast()
 }
 
-// listen takes what clients send.
+// listen handles the messages of clients.
 func (t *terminals) listen() {
 	for {
 		m, err := t.input.Next()
@@ -169,15 +169,15 @@ func (t *terminals) listen() {
 func (t *terminals) enqueue(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.queue) >= maxQueue && !t.closed {
+	for len(t.queue) >= maxQueuedInput && !t.closed {
 		t.changed.Wait()
 	}
-	t.ended = false // another process still has it open
+	t.ended = false // another client still sends input
 	t.queue = append(t.queue, p...)
 	t.changed.Broadcast()
 }
 
-// resize sets the size; the system tells the replica if it is another one.
+// resize sets the size. The kernel signals a change to the replica.
 func (t *terminals) resize(rows, cols uint16) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -197,27 +197,27 @@ func (t *terminals) end() {
 	t.changed.Broadcast()
 }
 
-// forward writes what is queued to the current terminal.
+// forward writes queued input to the current terminal.
 func (t *terminals) forward() {
-	pause := endPauseFirst
+	pause := minEOFPause
 	for {
 		to, chunk := t.next()
 		switch {
 		case to == nil:
 			return
 		case len(chunk) > 0:
-			t.consume(to.write(chunk, t.log))
-			pause = endPauseFirst
+			t.discard(to.write(chunk, t.log))
+			pause = minEOFPause
 		default:
 			t.sendEOF(to)
 			time.Sleep(pause)
-			pause = min(2*pause, endPauseMax)
+			pause = min(2*pause, maxEOFPause)
 		}
 	}
 }
 
-// next waits for something to write; an empty chunk is the end of the input, nil
-// the end of all.
+// next waits for input to write. An empty chunk is the end of the input; a nil terminal
+// means that terminals are closed.
 func (t *terminals) next() (*terminal, []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,27 +227,27 @@ func (t *terminals) next() (*terminal, []byte) {
 	if t.closed {
 		return nil, nil
 	}
-	return t.current, t.queue[:min(len(t.queue), 4096)] // behind it put only appends
+	return t.current, t.queue[:min(len(t.queue), 4096)] // enqueue only appends after it
 }
 
-// consume forgets what was passed on.
-func (t *terminals) consume(n int) {
+// discard removes input that was written.
+func (t *terminals) discard(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.queue = append(t.queue[:0:0], t.queue[n:]...)
 	t.changed.Broadcast()
 }
 
-// sendEOF lets the replica read an end of file, again and again as a file does: a
-// terminal forgets one that came while it changed its mode, as it does around each
-// line of a REPL. Nothing is said while there is something that was not read.
+// sendEOF sends an EOF character, unless the replica has unread input. forward calls it
+// repeatedly: a terminal drops an EOF that arrives while a program changes its mode, as
+// REPLs do around each line.
 func (t *terminals) sendEOF(to *terminal) {
 	if !t.hasUnread(to) {
 		to.write([]byte{endOfFile}, t.log)
 	}
 }
 
-// hasUnread reports whether the replica has input that it did not take.
+// hasUnread reports whether the replica has unread input.
 func (t *terminals) hasUnread(to *terminal) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -259,16 +259,16 @@ func (t *terminals) hasUnread(to *terminal) bool {
 	return n > 0 && err == nil
 }
 
-// write returns how much the terminal took in a moment.
+// write writes for up to writeTimeout and returns the number of bytes written.
 func (to *terminal) write(p []byte, l *log.Logger) int {
-	_ = to.master.SetWriteDeadline(time.Now().Add(writeWait)) // closed: Write says so
+	_ = to.master.SetWriteDeadline(time.Now().Add(writeTimeout)) // fails if closed, as Write then does
 	n, err := to.master.Write(p)
 	switch {
 	case err == nil, errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, fs.ErrClosed):
-	case errors.Is(err, unix.EAGAIN): // where it cannot be waited for
+	case errors.Is(err, unix.EAGAIN): // on systems without polling of terminals
 		time.Sleep(time.Millisecond)
 	default:
-		l.Printf("pass input on: %v", err)
+		l.Printf("forward input: %v", err)
 		n = len(p) // it would fail again
 	}
 	return n

@@ -1,12 +1,11 @@
 //go:build unix
 
-// Package ttypipe carries what the clients of an app's terminal send to its agent:
-// input, window sizes, the end of the input. It is a FIFO in the app's folder: the
-// path of a socket may have some 100 bytes only, and homes are longer than that.
+// Package ttypipe sends messages from the clients of an app's terminal to its agent:
+// input, window sizes, the end of the input. It uses a FIFO in the app's folder, because
+// the path of a socket is limited to about 100 bytes, which homes exceed.
 //
-// A message is its kind, the length of its data (two bytes, little-endian) and the
-// data. No message is longer than the system writes in one piece, so those of
-// several clients do not mix.
+// A message is its kind, the length of its data (two bytes, little-endian) and the data.
+// It is short enough for one atomic write, so that messages of several clients do not mix.
 package ttypipe
 
 import (
@@ -21,30 +20,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kind is what a message says.
+// Kind is the kind of a message.
 type Kind byte
 
 // The kinds.
 const (
-	Input Kind = 'i' // bytes that were typed
+	Input Kind = 'i' // typed bytes
 	Size  Kind = 's' // rows and columns, two bytes each, little-endian
 	End   Kind = 'e' // no more input from this client
 )
 
 const (
-	// maxMessage is _POSIX_PIPE_BUF, the least that every system writes at once (macOS: 512).
+	// maxMessage is the size that every system writes atomically (_POSIX_PIPE_BUF; macOS: 512).
 	maxMessage = 512
 	headerSize = 3
 	maxData    = maxMessage - headerSize
 )
 
-// ErrNoListener reports that no agent listens.
-var ErrNoListener = errors.New("the agent of the app does not listen")
+// ErrNoListener is returned if no agent is listening.
+var ErrNoListener = errors.New("the agent of the app is not listening")
 
 // Message is one message; a Size has Rows and Cols.
 type Message struct {
 	Kind       Kind
-	Data       []byte // of an Input; valid until the next one
+	Data       []byte // of an Input; valid until the next message
 	Rows, Cols uint16
 }
 
@@ -55,20 +54,20 @@ type Listener struct {
 	buf  [maxData]byte
 }
 
-// Listen makes the FIFO, which must not be there yet.
+// Listen creates the FIFO, which must not exist yet.
 func Listen(path string) (*Listener, error) {
 	if err := unix.Mkfifo(path, 0o600); err != nil {
-		return nil, fmt.Errorf("make %s: %w: a terminal needs a TORCHX_HOME on a file system with FIFOs", path, err)
+		return nil, fmt.Errorf("create %s: %w (a terminal needs a TORCHX_HOME on a file system with FIFOs)", path, err)
 	}
-	// Opened for writing too, it stays open when the last client leaves.
+	// Also for writing, so that it stays open when the last client disconnects.
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("listen to clients: %w", err)
+		return nil, fmt.Errorf("listen for clients: %w", err)
 	}
 	return &Listener{file: f, r: bufio.NewReader(f)}, nil
 }
 
-// Next waits for a message. What is none is left out. After Close its error is
+// Next returns the next message. It skips invalid data. After Close it returns
 // fs.ErrClosed.
 func (l *Listener) Next() (Message, error) {
 	for {
@@ -97,8 +96,8 @@ func (l *Listener) Next() (Message, error) {
 	}
 }
 
-// resync drops what is buffered after bytes that are no message: nothing marks where the
-// next message begins.
+// resync drops buffered data after invalid data, because nothing marks the start of the
+// next message.
 func (l *Listener) resync() { _, _ = l.r.Discard(l.r.Buffered()) }
 
 // Close ends listening and removes the FIFO.
@@ -113,7 +112,7 @@ func (l *Listener) Close() error {
 // Sender is a client's end. Its methods may be called from several goroutines.
 type Sender struct{ file *os.File }
 
-// Dial connects to the agent. Errors: fs.ErrNotExist, ErrNobody.
+// Dial connects to the agent. Errors: fs.ErrNotExist, ErrNoListener.
 func Dial(path string) (*Sender, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	switch {
@@ -129,7 +128,7 @@ func Dial(path string) (*Sender, error) {
 	return &Sender{f}, nil
 }
 
-// Write sends input. It waits while the agent has more than it can pass on.
+// Write sends input. It blocks while the replica does not read its input.
 func (s *Sender) Write(p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
 		piece := p[n:min(len(p), n+maxData)]
@@ -146,7 +145,7 @@ func (s *Sender) Resize(rows, cols uint16) error {
 	return s.send(Size, binary.LittleEndian.AppendUint16(data, cols))
 }
 
-// End says that no more input comes.
+// End sends the end of the input.
 func (s *Sender) End() error { return s.send(End, nil) }
 
 func (s *Sender) send(kind Kind, data []byte) error {
@@ -159,5 +158,5 @@ func (s *Sender) send(kind Kind, data []byte) error {
 	return err
 }
 
-// Close ends the connection; a Write that waits returns.
+// Close closes the connection and unblocks Write.
 func (s *Sender) Close() error { return s.file.Close() }

@@ -18,14 +18,14 @@ import (
 
 func listen(t *testing.T) (*Listener, string) {
 	t.Helper()
-	// Longer than what a socket could have.
+	// Longer than the path of a socket can be.
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "fifo")
 	if _, err := Dial(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("before: %v", err)
+		t.Fatalf("dial before listen: got %v, want fs.ErrNotExist", err)
 	}
 	l, err := Listen(path)
 	if err != nil {
@@ -82,15 +82,15 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Next(); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("after Close: %v", err)
+		t.Errorf("next after Close: got %v, want fs.ErrClosed", err)
 	}
 	if _, err := s.Write([]byte("x")); !errors.Is(err, ErrNoListener) {
-		t.Errorf("to nobody: %v", err)
+		t.Errorf("write without a listener: got %v, want ErrNoListener", err)
 	}
 }
 
-// TestNobody: the FIFO of an agent that was killed.
-func TestNobody(t *testing.T) {
+// TestDialWithoutListener: the FIFO of a killed agent.
+func TestDialWithoutListener(t *testing.T) {
 	t.Parallel()
 	l, path := listen(t)
 	if err := l.file.Close(); err != nil {
@@ -101,12 +101,12 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// TestStrangeBytes: what no client sent does not keep the next one from being heard.
-func TestStrangeBytes(t *testing.T) {
+// TestInvalidData: after invalid data, messages are received again.
+func TestInvalidData(t *testing.T) {
 	t.Parallel()
 	l, path := listen(t)
 	defer l.Close()
-	if err := os.WriteFile(path, []byte("hello\xff\xff there, this is no message\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("hello\xff\xff there, this is not a message\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got := make(chan Message, 1)
@@ -135,8 +135,8 @@ func TestStrangeBytes(t *testing.T) {
 	}
 }
 
-// TestManyClients: messages of several clients that all write more than the FIFO
-// holds do not mix, and each client's come in order.
+// TestManyClients: messages of several clients that write more than the FIFO holds do not
+// mix, and those of one client stay in order.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
 	const clients, size = 4, 200000
@@ -170,7 +170,7 @@ func TestManyClients(t *testing.T) {
 	senders.Wait()
 }
 
-// TestCloseWhileFull: a client that waits for room can leave.
+// TestCloseWhileFull: Close unblocks a client that waits for room.
 func TestCloseWhileFull(t *testing.T) {
 	t.Parallel()
 	l, path := listen(t)
@@ -188,7 +188,7 @@ func TestCloseWhileFull(t *testing.T) {
 	}
 }
 
-// awaitFull waits until a FIFO has no room for another message.
+// awaitFull waits until the FIFO is full.
 func awaitFull(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK, 0)

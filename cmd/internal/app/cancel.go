@@ -2,13 +2,14 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
-	"torchx/runtime/spec"
 )
 
 // cancelOptions are the flags of `cancel`.
@@ -41,11 +42,7 @@ func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		return err
 	}
 	if before.State.Terminal() {
-		why := ""
-		if before.State == spec.Failed && before.Msg != "" {
-			why = ": " + before.Msg
-		}
-		f.Say("%s has already ended: %s%s", ref.Handle(), before.State, why)
+		f.Say("%s has already ended: %s", ref.Handle(), ui.StateLine(before, time.Now()))
 		return nil
 	}
 	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force}); err != nil {
@@ -61,6 +58,6 @@ func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 	if err != nil {
 		return err
 	}
-	f.Say("%s: %s", ref.Handle(), s.State)
+	f.Say("%s: %s", ref.Handle(), ui.StateLine(s, time.Now()))
 	return nil
 }

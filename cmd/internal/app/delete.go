@@ -29,7 +29,7 @@ func NewDelete(f *program.Factory) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return program.Usagef(program.CommandName(c), "missing HANDLE")
+				return program.Missing(c, "HANDLE")
 			}
 			return eachApp(c.Context, f, c.Args().Slice(), func(ctx context.Context, handle string) error {
 				return deleteApp(ctx, f, handle, o)

@@ -39,7 +39,7 @@ func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref run
 	case err != nil:
 		return err
 	case o.json:
-		return f.PrintMaskedJSON(d)
+		return f.PrintMaskedJSON(newDescriptionObject(ref, d))
 	case o.full:
 		return printDescription(f, d)
 	}
@@ -70,7 +70,7 @@ func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, 
 	}
 	if r.History != nil {
 		if record, err := r.History.Get(ctx, ref.Backend, ref.ID); err == nil {
-			p.folder, p.submittedAt = record.Cwd, &record.SubmittedAt
+			p.folder = record.Cwd
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)

@@ -22,7 +22,6 @@ type describePage struct {
 	options     string       // those that differ from the default
 	status      *spec.Status // nil if not known
 	folder      string       // that the app was submitted from; "" if not known
-	submittedAt *time.Time   // nil if not known
 }
 
 // text returns the page: the app, and its roles.
@@ -32,11 +31,8 @@ func (p *describePage) text() string {
 	fields.Add("Component", p.command)
 	if s := p.status; s != nil {
 		fields.AddColored("State", p.clean(ui.StateLine(s, p.now)), stateColor(s.State))
-		if p.submittedAt == nil {
-			p.submittedAt = s.SubmittedAt
-		}
 	}
-	fields.Add("Submitted", p.ago(p.submittedAt))
+	fields.Add("Submitted", p.ago(p.submittedAt()))
 	fields.Add("Folder", p.clean(p.folder))
 	fields.Add("Options", p.options)
 	fields.Add("Metadata", p.clean(jsonText(p.app.Metadata)))
@@ -48,6 +44,14 @@ func (p *describePage) text() string {
 		text += "\n" + p.roleTable()
 	}
 	return text + "\nAll of it: torchx describe --full " + p.clean(p.description.Handle) + "\n"
+}
+
+// submittedAt returns when the app was submitted, nil if not known.
+func (p *describePage) submittedAt() *time.Time {
+	if p.description.SubmittedAt == nil && p.status != nil {
+		return p.status.SubmittedAt
+	}
+	return p.description.SubmittedAt
 }
 
 // roleTable returns the table of roles, each with details below its row.

@@ -28,8 +28,8 @@ func TestDescribe(t *testing.T) {
 	store.Metadata = map[string]any{"torchx": map[string]any{"sidecar": true}}
 	p := describePage{
 		screen:      screen{now: noon, width: 80, masked: rules.Text},
-		description: &runner.Description{Handle: "local://torchx/train-f3k1"}, command: "train.star:main",
-		app: &spec.App{Name: "train", Roles: []spec.Role{trainer, store}}, options: "grace_period=3", folder: "/home/me/project", submittedAt: before(60),
+		description: &runner.Description{Handle: "local://torchx/train-f3k1", SubmittedAt: before(60)}, command: "train.star:main",
+		app: &spec.App{Name: "train", Roles: []spec.Role{trainer, store}}, options: "grace_period=3", folder: "/home/me/project",
 		status: &spec.Status{State: spec.Running, StartedAt: before(5)},
 	}
 	want := `      App: local://torchx/train-f3k1
@@ -55,7 +55,7 @@ All of it: torchx describe --full local://torchx/train-f3k1
 	if got := p.text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	p.status, p.folder, p.options, p.submittedAt, p.command = nil, "", "", nil, ""
+	p.status, p.folder, p.options, p.description.SubmittedAt, p.command = nil, "", "", nil, ""
 	p.description.Partial = true
 	p.app = &spec.App{}
 	want = `      App: local://torchx/train-f3k1

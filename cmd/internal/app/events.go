@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -50,39 +52,37 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		return err
 	}
 	if asJSON {
-		return f.PrintMaskedJSON(eventObjects(events))
+		return f.PrintMaskedJSON(eventObjects(ref, events))
 	}
 	return eventTable(f, events, time.Local)
 }
 
 // eventObject is an element of `events --json`; values that do not apply are null.
 type eventObject struct {
+	Handle   string            `json:"handle"`
+	AppID    string            `json:"app_id"`
 	Time     time.Time         `json:"time"`
 	Kind     history.EventKind `json:"kind"`
 	State    spec.State        `json:"state"`
-	Role     *string           `json:"role"`
+	Role     ui.NullString     `json:"role"`
 	Replica  *int              `json:"replica"`
 	Attempt  *int              `json:"attempt"`
 	ExitCode *int              `json:"exit_code"`
-	Signal   *string           `json:"signal"`
-	Msg      *string           `json:"msg"`
+	Signal   ui.NullString     `json:"signal"`
+	Msg      ui.NullString     `json:"msg"`
 }
 
-func eventObjects(events []history.Event) []eventObject {
+func eventObjects(ref runner.Ref, events []history.Event) []eventObject {
 	objects := make([]eventObject, len(events))
 	for i := range events {
 		e := &events[i]
-		o := eventObject{Time: e.Time, Kind: e.Kind, State: e.State, ExitCode: e.ExitCode}
+		objects[i] = eventObject{
+			Handle: ref.Handle(), AppID: ref.ID, Time: e.Time.UTC(), Kind: e.Kind, State: e.State, Role: ui.NullString(e.Role),
+			ExitCode: e.ExitCode, Signal: ui.NullString(e.Signal), Msg: ui.NullString(e.Msg),
+		}
 		if e.Role != "" {
-			o.Role, o.Replica, o.Attempt = &e.Role, &e.Replica, &e.Attempt
+			objects[i].Replica, objects[i].Attempt = &e.Replica, &e.Attempt
 		}
-		if e.Signal != "" {
-			o.Signal = &e.Signal
-		}
-		if e.Msg != "" {
-			o.Msg = &e.Msg
-		}
-		objects[i] = o
 	}
 	return objects
 }
@@ -95,10 +95,29 @@ func eventTable(f *program.Factory, events []history.Event, loc *time.Location) 
 		if e.Role != "" {
 			replica = fmt.Sprintf("%s/%d", e.Role, e.Replica)
 		}
-		tab.Add(ui.NewCell(e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ui.AnsiDim),
+		tab.Add(ui.NewCell(e.Time.In(loc).Format(time.DateOnly+" "+clockFormat), ui.AnsiDim),
 			ui.NewCell(replica, ""), ui.NewCell(f.Masked(eventText(e)), stateColor(e.State)))
 	}
-	return f.PrintTable(&tab, tab.Cut)
+	return f.PrintTable(&tab, func(width int) { fitEvents(&tab, width) })
+}
+
+// clockFormat is the format of the time of day of an event.
+const clockFormat = "15:04:05.000"
+
+// fitEvents makes the table at most width columns wide: events of one day share the date, then
+// texts are cut.
+func fitEvents(tab *ui.Table, width int) {
+	if tab.Width() > width && len(tab.Rows) > 0 {
+		day := tab.Rows[0][0].Text[:len(time.DateOnly)]
+		if !slices.ContainsFunc(tab.Rows, func(r []ui.Cell) bool { return !strings.HasPrefix(r[0].Text, day) }) {
+			tab.Header[0] = day
+			for _, r := range tab.Rows {
+				r[0].Text = strings.TrimPrefix(r[0].Text, day+" ")
+			}
+		}
+	}
+	tab.Shorten("REPLICA", width, minShortened)
+	tab.Cut(width)
 }
 
 // eventText describes an event in a few words.
@@ -116,7 +135,7 @@ func eventText(e *history.Event) string {
 	switch {
 	case e.Signal != "":
 		text += ", " + e.Signal
-	case e.ExitCode != nil && (*e.ExitCode != 0 || e.Role != ""):
+	case e.ExitCode != nil && (e.Role != "" || *e.ExitCode != 0 && e.Msg == ""): // the message of an app has it
 		text += fmt.Sprintf(", exit code %d", *e.ExitCode)
 	}
 	if e.Attempt > 0 {

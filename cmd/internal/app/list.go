@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/runner"
+	"torchx/runtime/spec"
 )
 
 // listOptions are the flags of `list`.
@@ -79,7 +81,7 @@ func list(ctx context.Context, f *program.Factory, o listOptions) error {
 		return unavailable
 	}
 	if o.json {
-		err = f.PrintJSON(apps)
+		err = f.PrintJSON(appObjects(apps))
 	} else {
 		err = printApps(f, apps, failpoint.Now())
 	}
@@ -155,17 +157,47 @@ func listLimit(o listOptions) (int, error) {
 }
 
 func printApps(f *program.Factory, apps []runner.Row, now time.Time) error {
-	tab := ui.Table{Header: []string{"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "SUBMITTED", "EXIT"}}
-	for _, a := range apps {
-		submitted, exit := "", ""
+	tab := listTable(apps, now)
+	return f.PrintTable(tab, func(width int) { fitList(tab, width) })
+}
+
+// listTable returns a row for each app; RESTARTS only if an app was restarted.
+func listTable(apps []runner.Row, now time.Time) *ui.Table {
+	tab := &ui.Table{Header: []string{"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "AGE", "TIME", "EXIT", "RESTARTS"}}
+	for i := range apps {
+		a := &apps[i]
+		age, took, exit := "", "", ""
 		if a.SubmittedAt != nil {
-			submitted = ui.Age(now.Sub(*a.SubmittedAt)) + " ago"
+			age = ui.Age(now.Sub(*a.SubmittedAt))
+		}
+		if end := cmp.Or(a.FinishedAt, &now); a.StartedAt != nil && (a.FinishedAt != nil || a.State == spec.Running) {
+			took = ui.Took(end.Sub(*a.StartedAt))
+			if a.FinishedAt == nil {
+				took = ui.Took(end.Sub(*a.StartedAt).Truncate(time.Second))
+			}
 		}
 		if a.ExitCode != nil {
 			exit = strconv.Itoa(*a.ExitCode)
 		}
+		restarts := ""
+		if a.NumRestarts > 0 {
+			restarts = strconv.Itoa(a.NumRestarts)
+		}
 		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), stateColor(a.State)),
-			ui.NewCell(a.Component, ""), ui.NewCell(submitted, ""), ui.NewCell(exit, ""))
+			ui.NewCell(a.Component, ""), ui.NewCell(age, ""), ui.NewCell(took, ""), ui.NewCell(exit, ""), ui.NewCell(restarts, ""))
 	}
-	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "COMPONENT", "SUBMITTED") })
+	if !slices.ContainsFunc(apps, func(a runner.Row) bool { return a.NumRestarts > 0 }) {
+		tab.Drop("RESTARTS")
+	}
+	return tab
+}
+
+// leastComponent is the width that names of components keep as long as other columns fit.
+const leastComponent = 8
+
+// fitList makes the table at most width columns wide, if handles and states fit.
+func fitList(tab *ui.Table, width int) {
+	tab.Fit(width, "APP NAME")
+	tab.Shorten("COMPONENT", width, leastComponent)
+	tab.Fit(width, "COMPONENT", "TIME", "RESTARTS", "AGE")
 }

@@ -159,13 +159,12 @@ func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, apps []
 		if err = context.Cause(ctx); err != nil {
 			break
 		}
-		a := newPrunedApp(&p)
+		a := prunedApp{appObject: newAppObject(&p.Row), Bytes: p.Bytes}
 		if !o.dryRun {
 			done, err := r.Prune(ctx, p, d)
 			if a.Removed = done; err != nil {
 				failed = true
-				text := err.Error()
-				a.Error = &text
+				a.Error = ui.NullString(err.Error())
 				f.Explain(err)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
-	"torchx/runtime/spec"
 )
 
 // pruned is `prune --json`.
@@ -20,25 +19,12 @@ type pruned struct {
 	Bytes  int64       `json:"bytes"` // of all apps that are removed, or would be
 }
 
-// prunedApp is an app that is removed, or would be; unknown values are null.
+// prunedApp is an app that is removed, or would be.
 type prunedApp struct {
-	Handle      string     `json:"handle"`
-	AppID       string     `json:"app_id"`
-	Name        string     `json:"name"`
-	Backend     string     `json:"backend"`
-	State       spec.State `json:"state"`
-	SubmittedAt *time.Time `json:"submitted_at"`
-	FinishedAt  *time.Time `json:"finished_at"`
-	Bytes       *int64     `json:"bytes"`
-	Removed     bool       `json:"removed"`
-	Error       *string    `json:"error"`
-}
-
-func newPrunedApp(p *runner.Prunable) prunedApp {
-	return prunedApp{
-		Handle: p.Handle, AppID: p.AppID, Name: p.Name, Backend: p.Backend, State: p.State,
-		SubmittedAt: p.SubmittedAt, FinishedAt: p.FinishedAt, Bytes: p.Bytes,
-	}
+	appObject
+	Bytes   *int64        `json:"bytes"`
+	Removed bool          `json:"removed"`
+	Error   ui.NullString `json:"error"`
 }
 
 func printPruned(f *program.Factory, sum pruned, removed int, o pruneOptions) error {

@@ -10,7 +10,7 @@ import (
 const (
 	maxUnfolded = 12 // replicas that are all shown, in their order
 	maxAlike    = 2  // equal replicas that are shown one by one
-	maxRows     = 20 // beyond it, replicas of one role and state share a row
+	maxRows     = 20 // beyond it, replicas of one role and state, or of one state, share a row
 )
 
 // statesByUrgency are all states, those that need attention first.
@@ -18,7 +18,7 @@ var statesByUrgency = []spec.State{
 	spec.Failed, spec.Unknown, spec.Cancelled, spec.Unsubmitted, spec.Submitted, spec.Pending, spec.Running, spec.Succeeded,
 }
 
-// replicaGroup is one row of the table: a replica, or several of a role that are alike.
+// replicaGroup is one row of the table: a replica, or several that are alike.
 type replicaGroup []*spec.ReplicaStatus
 
 // groupReplicas returns the rows of the table. Few replicas are all shown, in their order. Of
@@ -63,7 +63,11 @@ func groupReplicas(s *spec.Status) []replicaGroup {
 		return rows
 	}
 	rest := slices.Concat(rows[maxRows/2:]...)
-	return append(rows[:maxRows/2], rest.by(func(r *spec.ReplicaStatus) string { return fmt.Sprint(r.Role, r.State) })...)
+	folded := rest.by(func(r *spec.ReplicaStatus) string { return fmt.Sprint(r.Role, r.State) })
+	if len(folded) > maxRows { // many roles
+		folded = rest.by(func(r *spec.ReplicaStatus) string { return r.State.String() })
+	}
+	return append(rows[:maxRows/2], folded...)
 }
 
 // each returns a group for each replica.
@@ -75,7 +79,7 @@ func (g replicaGroup) each() []replicaGroup {
 	return rows
 }
 
-// by groups replicas by a key, in the order in which keys come first.
+// by groups replicas by a key; groups are in the order of their first replicas.
 func (g replicaGroup) by(key func(*spec.ReplicaStatus) string) []replicaGroup {
 	var groups []replicaGroup
 	index := map[string]int{}

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,14 +32,19 @@ func (p *statusPage) replicaTable(groups []replicaGroup) string {
 func (p *statusPage) replicaRow(g replicaGroup) []ui.Cell {
 	r := g[0]
 	name := fmt.Sprintf("%s/%d", r.Role, r.ID)
-	if len(g) > 1 {
-		name = fmt.Sprintf("%d of %s", len(g), r.Role)
+	if role := common(g, func(r *spec.ReplicaStatus) string { return r.Role }); role == "" {
+		name = fmt.Sprintf("%d replicas", len(g))
+	} else if len(g) > 1 {
+		name = fmt.Sprintf("%d of %s", len(g), role)
 	}
 	took := func(r *spec.ReplicaStatus) *float64 {
 		if r.StartedAt == nil || r.FinishedAt == nil && r.State != spec.Running {
 			return nil
 		}
 		seconds := cmp.Or(r.FinishedAt, &p.now).Sub(*r.StartedAt).Seconds()
+		if r.FinishedAt == nil {
+			seconds = math.Trunc(seconds)
+		}
 		return &seconds
 	}
 	node := common(g, func(r *spec.ReplicaStatus) string { return r.Hostname })
@@ -115,8 +121,8 @@ func (p *statusPage) readyText(r *spec.ReplicaStatus) string {
 	return "yes"
 }
 
-// replicaNote returns what is known beside the columns: the message of the replicas, and of a
-// failed one that of its error file. The first failure is explained above the table.
+// replicaNote returns the message of the replicas in a row and, for a failed one, the first line
+// of its error file. The first failure is explained above the table.
 func (p *statusPage) replicaNote(g replicaGroup) string {
 	r, first := g[0], p.status.FirstFailure
 	if first != nil && p.status.State == spec.Failed && first.Role == r.Role && first.ID == r.ID {

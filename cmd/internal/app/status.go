@@ -67,7 +67,11 @@ func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 	}
 	switch o.format {
 	case formatJSON:
-		return f.PrintMaskedJSON(s)
+		d, err := r.Describe(ctx, ref)
+		if err != nil {
+			d = nil // all but the name is known
+		}
+		return f.PrintMaskedJSON(newStatusObject(ref, s, d))
 	case formatTorchX:
 		return f.Print(paintStates(f.Masked(ui.TorchXStatus(s, time.Local)), f.OutStyle))
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,15 @@ Output of the failure: torchx log local://torchx/train-f3k1/train/500
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	var roles []spec.RoleStatus
+	for id := range 500 {
+		one := ended("train", 0, spec.Succeeded, id)
+		roles = append(roles, spec.RoleStatus{Role: fmt.Sprint("role", id), Replicas: []spec.ReplicaStatus{one}})
+	}
+	got = pageText(t, statusPage{status: &spec.Status{State: spec.Succeeded, Roles: roles}})
+	if want := "490 replicas  SUCCEEDED"; !strings.Contains(got, want) {
+		t.Errorf("many roles: got\n%s\nwant %q in it", got, want)
 	}
 	for id := range all { // all differ
 		all[id].Msg = strings.Repeat("x ", id)

@@ -52,6 +52,22 @@ func NewTop(f *program.Factory) *cli.Command {
 	}
 }
 
+// topObject is an element of `top --json`.
+type topObject struct {
+	appObject
+	NumRestarts int `json:"num_restarts"`
+	usage.Amounts
+	Replicas []usage.Replica `json:"replicas"`
+}
+
+func topObjects(apps []*usage.App) []topObject {
+	objects := make([]topObject, len(apps))
+	for i, a := range apps {
+		objects[i] = topObject{newAppObject(&a.Row), a.NumRestarts, a.Amounts, a.Replicas}
+	}
+	return objects
+}
+
 func top(ctx context.Context, f *program.Factory, o topOptions) error {
 	if o.order == "" {
 		o.order = TopOrders[0]
@@ -77,7 +93,7 @@ func top(ctx context.Context, f *program.Factory, o topOptions) error {
 	s.ReadLastLines(ctx, apps, 0, maxTopLines)
 	cleanLines(apps)
 	if o.json {
-		return f.PrintJSON(apps)
+		return f.PrintJSON(topObjects(apps))
 	}
 	tab := topTable(apps)
 	return f.PrintTable(tab, func(width int) { cutLines(tab, width) })

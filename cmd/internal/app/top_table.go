@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
@@ -17,9 +18,9 @@ func sortTop(apps []*usage.App, order string) {
 	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
 		case "name":
-			return cmp.Compare(a.Name, b.Name)
+			return cmp.Compare(a.AppID, b.AppID)
 		case "submitted":
-			return b.SubmittedAt.Compare(a.SubmittedAt)
+			return compareTimes(b.SubmittedAt, a.SubmittedAt)
 		}
 		return cmp.Or(compareEnded(a.State, b.State), compareAmounts(order, &b.Amounts, &a.Amounts))
 	})
@@ -31,6 +32,19 @@ func sortTop(apps []*usage.App, order string) {
 			return cmp.Or(compareEnded(a.State, b.State), compareAmounts(order, &b.Amounts, &a.Amounts))
 		})
 	}
+}
+
+// compareTimes puts an unknown time before all others.
+func compareTimes(a, b *time.Time) int {
+	switch {
+	case a == b:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return a.Compare(*b)
 }
 
 // compareEnded puts live states before terminal ones.
@@ -67,9 +81,9 @@ func value[T int64 | float64](v *T) T {
 
 // topTable returns a row for each app and, below it, one for each of its replicas.
 func topTable(apps []*usage.App) *ui.Table {
-	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "TRY", "LAST LINE"}}
+	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "ATTEMPT", "LAST LINE"}}
 	for _, a := range apps {
-		tab.Add(ui.NewCell(a.Name, ui.AnsiBold), ui.NewCell(a.State.String(), stateColor(a.State)), ui.NewCell(percentText(a.CPU), ""),
+		tab.Add(ui.NewCell(a.AppID, ui.AnsiBold), ui.NewCell(a.State.String(), stateColor(a.State)), ui.NewCell(percentText(a.CPU), ""),
 			ui.NewCell(optionalBytes(a.RSS), ""), ui.NewCell(optionalClock(a.Elapsed), ""), ui.Cell{}, ui.NewCell(a.Waiting, ""))
 		for i := range a.Replicas {
 			r := &a.Replicas[i]
@@ -112,11 +126,11 @@ func cutLines(tab *ui.Table, width int) {
 	widths := ui.ColumnWidths(append([][]ui.Cell{{}}, tab.Rows...))
 	room := max(len(tab.Header[last]), width-(all-max(len(tab.Header[last]), widths[last])))
 	for _, r := range tab.Rows {
-		r[last].Text = ui.CutText(ui.OneLine(r[last].Text), room, "")
+		r[last].Text = ui.CutText(ui.OneLine(r[last].Text), room, "…")
 	}
 	const name = "APP / REPLICA"
 	tab.Shorten(name, width, topName)
-	tab.Fit(width, "LAST LINE", "TRY", "TIME", "CPU%", "MEMORY", "STATE")
+	tab.Fit(width, "LAST LINE", "ATTEMPT", "TIME", "CPU%", "MEMORY", "STATE")
 	tab.Shorten(name, width, 1)
 }
 

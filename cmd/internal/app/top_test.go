@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/usage"
 )
@@ -44,7 +45,7 @@ func TestTopWidth(t *testing.T) {
 	line, bytes, percent := strings.Repeat("loss ", 50), int64(900<<20), 99.5
 	for width := 13; width < 300; width++ {
 		tab := topTable([]*usage.App{{
-			Name: "a-rather-long-name-pmh49wllj3gz9", State: spec.Cancelled, Amounts: usage.Amounts{RSS: &bytes, CPU: &percent, Elapsed: &percent},
+			Row: runner.Row{AppID: "a-rather-long-name-pmh49wllj3gz9", State: spec.Cancelled}, Amounts: usage.Amounts{RSS: &bytes, CPU: &percent, Elapsed: &percent},
 			Replicas: []usage.Replica{{Role: "trainer", ID: 299, State: spec.Running, LastLine: &line, Amounts: usage.Amounts{RSS: &bytes}}},
 		}})
 		cutLines(tab, width)
@@ -68,21 +69,21 @@ func TestSortTop(t *testing.T) {
 	// e has ended, so by an amount it comes last.
 	for order, want := range map[string]string{"cpu": "b a c e", "memory": "a b c e", "elapsed": "c a b e", "name": "a b c e"} {
 		apps := []*usage.App{
-			{Name: "e", State: spec.Succeeded, Amounts: usage.Amounts{CPU: f(99), RSS: n(99), Elapsed: f(99)}},
-			{Name: "a", Amounts: usage.Amounts{CPU: f(1), RSS: n(9), Elapsed: f(2)}},
-			{Name: "c", Amounts: usage.Amounts{Elapsed: f(3)}},
-			{Name: "b", Amounts: usage.Amounts{CPU: f(50), RSS: n(1), Elapsed: f(1)}},
+			{Row: runner.Row{AppID: "e", State: spec.Succeeded}, Amounts: usage.Amounts{CPU: f(99), RSS: n(99), Elapsed: f(99)}},
+			{Row: runner.Row{AppID: "a"}, Amounts: usage.Amounts{CPU: f(1), RSS: n(9), Elapsed: f(2)}},
+			{Row: runner.Row{AppID: "c"}, Amounts: usage.Amounts{Elapsed: f(3)}},
+			{Row: runner.Row{AppID: "b"}, Amounts: usage.Amounts{CPU: f(50), RSS: n(1), Elapsed: f(1)}},
 		}
 		sortTop(apps, order)
 		var got []string
 		for _, a := range apps {
-			got = append(got, a.Name)
+			got = append(got, a.AppID)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s", order, got, want)
 		}
 	}
-	app := &usage.App{State: spec.Running, Replicas: []usage.Replica{
+	app := &usage.App{Row: runner.Row{State: spec.Running}, Replicas: []usage.Replica{
 		{ID: 0, State: spec.Failed, Amounts: usage.Amounts{CPU: f(90)}}, {ID: 1, State: spec.Running, Amounts: usage.Amounts{CPU: f(1)}},
 	}}
 	sortTop([]*usage.App{app}, "cpu")

@@ -14,20 +14,19 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// Command is the hidden command that the scripts of `torchx completion`
-// call with the words of the line up to the cursor, the program's name first. It
-// prints a line for each word that can stand there, value TAB explanation, and
-// lines with a colon in front that tell the script what else to do.
+// Command is the hidden command that the scripts of `torchx completion` call with the words
+// of the line up to the cursor, the program's name first. It prints one line for each
+// possible word, value TAB explanation, and directives, which begin with a colon.
 const Command = "__complete"
 
-// What a script is told beside the words.
+// Directives for the script.
 const (
-	completeFiles   = ":files"   // offer files, too
-	completeFolders = ":folders" // offer folders, too
-	completeOpen    = ":open"    // no space behind a completed word
+	completeFiles   = ":files"   // also offer files
+	completeFolders = ":folders" // also offer folders
+	completeOpen    = ":open"    // no space after a completed word
 )
 
-// suggestion is a word that can stand at the cursor.
+// suggestion is a possible word at the cursor, with an explanation.
 type suggestion struct{ value, about string }
 
 // completer answers one request.
@@ -37,24 +36,24 @@ type completer struct {
 	commands []*cli.Command
 	global   []cli.Flag
 	line     partialLine
-	current  string // the word at the cursor, up to it
+	current  string // the word at the cursor, up to the cursor
 
 	out    []suggestion
 	files  bool
 	folder bool
 }
 
-// partialLine is what the words before the cursor say.
+// partialLine holds the parsed words before the cursor.
 type partialLine struct {
 	verb        *grammar.Verb
 	positionals []string
-	flags       map[string]string // by the flag's first name
-	pending     *grammar.Flag     // the word at the cursor is its value
-	plain       bool              // behind "--": no flags any more
+	flags       map[string]string // value by the flag's first name
+	pending     *grammar.Flag     // the flag whose value is at the cursor
+	plain       bool              // after "--": all words are positionals
 }
 
-// Complete answers a script. It prints no messages and leaves out what it cannot find
-// out.
+// Complete prints the completions of words. It prints no messages; what it cannot look up is
+// omitted.
 func Complete(ctx context.Context, f *program.Factory, words []string) error {
 	if len(words) == 0 {
 		return nil
@@ -72,7 +71,7 @@ func Complete(ctx context.Context, f *program.Factory, words []string) error {
 	return f.Print(c.text())
 }
 
-// text returns the answer: the words that begin as the one at the cursor, each once.
+// text returns the answer: each word once that begins with the word at the cursor.
 func (c *completer) text() string {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -102,14 +101,14 @@ func (c *completer) text() string {
 
 func (c *completer) add(value, about string) { c.out = append(c.out, suggestion{value, about}) }
 
-// read parses the words before the cursor and ignores mistakes.
+// read parses the words before the cursor; it ignores mistakes.
 func read(g *grammar.Grammar, words []string) partialLine {
 	l := partialLine{flags: map[string]string{}}
 	for _, w := range words {
 		switch {
 		case l.pending != nil:
 			l.flags[l.pending.Name], l.pending = w, nil
-		case l.plain || l.foreign():
+		case l.plain || l.inComponent():
 			l.positionals = append(l.positionals, w)
 		case w == "--" && l.verb != nil:
 			l.plain = true
@@ -126,7 +125,7 @@ func read(g *grammar.Grammar, words []string) partialLine {
 	return l
 }
 
-// known is the command that a word names; one that does not exist takes nothing.
+// known returns the command that a word names; an unknown command takes nothing.
 func known(verbs map[string]*grammar.Verb, word string) *grammar.Verb {
 	if v := verbs[word]; v != nil {
 		return v
@@ -134,8 +133,10 @@ func known(verbs map[string]*grammar.Verb, word string) *grammar.Verb {
 	return &grammar.Verb{Name: word, Flags: grammar.Flags{}}
 }
 
-// foreign reports whether words belong to a component.
-func (l *partialLine) foreign() bool { return l.verb != nil && l.verb.Stops && len(l.positionals) > 0 }
+// inComponent reports whether further words belong to a component.
+func (l *partialLine) inComponent() bool {
+	return l.verb != nil && l.verb.Stops && len(l.positionals) > 0
+}
 
 func (l *partialLine) flag(g *grammar.Grammar, word string) {
 	spelling, value, hasValue := strings.Cut(word, "=")
@@ -149,13 +150,13 @@ func (l *partialLine) flag(g *grammar.Grammar, word string) {
 	}
 }
 
-// find collects what can stand at the cursor.
+// find collects the possible words at the cursor.
 func (c *completer) find(ctx context.Context) {
 	spelling, value, hasValue := strings.Cut(c.current, "=")
 	switch {
 	case c.line.pending != nil:
 		c.flagValue(ctx, c.line.pending.Name, c.current)
-	case c.line.foreign():
+	case c.line.inComponent():
 		c.componentArgument(ctx)
 	case grammar.IsFlag(c.current) && hasValue && !c.line.plain:
 		if f := c.grammar.Find(c.line.verb, spelling); f != nil && f.TakesValue {
@@ -199,8 +200,8 @@ func (c *completer) command() *cli.Command {
 	return program.FindCommand(c.commands, c.line.verb.Name)
 }
 
-// flagNames offers each flag that may still be given once, by the first of its
-// names that begins as the word at the cursor.
+// flagNames offers each flag that may be given again, by its first name that begins with
+// the word at the cursor.
 func (c *completer) flagNames() {
 	flags := c.global
 	if cmd := c.command(); cmd != nil {
@@ -230,7 +231,7 @@ func (c *completer) flagNames() {
 	c.add("--help", "print help and exit")
 }
 
-// spellings of a flag, the readable ones first.
+// spellings returns the spellings of a flag, the long ones first.
 func spellings(f cli.Flag) []string {
 	var long, short []string
 	for _, n := range f.Names() {

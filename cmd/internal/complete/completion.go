@@ -11,12 +11,12 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// completionScripts are the scripts of the shells, completions/torchx.SHELL.
+// completionScripts holds the scripts of the shells, completions/torchx.SHELL.
 //
 //go:embed completions
 var completionScripts embed.FS
 
-// shells are those that there is a script for.
+// shells lists the shells that have a script.
 var shells = []string{"bash", "zsh", "fish"}
 
 // NewCompletion returns the command `completion`.
@@ -31,13 +31,13 @@ func NewCompletion(f *program.Factory) *cli.Command {
 		Description: "Print a script for bash, zsh or fish that completes commands, options, apps, components and their arguments with the " +
 			"Tab key. Load it once or from the start-up file of your shell.",
 		Action: func(c *cli.Context) error {
-			shell, err := program.OneArgument(c, strings.Join(shells, ", ")+" (the shell)")
+			shell, err := program.OneArgument(c, "SHELL: "+strings.Join(shells, ", "))
 			if err != nil {
 				return err
 			}
 			script, err := completionScripts.ReadFile("completions/torchx." + shell)
 			if err != nil {
-				return program.Usagef("completion", "there is no script for %s: there are those for %s.%s",
+				return program.Usagef("completion", "unknown shell %s: want %s.%s",
 					ui.QuoteWord(shell), strings.Join(shells, ", "), suggest.Hint(shell, shells))
 			}
 			return f.Print(string(script))

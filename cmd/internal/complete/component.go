@@ -12,8 +12,8 @@ import (
 // completeTime bounds the evaluation of a component file while the user waits.
 const completeTime = time.Second
 
-// componentArgument offers what a component takes: its parameters, and their
-// values. Files are offered where nothing is known.
+// componentArgument offers the parameters of a component and their values. Files are
+// offered if the component cannot be loaded.
 func (c *completer) componentArgument(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
@@ -41,7 +41,7 @@ func (c *completer) componentArgument(ctx context.Context) {
 	}
 }
 
-// componentOnLine is the component that the line is about, or nil.
+// componentOnLine returns the component that the line runs, or nil.
 func (c *completer) componentOnLine(ctx context.Context) *component.Component {
 	name, f := c.line.positionals[0], c.Factory
 	if c.line.verb.Name == "rerun" {
@@ -61,8 +61,7 @@ func (c *completer) componentOnLine(ctx context.Context) *component.Component {
 	return found
 }
 
-// pendingParam is the parameter whose value may stand at the cursor, since its
-// option is the word before it; nil for none.
+// pendingParam returns the parameter whose option precedes the cursor, or nil.
 func pendingParam(found *component.Component, given []string) *component.Param {
 	if n := len(given); n > 0 && !strings.Contains(given[n-1], "=") && !slices.Contains(given, "--") {
 		return paramOf(found, given[n-1])
@@ -70,7 +69,7 @@ func pendingParam(found *component.Component, given []string) *component.Param {
 	return nil
 }
 
-// optionsEnded reports whether what follows is for *args alone.
+// optionsEnded reports whether further words can only be *args.
 func optionsEnded(found *component.Component, given []string) bool {
 	for i, word := range given {
 		if word == "--" {
@@ -84,7 +83,7 @@ func optionsEnded(found *component.Component, given []string) bool {
 	return false
 }
 
-// variadic is the parameter that takes what is no option, or nil.
+// variadic returns the parameter *args, or nil.
 func variadic(found *component.Component) *component.Param {
 	for i := range found.Params {
 		if found.Params[i].Variadic {
@@ -94,8 +93,7 @@ func variadic(found *component.Component) *component.Param {
 	return nil
 }
 
-// operand offers an argument that is no option, or options to a component that
-// takes nothing else.
+// operand offers values of *args, or options if the component has no *args.
 func (c *completer) operand(found *component.Component, given []string) {
 	if p := variadic(found); p != nil {
 		c.offer(p, "", c.current)
@@ -105,8 +103,7 @@ func (c *completer) operand(found *component.Component, given []string) {
 	c.params(found, given)
 }
 
-// offer offers values of a parameter; before is what stands in front of the value
-// in the same word.
+// offer offers values of a parameter; before is the text before the value in the same word.
 func (c *completer) offer(p *component.Param, before, typed string) {
 	o := p.Offer()
 	c.files = o.Files
@@ -137,7 +134,7 @@ func (c *completer) params(found *component.Component, given []string) {
 	c.add("--help", "explain the component and its arguments")
 }
 
-// paramOf is the parameter that an argument such as --name=value is for, or nil.
+// paramOf returns the parameter of an argument such as --name=value, or nil.
 func paramOf(found *component.Component, arg string) *component.Param {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	if !strings.HasPrefix(arg, "-") {

@@ -15,14 +15,14 @@ import (
 	"torchx/state"
 )
 
-// maxHandles are offered at most: more is no help.
+// maxHandles bounds how many handles are offered: a longer list does not help.
 const maxHandles = 100
 
-// wantsLive are the commands that make sense of a running app only.
+// wantsLive lists the commands that need a running app.
 var wantsLive = []string{"attach", "cancel", "wait"}
 
-// handles offers app ids, the newest first, and whole handles once one is begun;
-// with parts also the roles and replicas behind an id.
+// handles offers app IDs, newest first, and whole handles if the word begins as one; with
+// parts also the roles and replicas of an app.
 func (c *completer) handles(ctx context.Context, command string, parts bool) {
 	if parts {
 		if handle, rest, ok := cutHandle(c.current); ok {
@@ -34,7 +34,7 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 	if db == nil {
 		return
 	}
-	c.add("-", "the app that was submitted last")
+	c.add("-", "the most recent app")
 	filter := history.Filter{Limit: maxHandles}
 	_, force := c.line.flags["force"]
 	switch {
@@ -66,7 +66,7 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 	}
 }
 
-// cutHandle splits HANDLE/REST, where HANDLE may hold "://" and a session.
+// cutHandle splits HANDLE/REST, where HANDLE may contain "://" and a session.
 func cutHandle(text string) (handle, rest string, ok bool) {
 	from := 0
 	if i := strings.Index(text, "://"); i >= 0 {
@@ -99,7 +99,7 @@ func (c *completer) replicas(ctx context.Context, handle, rest string) {
 	}
 }
 
-// recorded is the app that a handle, an id or "-" means, as it was submitted.
+// recorded returns the app of a handle, an ID or "-" as it was submitted, or nil.
 func (c *completer) recorded(ctx context.Context, handle string) *spec.App {
 	db := c.PeekHistory(ctx)
 	if db == nil {
@@ -113,8 +113,8 @@ func (c *completer) recorded(ctx context.Context, handle string) *spec.App {
 	return &app
 }
 
-// componentOf returns the component that an app was made by, "" if none is known, and
-// a factory for the folder that the app was run in.
+// componentOf returns the component of an app, "" if it is unknown, and a factory for the
+// folder where the app was run.
 func (c *completer) componentOf(ctx context.Context, handle string) (string, *program.Factory) {
 	db := c.PeekHistory(ctx)
 	if db == nil {

@@ -11,26 +11,26 @@ import (
 	"torchx/runtime/spec"
 )
 
-// positional offers what a command takes, which the first line of its usage
-// says: HANDLE, HANDLE[/ROLE…, COMPONENT, FILE, BACKEND or a choice such as bash|zsh.
+// positional offers values of the argument that the command's usage line names: HANDLE,
+// HANDLE[/ROLE…, COMPONENT, FILE, BACKEND or a choice such as bash|zsh.
 func (c *completer) positional(ctx context.Context) {
 	cmd := c.command()
 	if cmd == nil {
 		return
 	}
 	usage, _, _ := strings.Cut(cmd.UsageText, "\n")
-	places := operands(usage)
+	arguments := operands(usage)
 	at := len(c.line.positionals)
-	if n := len(places); n > 0 && strings.HasSuffix(places[n-1], "...") {
+	if n := len(arguments); n > 0 && strings.HasSuffix(arguments[n-1], "...") {
 		at = min(at, n-1)
 	}
-	if at >= len(places) {
+	if at >= len(arguments) {
 		if _, set := c.line.flags["print"]; set && cmd.Name == "builtins" {
 			c.components(false)
 		}
 		return
 	}
-	place := places[at]
+	argument := arguments[at]
 	switch {
 	case strings.HasPrefix(c.line.verb.Name, "lib "):
 		c.libraryWords(cmd.Name, at)
@@ -39,22 +39,22 @@ func (c *completer) positional(ctx context.Context) {
 		c.handles(ctx, cmd.Name, false)
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
-	case strings.HasPrefix(place, "HANDLE"):
-		c.handles(ctx, cmd.Name, strings.Contains(place, "/ROLE"))
-	case place == "COMPONENT":
+	case strings.HasPrefix(argument, "HANDLE"):
+		c.handles(ctx, cmd.Name, strings.Contains(argument, "/ROLE"))
+	case argument == "COMPONENT":
 		c.components(true)
-	case strings.HasPrefix(place, "FILE"), strings.HasPrefix(place, "PATH"):
+	case strings.HasPrefix(argument, "FILE"), strings.HasPrefix(argument, "PATH"):
 		c.files = true
-	case strings.HasPrefix(place, "BACKEND"):
+	case strings.HasPrefix(argument, "BACKEND"):
 		c.backendNames(false)
-	case strings.Contains(place, "|"):
-		for _, choice := range strings.Split(place, "|") {
+	case strings.Contains(argument, "|"):
+		for _, choice := range strings.Split(argument, "|") {
 			c.add(choice, "")
 		}
 	}
 }
 
-// operands are the words of a line of usage that are neither flags nor other remarks.
+// operands returns the positional arguments of a usage line.
 func operands(usage string) []string {
 	var out []string
 	inFlag := false
@@ -72,7 +72,7 @@ func operands(usage string) []string {
 	return out
 }
 
-// flagValue offers values of a flag, by its first name; typed is what is there of it.
+// flagValue offers values of a flag by its first name; typed is the value up to the cursor.
 func (c *completer) flagValue(ctx context.Context, name, typed string) {
 	switch name {
 	case "backend":
@@ -117,7 +117,7 @@ func (c *completer) backendNames(aliases bool) {
 		c.add(n, "")
 		for _, a := range reg.AliasesOf(n) {
 			if aliases && c.current != "" && !strings.HasPrefix(n, c.current) {
-				c.add(a, "the same as "+n)
+				c.add(a, "alias of "+n)
 			}
 		}
 	}
@@ -188,12 +188,11 @@ func (c *completer) components(files bool) {
 	}
 }
 
-// libraryWords offers what a command of `lib` takes in a place: names of libraries, or
-// folders.
+// libraryWords offers names of libraries or folders for an argument of a `lib` command.
 func (c *completer) libraryWords(command string, at int) {
-	_, replace := c.line.flags["replace"]
+	_, isReplace := c.line.flags["replace"]
 	switch {
-	case command == "remove", command == "update", command == "add" && replace && at == 0:
+	case command == "remove", command == "update", command == "add" && isReplace && at == 0:
 		for _, name := range c.OpenLibraries().Names(c.ProjectRoot()) {
 			c.add(name, "")
 		}

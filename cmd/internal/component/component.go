@@ -1,5 +1,5 @@
-// Package component has the commands for people who write components: the group
-// `component`, and builtins, migrate and lsp.
+// Package component has the commands for authors of components: the group `component`,
+// and builtins, migrate and lsp.
 package component
 
 import (
@@ -14,7 +14,7 @@ func NewComponent(f *program.Factory) *cli.Command {
 		Name:  "component",
 		Usage: "develop components",
 		UsageText: "COMMAND ...\n" +
-			"torchx component new eval\n" +
+			"torchx component new train\n" +
 			"torchx component test\n" +
 			"torchx component fmt --check components\n" +
 			"torchx component lint components/train.star",

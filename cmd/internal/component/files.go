@@ -11,8 +11,8 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// forEachFile calls do for each .star file of the paths, with its name as the user would
-// write it. It continues after an error, prints it unless it is quiet, and fails at the end.
+// forEachFile calls do for each .star file of the paths, with its name as the user would type
+// it. It continues after errors, prints each unless it is quiet, and fails at the end.
 func forEachFile(f *program.Factory, paths []string, do func(name string) error) error {
 	files, err := starfiles.Find(f.Env.Dir, paths)
 	if err != nil {
@@ -38,7 +38,7 @@ func forEachFile(f *program.Factory, paths []string, do func(name string) error)
 	return nil
 }
 
-// pathsText names the paths of a command; none is the working folder.
+// pathsText joins the paths of a command; no paths mean the working folder.
 func pathsText(paths []string) string {
 	if len(paths) == 0 {
 		return "."
@@ -46,8 +46,8 @@ func pathsText(paths []string) string {
 	return strings.Join(paths, ", ")
 }
 
-// replaceFile replaces a file by renaming a complete one. A symlink stays a symlink, and an
-// existing file keeps its mode.
+// replaceFile replaces a file atomically, by renaming a complete one. A symlink stays a symlink, and
+// an existing file keeps its mode.
 func replaceFile(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	switch real, err := filepath.EvalSymlinks(path); {

@@ -21,6 +21,7 @@ func newFmt(f *program.Factory) *cli.Command {
 		Name:  "fmt",
 		Usage: "format component files",
 		UsageText: "[--check] [-d] [PATH...]\n" +
+			"torchx component new train\n" +
 			"torchx component fmt\n" +
 			"torchx component fmt --check components\n" +
 			"torchx component fmt -d components/train.star",
@@ -45,7 +46,7 @@ func runFmt(f *program.Factory, paths []string, o fmtOptions) error {
 	})
 }
 
-// formatFile formats a file, unless o says to write nothing, and reports whether that
+// formatFile formats a file, unless o says to write nothing, and reports whether formatting
 // changes it.
 func formatFile(f *program.Factory, file string, o fmtOptions) (changed bool, err error) {
 	path := f.Env.Absolute(file)

@@ -23,6 +23,7 @@ func newLint(f *program.Factory) *cli.Command {
 		Name:  "lint",
 		Usage: "find mistakes in component files",
 		UsageText: "[--fix] [--json] [PATH...]\n" +
+			"torchx component new train\n" +
 			"torchx component lint\n" +
 			"torchx component lint --fix components/train.star\n" +
 			"torchx component lint --rules",
@@ -35,6 +36,9 @@ func newLint(f *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "print a JSON array of findings with their positions and fixes", Destination: &o.json},
 		},
 		Action: func(c *cli.Context) error {
+			if o.rules && o.json {
+				return program.Usagef("component lint", "--rules and --json cannot be used together")
+			}
 			if o.rules {
 				return printRules(f)
 			}
@@ -83,7 +87,7 @@ func runLint(f *program.Factory, paths []string, o lintOptions) error {
 	return err
 }
 
-// fixFile makes the fixes of a file and returns the findings that are left.
+// fixFile applies the fixes of a file and returns the remaining findings.
 func fixFile(f *program.Factory, file *analysis.File, o analysis.Opener) ([]starlint.Finding, error) {
 	out, fixed, left := starlint.FixAll(file, o)
 	if fixed == 0 {
@@ -101,13 +105,13 @@ func printFindings(f *program.Factory, findings []starlint.Finding) error {
 		if file.Severity == starlint.Error {
 			color = ui.AnsiRed
 		}
-		place := fmt.Sprintf("%s:%d:%d:", ui.OneLine(file.File), file.Start.Line, file.Start.Col)
-		fmt.Fprintf(&b, "%s %s %s\n", f.OutStyle.Paint(ui.AnsiBold, place), f.OutStyle.Paint(color, file.Rule+":"), ui.OneLine(file.Message))
+		position := fmt.Sprintf("%s:%d:%d:", ui.OneLine(file.File), file.Start.Line, file.Start.Col)
+		fmt.Fprintf(&b, "%s %s %s\n", f.OutStyle.Paint(ui.AnsiBold, position), f.OutStyle.Paint(color, file.Rule+":"), ui.OneLine(file.Message))
 	}
 	return f.Print(b.String())
 }
 
-// printSummary prints the number of findings, and of those that --fix would mend.
+// printSummary prints the number of findings, and of those that --fix can fix.
 func printSummary(f *program.Factory, findings []starlint.Finding, fixed bool) {
 	if len(findings) == 0 {
 		return
@@ -120,7 +124,7 @@ func printSummary(f *program.Factory, findings []starlint.Finding, fixed bool) {
 	}
 	text := ui.Counted(len(findings), "finding")
 	if fixable > 0 && !fixed {
-		text += fmt.Sprintf(", %d of which --fix would mend", fixable)
+		text += fmt.Sprintf(", %d fixable with --fix", fixable)
 	}
 	f.Say("%s", text)
 }

@@ -12,8 +12,8 @@ import (
 	"torchx/starlark/lsp"
 )
 
-// sourcesFolder is the folder in TORCHX_HOME for files that editors open and that are not on
-// disk otherwise, such as built-in components.
+// sourcesFolder is the folder in TORCHX_HOME for files that editors open but that are not on
+// disk, such as built-in components.
 const sourcesFolder = "sources"
 
 // NewLSP returns the command `lsp`.
@@ -50,11 +50,11 @@ func serveEditor(f *program.Factory, c *cli.Context) error {
 		config.Extracted = filepath.Join(home, sourcesFolder)
 	}
 	if tty.IsTerminalInput(f.In) {
-		f.Say("an editor speaks with this on stdin and stdout, see `torchx help editors`; Ctrl-D ends it")
+		f.Say("waiting for an editor on stdin and stdout (see `torchx help editors`); Ctrl-D ends it")
 	}
 	err := lsp.Serve(c.Context, f.In, f.Out, config)
 	if errors.Is(err, lsp.ErrNoShutdown) {
-		return program.QuietError(program.ExitError) // the editor has gone
+		return program.QuietError(program.ExitError) // the editor disconnected
 	}
 	return err
 }

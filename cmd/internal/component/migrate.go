@@ -31,7 +31,7 @@ func NewMigrate(f *program.Factory) *cli.Command {
 		Usage: "port a Python component",
 		UsageText: "[-o FILE] [--partial] [--force] [--json] FILE.py\n" +
 			"torchx migrate comp.py\n" +
-			"torchx migrate -o components/comp.star comp.py",
+			"torchx migrate -o comp.star comp.py",
 		Description: "Print a Starlark file whose components give the same apps as the TorchX components in FILE.py. python3 parses the " +
 			"file; none of its code is executed. Nothing is guessed: a component that cannot be ported is listed with its line and " +
 			"the reason, fails with that reason when it is run, and makes the exit code 1. The other components are ported. See " +
@@ -48,7 +48,7 @@ func NewMigrate(f *program.Factory) *cli.Command {
 				return err
 			}
 			if o.json && o.output != "" {
-				return program.Usagef("migrate", "--json goes to stdout: leave -o out")
+				return program.Usagef("migrate", "--json prints to stdout: leave out -o")
 			}
 			return migrateFile(c.Context, f, file, o)
 		},
@@ -75,11 +75,11 @@ func migrateFile(ctx context.Context, f *program.Factory, file string, o migrate
 	return err
 }
 
-// readPython reads a regular file: a pipe would block forever. Of one that is too large it
-// reads one byte more than Port accepts.
+// readPython reads a regular file, since a pipe could block forever. It reads at most one byte
+// more than Port accepts.
 func readPython(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, errors.New("it is a folder: name one .py file")
+		return nil, errors.New("is a folder: name a .py file")
 	}
 	f, err := safefile.OpenInput(path)
 	if err != nil {
@@ -100,16 +100,16 @@ func deliverPort(f *program.Factory, file string, port *migrate.Result, o migrat
 	switch {
 	case len(port.Problems) == 0:
 	case len(port.Components) > 0:
-		f.Line("", fmt.Sprintf("%s was ported in part: %s", file, strings.Join(port.Components, ", ")))
+		f.Line("", fmt.Sprintf("%s was partly ported: %s", file, strings.Join(port.Components, ", ")))
 	case !o.partial:
-		f.Line("", fmt.Sprintf("%s was not ported: change what is named above", file))
+		f.Line("", fmt.Sprintf("%s was not ported: fix the problems above", file))
 		return nil
 	}
 	if o.output == "" {
 		return f.Print(port.Text)
 	}
 	path := f.Env.Absolute(o.output)
-	if err := program.CreateWhole(path, []byte(port.Text), o.force, "look at what would be written without -o, or replace it with --force"); err != nil {
+	if err := program.CreateWhole(path, []byte(port.Text), o.force, "leave out -o to print the result, or replace the file with --force"); err != nil {
 		return err
 	}
 	f.Say("wrote %s: %s", f.ShortPath(path), strings.Join(port.Components, ", "))

@@ -21,7 +21,7 @@ func newNew(f *program.Factory) *cli.Command {
 		Name:  "new",
 		Usage: "create a component with its test",
 		UsageText: "NAME|PATH\n" +
-			"torchx component new eval\n" +
+			"torchx component new train\n" +
 			"torchx component new sweep.large\n" +
 			"torchx component new jobs/sweep.star:lr",
 		Description: "Write a documented component and a test for it. NAME is MODULE or MODULE.FUNCTION and goes into " +
@@ -37,12 +37,12 @@ func newNew(f *program.Factory) *cli.Command {
 	}
 }
 
-// template says what `component new` writes.
+// template describes the files that `component new` writes.
 type template struct {
 	file     string // absolute
 	module   string
 	function string
-	ref      string // how it is run
+	ref      string // its reference for `torchx run`
 }
 
 func runNew(f *program.Factory, name string) error {
@@ -58,7 +58,7 @@ func runNew(f *program.Factory, name string) error {
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(n.file), 0o755); err != nil {
-		return fmt.Errorf("make the folder of %s: %w", f.ShortPath(n.file), program.PathCause(err))
+		return fmt.Errorf("create the folder of %s: %w", f.ShortPath(n.file), program.PathCause(err))
 	}
 	const hint = "choose another name"
 	if err := program.CreateWhole(testFile, []byte(test), false, hint); err != nil {
@@ -72,14 +72,14 @@ func runNew(f *program.Factory, name string) error {
 	return nil
 }
 
-// parseNew returns the template that NAME or PATH asks for.
+// parseNew returns the template for NAME or PATH.
 func parseNew(f *program.Factory, text string) (*template, error) {
 	n := &template{}
 	file, function, colon := strings.Cut(text, ":")
 	switch {
 	case colon || strings.HasSuffix(text, ".star"):
 		if !strings.HasSuffix(file, ".star") {
-			return nil, program.Usagef("component new", "%s: a component is in a file that ends in .star", ui.QuoteWord(text))
+			return nil, program.Usagef("component new", "%s: the name of the file must end in .star", ui.QuoteWord(text))
 		}
 		n.file = f.Env.Absolute(file)
 		n.module = strings.TrimSuffix(filepath.Base(file), ".star")
@@ -98,14 +98,14 @@ func parseNew(f *program.Factory, text string) (*template, error) {
 		n.file = filepath.Join(f.ProjectRoot(), "components", filepath.Join(folders...)+".star")
 	}
 	if strings.HasSuffix(n.module, "_test") {
-		return nil, program.Usagef("component new", "%s: files that end in _test.star hold tests, and no components", ui.QuoteWord(text))
+		return nil, program.Usagef("component new", "%s: files that end in _test.star contain tests, not components", ui.QuoteWord(text))
 	}
 	if n.function == "" {
 		n.function = strings.ReplaceAll(n.module, "-", "_")
 	}
 	word := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	if !word.MatchString(n.function) || component.Reserved(n.function) {
-		return nil, program.Usagef("component new", "%s cannot be the name of a component: it has small letters, digits and _, begins with a letter, and is no word of Starlark", ui.QuoteWord(n.function))
+		return nil, program.Usagef("component new", "%s cannot be the name of a component: use lower-case letters, digits and _, start with a letter, and avoid words of Starlark", ui.QuoteWord(n.function))
 	}
 	inside, ok := strings.CutPrefix(n.file, filepath.Join(f.ProjectRoot(), "components")+string(filepath.Separator))
 	if !ok {
@@ -115,7 +115,7 @@ func parseNew(f *program.Factory, text string) (*template, error) {
 	folders := strings.Split(strings.TrimSuffix(filepath.ToSlash(inside), ".star"), "/")
 	for _, part := range folders {
 		if !word.MatchString(part) {
-			return nil, program.Usagef("component new", "%s cannot be a module: it has small letters, digits and _, and begins with a letter", ui.QuoteWord(part))
+			return nil, program.Usagef("component new", "%s cannot be a module: use lower-case letters, digits and _, and start with a letter", ui.QuoteWord(part))
 		}
 	}
 	n.ref = strings.Join(append(folders, n.function), ".")

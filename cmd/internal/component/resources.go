@@ -67,7 +67,7 @@ func runResources(f *program.Factory, asJSON bool) error {
 	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "DEVICES") })
 }
 
-// amount writes a number; a negative one is not known.
+// amount formats a number; a negative number is unspecified.
 func amount(n float64) string {
 	if n < 0 {
 		return "-"
@@ -82,7 +82,7 @@ func memoryText(mb int) string {
 	return strconv.Itoa(mb) + " MB"
 }
 
-// devicesText names devices by what follows their last slash.
+// devicesText lists devices by the part of their name after the last slash.
 func devicesText(devices spec.Map[int]) string {
 	var parts []string
 	for _, d := range devices {

@@ -19,6 +19,7 @@ func newShow(f *program.Factory) *cli.Command {
 		Usage: "show a component: signature, arguments, documentation, source",
 		UsageText: "[--json] COMPONENT\n" +
 			"torchx component show dist.ddp\n" +
+			"torchx component new train\n" +
 			"torchx component show components/train.star:train",
 		Description: "Show where a component is defined, its signature, its arguments with their documentation, and its source. A component " +
 			"of a library is @LIBRARY//FILE.star:FUNCTION.",
@@ -33,7 +34,7 @@ func newShow(f *program.Factory) *cli.Command {
 	}
 }
 
-// shownComponent is what `component show --json` prints.
+// shownComponent is the output of `component show --json`.
 type shownComponent struct {
 	Name      string       `json:"name"`
 	File      string       `json:"file"`
@@ -50,9 +51,9 @@ type shownParam struct {
 	Optional bool     `json:"optional"` // None is a value
 	Required bool     `json:"required"`
 	Variadic bool     `json:"variadic"`
-	Default  *string  `json:"default"` // as it would be typed
+	Default  *string  `json:"default"` // as typed
 	Help     string   `json:"help"`
-	Choices  []string `json:"choices,omitempty"`
+	Choices  []string `json:"choices"`
 }
 
 func runShow(ctx context.Context, f *program.Factory, name string, asJSON bool) error {
@@ -68,12 +69,12 @@ func runShow(ctx context.Context, f *program.Factory, name string, asJSON bool) 
 	if asJSON {
 		return f.PrintJSON(newShownComponent(found, d))
 	}
-	place := f.ShortPath(found.File)
+	position := f.ShortPath(found.File)
 	if d.Line > 0 {
-		place += fmt.Sprintf(":%d", d.Line)
+		position += fmt.Sprintf(":%d", d.Line)
 	}
 	s := f.OutStyle
-	return f.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(place)),
+	return f.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(position)),
 		wrappedSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(f.Out))), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
 }
 
@@ -85,7 +86,7 @@ func newShownComponent(c *component.Component, d component.Detail) shownComponen
 		p := &c.Params[i]
 		s := shownParam{
 			Name: p.Name, Type: p.Type.String(), Optional: p.Type.Optional, Required: p.Required, Variadic: p.Variadic, Help: p.Help,
-			Choices: p.Type.Choices,
+			Choices: append([]string{}, p.Type.Choices...),
 		}
 		if !p.Required && !p.Variadic {
 			s.Default = &p.Default
@@ -95,7 +96,7 @@ func newShownComponent(c *component.Component, d component.Detail) shownComponen
 	return out
 }
 
-// signature returns a component as it is defined, with types, on one line.
+// signature returns the declaration of a component, with types, on one line.
 func signature(c *component.Component, d component.Detail) string {
 	return functionName(c) + "(" + strings.Join(typedParams(c, d), ", ") + ")"
 }

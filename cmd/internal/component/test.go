@@ -26,6 +26,7 @@ func newTest(f *program.Factory) *cli.Command {
 		Name:  "test",
 		Usage: "run the tests of components",
 		UsageText: "[-run RE] [-v] [-json] [-update] [-cover] [PATH...]\n" +
+			"torchx component new train\n" +
 			"torchx component test\n" +
 			"torchx component test -v -run test_resources/named components\n" +
 			"torchx component test -update components/train_test.star\n" +

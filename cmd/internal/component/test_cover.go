@@ -12,8 +12,8 @@ import (
 	"torchx/starlark/startest"
 )
 
-// reportCoverage prints, and writes to the profile, which statements ran of the files that
-// tests loaded; of other files below the paths none did.
+// reportCoverage prints the coverage of the files that tests loaded, and of other files below the
+// paths, where no statement ran. It also writes the profile.
 func reportCoverage(f *program.Factory, loaded []interp.FileCoverage, paths []string, o testOptions) error {
 	files := startest.MergeCoverage(startest.Unloaded(f.Env.Dir, paths, loaded), loaded)
 	if o.profile != "" {
@@ -34,7 +34,7 @@ func reportCoverage(f *program.Factory, loaded []interp.FileCoverage, paths []st
 	return printCoverage(f, files)
 }
 
-// profileName returns a path in the form in which the go tool finds a file outside of packages.
+// profileName returns a path in the form that the go tool accepts for files outside of packages.
 func profileName(f *program.Factory, path string) string {
 	if rel, err := filepath.Rel(f.Env.Dir, path); err == nil && filepath.IsLocal(rel) {
 		return "./" + filepath.ToSlash(rel)

@@ -11,8 +11,8 @@ import (
 	"torchx/starlark/startest"
 )
 
-// testEvent is one line of `component test -json`: an event as `go test -json`
-// (cmd/test2json) writes it, with the test file as its package.
+// testEvent is one line of `component test -json`: an event in the format of `go test -json`
+// (cmd/test2json), with the test file as its package.
 type testEvent struct {
 	Time    time.Time
 	Action  string
@@ -51,14 +51,14 @@ type eventWriter struct {
 }
 
 func (e *eventWriter) event(action, test string, elapsed *float64, output string) {
-	line, err := json.Marshal(testEvent{time.Now(), action, e.file, test, elapsed, output})
+	line, err := json.Marshal(testEvent{time.Now().UTC(), action, e.file, test, elapsed, output})
 	if err != nil {
 		return // strings and numbers always encode
 	}
 	e.p.text(string(line) + "\n")
 }
 
-// output prints text as events, one for each line.
+// output prints text as events, one per line.
 func (e *eventWriter) output(test, text string) {
 	for line := range strings.Lines(text + "\n") {
 		e.event("output", test, nil, line)

@@ -12,15 +12,15 @@ import (
 	"torchx/starlark/startest"
 )
 
-// testPrinter prints results of tests file by file, in the order of the command line:
-// results of tests that run in parallel are not mixed.
+// testPrinter prints test results file by file, in the order of the command line, so that results
+// of tests that run in parallel do not mix.
 type testPrinter struct {
 	*program.Factory
 	options testOptions
 	order   []string
 	files   map[string]*testFile
 	failed  bool
-	err     error // of printing
+	err     error // the first error of printing
 }
 
 // testFile has the results of a file so far.
@@ -37,7 +37,7 @@ func newTestPrinter(f *program.Factory, o testOptions, files []string) *testPrin
 	return p
 }
 
-// add adds a result and prints the files that are complete.
+// add adds a result and prints complete files.
 func (p *testPrinter) add(m startest.Message) {
 	f := p.files[m.File]
 	if m.Test != nil {
@@ -53,7 +53,7 @@ func (p *testPrinter) add(m startest.Message) {
 	}
 }
 
-// end prints files whose tests were cut short, if any of their tests ran.
+// end prints files that are incomplete because the run was cut short, if any of their tests ran.
 func (p *testPrinter) end() error {
 	for len(p.order) > 0 {
 		f := p.files[p.order[0]]
@@ -112,7 +112,7 @@ func (p *testPrinter) text(s string) {
 	}
 }
 
-// plainFile prints a file as `go test` prints a package.
+// plainFile prints a file like `go test` prints a package.
 func (p *testPrinter) plainFile(name string, f *testFile) {
 	var b strings.Builder
 	if f.done.Problem != "" {
@@ -153,7 +153,7 @@ func (p *testPrinter) fileLine(name string, d *startest.FileResult) string {
 	return fmt.Sprintf("%s\t%s\t%.3fs%s\n", p.OutStyle.Paint(ui.AnsiGreen, "ok  "), ui.OneLine(name), d.Seconds, note)
 }
 
-// plainTest prints a test that failed, or any with -v, and below it its subtests.
+// plainTest prints a failed test, or any test with -v, followed by its subtests.
 func (p *testPrinter) plainTest(b *strings.Builder, r *startest.Result, margin string) {
 	if !p.options.verbose && r.Status != startest.Fail {
 		return
@@ -170,7 +170,7 @@ func (p *testPrinter) plainTest(b *strings.Builder, r *startest.Result, margin s
 	}
 }
 
-// announce prints what `go test -v` prints at the start of tests.
+// announce prints the lines that `go test -v` prints when tests start.
 func announce(b *strings.Builder, r *startest.Result) {
 	fmt.Fprintf(b, "=== RUN   %s\n", ui.OneLine(r.Name))
 	for i := range r.Subs {
@@ -184,7 +184,7 @@ func writeIndented(b *strings.Builder, margin, text string) {
 	}
 }
 
-// verdict returns a status in the words of `go test`.
+// verdict returns a status as printed by `go test`.
 func (p *testPrinter) verdict(s startest.Status) string {
 	switch s {
 	case startest.Fail:

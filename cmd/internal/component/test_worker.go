@@ -22,7 +22,7 @@ import (
 // TestWorkerCommand is the hidden command that runs tests for another process.
 const TestWorkerCommand = "__component-test"
 
-// workerEnd is how long a worker may take to end.
+// workerEnd is how long a worker may take to exit.
 const workerEnd = time.Second
 
 func startTestWorker(ctx context.Context, f *program.Factory) *exec.Cmd {
@@ -31,30 +31,30 @@ func startTestWorker(ctx context.Context, f *program.Factory) *exec.Cmd {
 	return cmd
 }
 
-// Values that tests plan with: the same on every machine, so that golden plans are, too.
+// Values for plans in tests. They are the same on every machine, so that golden plans are the same too.
 const (
 	testPlanHome = "/torchx-home"
 	testPlanDir  = "/workspace"
-	testPlanRand = 0x123456789ABCDEF0 // the id behind an app's name is always the same
-	testVersion  = "0.0.0"            // of what makes the plan
+	testPlanRand = 0x123456789ABCDEF0 // gives every app the same ID suffix
+	testVersion  = "0.0.0"            // the version in plans
 	testPath     = "PATH=/usr/bin:/bin"
 )
 
-// workerGC is the GC percentage of a worker. It is short-lived, so collecting less often is
+// workerGC is the GC percentage of a worker. Workers are short-lived, so fewer collections are
 // faster.
 const workerGC = 400
 
-// TestWorker runs tests that another process asks for on stdin.
+// TestWorker runs the tests that another process requests on stdin.
 func TestWorker(ctx context.Context, f *program.Factory) error {
 	debug.SetGCPercent(workerGC)
 	return startest.Work(ctx, testHost(ctx, f), f.In, f.Out, os.Exit)
 }
 
-// testHost is what tests see of this program. User settings have no effect on them.
+// testHost is the program as tests see it. User settings have no effect on them.
 func testHost(ctx context.Context, f *program.Factory) startest.Host {
 	resources, err := f.RootResources()
 	if err != nil {
-		resources = nil // runTest has reported it
+		resources = nil // runTest has already reported the error
 	}
 	reg := f.Env.Registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{

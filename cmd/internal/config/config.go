@@ -1,5 +1,4 @@
-// Package config has the commands about configuration: config explain, configure and
-// runopts.
+// Package config has the commands about configuration: config, configure and runopts.
 package config
 
 import (
@@ -12,7 +11,7 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// configOptions are those of `config explain`.
+// configOptions are the flags of `config explain`.
 type configOptions struct {
 	backend, cfg string
 	component    string
@@ -83,14 +82,14 @@ func configExplain(ctx context.Context, f *program.Factory, o configOptions) err
 	return sayProblems(f, e)
 }
 
-// sayProblems reports values that cannot be used, which are an error.
+// sayProblems prints invalid values and returns an error if there are any.
 func sayProblems(f *program.Factory, e *explained) error {
 	found := false
-	for _, list := range [][]origin{e.Options, e.Arguments} {
+	for _, list := range [][]setting{e.Options, e.Arguments} {
 		for i := range list {
 			if list[i].Problem != "" {
 				found = true
-				f.SayError(list[i].Problem)
+				f.SayError(string(list[i].Problem))
 			}
 		}
 	}
@@ -118,8 +117,8 @@ func printExplained(f *program.Factory, e *explained) error {
 	}
 	groups := []struct {
 		title string
-		list  []origin
-	}{{"SETTING", e.Settings}, {"OPTION OF " + e.Backend, e.Options}, {"ARGUMENT OF " + e.Component, e.Arguments}}
+		list  []setting
+	}{{"SETTING", e.Settings}, {"OPTION OF " + e.Backend, e.Options}, {"ARGUMENT OF " + string(e.Component), e.Arguments}}
 	for _, g := range groups {
 		if len(g.list) == 0 {
 			continue
@@ -134,7 +133,7 @@ func printExplained(f *program.Factory, e *explained) error {
 	return nil
 }
 
-func originTable(f *program.Factory, title string, list []origin) error {
+func originTable(f *program.Factory, title string, list []setting) error {
 	tab := ui.Table{Header: []string{title, "VALUE", "FROM"}}
 	for i := range list {
 		o := &list[i]
@@ -147,9 +146,9 @@ func originTable(f *program.Factory, title string, list []origin) error {
 		case o.Source == sourceRequired:
 			color = ui.AnsiYellow
 		}
-		tab.Add(ui.NewCell(o.Key, ""), ui.NewCell(valueText(o.Value), color), ui.NewCell(originText(f, o.Source, o.Origin)+mark, color))
+		tab.Add(ui.NewCell(o.Key, ""), ui.NewCell(valueText(o.Value), color), ui.NewCell(originText(f, o.given)+mark, color))
 		for _, h := range o.Hidden {
-			tab.Add(ui.NewCell("", ""), ui.NewCell(valueText(h.Value), ui.AnsiDim), ui.NewCell(originText(f, h.Source, h.Origin)+" (hidden)", ui.AnsiDim))
+			tab.Add(ui.NewCell("", ""), ui.NewCell(valueText(h.Value), ui.AnsiDim), ui.NewCell(originText(f, h)+" (hidden)", ui.AnsiDim))
 		}
 	}
 	if width := ui.ScreenWidth(f.Out); width > 0 {
@@ -158,18 +157,19 @@ func originTable(f *program.Factory, title string, list []origin) error {
 	return tab.Write(f.Out, f.OutStyle)
 }
 
-// originText says in a few words where a value comes from.
-func originText(f *program.Factory, source, where string) string {
-	switch source {
+// originText describes the source of a value in a few words.
+func originText(f *program.Factory, v given) string {
+	where := string(v.Origin)
+	switch v.Source {
 	case sourceFile:
 		return f.ShortPath(where)
 	case sourceAlias:
-		return "the name " + where
+		return "alias " + where
 	case sourceNone:
 		return "not set"
 	}
 	if where != "" {
 		return where
 	}
-	return source
+	return v.Source
 }

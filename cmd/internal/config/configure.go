@@ -18,8 +18,8 @@ import (
 )
 
 type configureOptions struct {
-	backends string // comma list; "" is all
-	all      bool   // optional options too
+	backends string // separated by commas; "" means all
+	all      bool   // also optional options
 	print    bool
 	force    bool
 }
@@ -93,7 +93,7 @@ func configSections(f *program.Factory, o configureOptions) ([]config.Section, e
 	return sections, nil
 }
 
-// writeNew writes a file that must not be there, unless force is set.
+// writeNew writes a file. Without force, it is an error if the file exists.
 func writeNew(path string, data []byte, force bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if force {
@@ -104,7 +104,7 @@ func writeNew(path string, data []byte, force bool) error {
 	}
 	f, err := os.OpenFile(path, flags, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: look at what would be written with --print, or replace it with --force", path)
+		return fmt.Errorf("%s already exists: show the new content with --print, or replace the file with --force", path)
 	}
 	if err != nil {
 		return fmt.Errorf("write configuration: %s", strings.TrimPrefix(err.Error(), "open "))

@@ -8,6 +8,7 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/secrets"
@@ -16,38 +17,44 @@ import (
 
 // The sources of a value.
 const (
-	sourceFlag     = "flag"        // of this command line
+	sourceFlag     = "flag"        // -cfg on this command line
 	sourceFile     = "file"        // a line of a .torchxconfig
-	sourceEnv      = "environment" // a variable
-	sourceAlias    = "alias"       // what another name of a backend implies
+	sourceEnv      = "environment" // an environment variable
+	sourceAlias    = "alias"       // a default of a backend's alias
 	sourceDefault  = "default"
-	sourceRequired = "required" // there is no value, but there must be one
+	sourceRequired = "required" // a required value is missing
 	sourceNone     = "none"
 )
 
-// origin is a value and where it comes from.
-type origin struct {
-	Key     string `json:"key,omitempty"`
-	Value   any    `json:"value"`  // null for none
-	Source  string `json:"source"` // one of the sources
-	Origin  string `json:"origin"` // FILE:LINE, $VARIABLE, -cfg or the alias; "" for a default
-	Problem string `json:"problem,omitempty"`
-	// Hidden are values for the same key that do not count.
-	Hidden []origin `json:"hidden,omitempty"`
+// given is a value and its source.
+type given struct {
+	Value  any           `json:"value"`  // nil for none
+	Source string        `json:"source"` // one of the sources
+	Origin ui.NullString `json:"origin"` // FILE:LINE, $VARIABLE, -cfg or the alias; "" for a default
 }
+
+// setting is a key with its effective value.
+type setting struct {
+	Key string `json:"key"`
+	given
+	Problem ui.NullString `json:"problem"` // why the value cannot be used
+	Hidden  []given       `json:"hidden"`  // overridden values
+}
+
+func newSetting(key string, v given) setting { return setting{Key: key, given: v, Hidden: []given{}} }
 
 // explained is what `config explain --json` prints.
 type explained struct {
-	Files     []string `json:"files"` // the first one wins
-	Settings  []origin `json:"settings"`
-	Backend   string   `json:"backend"`
-	Options   []origin `json:"options"`
-	Component string   `json:"component,omitempty"`
-	Arguments []origin `json:"arguments,omitempty"`
-	Notes     []string `json:"notes"` // what means nothing, one line each
+	Files     []string      `json:"files"` // the first one wins
+	Settings  []setting     `json:"settings"`
+	Backend   string        `json:"backend"`
+	Options   []setting     `json:"options"`
+	Component ui.NullString `json:"component"`
+	Arguments []setting     `json:"arguments"`
+	Notes     []string      `json:"notes"` // keys and sections without effect, one line each
 }
 
-// explainer collects an explanation.
+// explainer builds an explanation.
 type explainer struct {
 	*program.Factory
 	conf  *config.Config
@@ -64,7 +71,7 @@ func explainConfig(ctx context.Context, f *program.Factory, o configOptions) (*e
 	if err != nil {
 		return nil, err
 	}
-	x := &explainer{Factory: f, conf: conf, rules: rules, out: &explained{Files: append([]string{}, conf.Files()...), Notes: []string{}}}
+	x := &explainer{Factory: f, conf: conf, rules: rules, out: &explained{Files: append([]string{}, conf.Files()...), Arguments: []setting{}, Notes: []string{}}}
 	if err := x.settings(); err != nil {
 		return nil, err
 	}
@@ -85,9 +92,9 @@ func (x *explainer) note(text string) {
 	}
 }
 
-// shown returns a value, hidden if it looks like a secret.
+// shown returns a value, masked if it looks like a secret.
 func (x *explainer) shown(key string, value any) any {
-	if x.ShowSecrets || value == nil || key == "secrets" { // those are names
+	if x.ShowSecrets || value == nil || key == "secrets" { // the values of "secrets" are names
 		return value
 	}
 	switch v := value.(type) {
@@ -107,7 +114,7 @@ func (x *explainer) shown(key string, value any) any {
 	return value
 }
 
-// shownOption is shown for the value of an option, or for its text as it was given.
+// shownOption is shown for the value of an option, or for its text as given.
 func (x *explainer) shownOption(e *backend.Explained, value any) any {
 	text, isText := value.(string)
 	if !isText || e.Type != backend.TypeMap || x.ShowSecrets {
@@ -166,9 +173,9 @@ func (x *explainer) backend(name, cfg string) error {
 	return nil
 }
 
-// option explains one option; alias is the name that the user chose for the backend.
-func (x *explainer) option(e *backend.Explained, alias string) origin {
-	at := origin{Key: e.Key, Value: x.shownOption(e, e.Value), Source: sourceDefault}
+// option explains one option; alias is the user's name for the backend.
+func (x *explainer) option(e *backend.Explained, alias string) setting {
+	at := newSetting(e.Key, given{Value: x.shownOption(e, e.Value), Source: sourceDefault})
 	source := func(v *backend.Value) string {
 		switch v.Origin {
 		case "-cfg":
@@ -180,10 +187,10 @@ func (x *explainer) option(e *backend.Explained, alias string) origin {
 	}
 	switch {
 	case len(e.Given) > 0:
-		at.Source, at.Origin = source(&e.Given[0]), e.Given[0].Origin
+		at.Source, at.Origin = source(&e.Given[0]), ui.NullString(e.Given[0].Origin)
 		for i := range e.Given[1:] {
 			v := &e.Given[i+1]
-			at.Hidden = append(at.Hidden, origin{Value: x.shownOption(e, v.Text), Source: source(v), Origin: v.Origin})
+			at.Hidden = append(at.Hidden, given{x.shownOption(e, v.Text), source(v), ui.NullString(v.Origin)})
 		}
 	case e.Required:
 		at.Source = sourceRequired
@@ -191,7 +198,7 @@ func (x *explainer) option(e *backend.Explained, alias string) origin {
 		at.Source = sourceNone
 	}
 	if e.Err != nil {
-		at.Problem = fmt.Sprintf("%s: option %s: %v", at.Origin, e.Key, e.Err)
+		at.Problem = ui.NullString(fmt.Sprintf("%s: option %s: %v", at.Origin, e.Key, e.Err))
 	}
 	return at
 }
@@ -220,13 +227,13 @@ func (x *explainer) component(ctx context.Context, ref string) error {
 		}
 		values[key] = v
 	}
-	x.out.Component = found.Name
+	x.out.Component = ui.NullString(found.Name)
 	for i := range found.Params {
 		p := &found.Params[i]
 		at := x.argument(p, values)
 		for _, v := range x.conf.Hidden(section) {
 			if strings.ReplaceAll(v.Key, "-", "_") == p.Name {
-				at.Hidden = append(at.Hidden, origin{Value: x.shown(p.Name, v.Text), Source: sourceFile, Origin: v.Origin()})
+				at.Hidden = append(at.Hidden, x.configured(v, p.Name))
 			}
 		}
 		x.out.Arguments = append(x.out.Arguments, at)
@@ -234,14 +241,14 @@ func (x *explainer) component(ctx context.Context, ref string) error {
 	return nil
 }
 
-func (x *explainer) argument(p *component.Param, values map[string]config.Value) origin {
-	at := origin{Key: p.Name, Source: sourceDefault}
-	v, given := values[p.Name]
+func (x *explainer) argument(p *component.Param, values map[string]config.Value) setting {
+	at := newSetting(p.Name, given{Source: sourceDefault})
+	v, isSet := values[p.Name]
 	switch {
-	case given && !v.IsNone(): // None leaves an argument to its default
-		at.Value, at.Source, at.Origin = x.shown(p.Name, v.Text), sourceFile, v.Origin()
+	case isSet && !v.IsNone(): // None means the default
+		at.given = x.configured(v, p.Name)
 		if err := p.CheckConfig(v.Text); err != nil {
-			at.Problem = fmt.Sprintf("%s: argument %s: %v", at.Origin, p.Name, err)
+			at.Problem = ui.NullString(fmt.Sprintf("%s: argument %s: %v", at.Origin, p.Name, err))
 		}
 	case p.Required:
 		at.Source = sourceRequired

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/suggest"
 )
 
-// settings explains what the program itself reads from files and environment.
+// settings explains the settings that the program itself reads from files and the environment.
 func (x *explainer) settings() error {
 	home, err := x.Env.Home()
 	if err != nil {
@@ -21,7 +22,7 @@ func (x *explainer) settings() error {
 	if err != nil {
 		return err
 	}
-	add := func(o origin) { x.out.Settings = append(x.out.Settings, o) }
+	add := func(o setting) { x.out.Settings = append(x.out.Settings, o) }
 	add(x.setting("home", home, "TORCHX_HOME"))
 	add(x.setting("backend", reg.Names()[0], "", key{"cli:run", "scheduler"}, key{"cli:run", "backend"}))
 	add(x.setting("component", nil, "", key{"cli:run", "component"}))
@@ -35,58 +36,58 @@ func (x *explainer) settings() error {
 	return nil
 }
 
-// key names a value of the configuration files.
+// key is a key in a section of the configuration files.
 type key struct{ section, name string }
 
-// setting explains one value: that of the variable, else of the first key that
-// has one, else the default. An empty variable is as good as none.
-func (x *explainer) setting(name string, otherwise any, variable string, keys ...key) origin {
-	var found []origin
+// setting explains one value: from the variable, else from the first key that is set, else
+// the default. An empty variable counts as unset.
+func (x *explainer) setting(name string, fallback any, variable string, keys ...key) setting {
+	found := []given{}
 	if v := x.Env.Get(variable); v != "" && variable != "" {
-		found = append(found, origin{Value: x.shown(name, v), Source: sourceEnv, Origin: "$" + variable})
+		found = append(found, given{x.shown(name, v), sourceEnv, ui.NullString("$" + variable)})
 	}
 	for _, k := range keys {
 		if v, ok := x.conf.Get(k.section, k.name); ok {
-			found = append(found, x.configured(v))
+			found = append(found, x.configured(v, v.Key))
 		}
 	}
 	for _, k := range keys {
 		for _, v := range x.conf.Hidden(k.section) {
 			if v.Key == k.name {
-				found = append(found, x.configured(v))
+				found = append(found, x.configured(v, v.Key))
 			}
 		}
 	}
-	at := origin{Value: otherwise, Source: sourceDefault}
-	if otherwise == nil {
+	at := newSetting(name, given{Value: fallback, Source: sourceDefault})
+	if fallback == nil {
 		at.Source = sourceNone
 	}
 	if len(found) > 0 {
-		at, at.Hidden = found[0], found[1:]
+		at.given, at.Hidden = found[0], found[1:]
 	}
-	if name == "secrets" { // all of them count
+	if name == "secrets" { // values from all sources are combined
 		for i := range at.Hidden {
 			at.Value = fmt.Sprintf("%v,%v", at.Value, at.Hidden[i].Value)
 			at.Origin += ", " + at.Hidden[i].Origin
 		}
-		at.Hidden = nil
+		at.Hidden = []given{}
 	}
-	at.Key = name
 	return at
 }
 
-func (x *explainer) configured(v config.Value) origin {
-	return origin{Value: x.shown(v.Key, v.Text), Source: sourceFile, Origin: v.Origin()}
+// configured returns a value of a file; name tells whether it is a secret.
+func (x *explainer) configured(v config.Value, name string) given {
+	return given{x.shown(name, v.Text), sourceFile, ui.NullString(v.Origin())}
 }
 
-func (x *explainer) trackers() origin {
+func (x *explainer) trackers() setting {
 	at := x.setting("trackers", nil, "TORCHX_TRACKERS")
 	if at.Source == sourceEnv {
 		return at
 	}
 	for _, v := range x.conf.Section("torchx:tracker") {
 		if at.Source == sourceNone {
-			at.Value, at.Source, at.Origin = v.Key, sourceFile, v.Origin()
+			at.given = given{v.Key, sourceFile, ui.NullString(v.Origin())}
 			continue
 		}
 		at.Value = fmt.Sprintf("%v,%s", at.Value, v.Key)
@@ -94,14 +95,14 @@ func (x *explainer) trackers() origin {
 	return at
 }
 
-// Keys of sections that are not a backend's or a component's.
+// sectionKeys are the keys of sections that belong neither to a backend nor to a component.
 var sectionKeys = map[string][]string{
 	"torchx":   {"image", "secrets"},
 	"cli:run":  {"scheduler", "backend", "workspace", "component"},
 	"cli:list": {"scheduler", "backend"},
 }
 
-// unusedSections notes sections and keys of the files that have no effect.
+// unusedSections notes sections and keys in the files that have no effect.
 func (x *explainer) unusedSections(o configOptions) error {
 	known := []string{"torchx", "cli:run", "cli:list", "torchx:tracker"}
 	reg, err := x.Registry()
@@ -117,7 +118,7 @@ func (x *explainer) unusedSections(o configOptions) error {
 		}
 		var layer backend.Layer
 		for _, v := range x.conf.Backend(names...) {
-			if v.Section != "DEFAULT" { // meant for other sections, perhaps
+			if v.Section != "DEFAULT" { // may be meant for other sections
 				layer = append(layer, backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
 			}
 		}
@@ -131,7 +132,7 @@ func (x *explainer) unusedSections(o configOptions) error {
 	return nil
 }
 
-// unusedSection notes what has no effect in a section that is not a backend's.
+// unusedSection notes a section that has no effect, or its keys without effect; backends are checked elsewhere.
 func (x *explainer) unusedSection(section string, known []string, o configOptions) {
 	values := x.conf.Section(section)
 	prefix, name, _ := strings.Cut(section, ":")
@@ -146,15 +147,15 @@ func (x *explainer) unusedSection(section string, known []string, o configOption
 	case prefix == "component":
 		x.unknownComponent(name, section, values, o)
 	case len(values) > 0:
-		x.note(fmt.Sprintf("%s: section [%s] means nothing here.%s", values[0].Origin(), section, suggest.Hint(section, known)))
+		x.note(fmt.Sprintf("%s: unknown section [%s] has no effect.%s", values[0].Origin(), section, suggest.Hint(section, known)))
 	}
 }
 
 // unknownComponent notes a section for a component that does not exist.
 func (x *explainer) unknownComponent(name, section string, values []config.Value, o configOptions) {
 	loader, err := x.Loader()
-	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == x.out.Component || name == o.component {
-		return // a file's is known by its reference only
+	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == string(x.out.Component) || name == o.component {
+		return // a component in a file can only be checked by its reference
 	}
 	var names []string
 	for _, s := range loader.Known() {
@@ -165,7 +166,7 @@ func (x *explainer) unknownComponent(name, section string, values []config.Value
 	}
 }
 
-// unknown notes a key that is none of the known ones.
+// unknown notes a key that is not among the known ones.
 func (x *explainer) unknown(v config.Value, what string, among []string) {
-	x.note(fmt.Sprintf("%s: %s is no %s and has no effect.%s", v.Origin(), v.Key, what, suggest.Hint(v.Key, among)))
+	x.note(fmt.Sprintf("%s: %s is not a %s and has no effect.%s", v.Origin(), v.Key, what, suggest.Hint(v.Key, among)))
 }

@@ -37,11 +37,14 @@ func newTrust(f *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
+			if c.NArg() > 0 && asJSON {
+				return program.Usagef("config trust", "--json lists the files that you trust: leave out FILE")
+			}
 			if c.NArg() > 0 {
 				return trust(f, list, c.Args().Slice(), revoke)
 			}
 			if revoke {
-				return program.Usagef("config trust", "missing FILE: name the files to trust no longer")
+				return program.Usagef("config trust", "missing FILE: name the files to revoke")
 			}
 			return printTrusted(f, list, asJSON)
 		},
@@ -71,13 +74,16 @@ func trust(f *program.Factory, list consent.List, files []string, revoke bool) e
 	return list.Trust(paths...)
 }
 
-// trusted is one line of `config trust --json`.
-type trusted struct {
-	consent.Entry
-	State string `json:"state"` // trusted, changed, missing or revoked
+// trustedFile is an element of `config trust --json`.
+type trustedFile struct {
+	File      string        `json:"file"`
+	SHA256    ui.NullString `json:"sha256"`
+	Consent   string        `json:"consent"` // what consentOf returns
+	TrustedAt time.Time     `json:"trusted_at"`
 }
 
-func stateOf(list consent.List, e consent.Entry) (string, error) {
+// consentOf returns "trusted", "changed", "missing" or "revoked".
+func consentOf(list consent.List, e consent.Entry) (string, error) {
 	if e.Sum == "" {
 		return "revoked", nil
 	}
@@ -96,14 +102,14 @@ func printTrusted(f *program.Factory, list consent.List, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	all := []trusted{}
+	all := []trustedFile{}
 	tab := ui.Table{Header: []string{"FILE", "STATE", "SINCE"}}
 	for _, e := range entries {
-		state, err := stateOf(list, e)
+		state, err := consentOf(list, e)
 		if err != nil {
 			return err
 		}
-		all = append(all, trusted{e, state})
+		all = append(all, trustedFile{e.Path, ui.NullString(e.Sum), state, e.TrustedAt.UTC()})
 		tab.Add(ui.NewCell(f.ShortPath(e.Path), ""), ui.NewCell(state, ""), ui.NewCell(e.TrustedAt.Local().Format(time.DateTime), ui.AnsiDim))
 	}
 	if asJSON {

@@ -21,13 +21,13 @@ type comparison struct {
 	parts []string // those compared
 }
 
-// change is one difference. An addition has no A, a removal no B.
+// change is one difference. A is null if it was added, B if it was removed.
 type change struct {
 	Part string `json:"part"` // one of planParts
 	Op   string `json:"op"`   // "add", "remove" or "replace"
 	Path string `json:"path"` // a JSON pointer (RFC 6901) into A's part; into B's for "add"
-	A    any    `json:"a,omitempty"`
-	B    any    `json:"b,omitempty"`
+	A    any    `json:"a"`
+	B    any    `json:"b"`
 }
 
 // compare finds the differences of two planned sides. Values that look like secrets are

@@ -43,7 +43,7 @@ func NewDiff(f *program.Factory) *cli.Command {
 			"torchx diff -\n" +
 			"torchx diff - -- '--msg bye'\n" +
 			"torchx diff 'utils.echo --msg hi' 'utils.echo --msg bye'\n" +
-			"torchx diff 'train.train --script train.py' -- '--cpu 2'\n" +
+			"torchx diff 'utils.sh date' -- '--cpu 2'\n" +
 			"torchx diff -b local,docker 'utils.echo --msg hi'",
 		Description: "Show how two apps, their options and their plans differ. A and B are components, quoted with their arguments, or " +
 			"handles of past apps. B may be arguments only: A's component with these arguments changed. A past app alone is " +
@@ -117,10 +117,10 @@ const sharedRandom = 0x123456789ABCDEF0
 
 // side is A or B of a comparison.
 type side struct {
-	Label     string   `json:"label"`
-	Backend   string   `json:"backend"`
-	Component string   `json:"component,omitempty"`
-	Args      []string `json:"args"`
+	Label     string        `json:"label"`
+	Backend   string        `json:"backend"`
+	Component ui.NullString `json:"component"`
+	Args      []string      `json:"args"`
 
 	handle  string // of a past app
 	now     bool   // plan its component as it is today
@@ -154,7 +154,7 @@ func (o *options) sides(words []string) (a, b *side, err error) {
 	case a.handle != "":
 		b = &side{handle: a.handle, now: true}
 	default:
-		err = program.Usagef("diff", "missing B: another component, arguments for %s, or two backends, -b X,Y", ui.QuoteWord(a.Component))
+		err = program.Usagef("diff", "missing B: another component, arguments for %s, or two backends, -b X,Y", ui.QuoteWord(string(a.Component)))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -177,7 +177,7 @@ func readSide(text string) (*side, error) {
 	if isHandle(words[0]) {
 		return &side{handle: words[0], now: len(words) > 1, Args: words[1:]}, nil
 	}
-	return &side{Component: words[0], Args: words[1:]}, nil
+	return &side{Component: ui.NullString(words[0]), Args: words[1:]}, nil
 }
 
 // other parses B, which may be only arguments for the component or app of A.

@@ -7,6 +7,7 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 )
 
@@ -28,7 +29,7 @@ func planSide(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 			f.Warn("%s", w)
 		}
 	}
-	s.Backend, s.Component, s.Args = planned.Backend, planned.Component, append([]string{}, planned.Args...)
+	s.Backend, s.Component, s.Args = planned.Backend, ui.NullString(planned.Component), append([]string{}, planned.Args...)
 	data, err := json.Marshal(planned)
 	if err != nil {
 		return fmt.Errorf("encode the plan of %s: %w", s.Label, err)
@@ -47,7 +48,7 @@ func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.
 	if err := o.DefaultBackend(f, conf); err != nil {
 		return nil, err
 	}
-	o.Component, o.Inputs.Args, o.Inputs.Recorded = s.Component, s.Args, s.base
+	o.Component, o.Inputs.Args, o.Inputs.Recorded = string(s.Component), s.Args, s.base
 	planned, err := planning.Plan(ctx, f, o, conf)
 	if err != nil {
 		return nil, err
@@ -58,14 +59,14 @@ func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.
 
 // planPast plans a past app as it was recorded, or as its component returns it now.
 func planPast(ctx context.Context, f *program.Factory, s *side, o planning.Options) (*runner.Planned, error) {
-	past, err := planning.Past(ctx, f, s.handle)
+	past, err := planning.PastApp(ctx, f, s.handle)
 	if err != nil {
 		return nil, err
 	}
 	if s.now && !past.Evaluated() {
 		return nil, fmt.Errorf("%s was submitted from a file: it has no component to compare with", past.Ref.Handle())
 	}
-	if f, o, err = planning.Again(f, o, past); err != nil {
+	if f, o, err = planning.RerunOptions(f, o, past); err != nil {
 		return nil, err
 	}
 	q, err := pastRequest(ctx, f, s, o, past)

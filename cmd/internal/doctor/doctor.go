@@ -15,13 +15,37 @@ import (
 	"torchx/runtime/backend"
 )
 
-// maxTime bounds the checks of each backend, should the backend itself not do so.
+// maxTime bounds the checks of each backend, in case the backend itself does not.
 const maxTime = 20 * time.Second
 
-// Examination has the checks of the home or of one backend.
-type Examination struct {
-	Name   string          `json:"name"` // "home" or that of the backend
-	Checks []backend.Check `json:"checks"`
+// examination is the result of the checks of the home or of one backend.
+type examination struct {
+	Name   string // "home" or that of the backend
+	Checks []backend.Check
+}
+
+// examinationObject is an element of `doctor --json`.
+type examinationObject struct {
+	Name   string        `json:"name"`
+	Checks []checkObject `json:"checks"`
+}
+
+type checkObject struct {
+	Name    string        `json:"name"`
+	Level   backend.Level `json:"level"`
+	Message string        `json:"message"`
+	Fix     ui.NullString `json:"fix"`
+}
+
+func examinationObjects(found []examination) (all []examinationObject) {
+	for _, e := range found {
+		o := examinationObject{e.Name, []checkObject{}}
+		for _, c := range e.Checks {
+			o.Checks = append(o.Checks, checkObject{c.Name, c.Level, c.Text, ui.NullString(c.Fix)})
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 // doctorOptions are the flags of `doctor`.
@@ -67,18 +91,18 @@ func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	found := make([]Examination, 1+len(names))
-	found[0] = Examination{"home", examineHome(ctx, f, home)}
+	found := make([]examination, 1+len(names))
+	found[0] = examination{"home", examineHome(ctx, f, home)}
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { found[i+1] = Examination{name, examineBackend(ctx, reg, name, o.backend != "" || i == 0)} })
+		all.Go(func() { found[i+1] = examination{name, examineBackend(ctx, reg, name, o.backend != "" || i == 0)} })
 	}
 	all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if o.json {
-		err = f.PrintMaskedJSON(found)
+		err = f.PrintMaskedJSON(examinationObjects(found))
 	} else {
 		err = printExaminations(f, found, home)
 	}
@@ -88,8 +112,8 @@ func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
 	return err
 }
 
-// examineBackend returns the checks of a backend. One that is not needed (not named, and
-// not the default) may be missing: its failures are warnings.
+// examineBackend returns the checks of a backend. If the backend is not needed (neither named nor
+// the default), its failures are warnings.
 func examineBackend(ctx context.Context, reg *backend.Registry, name string, needed bool) []backend.Check {
 	checks := diagnose(ctx, reg, name)
 	for i := range checks {
@@ -117,12 +141,12 @@ func diagnose(ctx context.Context, reg *backend.Registry, name string) []backend
 	case checks := <-done:
 		return checks
 	case <-ctx.Done():
-		return []backend.Check{backend.FailedCheck("answer", "see whether what it needs hangs", "no answer within %v", maxTime)}
+		return []backend.Check{backend.FailedCheck("answer", "check whether a service that it needs hangs", "no answer within %v", maxTime)}
 	}
 }
 
 // levels counts the checks of each level.
-func levels(found []Examination) map[backend.Level]int {
+func levels(found []examination) map[backend.Level]int {
 	n := map[backend.Level]int{}
 	for _, e := range found {
 		for _, c := range e.Checks {
@@ -142,7 +166,7 @@ func levelColor(l backend.Level) string {
 	return ui.AnsiRed
 }
 
-func printExaminations(f *program.Factory, found []Examination, home string) error {
+func printExaminations(f *program.Factory, found []examination, home string) error {
 	var b strings.Builder
 	for i, e := range found {
 		title := "backend " + e.Name
@@ -153,7 +177,7 @@ func printExaminations(f *program.Factory, found []Examination, home string) err
 		}
 		b.WriteString(f.OutStyle.Paint(ui.AnsiBold, title) + "\n")
 		if len(e.Checks) == 0 {
-			b.WriteString("  nothing is known to look at\n")
+			b.WriteString("  no checks\n")
 		}
 		for _, c := range e.Checks {
 			writeCheck(f, &b, c)
@@ -165,13 +189,13 @@ func printExaminations(f *program.Factory, found []Examination, home string) err
 	return f.Print(b.String())
 }
 
-// Columns of a check: its level, its name, what was found.
+// Columns of the level, the name and the result of a check.
 const (
 	checkNameColumn = 11
 	checkTextColumn = 26
 )
 
-// writeCheck writes a check and, below it, its fix.
+// writeCheck writes a check, followed by its fix.
 func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	level, name := string(c.Level), ui.OneLine(c.Name)
 	b.WriteString("  " + f.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
@@ -183,5 +207,5 @@ func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
 }
 
-// spaces are n spaces, at least one.
+// spaces returns n spaces, at least one.
 func spaces(n int) string { return strings.Repeat(" ", max(n, 1)) }

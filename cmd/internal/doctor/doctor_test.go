@@ -19,9 +19,9 @@ func TestHomeChecks(t *testing.T) {
 			t.Errorf("%s: got %s %q, want %s with %q", c.Name, c.Level, c.Text, want, text)
 		}
 	}
-	expect(folderCheck(home), backend.LevelOK, "by you only")
+	expect(folderCheck(home), backend.LevelOK, "only by you")
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
-		t.Errorf("the home has %v after its check, %v, want nothing", left, err)
+		t.Errorf("got files %v in the home after the check, %v, want none", left, err)
 	}
 	expect(historyCheck(t.Context(), home), backend.LevelOK, "0 apps in ")
 	expect(asideCheck(home), backend.LevelOK, "no damaged history")
@@ -42,7 +42,7 @@ func TestHomeChecks(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	expect(folderCheck(file), backend.LevelFailure, "it cannot be made")
+	expect(folderCheck(file), backend.LevelFailure, "cannot be created")
 }
 
 func TestDamagedHistory(t *testing.T) {
@@ -69,7 +69,7 @@ func TestDamagedHistory(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	n := levels([]Examination{
+	n := levels([]examination{
 		{"home", []backend.Check{backend.PassedCheck("a", "x"), backend.FailedCheck("b", "", "x")}},
 		{"local", []backend.Check{backend.PassedCheck("a", "x")}},
 	})

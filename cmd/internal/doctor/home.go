@@ -17,14 +17,14 @@ import (
 // checkTime bounds one check of the home.
 const checkTime = 10 * time.Second
 
-// Free space in bytes: below lowSpace is a warning; below tinySpace logs and results are
-// about to be lost.
+// Free space in bytes: less than lowSpace is a warning; less than tinySpace means that logs and
+// results are about to be lost.
 const (
 	lowSpace  = 1 << 30
 	tinySpace = 32 << 20
 )
 
-// examineHome returns the checks of TORCHX_HOME; if the folder is not usable, only of that.
+// examineHome returns the checks of TORCHX_HOME; if the folder is not usable, only that check.
 func examineHome(ctx context.Context, f *program.Factory, home string) []backend.Check {
 	checks := backend.RunDiagnostics(ctx, checkTime, []backend.Diagnostic{
 		{Name: "folder", Run: func(context.Context) backend.Check { return folderCheck(home) }},
@@ -40,16 +40,16 @@ func examineHome(ctx context.Context, f *program.Factory, home string) []backend
 	})...)
 }
 
-// folderCheck creates the home if it is missing, as every command does, and writes a file in it.
+// folderCheck creates the home if it is missing, as every command does, and writes a file to it.
 func folderCheck(home string) backend.Check {
 	const name = "folder"
-	const fix = "set TORCHX_HOME to a folder that can be written, on a local disk"
+	const fix = "set TORCHX_HOME to a writable folder on a local disk"
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return backend.FailedCheck(name, fix, "it cannot be made: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "cannot be created: %v", program.PathCause(err))
 	}
 	f, err := os.CreateTemp(home, ".doctor-*")
 	if err != nil {
-		return backend.FailedCheck(name, fix, "it cannot be written: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "not writable: %v", program.PathCause(err))
 	}
 	_, err = f.WriteString("x")
 	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name())); err != nil {
@@ -57,19 +57,19 @@ func folderCheck(home string) backend.Check {
 	}
 	info, err := os.Stat(home)
 	if err != nil {
-		return backend.FailedCheck(name, fix, "it cannot be looked at: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "cannot be inspected: %v", program.PathCause(err))
 	}
 	if others := info.Mode().Perm() & 0o077; hasModes && others != 0 {
-		return backend.WarningCheck(name, "chmod 700 "+home, "others can get into it (mode %04o): logs and variables are private", info.Mode().Perm())
+		return backend.WarningCheck(name, "chmod 700 "+home, "other users have access (mode %04o), but logs and variables are private", info.Mode().Perm())
 	}
-	return backend.PassedCheck(name, "it can be written, by you only")
+	return backend.PassedCheck(name, "writable, only by you")
 }
 
 func diskCheck(home string) backend.Check {
 	const name = "disk"
 	free, files, err := freeSpace(home)
 	if err != nil {
-		return backend.WarningCheck(name, "see `df "+home+"`", "how much is free is not known: %v", err)
+		return backend.WarningCheck(name, "see `df "+home+"`", "the free space is unknown: %v", err)
 	}
 	text := ui.BytesText(free) + " free"
 	const fix = "free some space, for example with `torchx prune`, or set TORCHX_HOME to another disk"
@@ -77,7 +77,7 @@ func diskCheck(home string) backend.Check {
 	case free < tinySpace:
 		return backend.FailedCheck(name, fix, "%s: logs will be incomplete", text)
 	case files >= 0 && files < 1000:
-		return backend.WarningCheck(name, "delete small files on it", "%s, but room for %d more files only", text, files)
+		return backend.WarningCheck(name, "delete small files on this disk", "%s, but room for only %d more files", text, files)
 	case free < lowSpace:
 		return backend.WarningCheck(name, fix, "%s", text)
 	}
@@ -90,28 +90,28 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	db, err := state.Open(ctx, filepath.Join(home, program.HistoryFile), state.Options{BusyTimeout: 2 * time.Second})
 	switch {
 	case errors.Is(err, state.ErrCorrupt):
-		return backend.FailedCheck(name, "type `torchx list`: the file is kept aside and a new one made from the apps' folders",
+		return backend.FailedCheck(name, "run `torchx list`: it moves the file aside and rebuilds the history from the apps' folders",
 			"%s is damaged", program.HistoryFile)
 	case errors.Is(err, state.ErrLocked):
-		return backend.WarningCheck(name, "find who holds it, for example with `lsof`; apps run without it meanwhile",
-			"another process holds %s locked", program.HistoryFile)
+		return backend.WarningCheck(name, "find that process, for example with `lsof`; meanwhile, apps run without the history",
+			"another process has locked %s", program.HistoryFile)
 	case err != nil:
 		return backend.FailedCheck(name, "see the message", "%v", err)
 	}
-	defer func() { _ = db.Leave() }() // nothing was written
+	defer func() { _ = db.CloseForExit() }() // nothing was written
 	h, err := db.Check(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), checkTime)
 	case err != nil:
-		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal away: a new one is made from the apps' folders", "%v", err)
+		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal file away: torchx rebuilds the history from the apps' folders", "%v", err)
 	case db.ReadOnly() || len(db.Notices()) > 0:
-		return backend.WarningCheck(name, "set TORCHX_HOME to a folder on a local disk that can be written", "%s", strings.Join(db.Notices(), "; "))
+		return backend.WarningCheck(name, "set TORCHX_HOME to a writable folder on a local disk", "%s", strings.Join(db.Notices(), "; "))
 	}
-	return backend.PassedCheck(name, "%s in %s, sound (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
+	return backend.PassedCheck(name, "%s in %s, intact (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
 }
 
-// asideCheck reports damaged histories that were set aside.
+// asideCheck reports damaged histories that were moved aside.
 func asideCheck(home string) backend.Check {
 	const name = "kept aside"
 	found, _ := filepath.Glob(filepath.Join(globQuote(home), program.HistoryFile+".corrupt-*"))
@@ -124,11 +124,11 @@ func asideCheck(home string) backend.Check {
 			size += info.Size()
 		}
 	}
-	return backend.WarningCheck(name, "delete them if nobody is to look into them: rm "+filepath.Join(home, program.HistoryFile+".corrupt-*"),
+	return backend.WarningCheck(name, "delete them if you do not need them: rm "+filepath.Join(home, program.HistoryFile+".corrupt-*"),
 		"%s of damaged histories, %s", ui.Counted(len(found), "file"), ui.BytesText(size))
 }
 
-// globQuote escapes the special characters of patterns.
+// globQuote escapes the special characters of glob patterns.
 func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
@@ -137,14 +137,14 @@ func configurationCheck(f *program.Factory) backend.Check {
 	const name = "configuration"
 	conf, err := f.Config()
 	if err != nil {
-		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another or to nothing", "%v", err)
+		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another file or to an empty value", "%v", err)
 	}
 	var names []string
 	for _, file := range conf.Files() {
 		names = append(names, f.ShortPath(file))
 	}
 	if len(names) == 0 {
-		return backend.PassedCheck(name, "no .torchxconfig here")
+		return backend.PassedCheck(name, "no .torchxconfig found")
 	}
 	return backend.PassedCheck(name, "%s (see `torchx config explain`)", strings.Join(names, ", "))
 }

@@ -4,9 +4,9 @@ package doctor
 
 import "errors"
 
-// hasModes: permissions of files mean something here.
+// hasModes says that files have permissions.
 const hasModes = false
 
 func freeSpace(string) (bytes, files int64, err error) {
-	return 0, 0, errors.New("this system is not asked")
+	return 0, 0, errors.New("not supported on this system")
 }

@@ -51,7 +51,7 @@ func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 	if logs == nil {
 		return a.result(ctx, a.signals.interrupted, false)
 	}
-	f.Interrupts.Take(a.handle)
+	f.Interrupts.SetHandler(a.handle)
 	err := a.printLogs(ctx, *logs)
 	if err == nil {
 		err = a.result(ctx, a.signals.interrupted, false)

@@ -75,7 +75,7 @@ func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o
 		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, onTerminal: t != nil},
 		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log,
 	}
-	f.Interrupts.Take(fg.signals.handle)
+	f.Interrupts.SetHandler(fg.signals.handle)
 	return fg.run(ctx, p)
 }
 

@@ -29,6 +29,7 @@ type Announcer struct {
 	target  LogTarget
 	notes   *logview.Notes
 	stop    func()
+	pending *pendingAnnouncer
 
 	mu    sync.Mutex
 	known map[restartKey]bool
@@ -48,12 +49,14 @@ func Announce(c *ui.Console, r *runner.Runner, t LogTarget, withLogs bool) *Anno
 		a.notes.Close()
 	}
 	a.stop = r.Observe(t.Ref, a.observe)
+	a.pending = announcePending(c, r, t.Ref)
 	return a
 }
 
 // Stop ends the announcements.
 func (a *Announcer) Stop() {
 	a.stop()
+	a.pending.close()
 	a.notes.Close()
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -126,7 +126,7 @@ func AttachTerminal(ctx context.Context, f *program.Factory, ref runner.Ref, st 
 	defer leave(nil)
 	a := app{f.Console, r, ref}
 	s := &signals{app: a, leave: leave, explain: f.Explain, submitted: true, onTerminal: true}
-	f.Interrupts.Take(func(sig os.Signal) {
+	f.Interrupts.SetHandler(func(sig os.Signal) {
 		if sig == syscall.SIGHUP {
 			s.handle(sig)
 			return

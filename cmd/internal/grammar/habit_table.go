@@ -4,7 +4,7 @@ package grammar
 type habit struct {
 	verb   string // the commands that it is typed for, a|b, or the group; "" for all
 	words  string // spellings, separated by spaces
-	advice string // what to type instead, in backquotes; {verb} stands for the command
+	advice string // what to type instead, in backquotes; {verb} is replaced by the command
 }
 
 // habits are words of docker, kubectl, git, gh, Slurm and TorchX. A test checks that each
@@ -40,6 +40,10 @@ var habits = []habit{
 	{"", "update upgrade", "`torchx lib update` updates the libraries of the project"},
 	{"", "tracker trackers", "see `torchx help moving-from-torchx`"},
 	{"", "server serve daemon", "no server is needed: `torchx run COMPONENT` runs an app"},
+	{"", "python python3 torchrun accelerate deepspeed mpirun mpiexec ray horovodrun", "`torchx run dist.ddp -j 1x2 --script FILE.py` trains with 2 processes, `torchx run utils.python --script FILE.py` runs a script"},
+	{"", "cp copy", "mount the files, or add a workspace to the image: `torchx help docker-workspaces`"},
+	{"", "port-forward expose service", "`torchx describe HANDLE` shows the ports of roles; on a cluster, forward them with kubectl"},
+	{"", "commands", "`torchx --help` lists the commands"},
 	{"", "man manual topics topic", "`torchx help topics` lists the pages of the manual"},
 	{"lib", "install get fetch", "`torchx lib add NAME URL` adds a library, `torchx lib sync` fetches all"},
 	{"lib", "rm delete uninstall", "`torchx lib remove NAME` removes a library"},
@@ -101,8 +105,13 @@ var habits = []habit{
 	{"delete", "-a --all", "`torchx prune --all` removes all apps that have ended"},
 	{"delete", "-r -rf -fr --recursive", "`torchx delete --force HANDLE` also ends a running app"},
 	{"delete", "-n --dry-run --dryrun", "`torchx prune --all --dry-run` shows what it would remove"},
+	{"top", "--no-stream -b --batch -n --iterations", "`torchx top --once` prints the table once"},
+	{"status", "-s --short --porcelain", "`torchx status --json HANDLE` prints the state for scripts"},
+	{"status|wait", "-t --timeout --for", "`timeout 60 torchx wait HANDLE` waits for the end of an app, at most 60 seconds"},
+	{"diff", "--stat --name-only --cached --staged", "`torchx diff --only app A B` compares only the apps"},
+	{"attach", "--tail --lines -n --since", "`torchx log -f -n 10 HANDLE` follows the output from its last lines"},
+	{"attach", "--no-stdin --sig-proxy", "`torchx log -f HANDLE` follows the output only"},
 	{"status|describe", "-a --all", "`torchx list --all` lists all apps"},
-	{"attach", "-it -ti -i -t", "`torchx attach --tty HANDLE` opens the terminal of an app"},
 	{"attach", "--json", "`torchx log -f --json HANDLE` prints lines as JSON"},
 	{"builtins", "--json", "`torchx component list --json` prints components as JSON"},
 	{"runopts|configure", "--json", "`torchx config explain --json` prints options as JSON"},

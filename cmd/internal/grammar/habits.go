@@ -12,10 +12,9 @@ import (
 // synonym is a flag of another tool that is read as a flag of this program, in commands
 // that have that flag.
 type synonym struct {
-	verb  string // the command, "" for all
 	words string // spellings, separated by spaces
-	value string // the value that the flag must have, "" for a switch
-	flag  string // what is read in its place
+	value string // the value that it must have, "" for any or none
+	flag  string // what is read in its place; a flag with a value gets that of the synonym
 }
 
 // synonyms are few: a guess must be safe.
@@ -24,8 +23,9 @@ var synonyms = []synonym{
 	{words: "-help -? --usage", flag: "--help"},
 	{words: "-o --output --format", value: "json", flag: "--json"},
 	{words: "-ojson", flag: "--json"},
-	{verb: "run", words: "-i -t -it -ti --interactive", flag: "--tty"},
-	{verb: "run", words: "--background --bg", flag: "--detach"},
+	{words: "-i -t -it -ti --interactive", flag: "--tty"},
+	{words: "--background --bg", flag: "--detach"},
+	{words: "-e --environment", flag: "--env"},
 }
 
 // synonym returns the flag to read for arg and the arguments behind it. It returns no flag
@@ -33,13 +33,15 @@ var synonyms = []synonym{
 func (p *parser) synonym(arg string, rest []string) (flag, after []string, ok bool) {
 	spelling, value, hasValue := strings.Cut(arg, "=")
 	for _, s := range synonyms {
-		if s.verb != "" && s.verb != p.name() || !slices.Contains(strings.Fields(s.words), spelling) {
+		if !slices.Contains(strings.Fields(s.words), spelling) {
 			continue
 		}
 		f := p.grammar.Find(p.verb, s.flag)
 		switch {
 		case f == nil && s.flag != "--help":
 			continue
+		case f != nil && f.TakesValue:
+			return []string{strings.Replace(arg, spelling, s.flag, 1)}, rest, true
 		case s.value == "" && !hasValue, s.value != "" && hasValue && value == s.value:
 			after = rest
 		case s.value != "" && !hasValue && len(rest) > 0 && rest[0] == s.value:

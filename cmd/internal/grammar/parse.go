@@ -1,6 +1,8 @@
 package grammar
 
 import (
+	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +39,7 @@ func (l *Line) Args() []string {
 
 // Normalize parses a command line (without the program's name). urfave alone would stop
 // at the first positional, accept repeated flags and not treat "_" as "-". Flags of a
-// command may stand before it.
+// command may precede it.
 func (g *Grammar) Normalize(args []string) (*Line, error) {
 	p := &parser{grammar: g, out: &Line{}, seen: map[string]string{}}
 	for len(args) > 0 {
@@ -87,6 +89,9 @@ func (p *parser) command(word string, rest []string, known map[string]*Verb) ([]
 		if err := p.advice("unknown command", word); err != nil {
 			return nil, err
 		}
+		if text := asArgument(word); p.verb == nil && text != "" {
+			return nil, &UsageError{Text: fmt.Sprintf("unknown command %s: %s", ui.QuoteWord(word), text), HasRemedy: true}
+		}
 		return nil, usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), suggest.Hint(word, ui.Keys(known)))
 	}
 	p.verb, p.out.Verb = v, v.Name
@@ -95,6 +100,20 @@ func (p *parser) command(word string, rest []string, known map[string]*Verb) ([]
 		p.out.Early = nil
 	}
 	return rest, nil
+}
+
+// asArgument returns what to type if word is a component or a script and not a
+// command, "" for any other word.
+func asArgument(word string) string {
+	module, function, isDotted := strings.Cut(word, ".")
+	switch {
+	case path.Ext(word) == ".py":
+		return fmt.Sprintf("`torchx run utils.python --script %s` runs a script", ui.QuoteWord(word))
+	case strings.Contains(word, ".star"), strings.HasPrefix(word, "@"),
+		isDotted && module != "" && function != "" && !strings.Contains(word, "/"):
+		return fmt.Sprintf("`torchx run %s` runs a component", ui.QuoteWord(word))
+	}
+	return ""
 }
 
 // flag consumes the flag arg, whose value may be the first of rest.
@@ -182,13 +201,11 @@ func (p *parser) attached(arg string) (f *Flag, spelling, value string, ok bool)
 
 func (p *parser) unknown(arg string) error {
 	spelling, _, _ := strings.Cut(arg, "=")
+	if owner := p.owner(spelling); owner != "" {
+		return &UsageError{Command: p.name(), HasRemedy: true, Text: fmt.Sprintf("%s is an option of commands, such as `torchx %s %s`", spelling, owner, spelling)}
+	}
 	if err := p.advice("unknown flag", spelling); err != nil {
 		return err
-	}
-	if p.verb == nil {
-		if owner := p.owner(spelling); owner != "" {
-			return usagef("", "%s is an option of a command: torchx %s %s", spelling, owner, spelling)
-		}
 	}
 	name := Canonical(strings.TrimLeft(spelling, "-"))
 	names := append(ui.Keys(p.table()), "help")
@@ -206,18 +223,26 @@ func (p *parser) unknown(arg string) error {
 	return usagef(p.name(), "unknown flag %s.", ui.QuoteWord(spelling))
 }
 
-// owner returns a command that has the flag, "run" if it does, else the first by name.
+// owner returns a command, or a command of the group, that has the flag; "" if none has.
 func (p *parser) owner(spelling string) string {
-	for _, name := range append([]string{"run"}, ui.Keys(p.grammar.Verbs)...) {
-		if v := p.grammar.Verbs[name]; v != nil && p.grammar.Find(v, spelling) != nil {
-			return name
+	commands := p.grammar.Verbs
+	if p.verb != nil {
+		commands = p.verb.Subs
+	}
+	for _, name := range append([]string{"list", "run"}, ui.Keys(commands)...) {
+		if v := commands[name]; v != nil && p.grammar.Find(v, spelling) != nil {
+			return v.Name
 		}
 	}
 	return ""
 }
 
-// onlyLonger returns the only name that begins with the given one.
+// onlyLonger returns the only name that begins with the given one, which has two letters
+// or more.
 func onlyLonger(name string, names []string) (found string, ok bool) {
+	if len(name) < 2 {
+		return "", false
+	}
 	for _, n := range names {
 		if strings.HasPrefix(n, name) {
 			if ok {
@@ -232,7 +257,7 @@ func onlyLonger(name string, names []string) (found string, ok bool) {
 func (p *parser) addBool(f *Flag, spelling, value string, hasValue bool) error {
 	if hasValue {
 		if _, err := strconv.ParseBool(value); err != nil {
-			return usagef(p.name(), "%s is a switch: %s is neither true nor false", spelling, ui.QuoteWord(value))
+			return usagef(p.name(), "%s takes no value: %s is neither true nor false (write %s)", spelling, ui.QuoteWord(value), spelling)
 		}
 		p.add(f, value)
 		return nil

@@ -27,7 +27,7 @@ func libAdd(ctx context.Context, f *program.Factory, m *library.Manager, args []
 	source := args[1]
 	if o.replace || !library.IsRemote(source) && !strings.HasPrefix(source, "-") {
 		if len(args) > 2 || o.path != "" {
-			return program.Usagef("lib add", "a folder has no revision and no --path: %s is no URL of a repository", ui.QuoteWord(source))
+			return program.Usagef("lib add", "%s is not the URL of a repository: a folder takes neither REVISION nor --path", ui.QuoteWord(source))
 		}
 		lib.Folder = libFolder(f, m.Root, source)
 	} else {
@@ -37,7 +37,7 @@ func libAdd(ctx context.Context, f *program.Factory, m *library.Manager, args []
 		if err := m.Replace(lib.Name, lib.Folder); err != nil {
 			return unknownLibrary(err)
 		}
-		f.Say("@%s is read from %s now, as it is there", lib.Name, lib.Folder)
+		f.Say("@%s is now read from %s", lib.Name, lib.Folder)
 		return nil
 	}
 	if len(args) > 2 {
@@ -54,8 +54,8 @@ func libAdd(ctx context.Context, f *program.Factory, m *library.Manager, args []
 	return sayMissing(ctx, f, m)
 }
 
-// libFolder returns a folder as the project file lists it: relative to the root, unless the
-// user gave an absolute path.
+// libFolder returns a folder as listed in the project file: relative to the root, unless the
+// user typed an absolute path.
 func libFolder(f *program.Factory, root, folder string) string {
 	if filepath.IsAbs(folder) {
 		return filepath.Clean(folder)
@@ -92,12 +92,12 @@ func libUnreplace(_ context.Context, f *program.Factory, m *library.Manager, arg
 		if err := m.Unreplace(name); err != nil {
 			return unknownLibrary(err)
 		}
-		f.Say("@%s is not replaced any more", name)
+		f.Say("removed the replacement of @%s", name)
 	}
 	return nil
 }
 
-// libraryNames returns the arguments of `lib remove` without the @ that they may have.
+// libraryNames returns the arguments of `lib remove` without a leading @.
 func libraryNames(args []string) ([]string, error) {
 	if len(args) == 0 {
 		return nil, program.Usagef("lib remove", "missing NAME")
@@ -116,7 +116,7 @@ func libSync(ctx context.Context, f *program.Factory, m *library.Manager, _ []st
 	}
 	sayLibraryChanges(f, changes)
 	if len(changes) == 0 {
-		f.Say("all libraries are fetched, as they are locked")
+		f.Say("all locked libraries are fetched")
 	}
 	return sayMissing(ctx, f, m)
 }
@@ -126,7 +126,7 @@ func libUpdate(ctx context.Context, f *program.Factory, m *library.Manager, args
 	for _, arg := range args {
 		name, revision, given := strings.Cut(strings.TrimPrefix(arg, "@"), "@")
 		if given && revision == "" {
-			return program.Usagef("lib update", "the revision is missing in %s", ui.QuoteWord(arg))
+			return program.Usagef("lib update", "missing revision in %s", ui.QuoteWord(arg))
 		}
 		wanted = append(wanted, library.Wanted{Name: name, Revision: revision})
 	}
@@ -144,7 +144,7 @@ func libVendor(ctx context.Context, f *program.Factory, m *library.Manager, _ []
 		return err
 	}
 	sayLibraryChanges(f, changes)
-	f.Say("%s holds the files of the libraries now, and is read instead of the cache", f.ShortPath(filepath.Join(m.Root, library.VendorDir)))
+	f.Say("%s now has the files of all libraries and is used instead of the cache", f.ShortPath(filepath.Join(m.Root, library.VendorDir)))
 	return sayMissing(ctx, f, m)
 }
 
@@ -153,9 +153,9 @@ func libVerify(ctx context.Context, f *program.Factory, m *library.Manager, _ []
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("verified %s in %s: all as locked", ui.Counted(done.Files, "file"), ui.Counted(done.Libraries, "library"))
+	text := fmt.Sprintf("verified %s in %s: all match the lock", ui.Counted(done.Files, "file"), ui.Counted(done.Libraries, "library"))
 	if done.Replaced > 0 {
-		text += fmt.Sprintf("; %d replaced and not looked at", done.Replaced)
+		text += fmt.Sprintf("; %d replaced, not verified", done.Replaced)
 	}
 	f.Say("%s", text)
 	return nil

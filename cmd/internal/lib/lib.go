@@ -44,7 +44,7 @@ const libHelp = "Manage libraries: folders of .star files that projects share, l
 	library.LockFile + " records the commit and the SHA-256 of every file; nothing else is loaded. Commit both files.\n" +
 	"`run` never fetches. With --offline only file:// URLs are fetched."
 
-// action is what one of the commands does with its arguments.
+// action runs one of the commands with its arguments.
 type action func(ctx context.Context, f *program.Factory, m *library.Manager, args []string) error
 
 // lib runs an action on the project's libraries.
@@ -123,13 +123,13 @@ func libUpdateCommand(f *program.Factory) *cli.Command {
 	}
 }
 
-// libAllCommand returns a command about all libraries, which takes no arguments.
+// libAllCommand returns a command for all libraries, which takes no arguments.
 func libAllCommand(f *program.Factory, name, usage, description string, run action) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: usage, UsageText: "\ntorchx lib " + name, Description: description,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return program.Usagef("lib "+name, "unexpected argument %s: %s is about all libraries", ui.QuoteWord(c.Args().First()), name)
+				return program.Usagef("lib "+name, "unexpected argument %s: %s applies to all libraries", ui.QuoteWord(c.Args().First()), name)
 			}
 			return lib(f, c, run)
 		},
@@ -153,7 +153,7 @@ func libListCommand(f *program.Factory) *cli.Command {
 	}
 }
 
-// eachProblem prints the parts of a joined error, each on its line.
+// eachProblem prints the parts of a joined error, one per line.
 func eachProblem(f *program.Factory, err error) error {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {

@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/library"
 )
 
-// shortCommit is the number of digits of a commit that are shown.
+// shortCommit is the number of digits shown of a commit.
 const shortCommit = 8
 
 func commitText(commit string) string { return commit[:min(shortCommit, len(commit))] }
@@ -33,7 +33,7 @@ func sayLibraryChanges(f *program.Factory, changes []library.Change) {
 	for _, c := range changes {
 		switch {
 		case c.New == nil:
-			f.Say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
+			f.Say("removed @%s from %s: not listed in the project", c.Name, library.LockFile)
 		case c.Old == nil:
 			f.Say("locked %s", libraryText(c.New))
 		case c.Old == c.New:
@@ -47,7 +47,7 @@ func sayLibraryChanges(f *program.Factory, changes []library.Change) {
 // updateText describes an update.
 func updateText(c library.Change) string {
 	d := library.Compare(c.Old, c.New)
-	if d.None() && c.Old.Commit == c.New.Commit && c.Old.Revision == c.New.Revision {
+	if d.IsEmpty() && c.Old.Commit == c.New.Commit && c.Old.Revision == c.New.Revision {
 		return libraryText(c.New) + " is up to date"
 	}
 	var parts []string
@@ -73,7 +73,7 @@ func updateText(c library.Change) string {
 	return fmt.Sprintf("updated @%s%s to %s (%s); %s", c.Name, from, c.New.Revision, commitText(c.New.Commit), what)
 }
 
-// sayMissing warns of all libraries that those of the project need and that are not listed.
+// sayMissing warns about libraries that the project's libraries need but that are not listed.
 func sayMissing(ctx context.Context, f *program.Factory, m *library.Manager) error {
 	err := m.Missing(ctx)
 	if ctx.Err() != nil {
@@ -85,18 +85,18 @@ func sayMissing(ctx context.Context, f *program.Factory, m *library.Manager) err
 	return nil
 }
 
-// libraryStatus is a library in `lib list --json`.
+// libraryStatus is an element of `lib list --json`.
 type libraryStatus struct {
-	Name     string  `json:"name"`
-	URL      *string `json:"url"`
-	Revision *string `json:"revision"`
-	Path     *string `json:"path"`
-	Folder   *string `json:"folder"`
-	Commit   *string `json:"commit"`
-	Files    int     `json:"files"`
-	Replaced *string `json:"replaced"` // the folder that is read instead
-	Vendored bool    `json:"vendored"`
-	Problem  *string `json:"problem"`
+	Name     string        `json:"name"`
+	URL      ui.NullString `json:"url"`
+	Revision ui.NullString `json:"revision"`
+	Path     ui.NullString `json:"path"`
+	Folder   ui.NullString `json:"folder"`
+	Commit   ui.NullString `json:"commit"`
+	Files    int           `json:"files"`
+	Replaced ui.NullString `json:"replaced"` // the folder that is read instead
+	Vendored bool          `json:"vendored"`
+	Problem  ui.NullString `json:"problem"`
 }
 
 func libList(f *program.Factory, m *library.Manager, asJSON bool) error {
@@ -162,17 +162,9 @@ func libraryStatuses(list []library.Status) []libraryStatus {
 	out := make([]libraryStatus, len(list))
 	for i, s := range list {
 		out[i] = libraryStatus{
-			Name: s.Name, URL: orNull(s.URL), Revision: orNull(s.Revision), Path: orNull(s.Path), Folder: orNull(s.Folder),
-			Commit: orNull(s.Commit), Files: s.Files, Replaced: orNull(s.Replaced), Vendored: s.Vendored, Problem: orNull(s.Problem),
+			Name: s.Name, URL: ui.NullString(s.URL), Revision: ui.NullString(s.Revision), Path: ui.NullString(s.Path), Folder: ui.NullString(s.Folder),
+			Commit: ui.NullString(s.Commit), Files: s.Files, Replaced: ui.NullString(s.Replaced), Vendored: s.Vendored, Problem: ui.NullString(s.Problem),
 		}
 	}
 	return out
-}
-
-// orNull returns nil for an empty text.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -27,7 +27,8 @@ func NewDocs(f *program.Factory) *cli.Command {
 		UsageText: "-o DIR [--man]\n" +
 			"torchx docs -o site\n" +
 			"torchx docs --man -o ~/.local/share/man/man1",
-		Description: "Write the manual into DIR as index.html: all pages, with search, in one file that needs no network. With --man, write " +
+		Description: "Write the manual into DIR as index.html: all pages, with search, in one file that needs no network, and the JSON Schemas into " +
+			"DIR/schema. With --man, write " +
 			"a man page for torchx and for each command instead. Existing files with these names are overwritten.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write into `DIR`", Destination: &o.dir},
@@ -46,16 +47,22 @@ func NewDocs(f *program.Factory) *cli.Command {
 }
 
 func runDocs(f *program.Factory, app *cli.App, o docsOptions) error {
-	files := map[string]string{"index.html": docs.Site}
+	var files map[string]string
+	var err error
 	if o.man {
 		files = manPages(app)
+	} else if files, err = docs.Schemas(); err != nil {
+		return err
+	} else {
+		files["index.html"] = docs.Site
 	}
 	dir := f.Env.Absolute(o.dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", f.ShortPath(dir), program.PathCause(err))
-	}
 	for _, name := range ui.Keys(files) {
-		if err := program.CreateWhole(filepath.Join(dir, name), []byte(files[name]), true, ""); err != nil {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("make %s: %w", f.ShortPath(filepath.Dir(path)), program.PathCause(err))
+		}
+		if err := program.CreateWhole(path, []byte(files[name]), true, ""); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ func runHelp(ctx context.Context, f *program.Factory, app *cli.App, name string)
 	}
 	for _, t := range all {
 		if t.Name == name {
-			return show(ctx, f, terminalText(t.Text, f.OutStyle))
+			return show(ctx, f, terminalText(t.Text, width, f.OutStyle))
 		}
 	}
 	if c := program.FindCommand(app.Commands, name); c != nil {
@@ -91,38 +90,6 @@ func topicList(all []docs.Topic, width int) string {
 		program.HelpEntry(&b, t.Name, t.Title, width)
 	}
 	b.WriteString("\n`torchx docs -o DIR` writes all pages as one HTML file.\n")
-	return b.String()
-}
-
-var (
-	markdownComment = `(?m)^<!--.*-->\n`
-	markdownLink    = `!?\[([^\]]*)\]\([^)]*\)`
-)
-
-// terminalText renders Markdown for a terminal: without comments and fences, links as their
-// text, headings in bold.
-func terminalText(markdown string, style ui.Style) string {
-	var b strings.Builder
-	text := regexp.MustCompile(markdownComment).ReplaceAllString(markdown, "")
-	links := regexp.MustCompile(markdownLink)
-	isCode := false
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "```") {
-			isCode = !isCode
-			continue
-		}
-		line = strings.TrimRight(line, "\n")
-		heading := strings.TrimLeft(line, "#")
-		switch {
-		case isCode:
-			line = "    " + line
-		case heading != line && strings.HasPrefix(heading, " "):
-			line = style.Paint(ui.AnsiBold, strings.TrimSpace(heading))
-		default:
-			line = links.ReplaceAllString(line, "$1")
-		}
-		b.WriteString(line + "\n")
-	}
 	return b.String()
 }
 

@@ -74,7 +74,8 @@ func newManPage(name, usage string) *manPage {
 	p := &manPage{}
 	p.line(fmt.Sprintf(".TH %s 1 %s torchx \"torchx manual\"", strings.ToUpper(roff(name)), time.Now().UTC().Format(time.DateOnly)))
 	p.section("NAME")
-	p.line(roff(name) + " \\- " + roff(usage))
+	p.line(roff(name) + ` \-`)
+	p.text(usage)
 	return p
 }
 

@@ -11,30 +11,30 @@ import (
 	"torchx/starlark/component"
 )
 
-// Options say what to plan: from flags and .torchxconfig, from the JSON of run --stdin,
-// or from the history.
+// Options select what to plan. They come from flags and .torchxconfig, from the JSON of
+// run --stdin, or from the history.
 type Options struct {
-	Command      string // that errors name: run, rerun, diff or config
+	Command      string // for errors: run, rerun, diff or config
 	Backend      string
 	Cfg          string
 	CfgJSON      map[string]any // of --stdin, instead of Cfg
 	Env          []string       // K=V
 	Workspace    string
-	HasWorkspace bool // a workspace, or none, was chosen
+	HasWorkspace bool // --workspace was given, maybe empty
 	ParentRunID  string
 	Tags         []string // KEY or KEY=VALUE
 	Note         string
-	Strict       bool // refuse a role that does not say which resources it needs
+	Strict       bool // refuse a role that requests no resources
 	TTY          bool // --tty
-	Submit       bool // the plan is for submission, not only for looking at
+	Submit       bool // the plan is submitted, not only shown
 	Component    string
 	Inputs       component.Inputs
 
-	recordedCfg backend.Layer // of a past app, instead of the config files
+	recordedCfg backend.Layer // -cfg of a past app, instead of the config files
 }
 
-// DefaultBackend fills in and checks the backend: the one given, else that of [cli:run],
-// else the first.
+// DefaultBackend sets Backend, if it is empty, to that of [cli:run] or else to the first,
+// and checks it.
 func (o *Options) DefaultBackend(f *program.Factory, conf *config.Config) error {
 	defaults := conf.Cli("run")
 	o.Backend = cmp.Or(o.Backend, defaults["scheduler"], defaults["backend"])
@@ -50,8 +50,7 @@ func (o *Options) DefaultBackend(f *program.Factory, conf *config.Config) error 
 	return nil
 }
 
-// CommandText returns a component and its arguments as they would be typed, with what
-// looks like a secret hidden.
+// CommandText returns a component with its arguments as a command line, with secrets hidden.
 func CommandText(f *program.Factory, name string, args []string) string {
 	words := []string{name}
 	for _, arg := range f.MaskedArgs(args) {

@@ -1,7 +1,6 @@
-// Package planning works out what run, rerun and diff would submit: it evaluates a
-// component, or takes a past app as it was recorded, and joins it with the options of
-// the command line, of the history and of .torchxconfig into a plan. Nothing is
-// submitted here.
+// Package planning makes the plans that run, rerun and diff use: it evaluates a component,
+// or reads a recorded app, and combines it with the options of the command line, of the
+// history and of .torchxconfig. It submits nothing.
 package planning
 
 import (
@@ -9,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,9 +24,9 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Plan evaluates the component and works out what would be submitted. Nothing
-// is written or contacted. For --help of the component it prints that and
-// returns component.ErrHelp.
+// Plan evaluates the component and returns what would be submitted, without writing or
+// contacting anything. For the component's --help it prints the help and returns
+// component.ErrHelp.
 func Plan(ctx context.Context, f *program.Factory, o Options, conf *config.Config) (*runner.Planned, error) {
 	if err := Check(f, o); err != nil {
 		return nil, err
@@ -47,13 +47,13 @@ func Plan(ctx context.Context, f *program.Factory, o Options, conf *config.Confi
 	return r.Plan(ctx, *q)
 }
 
-// Check refuses what a plan could not hold unchanged.
+// Check returns an error for values that a plan cannot hold unchanged.
 func Check(f *program.Factory, o Options) error {
 	if !filepath.IsAbs(f.Env.Dir) {
-		return errors.New("the working folder does not exist any more: change to one that does")
+		return errors.New("the working folder was deleted: change to another folder")
 	}
 	if !utf8.ValidString(f.Env.Dir) {
-		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to one with another name", f.Env.Dir)
+		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to a folder with another name", f.Env.Dir)
 	}
 	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, []string{o.Note, o.Cfg, o.Workspace, o.ParentRunID}) {
 		if !utf8.ValidString(arg) {
@@ -63,8 +63,8 @@ func Check(f *program.Factory, o Options) error {
 	return nil
 }
 
-// Build finds and calls the component; name is what the history calls it. It
-// completes the inputs in o.
+// Build finds and calls the component; name is its name in the history. It completes the
+// inputs in o.
 func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Config) (_ *component.Result, name string, err error) {
 	loader, err := f.Loader()
 	if err != nil {
@@ -72,7 +72,7 @@ func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Con
 	}
 	found, err := loader.Find(ctx, o.Component)
 	if err != nil {
-		return nil, "", err
+		return nil, "", withProgramHint(f, err, o)
 	}
 	if o.Inputs.Config == nil {
 		o.Inputs.Config = conf.Component(found.Name)
@@ -82,7 +82,7 @@ func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Con
 		return nil, "", errors.Join(err, f.Print(ui.CleanStyled(found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out)))))
 	}
 	if err != nil {
-		return nil, "", plainly(found, err)
+		return nil, "", withoutPosition(found, err)
 	}
 	for _, w := range built.Warnings {
 		f.Warn("%s", w)
@@ -93,9 +93,23 @@ func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Con
 	return built, found.Name, nil
 }
 
-// plainly leaves out where in the built-in library an argument was refused: that does
-// not help the user. Errors in the user's own files keep their place.
-func plainly(c *component.Component, err error) error {
+// withProgramHint adds to the error for an unknown component how to run it as a program, if
+// it is one.
+func withProgramHint(f *program.Factory, err error, o *Options) error {
+	name := o.Component
+	path := name
+	if strings.Contains(name, "/") {
+		path = f.Env.Absolute(name)
+	}
+	if _, notFound := exec.LookPath(path); notFound != nil {
+		return err
+	}
+	return fmt.Errorf("%w (to run the program: `torchx %s %s`)", err, o.Command, CommandText(f, "utils.sh --", append([]string{name}, o.Inputs.Args...)))
+}
+
+// withoutPosition removes the position from an error of the built-in library, which does not help
+// the user. Errors in the user's files keep theirs.
+func withoutPosition(c *component.Component, err error) error {
 	var at *interp.Error
 	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) || errors.Is(err, program.ErrInterrupted) {
 		return err
@@ -103,7 +117,7 @@ func plainly(c *component.Component, err error) error {
 	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))
 }
 
-// Request returns what to plan: the app that a component returned, with the options.
+// Request returns the request for a plan: the app that a component returned, with options.
 func Request(f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
 	env, err := runner.ParseEnv(o.Env)
 	if err != nil {
@@ -154,7 +168,8 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	return q, nil
 }
 
-// checkConsent refuses to submit what would run programs that the user has not consented to.
+// checkConsent returns an error if submitting would run programs that the user does not
+// trust.
 func checkConsent(f *program.Factory, o Options, layers []backend.Layer) error {
 	if !o.Submit {
 		return nil
@@ -174,7 +189,7 @@ func checkConsent(f *program.Factory, o Options, layers []backend.Layer) error {
 	return f.CheckConsent(b, layers...)
 }
 
-// CfgLayers returns the options as given, the strongest first.
+// CfgLayers returns the layers of options, the strongest first.
 func CfgLayers(f *program.Factory, o Options, conf *config.Config) ([]backend.Layer, error) {
 	given := backend.JSONLayer(o.CfgJSON, "scheduler_args")
 	if o.Cfg != "" {
@@ -197,8 +212,8 @@ func CfgLayers(f *program.Factory, o Options, conf *config.Config) ([]backend.La
 	return []backend.Layer{given, configured}, nil
 }
 
-// ReplicaEnviron returns what replicas start from: the environment of this process and,
-// as TorchX sets it, the way the app was started.
+// ReplicaEnviron returns the environment that replicas inherit: that of this process and
+// TORCHX_CONTEXT_NAME, as TorchX sets it.
 func ReplicaEnviron(f *program.Factory) []string {
 	return append(slices.Clone(f.Env.Vars), "TORCHX_CONTEXT_NAME=cli_run")
 }

@@ -16,8 +16,8 @@ import (
 	"torchx/starlark/component"
 )
 
-// Recorded holds the options of a run beside its component, arguments, backend and
-// -cfg, as the history keeps them for rerun.
+// Recorded holds the options of a run that the history keeps for rerun, in addition to its
+// component, arguments, backend and -cfg.
 type Recorded struct {
 	Env         spec.Map[string]  `json:"env,omitempty"` // --env
 	Workspace   string            `json:"workspace,omitempty"`
@@ -29,11 +29,11 @@ type Recorded struct {
 	TTY         bool              `json:"tty,omitempty"`            // --tty
 }
 
-// record returns the record of o; env and image are what --env and torchx.IMAGE say.
+// record returns the record of o; env is the value of --env, image that of torchx.IMAGE.
 func (o *Options) record(env spec.Map[string], image string) (json.RawMessage, error) {
 	data, err := json.Marshal(Recorded{env, o.Workspace, o.HasWorkspace && o.Workspace == "", o.ParentRunID, o.Inputs.JSON, o.Inputs.Config, image, o.TTY})
 	if err != nil {
-		return nil, fmt.Errorf("encode what was asked for: %w", err)
+		return nil, fmt.Errorf("encode the options: %w", err)
 	}
 	return data, nil
 }
@@ -46,21 +46,21 @@ func ReadRecorded(raw json.RawMessage) (r Recorded, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err := d.Decode(&r); err != nil {
-		return r, fmt.Errorf("read what was asked for: %w", err)
+		return r, fmt.Errorf("read the recorded options: %w", err)
 	}
 	if r.Config == nil {
-		r.Config = map[string]string{} // what the file says now does not count
+		r.Config = map[string]string{} // the current file does not apply
 	}
 	return r, nil
 }
 
-// restore fills in the recorded options that were not given again.
+// restore sets the recorded options that are not overridden.
 func (o *Options) restore(r *Recorded) {
 	var env []string
 	for _, e := range r.Env {
 		env = append(env, e.Key+"="+e.Value)
 	}
-	o.Env = append(env, o.Env...) // of two values the last one counts
+	o.Env = append(env, o.Env...) // the last value of a variable wins
 	if !o.HasWorkspace {
 		o.Workspace, o.HasWorkspace = r.Workspace, r.Workspace != "" || r.NoWorkspace
 	}
@@ -70,8 +70,8 @@ func (o *Options) restore(r *Recorded) {
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }
 
-// Past returns the app that text names and what it was made from.
-func Past(ctx context.Context, f *program.Factory, text string) (*runner.Recorded, error) {
+// PastApp returns the record of the app that text names.
+func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Recorded, error) {
 	r, ref, err := f.Resolve(ctx, text)
 	if err != nil {
 		return nil, err
@@ -79,10 +79,10 @@ func Past(ctx context.Context, f *program.Factory, text string) (*runner.Recorde
 	return r.Recorded(ctx, ref)
 }
 
-// Again returns the options to run a past app again: o with what was recorded and not
-// given again, its backend and -cfg unless o names another backend, which has other
-// options. The factory works in the folder that the app was run in.
-func Again(f *program.Factory, o Options, past *runner.Recorded) (*program.Factory, Options, error) {
+// RerunOptions returns the options to run a past app again: o with the recorded options that o does
+// not override. The recorded backend and -cfg apply unless o names another backend. The
+// returned factory works in the folder where the app was run.
+func RerunOptions(f *program.Factory, o Options, past *runner.Recorded) (*program.Factory, Options, error) {
 	f, err := inFolderOf(f, past)
 	if err != nil {
 		return nil, o, err
@@ -104,21 +104,21 @@ func Again(f *program.Factory, o Options, past *runner.Recorded) (*program.Facto
 	return f, o, nil
 }
 
-// inFolderOf returns a factory that works in the folder that the app was run in.
+// inFolderOf returns a factory that works in the folder where the app was run.
 func inFolderOf(f *program.Factory, past *runner.Recorded) (*program.Factory, error) {
 	if past.Cwd == "" {
 		return f, nil
 	}
 	if info, err := os.Stat(past.Cwd); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("the folder %s, which %s was run in, does not exist any more: make it again, or `torchx run` the component elsewhere",
+		return nil, fmt.Errorf("the folder %s, where %s was run, no longer exists: create it, or use `torchx run` in another folder",
 			past.Cwd, past.Ref.Handle())
 	}
 	return f.InDir(past.Cwd), nil
 }
 
-// RecordedRequest returns a request for the app as it was, not evaluated again.
+// RecordedRequest returns a request for the app as it was recorded.
 func RecordedRequest(f *program.Factory, o Options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
-	o.HasWorkspace = true // it is a part of the app
+	o.HasWorkspace = true // the recorded app contains it
 	q, err := Request(f, o, conf, &component.Result{App: past.App, Args: past.Args})
 	if err != nil {
 		return nil, err

@@ -13,14 +13,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// projectMarks are what makes a folder a project.
+// projectMarks are files and folders that make their folder a project.
 var projectMarks = []string{config.FileName, "Dockerfile.torchx", ".git"}
 
-// parseWorkspace reads the text of --workspace, which is YAML as in TorchX: one
-// folder, or a map of local folders to folders of the image.
+// parseWorkspace parses --workspace, which is YAML as in TorchX: a folder, or a map of local
+// folders to folders in the image.
 func parseWorkspace(text string) (*spec.Workspace, error) {
 	var doc yaml.Node
-	// What is no YAML is the name of a folder, too.
+	// Text that is not YAML is the name of a folder, too.
 	isYAML := yaml.Unmarshal([]byte(text), &doc) == nil
 	if !isYAML || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return &spec.Workspace{Projects: spec.Map[string]{{Key: text}}}, nil
@@ -30,7 +30,7 @@ func parseWorkspace(text string) (*spec.Workspace, error) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key, value := pairs[i], pairs[i+1]
 		if key.Kind != yaml.ScalarNode || value.Kind != yaml.ScalarNode || key.Value == "" {
-			return nil, fmt.Errorf("%q is neither a folder nor a map of folders: write {FOLDER: PLACE, FOLDER2: PLACE2}", text)
+			return nil, fmt.Errorf("%q is neither a folder nor a map of folders (write {FOLDER: TARGET, FOLDER2: TARGET2})", text)
 		}
 		if value.Tag == "!!null" {
 			value.Value = ""
@@ -40,8 +40,8 @@ func parseWorkspace(text string) (*spec.Workspace, error) {
 	return w, nil
 }
 
-// applyWorkspace gives the first role the workspace of --workspace, as TorchX does: the
-// others keep their own, or none.
+// applyWorkspace sets the workspace of the first role to --workspace, as TorchX does. Other
+// roles keep theirs.
 func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
 	if text == "" || len(app.Roles) == 0 {
 		return app, nil
@@ -58,20 +58,19 @@ func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
 	return app, nil
 }
 
-// defaultWorkspace returns the working folder if it is a project, and why it is or is
-// not taken, as backend.PlanInput wants it. The home folder and the root are never taken,
-// whatever is in them.
+// defaultWorkspace returns the working folder if it is a project, else "", and the reason
+// for backend.PlanInput. The home folder and the root are never a workspace.
 func defaultWorkspace(f *program.Factory) (dir, why string) {
 	dir = f.Env.Dir
 	if dir == filepath.Dir(dir) || sameFolder(dir, f.Env.Get("HOME")) {
-		return "", fmt.Sprintf("no workspace: %s as a whole is never one; choose a folder with --workspace", dir)
+		return "", fmt.Sprintf("no workspace: %s is never used as a whole (choose a folder with --workspace)", dir)
 	}
 	for _, mark := range projectMarks {
 		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
-			return dir, fmt.Sprintf("the working folder, which has %s; --workspace= is none", mark)
+			return dir, fmt.Sprintf("the working folder, which has %s; --workspace= turns it off", mark)
 		}
 	}
-	return "", fmt.Sprintf("no workspace: %s is no project (it has no %s, %s or %s)", dir, projectMarks[0], projectMarks[1], projectMarks[2])
+	return "", fmt.Sprintf("no workspace: %s is not a project (it has no %s, %s or %s)", dir, projectMarks[0], projectMarks[1], projectMarks[2])
 }
 
 func sameFolder(a, b string) bool {

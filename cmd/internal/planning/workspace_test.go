@@ -44,10 +44,10 @@ func TestDefaultWorkspace(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(project, ".torchxconfig"), nil, 0o600))
 	for _, test := range []struct{ cwd, want, why string }{
 		{project, project, "which has .torchxconfig"},
-		{plain, "", "is no project"},
-		{home, "", "never one"},
-		{link, "", "never one"},
-		{"/", "", "never one"},
+		{plain, "", "is not a project"},
+		{home, "", "never used as a whole"},
+		{link, "", "never used as a whole"},
+		{"/", "", "never used as a whole"},
 	} {
 		tool := program.NewFactory(ui.Streams{}, program.Environment{Vars: []string{"HOME=" + home}, Dir: test.cwd}, program.Definition{}, nil)
 		dir, why := defaultWorkspace(tool)

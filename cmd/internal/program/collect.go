@@ -7,12 +7,12 @@ import (
 )
 
 // firstCollection is how much more than usual (the collector's 4 MB) is allocated
-// before the first collection, in percent: most commands end before they have used
-// 16 MB, and collecting took a tenth of the processor time of a start of 100 replicas.
+// before the first collection, in percent. Most commands use less than 16 MB, and
+// collecting took a tenth of the CPU time of a start of 100 replicas.
 const firstCollection = 400
 
-// CollectLate puts the first garbage collection off. Those that follow are as usual.
-func CollectLate() {
+// DelayGC delays the first garbage collection. Later collections are as usual.
+func DelayGC() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}

@@ -16,10 +16,10 @@ func (f *Factory) TrustedList() (consent.List, error) {
 	return consent.Of(home), err
 }
 
-// CheckConsent refuses options that let a file which the user has not consented to choose
-// programs to run here. Of several layers the first that has an option counts. What the
-// user names needs no consent; what an app was submitted with needs it no more, unless the
-// file is on the list and was changed or revoked. Errors: backend.ErrUnavailable.
+// CheckConsent returns an error if an option names a file that can run programs on this
+// machine and that the user does not trust. The first layer that has an option counts. Files
+// that the user names need no consent; neither do files that an app was submitted with,
+// unless they are listed and were changed or revoked. Errors: backend.ErrUnavailable.
 func (f *Factory) CheckConsent(b backend.Backend, layers ...backend.Layer) error {
 	files, ok := b.(backend.TrustedFiler)
 	if !ok {
@@ -36,7 +36,7 @@ func (f *Factory) CheckConsent(b backend.Backend, layers ...backend.Layer) error
 		}
 		cfg, _, err := backend.Resolve([]backend.Option{o}, backend.Layer{v})
 		if err != nil {
-			continue // whatever uses the option says what is wrong with it
+			continue // the code that uses the option reports what is wrong with it
 		}
 		if err := f.checkFiles(list, files.TrustedFiles(cfg), v); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (f *Factory) CheckConsent(b backend.Backend, layers ...backend.Layer) error
 	return nil
 }
 
-// checkFiles refuses the first file that is not trusted.
+// checkFiles returns an error for the first file that is not trusted.
 func (f *Factory) checkFiles(list consent.List, files iter.Seq[string], v backend.Value) error {
 	check := list.Check
 	if v.Source == backend.SourceRecord {
@@ -56,7 +56,7 @@ func (f *Factory) checkFiles(list consent.List, files iter.Seq[string], v backen
 		switch {
 		case err == nil:
 		case errors.Is(err, consent.ErrUnknown), errors.Is(err, consent.ErrChanged), errors.Is(err, consent.ErrRevoked):
-			return backend.Errorf(backend.ErrUnavailable, "%s: %s %s can run programs here and %w: read it, then type `torchx config trust %s`",
+			return backend.Errorf(backend.ErrUnavailable, "%s: %s %s can run programs on this machine and %w (read it, then type `torchx config trust %s`)",
 				f.ShortPath(v.Origin), v.Key, f.ShortPath(file), err, ui.QuoteWord(file))
 		default:
 			return backend.Errorf(backend.ErrUnavailable, "%s: %s: %w", f.ShortPath(v.Origin), v.Key, err)
@@ -65,8 +65,7 @@ func (f *Factory) checkFiles(list consent.List, files iter.Seq[string], v backen
 	return nil
 }
 
-// TrustedWith returns a file that the user trusts and the programs that it runs, as the
-// backends know them.
+// TrustedWith returns file and the programs that it runs according to the backends.
 func (f *Factory) TrustedWith(file string) ([]string, error) {
 	reg, err := f.Registry()
 	if err != nil {

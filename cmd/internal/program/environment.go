@@ -18,10 +18,10 @@ import (
 	"torchx/runtime/userpath"
 )
 
-// Environment is what a command sees of its process; tests make their own.
+// Environment holds what a command sees of its process; tests make their own.
 type Environment struct {
 	Vars    []string // "K=V"
-	Dir     string   // the working folder, absolute; "." if there is none
+	Dir     string   // the working folder, absolute; "." if it was deleted
 	Exe     string   // this program, for detached agents
 	Signals <-chan os.Signal
 	// Exit ends the process when it needs too much memory; nil: the process has other work.
@@ -30,24 +30,24 @@ type Environment struct {
 	Registry func(driver.Env) *backend.Registry
 }
 
-// noFolder is Dir where the working folder was deleted.
+// noFolder is Dir if the working folder was deleted.
 const noFolder = "."
 
-// needFolder are the commands that read or write files of the working folder, or run
+// needFolder lists the commands that read or write files in the working folder, or run
 // replicas there.
 var needFolder = []string{"run", "submit", "component", "lib", "migrate", "lsp", "diff", "configure", "config"}
 
-// checkFolder returns an error for a command that needs the working folder where that was
-// deleted: paths would lead elsewhere.
+// checkFolder returns an error if a command needs the working folder and it was deleted:
+// paths would lead elsewhere.
 func (e Environment) checkFolder(command string) error {
 	name, _, _ := strings.Cut(command, " ")
 	if e.Dir == noFolder && slices.Contains(needFolder, name) {
-		return fmt.Errorf("the working folder was deleted: change to another one, `torchx %s` works in it", command)
+		return fmt.Errorf("the working folder was deleted: change to another folder (`torchx %s` needs one)", command)
 	}
 	return nil
 }
 
-// ProcessEnv returns the environment of this process and begins to receive its signals.
+// ProcessEnv returns the environment of this process and starts to receive its signals.
 func ProcessEnv() Environment {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -65,10 +65,9 @@ func ProcessEnv() Environment {
 // OpenBackends returns the registry of all backends.
 func OpenBackends(c driver.Env) *backend.Registry { return all.New(c) }
 
-// listen asks for the signals that end a command. SIGPIPE is asked for so that
-// a closed pipe is an error to handle rather than a silent death; it is not
-// ignored, because children would inherit that. A hang-up that is ignored
-// (nohup) stays ignored.
+// listen registers the signals that end a command. SIGPIPE is registered so that a closed
+// pipe is an error instead of a silent death; ignoring it instead would be inherited by
+// children. An ignored SIGHUP (nohup) stays ignored.
 func listen() <-chan os.Signal {
 	c := make(chan os.Signal, 8)
 	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -80,7 +79,7 @@ func listen() <-chan os.Signal {
 	return c
 }
 
-// InDir returns the environment as it is in the folder dir.
+// InDir returns a copy of the environment whose working folder is dir.
 func (e Environment) InDir(dir string) Environment {
 	e.Dir = dir
 	if _, ok := e.Lookup("PWD"); ok {
@@ -105,11 +104,11 @@ func (e Environment) Get(name string) string {
 	return v
 }
 
-// homeParts are what of a home must belong to the user, beside the home.
+// homeParts lists the home and the parts of it that must belong to the user.
 var homeParts = []string{"", "apps", "live", "queue", "unrecorded", "archive", HistoryFile}
 
-// Home returns the folder that holds everything: $TORCHX_HOME, else ~/.torchx. It is an
-// error if that is another user's.
+// Home returns the folder that holds everything: $TORCHX_HOME, else ~/.torchx. A home of
+// another user is an error.
 func (e Environment) Home() (string, error) {
 	home, err := e.homePath()
 	if err != nil {
@@ -118,7 +117,7 @@ func (e Environment) Home() (string, error) {
 	for _, part := range homeParts {
 		var foreign *safefile.OwnerError
 		if err := safefile.CheckOwner(filepath.Join(home, part)); errors.As(err, &foreign) {
-			return "", fmt.Errorf("%w: run torchx as that user (sudo -u %s torchx …), or set TORCHX_HOME to a folder of your own", err, foreign.Name)
+			return "", fmt.Errorf("%w: run torchx as that user (sudo -u %s torchx …), or set TORCHX_HOME to your own folder", err, foreign.Name)
 		}
 	}
 	return home, nil
@@ -129,15 +128,15 @@ func (e Environment) homePath() (string, error) {
 	if home == "" {
 		user := cmp.Or(e.Get("HOME"), e.Get("USERPROFILE")) // Windows has the second
 		if user == "" {
-			return "", errors.New("no home folder is known: set TORCHX_HOME or HOME")
+			return "", errors.New("the home folder is unknown: set TORCHX_HOME or HOME")
 		}
 		home = filepath.Join(user, ".torchx")
 	}
 	return e.Absolute(home), nil
 }
 
-// Absolute resolves a path that the user gave against the working folder. The shell
-// leaves the ~ of --flag=~/path alone, so it is expanded here.
+// Absolute resolves a path from the command line against the working folder. It expands ~,
+// which the shell does not do in --flag=~/path.
 func (e Environment) Absolute(path string) string {
 	if expanded, err := userpath.Expand(path, e.Get("HOME")); err == nil {
 		path = expanded
@@ -148,8 +147,8 @@ func (e Environment) Absolute(path string) string {
 	return filepath.Join(e.Dir, path)
 }
 
-// ShortPath returns a path relative to the working folder or to ~, whichever is
-// shorter.
+// ShortPath returns the shortest form of a path: absolute, relative to the working folder,
+// or with ~.
 func (f *Factory) ShortPath(path string) string {
 	short := path
 	for _, from := range []struct{ dir, as string }{{f.Env.Dir, ""}, {f.Env.Get("HOME"), "~/"}} {

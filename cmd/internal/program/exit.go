@@ -13,30 +13,31 @@ import (
 	"torchx/starlark/component"
 )
 
-// Exit codes of this program beside those of spec. `run` and `wait` otherwise end with
-// the code of the app itself: that of the replica that failed first.
+// Exit codes of this program in addition to those of spec. `run` and `wait` otherwise exit
+// with the app's exit code, which is that of the replica that failed first.
 const (
 	ExitOK     = 0
 	ExitError  = 1                                      // any other error
 	ExitUsage  = 2                                      // flags, component arguments, a bad pattern
 	ExitHangup = spec.ExitSignal + int(syscall.SIGHUP)  // the terminal closed; the app goes on
-	ExitPipe   = spec.ExitSignal + int(syscall.SIGPIPE) // `run`: the reader of the output has gone; the app goes on
+	ExitPipe   = spec.ExitSignal + int(syscall.SIGPIPE) // `run`: the reader of the output is gone; the app goes on
 )
 
-// ErrInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
+// ErrInterrupted is the cause of a context that Ctrl-C or SIGTERM canceled.
 var ErrInterrupted = errors.New("interrupted")
 
-// Usagef returns an error about the command line of a command, "" for the program itself.
+// Usagef returns a usage error of a command, "" for the program itself.
 func Usagef(command, format string, args ...any) error {
 	return &grammar.UsageError{Command: command, Text: fmt.Sprintf(format, args...)}
 }
 
-// QuietError ends the program with an exit code and no message: it was printed already.
+// QuietError ends the program with an exit code and without a message, because the message
+// was printed already.
 type QuietError int
 
 func (e QuietError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// ExitCode is the one place where an error becomes the program's exit code.
+// ExitCode returns the program's exit code for the error that ended it.
 func ExitCode(ctx context.Context, err error) int {
 	var quiet QuietError
 	var usage *grammar.UsageError
@@ -57,7 +58,7 @@ func ExitCode(ctx context.Context, err error) int {
 	return ExitError
 }
 
-// startCode keeps to the codes that a start can fail with.
+// startCode returns the exit code for a failed start.
 func startCode(code int) int {
 	switch code {
 	case spec.ExitNotFound, spec.ExitNotExecutable:
@@ -66,13 +67,13 @@ func startCode(code int) int {
 	return spec.ExitNotStarted
 }
 
-// Interrupted reports whether Ctrl-C or SIGTERM is the reason of err.
+// Interrupted reports whether Ctrl-C or SIGTERM caused err.
 func Interrupted(ctx context.Context, err error) bool {
 	return errors.Is(err, ErrInterrupted) ||
 		errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), ErrInterrupted)
 }
 
-// AppExit ends the program with the app's own exit code.
+// AppExit returns the error that ends the program with the app's exit code, nil for 0.
 func AppExit(s *spec.Status) error {
 	switch {
 	case s.State == spec.Succeeded:
@@ -85,7 +86,7 @@ func AppExit(s *spec.Status) error {
 	return QuietError(ExitError)
 }
 
-// IsBrokenPipe reports whether the reader of the output has gone.
+// IsBrokenPipe reports whether the reader of the output is gone.
 func IsBrokenPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -35,7 +35,7 @@ func TestExitCodes(t *testing.T) {
 		{"not executable", t.Context(), &backend.StartError{Code: 126, Err: errors.New("x")}, 126},
 		{"not started", t.Context(), &backend.StartError{Code: 1, Err: errors.New("x")}, 125},
 		{"interrupted", stopped, fmt.Errorf("read: %w", context.Canceled), 130},
-		{"canceled by nobody", t.Context(), context.Canceled, 1},
+		{"canceled without a signal", t.Context(), context.Canceled, 1},
 		{"app succeeded", t.Context(), AppExit(&spec.Status{State: spec.Succeeded, ExitCode: code(0)}), 0},
 		{"app failed", t.Context(), AppExit(&spec.Status{State: spec.Failed, ExitCode: code(42)}), 42},
 		{"app failed somehow", t.Context(), AppExit(&spec.Status{State: spec.Failed, ExitCode: code(0)}), 1},
@@ -47,7 +47,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// newTestFactory returns a factory that keeps what it prints on stderr.
+// newTestFactory returns a factory and what it prints on stderr.
 func newTestFactory(vars ...string) (*Factory, *strings.Builder) {
 	var errs strings.Builder
 	return NewFactory(ui.Streams{Err: &errs, Out: io.Discard}, Environment{Vars: vars}, Definition{}, nil), &errs

@@ -17,32 +17,31 @@ import (
 	"torchx/state"
 )
 
-// Factory hands commands what they need: the console, the environment and, each
-// opened on first use so that starting costs nothing, the configuration, the
-// backends, the history and what is built on them. A command never changes it:
-// InDir and With return changed copies.
+// Factory provides what commands need: the console, the environment and, opened on first
+// use so that a start costs nothing, the configuration, the backends and the history.
+// Commands do not change it: InDir and With return changed copies.
 type Factory struct {
 	*ui.Console
 	Env        Environment
 	Interrupts *Interrupts
 	Display    *ui.Display
-	Random     func() uint64 // makes app ids; nil is the system's secure source
-	Cfg        backend.Layer // -cfg of a command that submits nothing: where backends look
+	Random     func() uint64 // random source of app IDs; nil is the system's secure source
+	Cfg        backend.Layer // -cfg of commands that submit nothing, such as a namespace
 
 	def     Definition
-	offline bool // the user forbids the network
+	offline bool // --offline
 	opened  *opened
 	shared  *shared
 }
 
-// opened is what one Factory has opened.
+// opened holds what one Factory has opened.
 type opened struct {
 	config   lazy[*config.Config]
 	registry lazy[*backend.Registry]
 	runner   lazy[*runner.Runner]
 }
 
-// shared is what copies of a Factory have in common.
+// shared holds what copies of a Factory have in common.
 type shared struct {
 	commandLine *cli.App // nil before it is defined
 	history     lazy[*state.DB]
@@ -52,7 +51,7 @@ type shared struct {
 	registries  []*backend.Registry
 }
 
-// lazy is a value that is made on first use.
+// lazy is a value that is created on first use.
 type lazy[T any] struct {
 	once  sync.Once
 	value T
@@ -71,24 +70,24 @@ func NewFactory(s ui.Streams, env Environment, def Definition, i *Interrupts) *F
 		f.OutStyle.Color = ui.IsTerminal(s.Out)
 		f.ErrStyle.Color = ui.IsTerminal(s.Err)
 	}
-	f.begin()
+	f.reset()
 	return f
 }
 
-// begin makes f open things by itself and speak by its own configuration.
-func (f *Factory) begin() {
+// reset gives f its own lazily opened parts and its own display.
+func (f *Factory) reset() {
 	f.opened = &opened{}
 	f.Rules = sync.OnceValues(f.SecretRules)
 	f.Display = ui.NewDisplay(f.Console, f.Env.Get("TERM") == "dumb")
 }
 
-// With returns a copy that change was applied to. It opens its own configuration,
-// backends and runner, and shares the history and the interrupts.
+// With returns a copy changed by change. The copy opens its own configuration, backends and
+// runner, and shares the history and the interrupts.
 func (f *Factory) With(change func(*Factory)) *Factory {
 	c := *f
 	c.Console = f.Clone()
 	change(&c)
-	c.begin()
+	c.reset()
 	return &c
 }
 
@@ -97,13 +96,13 @@ func (f *Factory) InDir(dir string) *Factory {
 	return f.With(func(c *Factory) { c.Env = f.Env.InDir(dir) })
 }
 
-// ProjectRoot is the root of the project that the working folder is in.
+// ProjectRoot returns the root of the project that contains the working folder.
 func (f *Factory) ProjectRoot() string {
 	return interp.WorkspaceRoot(filepath.Join(f.Env.Dir, "_"))
 }
 
-// Resolve returns the runner and the app that text names: a handle, the beginning
-// of an id, or - for the last one.
+// Resolve returns the runner and the app that text names: a handle, a unique prefix of an
+// ID, or - for the most recent app.
 func (f *Factory) Resolve(ctx context.Context, text string) (*runner.Runner, runner.Ref, error) {
 	r, err := f.Runner(ctx)
 	if err != nil {
@@ -113,7 +112,7 @@ func (f *Factory) Resolve(ctx context.Context, text string) (*runner.Runner, run
 	return r, ref, err
 }
 
-// close closes what f and its copies opened, since the process ends; apps go on.
+// close closes what f and its copies opened; apps go on.
 func (f *Factory) close() error {
 	f.shared.mu.Lock()
 	defer f.shared.mu.Unlock()
@@ -122,7 +121,7 @@ func (f *Factory) close() error {
 		errs = append(errs, r.Close())
 	}
 	if db := f.shared.db.Load(); db != nil {
-		errs = append(errs, db.Leave())
+		errs = append(errs, db.CloseForExit())
 	}
 	return errors.Join(errs...)
 }

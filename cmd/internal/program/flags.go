@@ -2,7 +2,10 @@ package program
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,7 +32,7 @@ func CfgFlag(to *string) cli.Flag {
 	}
 }
 
-// CommandName is the name of the command that runs, with its group's: "component test".
+// CommandName returns the full name of the running command, such as "component test".
 func CommandName(c *cli.Context) string {
 	name := c.Command.Name
 	for _, above := range c.Lineage()[1:] {
@@ -41,36 +44,60 @@ func CommandName(c *cli.Context) string {
 	return name
 }
 
-// NoArguments refuses positional arguments.
+// NoArguments returns a usage error for positional arguments.
 func NoArguments(c *cli.Context) error { return AtMost(c, 0) }
 
-// AtMost refuses more than n positional arguments.
+// Missing returns the usage error for a missing argument, which what names.
+func Missing(c *cli.Context, what string) error {
+	name := CommandName(c)
+	switch {
+	case !strings.HasPrefix(what, "HANDLE"):
+		return Usagef(name, "missing %s", what)
+	case name == "cancel", name == "delete":
+		return remedied(name, "missing %s: `torchx list` lists apps", what)
+	}
+	return remedied(name, "missing %s: `torchx %s -` takes the most recent app, `torchx list` lists apps", what, name)
+}
+
+// remedied returns a usage error whose text names what to type.
+func remedied(command, format string, args ...any) error {
+	return &grammar.UsageError{Command: command, Text: fmt.Sprintf(format, args...), HasRemedy: true}
+}
+
+// appNouns are what kubectl and others have before the name of an app.
+var appNouns = []string{"app", "apps", "job", "jobs", "pod", "pods", "run", "runs", "container", "deployment"}
+
+// AtMost returns a usage error for more than n positional arguments.
 func AtMost(c *cli.Context, n int) error {
+	if c.NArg() > n && slices.Contains(appNouns, c.Args().First()) {
+		typed := strings.Join(append([]string{CommandName(c)}, c.Args().Tail()...), " ")
+		return remedied(CommandName(c), "unexpected argument %s: type `torchx %s`", c.Args().First(), typed)
+	}
 	if c.NArg() > n {
 		return Usagef(CommandName(c), "unexpected argument %s", ui.QuoteWord(c.Args().Get(n)))
 	}
 	return nil
 }
 
-// OneArgument returns the only argument, which what names.
+// OneArgument returns the only positional argument; what names it in errors.
 func OneArgument(c *cli.Context, what string) (string, error) {
 	if c.NArg() == 0 {
-		return "", Usagef(CommandName(c), "missing %s", what)
+		return "", Missing(c, what)
 	}
 	return c.Args().First(), AtMost(c, 1)
 }
 
-// Count reads a number that must not be negative.
+// Count parses the value of a flag as a number that is not negative.
 func Count(command, flag, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, Usagef(command, "%s must be a whole number from 0, not %s", flag, ui.QuoteWord(text))
+		return 0, Usagef(command, "%s must be a whole number of at least 0, not %s", flag, ui.QuoteWord(text))
 	}
 	return n, nil
 }
 
-// Canonical returns the name of a backend that a flag gave; an unknown one is a
-// usage error that lists the known ones.
+// Canonical returns the canonical name of a backend on the command line; an unknown name is
+// a usage error that lists the known ones.
 func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
 	reg, err := f.Registry()
 	if err != nil {
@@ -78,10 +105,10 @@ func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
 	}
 	alias, err := reg.Canonical(name)
 	if errors.Is(err, backend.ErrNotFound) {
-		return alias, &grammar.UsageError{Command: command, Text: err.Error(), HasRemedy: true}
+		return alias, remedied(command, "%v", err)
 	}
 	return alias, err
 }
 
-// HandleHelp explains what stands for an app on the command line.
+// HandleHelp explains how the command line names an app.
 const HandleHelp = "HANDLE is what `torchx run` printed (backend://session/app_id), any unique prefix of an app ID, or - for the most recent app."

@@ -12,16 +12,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// How long a command may go on after the second Ctrl-C: it may hang where a context does
-// not reach.
+// How long a command may run after the second Ctrl-C. It may hang where canceling its
+// context has no effect.
 const (
-	ownGrace   = time.Second     // by itself
-	takenGrace = 5 * time.Second // of a command that kills its app at the second one
-	lastWord   = 100 * time.Millisecond
+	defaultGrace = time.Second            // default
+	handlerGrace = 5 * time.Second        // of a command that kills its app at the second Ctrl-C
+	messageTime  = 100 * time.Millisecond // to print the last message
 )
 
-// Interrupts hands each signal to one function: at first it ends the context,
-// later a command may take over. After the second Ctrl-C the process ends in any case.
+// Interrupts passes each signal to a handler. The first handler cancels the context; a
+// command may replace it. After the second Ctrl-C the process ends in any case.
 type Interrupts struct {
 	mu      sync.Mutex
 	handle  func(os.Signal)
@@ -31,10 +31,10 @@ type Interrupts struct {
 	stopped sync.Once
 }
 
-// watchSignals returns a context that Ctrl-C, SIGTERM or a hang-up ends.
+// watchSignals returns a context that Ctrl-C, SIGTERM or SIGHUP cancels.
 func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Context, *Interrupts) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	i := &Interrupts{grace: ownGrace, done: make(chan struct{}), abandon: func() { os.Exit(spec.ExitCancelled) }}
+	i := &Interrupts{grace: defaultGrace, done: make(chan struct{}), abandon: func() { os.Exit(spec.ExitCancelled) }}
 	i.handle = func(s os.Signal) {
 		if s == syscall.SIGHUP {
 			cancel(QuietError(ExitHangup))
@@ -46,7 +46,7 @@ func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Contex
 	return ctx, i
 }
 
-// loop counts; another goroutine handles, since that may block.
+// loop counts signals; dispatch handles them, because a handler may block.
 func (i *Interrupts) loop(signals <-chan os.Signal) {
 	queue := make(chan os.Signal, cap(signals)+1)
 	go i.dispatch(queue)
@@ -96,14 +96,14 @@ func (i *Interrupts) force() {
 	}
 }
 
-func (i *Interrupts) abandonBy(f func()) {
+func (i *Interrupts) setAbandon(f func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.abandon = f
 }
 
-// abandonWith returns what ends a process that does not end by itself. The terminal is as
-// it was when abandonWith was called.
+// abandonWith returns a function that ends a hanging process and restores the terminal to
+// its state at the call of abandonWith.
 func (f *Factory) abandonWith(exit func(code int)) func() {
 	restore := func() error { return nil }
 	if in, ok := f.In.(*os.File); ok {
@@ -112,18 +112,18 @@ func (f *Factory) abandonWith(exit func(code int)) func() {
 		}
 	}
 	return func() {
-		_ = restore() // there is nothing left to do
-		go f.SayError("interrupted twice: ended without waiting any longer")
-		time.Sleep(lastWord) // stderr may be blocked
+		_ = restore() // the process ends in any case
+		go f.SayError("interrupted twice: exiting immediately")
+		time.Sleep(messageTime) // stderr may be blocked
 		exit(spec.ExitCancelled)
 	}
 }
 
-// Take makes f the function that gets the signals, one at a time.
-func (i *Interrupts) Take(f func(os.Signal)) {
+// SetHandler makes f the handler of signals, which gets one at a time.
+func (i *Interrupts) SetHandler(f func(os.Signal)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.handle, i.grace = f, takenGrace
+	i.handle, i.grace = f, handlerGrace
 }
 
 func (i *Interrupts) stop() { i.stopped.Do(func() { close(i.done) }) }

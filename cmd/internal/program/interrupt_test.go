@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// The second Ctrl-C ends a command that hangs, even in what handles the first.
+// TestTwoInterruptsEndACommand: the second Ctrl-C ends a command even if the handler of the
+// first hangs.
 func TestTwoInterruptsEndACommand(t *testing.T) {
 	t.Parallel()
 	signals := make(chan os.Signal, 8)
 	ctx, i := watchSignals(t.Context(), signals)
 	defer i.stop()
 	abandoned := make(chan bool)
-	i.abandonBy(func() { close(abandoned) })
+	i.setAbandon(func() { close(abandoned) })
 	signals <- os.Interrupt
 	<-ctx.Done()
-	i.Take(func(os.Signal) { <-abandoned })
+	i.SetHandler(func(os.Signal) { <-abandoned })
 	i.mu.Lock()
 	i.grace = time.Millisecond
 	i.mu.Unlock()
@@ -33,7 +34,7 @@ func TestTwoInterruptsEndACommand(t *testing.T) {
 func TestInterruptsOfAnEndedCommand(t *testing.T) {
 	t.Parallel()
 	_, i := watchSignals(t.Context(), make(chan os.Signal))
-	i.abandonBy(func() { t.Error("a command that has ended was ended again") })
+	i.setAbandon(func() { t.Error("a command that has ended was ended again") })
 	i.stop()
 	i.force()
 }

@@ -9,21 +9,21 @@ import (
 	"torchx/starlark/interp"
 )
 
-// libraryCache is where contents of libraries are within TORCHX_HOME.
+// libraryCache is the folder of library contents below TORCHX_HOME.
 const libraryCache = "libs"
 
-// LibraryManager changes the libraries of the project.
+// LibraryManager returns a manager of the project's libraries.
 func (f *Factory) LibraryManager(home string) *library.Manager {
 	return &library.Manager{
 		Root: f.ProjectRoot(), Dir: f.Env.Dir,
-		Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)},
-		Git:   &git.Client{Env: f.Env.Vars, Offline: f.offline},
-		Loads: libraryLoads,
-		Say:   func(text string) { f.Say("%s", text) },
+		Cache:  &library.Cache{Dir: filepath.Join(home, libraryCache)},
+		Git:    &git.Client{Env: f.Env.Vars, Offline: f.offline},
+		Loads:  libraryLoads,
+		Report: func(text string) { f.Say("%s", text) },
 	}
 }
 
-// libraryLoads lists the libraries that a file loads.
+// libraryLoads returns the libraries that a file loads.
 func libraryLoads(name string, source []byte) ([]library.Need, error) {
 	loads, err := interp.Loads(name, source)
 	var needs []library.Need
@@ -35,18 +35,18 @@ func libraryLoads(name string, source []byte) ([]library.Need, error) {
 	return needs, err
 }
 
-// OpenLibraries opens libraries for components. Nothing of the disk is looked at
-// before the first one is asked for.
+// OpenLibraries returns the libraries for components. It reads nothing from disk until the
+// first library is opened.
 func (f *Factory) OpenLibraries() *library.Set {
 	home, err := f.Env.Home()
 	if err != nil {
-		home = "" // there is nothing to read then, and vendored libraries need no cache
+		home = "" // the cache is unreadable then, and vendored libraries need no cache
 	}
 	return &library.Set{Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)}, Dir: f.Env.Dir}
 }
 
-// ReadModule returns the content that a library's file has now; top is the root of
-// the project that it was loaded for.
+// ReadModule returns the current content of a library's file; top is the root of the
+// project that loads the library.
 func (f *Factory) ReadModule(top, library, name string) ([]byte, error) {
 	fsys, err := f.OpenLibraries().Open(top, library)
 	if err != nil {

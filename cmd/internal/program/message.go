@@ -14,7 +14,7 @@ import (
 	"torchx/starlark/component"
 )
 
-// levelOf knows Python's names too, which LOGLEVEL holds for TorchX users.
+// levelOf parses a level, also by Python's names, which TorchX users have in LOGLEVEL.
 func levelOf(name string) (int, bool) {
 	switch strings.ToLower(name) {
 	case "debug", "notset", "trace":
@@ -29,7 +29,7 @@ func levelOf(name string) (int, bool) {
 	return ui.LevelInfo, false
 }
 
-// setLevel takes the level from the flag, else from $LOGLEVEL.
+// setLevel sets the level of messages from the flag, else from $LOGLEVEL.
 func (f *Factory) setLevel(name string, given bool) error {
 	origin := "--log_level"
 	if !given {
@@ -40,7 +40,7 @@ func (f *Factory) setLevel(name string, given bool) error {
 	}
 	level, ok := levelOf(name)
 	if !ok {
-		return Usagef("", "unknown level %s in %s: it is one of debug, info, warning, error", ui.QuoteWord(name), origin)
+		return Usagef("", "unknown level %s in %s: want debug, info, warning or error", ui.QuoteWord(name), origin)
 	}
 	f.Level = level
 	return nil
@@ -52,7 +52,7 @@ func (f *Factory) Report(ctx context.Context, err error) int {
 	switch {
 	case err == nil || errors.As(err, &quiet):
 	case IsBrokenPipe(err):
-		return ExitOK // the reader has seen enough, as with `| head`
+		return ExitOK // the reader closed the pipe, as `| head` does
 	case errors.As(context.Cause(ctx), &quiet):
 		return int(quiet)
 	case Interrupted(ctx, err):
@@ -63,8 +63,8 @@ func (f *Factory) Report(ctx context.Context, err error) int {
 	return ExitCode(ctx, err)
 }
 
-// Explain prints an error: one line that says it all and, for errors of a
-// component file, the place in the source below it.
+// Explain prints an error in one line and, for errors in a component file, the position in
+// the source below it.
 func (f *Factory) Explain(err error) {
 	text := err.Error()
 	var usage *grammar.UsageError
@@ -84,29 +84,29 @@ func (f *Factory) Explain(err error) {
 	var detailed interface{ Detail() string }
 	if errors.As(err, &detailed) {
 		if detail := strings.TrimRight(detailed.Detail(), "\n"); detail != "" {
-			fmt.Fprintln(f.Err, ui.Clean(f.Masked(detail), true)) // as for line
+			fmt.Fprintln(f.Err, ui.Clean(f.Masked(detail), true)) // masked as Line masks
 		}
 	}
 }
 
-// remedy says what to do about what the system refused, unless the error does.
+// remedy returns what to do about an error of the system, "" if the error says it already.
 func (f *Factory) remedy(err error) string {
 	switch text := err.Error(); {
 	case errors.Is(err, syscall.EMFILE):
 		return " (raise the limit: ulimit -n)"
-	case errors.Is(err, syscall.EDQUOT), strings.Contains(text, syscall.ENOSPC.Error()): // an agent's error is a text
+	case errors.Is(err, syscall.EDQUOT), strings.Contains(text, syscall.ENOSPC.Error()): // an agent's error is text
 		if !strings.Contains(text, "free some space") && !strings.Contains(text, "make room") { // an engine's disk
 			return " (free some space: `torchx prune` removes apps that have ended)"
 		}
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
 		if home, homeErr := f.Env.Home(); homeErr == nil && strings.Contains(text, home+"/") && !strings.Contains(text, "TORCHX_HOME") {
-			return " (set TORCHX_HOME to a folder that can be written)"
+			return " (set TORCHX_HOME to a writable folder)"
 		}
 	}
 	return ""
 }
 
-// misplaced tells of an option that a component does not know, but `run` does.
+// misplaced returns a hint if a component's unknown option is an option of `run`.
 func misplaced(flags []cli.Flag, text string) string {
 	option, unknown := strings.CutPrefix(text, `unknown option "`)
 	option, _, quoted := strings.Cut(option, `"`)
@@ -117,7 +117,7 @@ func misplaced(flags []cli.Flag, text string) string {
 	for _, f := range flags {
 		for _, n := range f.Names() {
 			if grammar.Canonical(n) == grammar.Canonical(name) {
-				return ": torchx's own options stand before the component or handle"
+				return ": options of torchx go before the component or handle"
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func helpHint(command string) string {
 	return " (see torchx " + command + " --help)"
 }
 
-// flagsOf are the flags of a command; there are none before the command line is read.
+// flagsOf returns the flags of a command; none before the command line is defined.
 func (f *Factory) flagsOf(command string) []cli.Flag {
 	if f.shared.commandLine == nil {
 		return nil

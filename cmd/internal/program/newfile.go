@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// CreateWhole writes a file that is there whole or not at all. One that is there
-// already is kept unless force is set; hint says how to go on then.
+// CreateWhole writes a file atomically. An existing file is an error that ends with hint,
+// unless force is set.
 func CreateWhole(path string, data []byte, force bool, hint string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	} else if err == nil && !force {
 		return ExistsError(path, hint)
 	}
@@ -26,7 +26,7 @@ func CreateWhole(path string, data []byte, force bool, hint string) error {
 		return fmt.Errorf("write %s: %w", path, PathCause(err))
 	}
 	if !force {
-		// A link, unlike a renaming, never replaces a file that another process has just made.
+		// Unlike a rename, a link never replaces a file that another process has just created.
 		switch err := os.Link(temp.Name(), path); {
 		case err == nil:
 			return nil
@@ -40,9 +40,9 @@ func CreateWhole(path string, data []byte, force bool, hint string) error {
 	return nil
 }
 
-// ExistsError says that a file exists and is not overwritten; hint is what to do.
+// ExistsError returns the error for an existing file; hint says what to do.
 func ExistsError(path, hint string) error {
-	return fmt.Errorf("%s is there already, and is kept: %s", path, hint)
+	return fmt.Errorf("%s exists and is not overwritten: %s", path, hint)
 }
 
 func linkCause(err error) error {

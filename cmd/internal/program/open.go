@@ -21,21 +21,21 @@ import (
 	"torchx/state"
 )
 
-// DefaultImage is torchx.IMAGE where neither $TORCHX_IMAGE nor [torchx] image
-// says otherwise: a public image that has torchrun.
+// DefaultImage is torchx.IMAGE unless $TORCHX_IMAGE or [torchx] image is set: a public image
+// that contains torchrun.
 const DefaultImage = "docker.io/pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime"
 
-// HistoryFile is the history within TORCHX_HOME.
+// HistoryFile is the name of the history below TORCHX_HOME.
 const HistoryFile = "state.db"
 
-// Config returns what the .torchxconfig files say.
+// Config returns the settings of the .torchxconfig files.
 func (f *Factory) Config() (*config.Config, error) {
 	return f.opened.config.get(func() (*config.Config, error) {
 		return config.Load(config.Options{LookupEnv: f.Env.Lookup, Cwd: f.Env.Dir})
 	})
 }
 
-// Registry returns the backends; none is opened or contacted yet.
+// Registry returns the backends without opening or contacting one.
 func (f *Factory) Registry() (*backend.Registry, error) {
 	return f.opened.registry.get(func() (*backend.Registry, error) {
 		home, err := f.Env.Home()
@@ -53,9 +53,8 @@ func (f *Factory) Registry() (*backend.Registry, error) {
 	})
 }
 
-// settings returns the options by which a backend reaches an app: those that the
-// history has of it; of an unknown one, and of all (""), those that -cfg and the
-// .torchxconfig files give.
+// settings returns the options with which a backend reaches an app: the recorded options,
+// or for an unknown app and for all apps ("") those of -cfg and the .torchxconfig files.
 func (f *Factory) settings(ctx context.Context, backendName, id string) (backend.Config, error) {
 	if db := f.shared.db.Load(); id != "" && db != nil {
 		cfg := backend.Config{}
@@ -82,7 +81,7 @@ func (f *Factory) settings(ctx context.Context, backendName, id string) (backend
 	}
 	options := slices.Clone(b.Options())
 	for i := range options {
-		options[i].Default, options[i].Required = nil, false // only what was given
+		options[i].Default, options[i].Required = nil, false // only options that are set
 	}
 	cfg, _, err := backend.Resolve(options, f.Cfg, configured)
 	if err != nil {
@@ -91,7 +90,7 @@ func (f *Factory) settings(ctx context.Context, backendName, id string) (backend
 	return cfg, f.CheckConsent(b, f.Cfg, configured)
 }
 
-// recordedConsent checks the options that an app was submitted with.
+// recordedConsent checks the consent to files in the recorded options of an app.
 func (f *Factory) recordedConsent(backendName, id string, cfg backend.Config) error {
 	reg, err := f.Registry()
 	if err != nil {
@@ -105,7 +104,8 @@ func (f *Factory) recordedConsent(backendName, id string, cfg backend.Config) er
 	return f.CheckConsent(b, backend.JSONLayer(cfg, handle).From(backend.SourceRecord))
 }
 
-// positions is where cursors of archived logs are kept: the history, if it can be written.
+// positions returns the store of cursors of archived logs: the history, nil if it is not
+// writable.
 func (f *Factory) positions(context.Context) history.Positions {
 	db := f.shared.db.Load()
 	if db == nil || db.ReadOnly() {
@@ -114,7 +114,7 @@ func (f *Factory) positions(context.Context) history.Positions {
 	return db
 }
 
-// Image returns torchx.IMAGE: what components use unless they are told otherwise.
+// Image returns torchx.IMAGE, the default image of components.
 func (f *Factory) Image() (string, error) {
 	if image := f.Env.Get("TORCHX_IMAGE"); image != "" {
 		return image, nil
@@ -129,7 +129,7 @@ func (f *Factory) Image() (string, error) {
 	return DefaultImage, nil
 }
 
-// Loader returns what finds and loads components from the working folder.
+// Loader returns a loader of components for the working folder.
 func (f *Factory) Loader() (*component.Loader, error) {
 	image, err := f.Image()
 	if err != nil {
@@ -149,7 +149,7 @@ func (f *Factory) Loader() (*component.Loader, error) {
 	}), nil
 }
 
-// Planner returns a runner without a history: planning opens and makes no file.
+// Planner returns a runner without a history: planning opens and creates no file.
 func (f *Factory) Planner() (*runner.Runner, error) {
 	reg, err := f.Registry()
 	if err != nil {
@@ -179,23 +179,23 @@ func (f *Factory) Runner(ctx context.Context) (*runner.Runner, error) {
 	})
 }
 
-// openHistory opens the history. Without it everything but the history itself
-// works, so a file that cannot be used is only a warning; one that a later
-// version wrote is an error, since its apps may mean something else.
+// openHistory opens the history. Everything else works without it, so an unusable file is
+// only a warning. A file of a later version is an error, because its apps may have another
+// meaning.
 func (f *Factory) openHistory(ctx context.Context) (*state.DB, error) {
 	home, err := f.Env.Home()
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a folder that can be written)", home, PathCause(err))
+		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)", home, PathCause(err))
 	}
 	db, err := state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{SetAside: true})
 	switch {
 	case errors.Is(err, state.ErrNewerSchema), ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		f.Warn("going on without the history: %v", err)
+		f.Warn("continuing without the history: %v", err)
 		return nil, nil
 	}
 	f.shared.db.Store(db)
@@ -205,11 +205,11 @@ func (f *Factory) openHistory(ctx context.Context) (*state.DB, error) {
 	return db, nil
 }
 
-// peekTimeout bounds the wait for a locked history that is only looked up.
+// peekTimeout bounds the wait for a locked history while the user waits.
 const peekTimeout = 50 * time.Millisecond
 
-// PeekHistory returns the history to look something up while the user waits, nil if
-// there is none: it creates no file and hardly waits for a locked one.
+// PeekHistory returns the history for a quick lookup, nil if it does not exist or stays
+// locked. It creates no file.
 func (f *Factory) PeekHistory(ctx context.Context) *state.DB {
 	db, err := f.shared.history.get(func() (*state.DB, error) {
 		home, err := f.Env.Home()
@@ -232,7 +232,7 @@ func (f *Factory) PeekHistory(ctx context.Context) *state.DB {
 	return db
 }
 
-// PathCause leaves the path out of an error that names it already.
+// PathCause returns the cause of a path error, for messages that name the path already.
 func PathCause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -1,16 +1,18 @@
-// Package program is what all commands share of the command line: Run parses it,
-// calls the command and turns its error into a message and an exit code. Commands get a
-// Factory, which opens configuration, backends and history on first use, and work in an
-// Environment, which tests make themselves.
+// Package program runs the commands of torchx: Run parses the command line, calls the
+// command and turns its error into a message and an exit code. Commands get a Factory, which
+// opens configuration, backends and history on first use, and an Environment, which tests
+// replace.
 package program
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -23,18 +25,18 @@ import (
 	"torchx/state"
 )
 
-// agentCommand is the hidden command by which this program starts itself again,
-// detached, as the agent of one app.
+// agentCommand is the hidden command with which torchx starts itself, detached, as the agent
+// of one app.
 const agentCommand = "agent"
 
-// Definition is what the program consists of.
+// Definition lists the commands of the program.
 type Definition struct {
 	Commands func(*Factory) []*cli.Command
-	// Hidden are commands that this program calls itself with; they have no flags.
+	// Hidden are commands that torchx itself calls; they have no flags.
 	Hidden map[string]func(ctx context.Context, f *Factory, args []string) error
 }
 
-// Run is the whole program: it does what args say and returns the exit code.
+// Run runs the command that args name and returns the exit code.
 func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def Definition) (code int) {
 	if len(args) > 2 && args[1] == agentCommand {
 		if args[2] == agent.SelfTestArgument {
@@ -48,7 +50,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	if env.Exit != nil {
 		interp.GuardProcess(interp.MaxProcessHeap, func(err error) { env.Exit(f.Report(ctx, err)) })
 	}
-	interrupts.abandonBy(f.abandonWith(os.Exit))
+	interrupts.setAbandon(f.abandonWith(os.Exit))
 	defer func() {
 		if r := recover(); r != nil {
 			code = f.crash(r)
@@ -61,12 +63,12 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	return f.Report(ctx, err)
 }
 
-// openStore opens the history for an agent, which never refuses to work with it.
+// openStore opens the history for an agent, which also uses a history of a later version.
 func openStore(ctx context.Context, home string) (agent.Store, error) {
 	return state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{Agent: true})
 }
 
-// crash reports a defect of this program in one line.
+// crash reports a panic in one line and returns the exit code.
 func (f *Factory) crash(reason any) int {
 	if f.Env.Get("TORCHX_DEBUG") != "" {
 		fmt.Fprintf(f.Err, "%s\n%s", ui.OneLine(fmt.Sprint(reason)), debug.Stack())
@@ -76,7 +78,7 @@ func (f *Factory) crash(reason any) int {
 	return ExitError
 }
 
-// main parses the command line and runs the command it names.
+// main parses the command line and runs its command.
 func (f *Factory) main(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		if hidden := f.def.Hidden[args[0]]; hidden != nil {
@@ -92,7 +94,12 @@ func (f *Factory) main(ctx context.Context, args []string) error {
 	if line.Help {
 		return f.Print(HelpText(app, line.Verb, ui.TerminalWidth(f.Out)))
 	}
-	return app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
+	err = app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
+	var usage *grammar.UsageError
+	if err != nil && !errors.As(err, &usage) && slices.Equal(line.Positionals, []string{"help"}) { // `help` is not a subcommand
+		return fmt.Errorf("%w (see `torchx help %s`)", err, line.Verb)
+	}
+	return err
 }
 
 // checkEarlyBackend returns an error if flags without a command name a backend that does
@@ -112,13 +119,13 @@ func (f *Factory) checkEarlyBackend(g *grammar.Grammar, early []string) error {
 	return nil
 }
 
-// GrammarOf is the shape of the command line; behind a component, or an app to
-// rerun, everything is the component's.
+// GrammarOf returns the grammar of the command line. Words after the first positional of run
+// and rerun belong to the component.
 func GrammarOf(app *cli.App) *grammar.Grammar {
 	return grammar.New(app.Flags, app.Commands, "run", "rerun")
 }
 
-// CommandLine defines the program: its flags and its commands.
+// CommandLine returns the definition of the program: its flags and its commands.
 func (f *Factory) CommandLine() *cli.App {
 	app := &cli.App{
 		Name:                      "torchx",
@@ -130,7 +137,7 @@ func (f *Factory) CommandLine() *cli.App {
 		Writer:                    f.Out,
 		ErrWriter:                 f.Err,
 		Reader:                    f.In,
-		ExitErrHandler:            func(*cli.Context, error) {}, // run decides how the program ends
+		ExitErrHandler:            func(*cli.Context, error) {}, // Run decides how the program ends
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return Usagef("", "%v", err) },
 		Flags:                     f.globalFlags(),
 		Commands:                  f.def.Commands(f),
@@ -175,9 +182,8 @@ func (f *Factory) noCommand(c *cli.Context) error {
 	return QuietError(ExitError)
 }
 
-// wrap completes a command: no flags or sub-commands of urfave's own, --version
-// before anything else, and usage errors of our form. Its name is given with that
-// of its group: "component test".
+// wrap removes urfave's own flags and subcommands from a command, makes --version win, and
+// turns usage errors into ours. name includes the command's group: "component test".
 func (f *Factory) wrap(c *cli.Command, name string) {
 	c.HideHelp, c.HideHelpCommand = true, true
 	for _, sub := range c.Subcommands {

@@ -5,8 +5,8 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// ProjectResources returns the named resources of .torchxconfig files: those that count
-// for every command, and those of the project's root, which count in all its folders.
+// ProjectResources returns the named resources of the .torchxconfig files and of the
+// project's root, which apply in all folders of the project.
 func (f *Factory) ProjectResources() ([]config.Resource, error) {
 	conf, err := f.Config()
 	if err != nil {
@@ -19,15 +19,16 @@ func (f *Factory) ProjectResources() ([]config.Resource, error) {
 	return conf.ProjectResources(root, f.Env.Lookup)
 }
 
-// RootResources returns those that tests see: the project's own, and nothing of the user's.
+// RootResources returns the named resources that tests see: those of the project, without
+// the user's.
 func (f *Factory) RootResources() ([]specmodule.NamedResource, error) {
-	nothing := func(string) (string, bool) { return "", false }
-	list, err := config.ResourcesIn(f.ProjectRoot(), nothing)
+	noEnv := func(string) (string, bool) { return "", false }
+	list, err := config.ResourcesIn(f.ProjectRoot(), noEnv)
 	return namedResources(list), err
 }
 
-// ResourceNamesOf returns the names that the project with a root adds, for an editor;
-// none if a file cannot be read.
+// ResourceNamesOf returns the names of resources of the project at root, for an editor; none
+// if a file cannot be read.
 func (f *Factory) ResourceNamesOf(root string) []string {
 	list, err := config.ResourcesIn(root, f.Env.Lookup)
 	if err != nil {

@@ -8,13 +8,12 @@ import (
 	"torchx/runtime/secrets"
 )
 
-// SecretsHelp says in the help of a command what is hidden.
+// SecretsHelp explains hidden values in the help of a command.
 const SecretsHelp = "Values that look like secrets are shown as " + secrets.Hidden + ", unless --show-secrets is given."
 
-// SecretRules are those of the program, of $TORCHX_SECRETS and of [torchx]
-// secrets. They are never nil: a configuration that cannot be read must not
-// show what would be hidden otherwise. The error names a pattern of the user's
-// that cannot be used; the other rules hold.
+// SecretRules returns the built-in rules with those of $TORCHX_SECRETS and of [torchx]
+// secrets. They are never nil, so that an unreadable configuration reveals nothing. The
+// error names an invalid pattern; the other rules apply.
 func (f *Factory) SecretRules() (rules *secrets.Rules, bad error) {
 	origins := map[string]string{"$TORCHX_SECRETS": f.Env.Get("TORCHX_SECRETS")}
 	if conf, err := f.Config(); err == nil {
@@ -32,6 +31,6 @@ func (f *Factory) SecretRules() (rules *secrets.Rules, bad error) {
 			patterns = append(patterns, p)
 		}
 	}
-	rules, _ = secrets.New(patterns) // each is known to be good
+	rules, _ = secrets.New(patterns) // each pattern is valid
 	return rules, bad
 }

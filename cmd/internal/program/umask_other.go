@@ -2,5 +2,5 @@
 
 package program
 
-// OwnUmask does nothing where there is no umask.
+// OwnUmask does nothing on systems without a umask.
 func OwnUmask() {}

@@ -6,10 +6,9 @@ import (
 	"syscall"
 )
 
-// OwnUmask gives this program's owner the use of the files it makes: under a
-// umask that takes that away no app could be run. Nobody else gets more. It
-// goes to the replicas too.
+// OwnUmask lets the owner use the files that this program creates: no app could run under a
+// umask that forbids it. Group and others get no more rights. Replicas inherit the umask.
 func OwnUmask() {
-	old := syscall.Umask(0o077) // the only way to ask is to set it
+	old := syscall.Umask(0o077) // a umask can only be read by setting it
 	syscall.Umask(old &^ 0o700)
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Version of this program; a build from a checkout adds its revision.
+// Version is the version of torchx; a build from a checkout adds its revision.
 const Version = "0.1.0"
 
 type versionInfo struct {
 	Version  string  `json:"version"`
 	Revision *string `json:"revision"`
-	Modified bool    `json:"modified"` // built from a changed checkout
+	Modified bool    `json:"modified"` // built from a checkout with changes
 	Go       string  `json:"go"`
 	OS       string  `json:"os"`
 	Arch     string  `json:"arch"`
@@ -60,7 +60,7 @@ func readVersion() versionInfo {
 	return v
 }
 
-// versionLine begins as TorchX's version line does: `torchx-<version>`.
+// versionLine returns a line that begins like TorchX's: `torchx-<version>`.
 func versionLine() string {
 	v := readVersion()
 	line := "torchx-" + v.Version

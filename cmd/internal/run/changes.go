@@ -20,18 +20,17 @@ import (
 	"torchx/starlark/interp"
 )
 
-// sayChanges warns of what is not as it was when the app ran: files of its
-// component and variables that it reads. built is nil if the component fails now:
-// then the files that it had are read.
+// sayChanges warns about files of the component and variables it reads that changed since
+// the app ran. built is nil if the component fails now; then the recorded files are checked.
 func sayChanges(f *program.Factory, past *runner.Recorded, built *component.Result) {
 	modules, env, err := past.Inputs()
 	if err != nil {
-		f.Warn("whether the component of %s has changed is not known: its record cannot be read", past.Ref.Handle())
+		f.Warn("changes of the component of %s are unknown: its record cannot be read", past.Ref.Handle())
 		return
 	}
 	files := runner.ModuleChanges(modules, modulesNow(f, modules, built), past.Cwd)
 	if len(files) > 0 {
-		f.Warn("changed since %s ran: %s (--recorded runs the app as it was)", past.Ref.Handle(), strings.Join(files, ", "))
+		f.Warn("changed since %s ran: %s (--recorded runs the app as it was recorded)", past.Ref.Handle(), strings.Join(files, ", "))
 	}
 	if built == nil {
 		return
@@ -46,13 +45,13 @@ func sayChanges(f *program.Factory, past *runner.Recorded, built *component.Resu
 	recorded, err := planning.ReadRecorded(past.Request)
 	image, imageErr := f.Image()
 	if err == nil && imageErr == nil && recorded.Image != "" && image != recorded.Image && past.UsesImage(recorded.Image) {
-		f.Warn("torchx.IMAGE changed since %s ran: it was %s, it is %s", past.Ref.Handle(), recorded.Image, image)
+		f.Warn("torchx.IMAGE changed since %s ran (was %s, now %s)", past.Ref.Handle(), recorded.Image, image)
 	}
 }
 
-// sayResourceChanges warns of roles that get another resource although the component
-// and its arguments are the same: then what a name of the project stands for changed.
-// The record has the values, not the names: a section is named by what it says now.
+// sayResourceChanges warns about roles that get another resource although the component and
+// its arguments are the same: then a named resource of the project changed. The record has
+// values, not names, so sections are found by their current values.
 func sayResourceChanges(f *program.Factory, past *runner.Recorded, built *component.Result) {
 	var changed, sections []string
 	for i := range built.App.Roles {
@@ -69,15 +68,15 @@ func sayResourceChanges(f *program.Factory, past *runner.Recorded, built *compon
 	if slices.Sort(sections); len(sections) == 0 {
 		sections = []string{"[resource:...] of .torchxconfig"}
 	}
-	f.Warn("what %s says changed since %s ran: role %s gets another resource (see torchx diff %s)",
+	f.Warn("%s changed since %s ran: role %s gets another resource (see `torchx diff %s`)",
 		strings.Join(slices.Compact(sections), " or "), past.Ref.Handle(), strings.Join(changed, ", "), past.Ref.Handle())
 }
 
-// sectionsOf lists the sections of the project that define a resource so.
+// sectionsOf returns the sections of the project that define the resource.
 func sectionsOf(f *program.Factory, want spec.Resource) []string {
 	named, err := f.ProjectResources()
 	if err != nil {
-		return nil // the component was built with them, so that this has been said
+		return nil // building the component has reported the error
 	}
 	var list []string
 	for _, n := range named {
@@ -88,14 +87,14 @@ func sectionsOf(f *program.Factory, want spec.Resource) []string {
 	return list
 }
 
-// sameJSON reports whether two values are written alike: nil and empty maps are.
+// sameJSON reports whether two values have the same JSON, as nil and empty maps have.
 func sameJSON(a, b any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// modulesNow returns the files of the component as they are now.
+// modulesNow returns the current files of the component.
 func modulesNow(f *program.Factory, modules []runner.Module, built *component.Result) []runner.Module {
 	if built == nil {
 		return runner.ReadModules(modules, func(m runner.Module) ([]byte, error) { return readModule(f, m, modules) })
@@ -118,7 +117,7 @@ func readModule(f *program.Factory, m runner.Module, all []runner.Module) ([]byt
 	return f.ReadModule(cmp.Or(runner.ModulesRoot(all), f.ProjectRoot()), library, name)
 }
 
-// envChanges describes variables that differ, with their values unless those are secrets.
+// envChanges describes variables that changed, with their values unless they are secrets.
 func envChanges(f *program.Factory, changes []runner.EnvChange) []string {
 	rules, _ := f.SecretRules()
 	show := func(name string, value *string) string {
@@ -132,13 +131,13 @@ func envChanges(f *program.Factory, changes []runner.EnvChange) []string {
 		was, now := show(c.Name, c.Was), show(c.Name, c.Now)
 		switch {
 		case c.Now == nil:
-			described = append(described, fmt.Sprintf("%s (was %s, is not set or not read)", c.Name, was))
+			described = append(described, fmt.Sprintf("%s (was %s, now not set or not read)", c.Name, was))
 		case c.Was == nil:
-			described = append(described, fmt.Sprintf("%s (was not set or not read, is %s)", c.Name, now))
+			described = append(described, fmt.Sprintf("%s (was not set or not read, now %s)", c.Name, now))
 		case now == secrets.Hidden:
 			described = append(described, c.Name)
 		default:
-			described = append(described, fmt.Sprintf("%s (was %s, is %s)", c.Name, was, now))
+			described = append(described, fmt.Sprintf("%s (was %s, now %s)", c.Name, was, now))
 		}
 	}
 	return described

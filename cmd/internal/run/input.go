@@ -6,28 +6,28 @@ import (
 )
 
 const (
-	// maxRequest bounds what is read from stdin or a file, in bytes.
+	// maxRequest bounds the size of a request on stdin or in a file, in bytes.
 	maxRequest = 64 << 20
-	// maxValues bounds the values of a JSON text: two bytes may become a struct of 1 KB. The
+	// maxValues bounds the values of a JSON text: two bytes may become a struct of 1 KB. A
 	// plan of 10,000 replicas has a million.
 	maxValues = 3_000_000
 )
 
-// readLimited reads JSON of a limited size.
+// readLimited reads JSON within maxRequest and maxValues.
 func readLimited(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRequest+1))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(data) > maxRequest:
-		return nil, fmt.Errorf("it is over %d MiB", maxRequest>>20)
+		return nil, fmt.Errorf("larger than %d MiB", maxRequest>>20)
 	case countValues(data) > maxValues:
-		return nil, fmt.Errorf("it has more than %d JSON values", maxValues)
+		return nil, fmt.Errorf("more than %d JSON values", maxValues)
 	}
 	return data, nil
 }
 
-// countValues returns about how many values a JSON text has, valid or not.
+// countValues estimates the number of values in a JSON text, valid or not.
 func countValues(data []byte) (n int) {
 	inString := false
 	for i := 0; i < len(data); i++ {

@@ -33,17 +33,17 @@ type runRequest struct {
 	ComponentArgsStr []string       `json:"component_args_str"` // as on the command line; they win
 }
 
-// onlyStdin refuses other options beside --stdin: two sources of one value.
+// onlyStdin returns a usage error for options that the JSON of --stdin sets, too.
 func onlyStdin(c *cli.Context) error {
 	for _, name := range c.LocalFlagNames() {
 		switch name {
 		case "stdin", "dryrun", "dry-run", "json", "queue":
 			continue
 		}
-		return program.Usagef("run", "%s cannot be used with --stdin: put it into the JSON", grammar.Spelling(name))
+		return program.Usagef("run", "%s cannot be used with --stdin (put it into the JSON)", grammar.Spelling(name))
 	}
 	if c.NArg() > 0 {
-		return program.Usagef("run", "a component cannot be named with --stdin: put it into the JSON as component_name")
+		return program.Usagef("run", "a component cannot be named with --stdin (put it into the JSON as component_name)")
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func parseRunRequest(data []byte) (*runRequest, error) {
 	return req, nil
 }
 
-// requestFields are the fields of a runRequest, those that must be there first.
+// requestFields are the fields of a runRequest, the required ones first.
 var requestFields = []string{
 	"component_name", "scheduler", "scheduler_args",
 	"scheduler_cfg", "dryrun", "wait", "log", "workspace", "parent_run_id", "tee_logs", "component_args", "component_args_str",
@@ -106,7 +106,7 @@ func checkFields(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// jsonProblem says what is wrong with JSON text, and in which line.
+// jsonProblem describes an error in JSON text, with its line.
 func jsonProblem(err error, data []byte) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -120,7 +120,7 @@ func jsonProblem(err error, data []byte) string {
 	case errors.As(err, &kind) && kind.Field != "":
 		return fmt.Sprintf("line %d: field %q is a %s, expected %s", lineAt(data, kind.Offset), kind.Field, kind.Value, jsonType(kind.Type.String()))
 	case errors.As(err, &kind):
-		return "it holds: " + kind.Value
+		return "want an object, got " + kind.Value
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
@@ -129,7 +129,7 @@ func lineAt(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n"))
 }
 
-// jsonType names a Go type as JSON calls it.
+// jsonType returns the JSON name of a Go type.
 func jsonType(goType string) string {
 	switch {
 	case strings.HasPrefix(goType, "map"):
@@ -142,7 +142,7 @@ func jsonType(goType string) string {
 	return "a string"
 }
 
-// options joins scheduler_args and scheduler_cfg.
+// options returns scheduler_cfg overridden by scheduler_args.
 func (r *runRequest) options() map[string]any {
 	all := map[string]any{}
 	maps.Copy(all, r.SchedulerCfg)

@@ -40,7 +40,7 @@ func NewRerun(f *program.Factory) *cli.Command {
 			o.hasTTY = c.IsSet("tty")
 			o.Inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {
-				return program.Usagef("rerun", "missing HANDLE")
+				return program.Missing(c, "HANDLE")
 			}
 			if err := o.check(); err != nil {
 				return err
@@ -52,11 +52,11 @@ func NewRerun(f *program.Factory) *cli.Command {
 
 func rerun(ctx context.Context, f *program.Factory, o options, text string, exact bool) error {
 	o.TTY = o.follow.Tty.On
-	past, err := planning.Past(ctx, f, text)
+	past, err := planning.PastApp(ctx, f, text)
 	if err != nil {
 		return err
 	}
-	if f, o.Options, err = planning.Again(f, o.Options, past); err != nil {
+	if f, o.Options, err = planning.RerunOptions(f, o.Options, past); err != nil {
 		return err
 	}
 	if !o.hasTTY {
@@ -74,10 +74,10 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, f, planned, o)
+	return execute(ctx, f, planned, o)
 }
 
-// planAgain plans what the component returns now, or the recorded app itself.
+// planAgain plans what the component returns now, or the recorded app if exact is set.
 func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded, exact bool) (*runner.Planned, error) {
 	if err := planning.Check(f, o.Options); err != nil {
 		return nil, err
@@ -120,13 +120,13 @@ func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *con
 	return q, nil
 }
 
-// planRecorded takes the app as it was, whatever its component returns now.
+// planRecorded plans the app as it was recorded, whatever its component returns now.
 func planRecorded(f *program.Factory, o options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
 	if len(o.Inputs.Args) > 0 {
 		if past.Evaluated() {
-			return nil, program.Usagef("rerun", "--recorded runs the app as it was: arguments cannot be changed with it")
+			return nil, program.Usagef("rerun", "--recorded runs the app as it was recorded: arguments cannot be changed")
 		}
-		return nil, program.Usagef("rerun", "%s was not made by a component but submitted from a file, so it has no arguments to change", past.Ref.Handle())
+		return nil, program.Usagef("rerun", "%s was submitted from a file, not made by a component: it has no arguments to change", past.Ref.Handle())
 	}
 	q, err := planning.RecordedRequest(f, o.Options, conf, past)
 	if err != nil {

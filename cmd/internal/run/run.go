@@ -1,5 +1,5 @@
-// Package run has the commands that submit apps: run, rerun and submit. Package planning
-// works out the plan, package follow stays with the app.
+// Package run implements the commands that submit apps: run, rerun and submit. Package
+// planning makes the plan, package follow submits it and follows the app.
 package run
 
 import (
@@ -19,7 +19,7 @@ import (
 	"torchx/starlark/component"
 )
 
-// options are those of `run` and `rerun`.
+// options are the flags of `run` and `rerun`.
 type options struct {
 	planning.Options
 	dryrun bool
@@ -40,7 +40,7 @@ func NewRun(f *program.Factory) *cli.Command {
 			"torchx run utils.echo --msg hello\n" +
 			"torchx run -d utils.sh sleep 60\n" +
 			"torchx run --env LR=0.1 utils.sh -c 'echo $LR'\n" +
-			"torchx run train.train --script train.py\n" +
+			"torchx run dist.ddp -j 1x2\n" +
 			"torchx run --tty utils.sh -c 'exec python3'\n" +
 			"torchx run --dryrun -b kubernetes utils.echo --msg hello",
 		Description: "Run a component: a built-in one (`torchx builtins`), MODULE.FUNCTION of the folder components, or FILE.star:FUNCTION. " +
@@ -69,8 +69,8 @@ func NewRun(f *program.Factory) *cli.Command {
 	}
 }
 
-// splitComponent returns the component and its arguments. Words that begin with an option
-// (behind --) are arguments of the component of [cli:run], as in TorchX.
+// splitComponent returns the component and its arguments. If the first word is an option
+// (after --), all words are arguments of the component of [cli:run], as in TorchX.
 func splitComponent(words []string) (name string, args []string) {
 	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
 		return "", words
@@ -78,14 +78,14 @@ func splitComponent(words []string) (name string, args []string) {
 	return words[0], words[1:]
 }
 
-// runFlags are the flags that `run` and `rerun` share.
+// runFlags returns the flags that `run` and `rerun` share.
 func runFlags(o *options, env, tags *cli.StringSlice, where string) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),
 		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print what would be submitted, and submit nothing", Destination: &o.dryrun},
 		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: print JSON for torchx submit", Destination: &o.json},
-		&cli.StringSliceFlag{Name: "env", Aliases: []string{"e"}, Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
+		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that requests no resources", Destination: &o.Strict},
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to add to the image of the first role, or several: {FOLDER: TARGET, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
 		&cli.StringSliceFlag{Name: "tag", Usage: "label the run with `KEY[=VALUE]` (repeatable; see torchx tag)", Destination: tags},
@@ -94,10 +94,10 @@ func runFlags(o *options, env, tags *cli.StringSlice, where string) []cli.Flag {
 	}, follow.Flags(&o.follow)...)
 }
 
-// check refuses flags that make no sense together.
+// check returns a usage error for flags that exclude each other.
 func (o *options) check() error {
 	if o.json && !o.dryrun {
-		return program.Usagef(o.Command, "--json goes with --dryrun only")
+		return program.Usagef(o.Command, "--json needs --dryrun")
 	}
 	return o.follow.Check(o.Command)
 }
@@ -124,12 +124,12 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, f, planned, o)
+	return execute(ctx, f, planned, o)
 }
 
-// carryOut prints the plan in a dry run and submits it otherwise.
-func carryOut(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
-	sayPlanned(f, planned)
+// execute prints the plan of a dry run; otherwise it submits the plan and follows the app.
+func execute(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
+	printNotes(f, planned)
 	if o.dryrun && o.follow.Tty.On {
 		if err := follow.CheckTerminal(f, "run", planned); err != nil {
 			return err
@@ -144,20 +144,20 @@ func carryOut(ctx context.Context, f *program.Factory, planned *runner.Planned, 
 	return follow.SubmitPlanned(ctx, f, planned, o.follow)
 }
 
-// applyConfig fills in the component and the workspace that were not given from [cli:run].
+// applyConfig sets the component and the workspace from [cli:run] if they are not given.
 func (o *options) applyConfig(conf *config.Config) error {
 	defaults := conf.Cli("run")
 	if text, ok := defaults["workspace"]; ok && !o.HasWorkspace {
 		o.Workspace, o.HasWorkspace = text, true
 	}
 	if o.Component = cmp.Or(o.Component, defaults["component"]); o.Component == "" {
-		return program.Usagef("run", "missing COMPONENT: `torchx builtins` lists those there are, FILE.star:FUNCTION is one of your own")
+		return program.Usagef("run", "missing COMPONENT: `torchx component list` lists the components, FILE.star:FUNCTION names one in a file")
 	}
 	return nil
 }
 
-// sayPlanned prints what planning has to say to people.
-func sayPlanned(f *program.Factory, p *runner.Planned) {
+// printNotes prints the warnings and notes of a plan.
+func printNotes(f *program.Factory, p *runner.Planned) {
 	for _, w := range p.Warnings {
 		f.Warn("%s", w)
 	}
@@ -166,7 +166,7 @@ func sayPlanned(f *program.Factory, p *runner.Planned) {
 	}
 }
 
-// printPlan is the output of a dry run.
+// printPlan prints the output of a dry run.
 func printPlan(f *program.Factory, p *runner.Planned, asJSON bool) error {
 	if asJSON {
 		return f.PrintJSON(p)

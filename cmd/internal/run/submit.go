@@ -39,7 +39,7 @@ func NewSubmit(f *program.Factory) *cli.Command {
 				return err
 			}
 			if following.Tty.On && file == "-" && !following.Detach {
-				return program.Usagef("submit", "--tty needs stdin for the terminal: put the plan into a file")
+				return program.Usagef("submit", "--tty needs stdin for the terminal (put the plan into a file)")
 			}
 			return submit(c.Context, f, file, backend, following)
 		},
@@ -70,7 +70,7 @@ func submit(ctx context.Context, f *program.Factory, file, backend string, follo
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
-	sayPlanned(f, planned)
+	printNotes(f, planned)
 	return follow.SubmitPlanned(ctx, f, planned, following)
 }
 
@@ -82,7 +82,7 @@ func planName(file string) string {
 }
 
 // openPlan opens a plan. A shell's <(…) names a pipe of this process, which is read like
-// standard input.
+// stdin.
 func openPlan(path string) (*os.File, error) {
 	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin" {
 		return os.Open(path)

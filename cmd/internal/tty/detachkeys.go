@@ -7,11 +7,11 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// DefaultDetachKeys are docker's.
+// DefaultDetachKeys are docker's detach keys.
 const DefaultDetachKeys = "ctrl-p,ctrl-q"
 
-// ParseDetachKeys reads docker's format: keys separated by commas, each one a
-// single character, DEL, or ctrl- and a letter or one of @ [ \ ] ^ _.
+// ParseDetachKeys parses docker's notation: keys separated by commas, each a single
+// character, DEL, or ctrl- with a letter or one of @ [ \ ] ^ _.
 func ParseDetachKeys(text string) ([]byte, error) {
 	if text == "" {
 		text = DefaultDetachKeys
@@ -27,13 +27,13 @@ func ParseDetachKeys(text string) ([]byte, error) {
 		case isCtrl && len(name) == 1 && (name[0] >= 'a' && name[0] <= 'z' || strings.Contains(`@[\]^_`, name)):
 			keys = append(keys, name[0]&0x1f)
 		default:
-			return nil, fmt.Errorf("unknown key %s: keys are separated by commas, each a character, DEL, or ctrl- and one of a-z @ [ \\ ] ^ _", ui.QuoteWord(key))
+			return nil, fmt.Errorf("unknown key %s: want keys separated by commas, each a character, DEL, or ctrl- with one of a-z @ [ \\ ] ^ _", ui.QuoteWord(key))
 		}
 	}
 	return keys, nil
 }
 
-// KeyNames returns the detach keys as messages write them.
+// KeyNames returns the detach keys for messages.
 func KeyNames(text string) string {
 	if text == "" {
 		text = DefaultDetachKeys
@@ -41,14 +41,14 @@ func KeyNames(text string) string {
 	return strings.ReplaceAll(text, ",", " ")
 }
 
-// DetachKeys finds a sequence of keys in what is typed.
+// DetachKeys finds the detach keys in typed input.
 type DetachKeys struct {
 	Keys []byte
-	Held int // how many of them were typed last, and not passed on
+	Held int // how many of them are held back as the possible start of the sequence
 }
 
-// Feed takes what was typed and returns what is to be passed on, and whether the
-// keys were typed: then what comes after them is dropped.
+// Feed returns the part of typed to forward, and whether it contains the detach keys. Input
+// after the keys is dropped.
 func (d *DetachKeys) Feed(typed []byte) (pass []byte, found bool) {
 	for _, c := range typed {
 		for d.Held > 0 && c != d.Keys[d.Held] {
@@ -66,7 +66,8 @@ func (d *DetachKeys) Feed(typed []byte) (pass []byte, found bool) {
 	return pass, false
 }
 
-// fallBack lets go of as few keys as make the rest the beginning of the sequence.
+// fallBack releases as few held keys as possible, so that the others are a prefix of the
+// sequence.
 func (d *DetachKeys) fallBack() []byte {
 	held := d.Keys[:d.Held]
 	for n := 1; n <= len(held); n++ {
@@ -78,7 +79,7 @@ func (d *DetachKeys) fallBack() []byte {
 	return nil
 }
 
-// Flush returns the keys that are held back.
+// Flush returns and releases the held keys.
 func (d *DetachKeys) Flush() []byte {
 	held := d.Keys[:d.Held]
 	d.Held = 0

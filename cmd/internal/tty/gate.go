@@ -15,7 +15,7 @@ type Gate struct {
 	err  error // of every write, once it is set
 }
 
-// NewGate returns an open gate before w.
+// NewGate returns an open gate that writes to w.
 func NewGate(w io.Writer) *Gate {
 	g := &Gate{w: w}
 	g.cond = sync.NewCond(&g.mu)
@@ -35,7 +35,7 @@ func (g *Gate) Write(p []byte) (int, error) {
 	return g.w.Write(p)
 }
 
-// Close makes writes wait until Open.
+// Close makes writes wait for Open.
 func (g *Gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,7 +50,7 @@ func (g *Gate) Open() {
 	g.cond.Broadcast()
 }
 
-// Fail makes all writes return err, those that wait too.
+// Fail makes all writes return err, including those that wait.
 func (g *Gate) Fail(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

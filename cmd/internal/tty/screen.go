@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Screen is a writer for messages beside the output of an app's terminal: while
-// the user's terminal is in raw mode, a newline needs a carriage return.
+// Screen writes messages to a terminal that also shows an app's terminal. In raw mode a
+// newline needs a carriage return.
 type Screen struct {
 	W io.Writer
 
@@ -15,7 +15,7 @@ type Screen struct {
 	raw bool
 }
 
-// SetRaw turns carriage returns on or off.
+// SetRaw sets whether newlines get carriage returns.
 func (s *Screen) SetRaw(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,24 +9,23 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// ScreenModes follows what a program does to the screen it is shown on: the
-// "private modes" of xterm (ESC [ ? N h and l), such as the second screen (1049),
-// the reports of the mouse (1000 and others) or marked pastes (2004). Who leaves a
-// program takes them back, or the shell would be left with them.
+// ScreenModes tracks the xterm private modes that a program sets (ESC [ ? N h and l), such
+// as the alternate screen (1049), mouse reports (1000 and others) and bracketed paste
+// (2004). A client that detaches resets them for the shell.
 type ScreenModes struct {
-	on  map[string]bool // as the program set them
-	seq []byte          // of a sequence that is not over, what follows ESC
-	in  bool            // within a sequence
+	on  map[string]bool // modes that the program set or reset
+	seq []byte          // what follows ESC in an incomplete sequence
+	in  bool            // seq is incomplete
 }
 
-// Modes that are on until a program turns them off: wrapping, and the cursor.
-var modesOnAtFirst = []string{"7", "25"}
+// defaultModes are on until a program turns them off: wrapping and the cursor.
+var defaultModes = []string{"7", "25"}
 
-// maxSequence bounds what is taken for a sequence.
+// maxSequence bounds the length of a sequence, in bytes.
 const maxSequence = 32
 
-// See looks at output.
-func (m *ScreenModes) See(p []byte) {
+// Observe reads the modes that output sets.
+func (m *ScreenModes) Observe(p []byte) {
 	for _, c := range p {
 		switch {
 		case c == 0x1b:
@@ -58,11 +57,11 @@ func (m *ScreenModes) set(seq string, how byte) {
 	}
 }
 
-// Undo is what to write to have the screen as it was.
-func (m *ScreenModes) Undo() string {
+// Reset returns the sequences that reset the modes.
+func (m *ScreenModes) Reset() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.on)) {
-		first := slices.Contains(modesOnAtFirst, name)
+		first := slices.Contains(defaultModes, name)
 		if m.on[name] == first {
 			continue
 		}

@@ -22,9 +22,9 @@ func TestScreenModes(t *testing.T) {
 		for _, size := range []int{1, 3, 1000} {
 			var m ScreenModes
 			for left := []byte(shown); len(left) > 0; left = left[min(size, len(left)):] {
-				m.See(left[:min(size, len(left))])
+				m.Observe(left[:min(size, len(left))])
 			}
-			if got := m.Undo(); got != want {
+			if got := m.Reset(); got != want {
 				t.Errorf("%q by %d: %q, want %q", shown, size, got, want)
 			}
 		}

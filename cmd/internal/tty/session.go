@@ -16,32 +16,32 @@ import (
 )
 
 const (
-	// tailBytes of existing output are shown first: a large screen of colored text.
+	// tailBytes of existing output are printed first: a large screen of colored text.
 	tailBytes = 8 << 10
-	// maxLag is how many bytes a screen may be behind: after the end of a flood its rest
-	// is not worth waiting for.
+	// maxLag is how many bytes a screen may lag behind the output. More is skipped: a user
+	// does not wait for the rest of a flood.
 	maxLag = 8 << 20
-	// keyTimeout is how long the first detach key waits for the second; then both go to
-	// the program.
+	// keyTimeout is how long the first detach key waits for the second before it is sent
+	// to the program.
 	keyTimeout = 500 * time.Millisecond
-	// redrawTime is how long the terminal has another size, so that a program draws again.
+	// redrawTime is how long the terminal has another size, which makes programs redraw.
 	redrawTime = 50 * time.Millisecond
-	// resizeInterval is after what time input sets the size again: the size of the most
-	// recently used client counts.
+	// resizeInterval is how often input sets the size again: the most recently used client
+	// determines it.
 	resizeInterval = time.Second
-	// maxTypeAhead is how many reads of input wait for a program that does not read, while
-	// the detach keys still work.
+	// maxTypeAhead is how many reads of input are queued for a program that does not read;
+	// meanwhile the detach keys still work.
 	maxTypeAhead = 4096
 )
 
-// SessionConfig says what a session connects.
+// SessionConfig configures a session.
 type SessionConfig struct {
 	Console    *ui.Console
-	Out        io.Writer // where the app's output goes
-	Screen     *Screen   // where messages go
+	Out        io.Writer // gets the app's output
+	Screen     *Screen   // gets messages
 	DetachKeys string    // "" is DefaultDetachKeys
-	Handle     string    // of the app, for messages
-	Attached   bool      // to a running app, not its first client
+	Handle     string    // the app's handle, for messages
+	Attached   bool      // the app has had a client before
 	Detach     func()    // called when the detach keys are typed; it ends the session's context
 }
 
@@ -49,16 +49,16 @@ type SessionConfig struct {
 type session struct {
 	SessionConfig
 	conn    backend.Terminal
-	window  *os.File // whose size the app's terminal has; nil if there is none
+	window  *os.File // determines the size of the app's terminal; nil without a terminal
 	input   *os.File // a terminal in raw mode; nil if input is not a terminal
 	restore func() error
 	resized time.Time
 
 	modes    ScreenModes
-	lastByte byte // of the output
+	lastByte byte // of the output so far
 }
 
-// OutputOptions returns which of the output a session on out shows.
+// OutputOptions returns which output of the app a session on out gets.
 func OutputOptions(out io.Writer, all bool) backend.TerminalOptions {
 	o := backend.TerminalOptions{All: all, Tail: tailBytes}
 	if ui.IsTerminal(out) {
@@ -67,8 +67,8 @@ func OutputOptions(out io.Writer, all bool) backend.TerminalOptions {
 	return o
 }
 
-// RunSession shows the output of conn and forwards input until the app has ended or ctx
-// is canceled. It closes conn.
+// RunSession copies the output of conn and forwards input until the app has ended or ctx is
+// canceled. It closes conn.
 func RunSession(ctx context.Context, conn backend.Terminal, c SessionConfig) (err error) {
 	s := &session{SessionConfig: c, conn: conn, restore: func() error { return nil }}
 	s.window = FirstTerminal(c.Out, c.Console.In, c.Console.Out, c.Screen.W)
@@ -78,11 +78,11 @@ func RunSession(ctx context.Context, conn backend.Terminal, c SessionConfig) (er
 	}
 	defer func() { err = errors.Join(err, s.restoreScreen()) }()
 	ctx, stop := context.WithCancel(ctx)
-	var others sync.WaitGroup
-	defer others.Wait()
+	var workers sync.WaitGroup
+	defer workers.Wait()
 	defer conn.Close() // ends a blocked write of input
 	defer stop()
-	s.start(ctx, &others)
+	s.start(ctx, &workers)
 	return s.copyOutput(ctx)
 }
 
@@ -92,10 +92,10 @@ func (s *session) takeTerminal() error {
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return nil
 	}
-	s.Console.Say("%s detaches, the app goes on then", KeyNames(s.DetachKeys))
+	s.Console.Say("%s detaches and leaves the app running", KeyNames(s.DetachKeys))
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
-		return fmt.Errorf("set the terminal up: %w", err)
+		return fmt.Errorf("set up the terminal: %w", err)
 	}
 	s.input = in
 	s.Screen.SetRaw(true)
@@ -106,31 +106,31 @@ func (s *session) takeTerminal() error {
 	return nil
 }
 
-// restoreScreen leaves the screen as the shell expects it.
+// restoreScreen resets the screen modes and ends an incomplete line.
 func (s *session) restoreScreen() error {
 	text := ""
 	if ui.IsTerminal(s.Out) {
-		text = s.modes.Undo()
+		text = s.modes.Reset()
 	}
 	if s.lastByte != '\n' && s.lastByte != 0 {
 		text += "\r\n"
 	}
-	_, _ = io.WriteString(s.Out, text) // it may be closed
+	_, _ = io.WriteString(s.Out, text) // the terminal may be closed
 	return s.restore()
 }
 
-// start starts what runs beside copying the output.
-func (s *session) start(ctx context.Context, others *sync.WaitGroup) {
+// start starts forwarding input and sizes.
+func (s *session) start(ctx context.Context, workers *sync.WaitGroup) {
 	if s.window != nil {
-		others.Go(func() { defer s.restoreOnPanic(); s.syncSize(ctx) })
+		workers.Go(func() { defer s.restoreOnPanic(); s.syncSize(ctx) })
 	}
 	typed, passed := make(chan []byte), make(chan []byte, 1)
 	if s.input != nil {
 		passed = make(chan []byte, maxTypeAhead)
 	}
-	go s.readInput(ctx, typed) // a blocked read never returns: the process ends it
-	others.Go(func() { defer s.restoreOnPanic(); s.watchKeys(ctx, typed, passed) })
-	others.Go(func() { defer s.restoreOnPanic(); s.forwardInput(ctx, passed) })
+	go s.readInput(ctx, typed) // a blocked read ends with the process
+	workers.Go(func() { defer s.restoreOnPanic(); s.watchKeys(ctx, typed, passed) })
+	workers.Go(func() { defer s.restoreOnPanic(); s.forwardInput(ctx, passed) })
 }
 
 // restoreOnPanic restores the terminal before a panic ends the program.
@@ -154,7 +154,7 @@ func (s *session) syncSize(ctx context.Context) {
 		}
 	}
 	for {
-		_ = s.conn.Resize(SizeOf(s.window)) // an app that has ended needs none
+		_ = s.conn.Resize(SizeOf(s.window)) // fails if the app has ended
 		select {
 		case <-ctx.Done():
 			return
@@ -181,7 +181,7 @@ func (s *session) readInput(ctx context.Context, typed chan<- []byte) {
 	}
 }
 
-// watchKeys passes on what is typed up to the detach keys.
+// watchKeys passes typed input on, up to the detach keys.
 func (s *session) watchKeys(ctx context.Context, typed <-chan []byte, passed chan<- []byte) {
 	defer close(passed)
 	keys, _ := ParseDetachKeys(s.DetachKeys) // the flag was checked
@@ -222,7 +222,7 @@ func (s *session) watchKeys(ctx context.Context, typed <-chan []byte, passed cha
 	}
 }
 
-// forwardInput sends what was typed until the app has ended.
+// forwardInput sends typed input until the app has ended.
 func (s *session) forwardInput(ctx context.Context, passed <-chan []byte) {
 	for p := range passed {
 		if s.input != nil && time.Since(s.resized) > resizeInterval {
@@ -233,13 +233,13 @@ func (s *session) forwardInput(ctx context.Context, passed <-chan []byte) {
 			return
 		}
 	}
-	// The end of an attached client's input leaves the app as it is.
+	// An attached client's EOF does not reach the app.
 	if ctx.Err() == nil && !s.Attached {
 		_ = s.conn.CloseInput()
 	}
 }
 
-// copyOutput shows what the app writes.
+// copyOutput writes the app's output to Out.
 func (s *session) copyOutput(ctx context.Context) error {
 	attempt := -1
 	for {
@@ -251,23 +251,23 @@ func (s *session) copyOutput(ctx context.Context) error {
 			return err
 		}
 		if attempt >= 0 && o.Attempt != attempt {
-			s.notice("attempt %d of the replica begins", o.Attempt)
+			s.notice("attempt %d of the replica starts", o.Attempt)
 		}
 		attempt = o.Attempt
 		if o.Skipped > 0 {
-			s.notice("%s are not shown here: torchx log %s", ui.BytesText(o.Skipped), s.Handle)
+			s.notice("%s skipped: see `torchx log %s`", ui.BytesText(o.Skipped), s.Handle)
 		}
-		s.modes.See(o.Data)
+		s.modes.Observe(o.Data)
 		if len(o.Data) > 0 {
 			s.lastByte = o.Data[len(o.Data)-1]
 		}
 		if _, err := s.Out.Write(o.Data); err != nil {
-			return fmt.Errorf("show the terminal: %w", err)
+			return fmt.Errorf("read the terminal: %w", err)
 		}
 	}
 }
 
-// notice prints a message on a line of its own.
+// notice prints a message on its own line.
 func (s *session) notice(format string, args ...any) {
 	if s.lastByte != '\n' && s.lastByte != 0 {
 		_, _ = io.WriteString(s.Out, "\r\n")

@@ -1,6 +1,6 @@
-// Package tty has what sitting at a terminal needs: its size, keys that detach, the
-// screen modes that a program leaves behind, and writers that add carriage returns or
-// hold output back.
+// Package tty connects the user's terminal with an app's terminal (RunSession). It has the
+// parts of that: terminal sizes, detach keys, screen modes that a program leaves behind, and
+// writers that add carriage returns or block.
 package tty
 
 import (
@@ -12,10 +12,10 @@ import (
 	"torchx/runtime/backend"
 )
 
-// DetachedSize is the size of an app's terminal that is not shown on another.
+// DetachedSize is the size of an app's terminal without a client.
 var DetachedSize = backend.TerminalSize{Rows: 24, Cols: 80}
 
-// FirstTerminal returns the first of some streams that is a terminal, nil for none.
+// FirstTerminal returns the first stream that is a terminal, nil if none is.
 func FirstTerminal(streams ...any) *os.File {
 	for _, s := range streams {
 		if f, ok := s.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -25,7 +25,7 @@ func FirstTerminal(streams ...any) *os.File {
 	return nil
 }
 
-// SizeOf returns the size of a terminal, DetachedSize for nil or if it is not known.
+// SizeOf returns the size of a terminal, DetachedSize if f is nil or the size is unknown.
 func SizeOf(window *os.File) backend.TerminalSize {
 	if window == nil {
 		return DetachedSize
@@ -37,7 +37,7 @@ func SizeOf(window *os.File) backend.TerminalSize {
 	return backend.TerminalSize{Rows: uint16(rows), Cols: uint16(cols)}
 }
 
-// IsTerminalInput reports whether r is a terminal to read answers from.
+// IsTerminalInput reports whether r is a terminal.
 func IsTerminalInput(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/brief"
 	"torchx/runtime/secrets"
 )
 
@@ -88,11 +89,24 @@ const maxLine = 4096
 // Line prints one line on stderr: control characters escaped, secrets hidden, at most maxLine
 // bytes.
 func (c *Console) Line(mark, text string) {
-	text = OneLine(c.Masked(text))
-	if len(text) > maxLine {
+	text = shorten(OneLine(c.Masked(text)))
+	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, text) // an error of stderr cannot be reported
+}
+
+// shorten returns a text of at most maxLine bytes. It shortens words first: the remedy at the
+// end of a message stays.
+func shorten(text string) string {
+	if len(text) <= maxLine {
+		return text
+	}
+	words := strings.Split(text, " ")
+	for i := range words {
+		words[i] = brief.Text(words[i])
+	}
+	if text = strings.Join(words, " "); len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
 	}
-	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, text) // an error of stderr cannot be reported
+	return text
 }
 
 // Print writes to stdout.

@@ -25,11 +25,14 @@ func (t *Table) Fit(width int, spare ...string) {
 		if t.Width() <= width {
 			return
 		}
-		t.drop(slices.Index(t.Header, name))
+		t.Drop(name)
 	}
 }
 
-// DropEmpty leaves out the columns that have no text in any row.
+// Drop removes a column, if the table has it.
+func (t *Table) Drop(name string) { t.drop(slices.Index(t.Header, name)) }
+
+// DropEmpty removes the columns that have no text in any row.
 func (t *Table) DropEmpty() {
 	for column := len(t.Header) - 1; column >= 0; column-- {
 		if !slices.ContainsFunc(t.Rows, func(r []Cell) bool { return column < len(r) && r[column].Text != "" }) {

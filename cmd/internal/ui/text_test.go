@@ -36,8 +36,13 @@ func TestLineIsBounded(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	c := NewConsole(Streams{Err: &out})
-	c.SayError(strings.Repeat("ä", 1<<20))
-	if got := out.String(); len(got) > maxLine+100 || !strings.HasSuffix(got, "ä…\n") {
+	c.SayError("unknown option " + strings.Repeat("x", 1<<20) + " (see torchx runopts)")
+	if got := out.String(); len(got) > 200 || !strings.HasSuffix(got, "xxx… (see torchx runopts)\n") {
+		t.Errorf("got %.300q, want a short word and the remedy", got)
+	}
+	out.Reset()
+	c.SayError(strings.Repeat("ä ", 1<<20))
+	if got := out.String(); len(got) > maxLine+100 || !strings.HasSuffix(got, "…\n") {
 		t.Errorf("got %d bytes that end with %q, want at most %d", len(got), got[len(got)-8:], maxLine)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// got is the name that a fetched branch or tag has in our own repository.
-const got = "refs/torchx/got"
+// fetchedRef is the local name of a fetched branch or tag.
+const fetchedRef = "refs/torchx/got"
 
 // Repository is a bare repository with one fetched commit.
 type Repository struct {
@@ -16,12 +16,12 @@ type Repository struct {
 	Commit string // in hexadecimal
 }
 
-// Fetch gets one commit of a repository into dir, an empty folder: the commit of that
-// name if it is not "", else the one that revision (a tag, a branch, a whole or
-// shortened commit) means now. Its history is left out where the server can do that.
-// Errors: *UnknownRevisionError, ErrOffline, and what git says, in one line.
+// Fetch fetches one commit of a repository into dir, an empty folder: the given commit or, if
+// it is "", the current commit of revision (a tag, a branch, a full or short commit ID). It
+// omits the history if the server supports that. Errors: *UnknownRevisionError, ErrOffline, or
+// git's message in one line.
 func (c *Client) Fetch(ctx context.Context, dir, repository, revision, commit string) (*Repository, error) {
-	if err := c.allowed(repository); err != nil {
+	if err := c.checkOnline(repository); err != nil {
 		return nil, err
 	}
 	r := &Repository{client: c, dir: dir}
@@ -31,7 +31,7 @@ func (c *Client) Fetch(ctx context.Context, dir, repository, revision, commit st
 	if commit != "" {
 		return r, r.fetchCommit(ctx, repository, commit)
 	}
-	remote, err := c.Look(ctx, repository)
+	remote, err := c.ListRefs(ctx, repository)
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +45,12 @@ func (c *Client) Fetch(ctx context.Context, dir, repository, revision, commit st
 	return nil, &UnknownRevisionError{revision, remote.Names()}
 }
 
-// isShortened holds for what can be the begin of a commit's name.
+// isShortened reports whether text can be the start of a commit ID.
 func isShortened(text string) bool {
 	return len(text) >= 4 && len(text) < 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// init makes the repository, for names of objects with that many digits.
+// init creates the repository, for object IDs with a number of digits.
 func (r *Repository) init(ctx context.Context, digits int) error {
 	args := []string{"init", "--quiet", "--bare", "--template="}
 	if digits == 64 {
@@ -71,32 +71,31 @@ func (r *Repository) fetch(ctx context.Context, repository string, depth string,
 	return err
 }
 
-// everything is what a repository has of branches and tags.
-var everything = []string{"+refs/heads/*:refs/torchx/heads/*", "+refs/tags/*:refs/torchx/tags/*"}
+// allRefs fetches all branches and tags of a repository.
+var allRefs = []string{"+refs/heads/*:refs/torchx/heads/*", "+refs/tags/*:refs/torchx/tags/*"}
 
 func (r *Repository) fetchRef(ctx context.Context, repository, ref string, digits int) error {
 	if err := r.init(ctx, digits); err != nil {
 		return err
 	}
-	if err := r.fetch(ctx, repository, "1", "+"+ref+":"+got); err != nil {
+	if err := r.fetch(ctx, repository, "1", "+"+ref+":"+fetchedRef); err != nil {
 		return err
 	}
-	return r.resolve(ctx, got)
+	return r.resolve(ctx, fetchedRef)
 }
 
-// fetchCommit asks for one commit, and for everything where the server does not hand
-// out single commits.
+// fetchCommit fetches one commit, or everything if the server does not serve single commits.
 func (r *Repository) fetchCommit(ctx context.Context, repository, commit string) error {
 	if err := r.init(ctx, len(commit)); err != nil {
 		return err
 	}
-	if r.fetch(ctx, repository, "1", "+"+commit+":"+got) == nil {
+	if r.fetch(ctx, repository, "1", "+"+commit+":"+fetchedRef) == nil {
 		return r.resolve(ctx, commit)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := r.fetch(ctx, repository, "", everything...); err != nil {
+	if err := r.fetch(ctx, repository, "", allRefs...); err != nil {
 		return err
 	}
 	if err := r.resolve(ctx, commit); err != nil {
@@ -105,13 +104,13 @@ func (r *Repository) fetchCommit(ctx context.Context, repository, commit string)
 	return nil
 }
 
-// maxRefs bounds the branches and tags that are fetched to find a shortened commit.
+// maxRefs bounds the branches and tags that are fetched to find a short commit ID.
 const maxRefs = 20_000
 
-// fetchShortened fetches everything: only then the whole name can be found.
+// fetchShortened fetches everything, which is needed to find the full ID.
 func (r *Repository) fetchShortened(ctx context.Context, repository, revision string, remote *Remote) error {
 	if len(remote.Refs) > maxRefs {
-		return fmt.Errorf("it has %d branches and tags, too many to find a shortened commit in: give the whole commit", len(remote.Refs))
+		return fmt.Errorf("it has %d branches and tags, too many to find a shortened commit: give the whole commit", len(remote.Refs))
 	}
 	digits := 40
 	for _, object := range remote.Refs {
@@ -120,7 +119,7 @@ func (r *Repository) fetchShortened(ctx context.Context, repository, revision st
 	if err := r.init(ctx, digits); err != nil {
 		return err
 	}
-	if err := r.fetch(ctx, repository, "", everything...); err != nil {
+	if err := r.fetch(ctx, repository, "", allRefs...); err != nil {
 		return err
 	}
 	if err := r.resolve(ctx, revision); err != nil {
@@ -129,15 +128,15 @@ func (r *Repository) fetchShortened(ctx context.Context, repository, revision st
 	return nil
 }
 
-// resolve finds the commit that name means; name is hexadecimal or one of our own.
+// resolve sets the commit that name refers to; name is hexadecimal or a local ref.
 func (r *Repository) resolve(ctx context.Context, name string) error {
 	out, err := r.client.run(ctx, r.dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
-		return fmt.Errorf("%s is no commit: %w", name, err)
+		return fmt.Errorf("%s is not a commit: %w", name, err)
 	}
 	r.Commit = strings.TrimSpace(string(out))
 	if !IsHash(r.Commit) {
-		return fmt.Errorf("git names the commit %q", r.Commit)
+		return fmt.Errorf("git printed the commit %q", r.Commit)
 	}
 	return nil
 }

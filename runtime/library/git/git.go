@@ -1,11 +1,10 @@
-// Package git gets files out of git repositories with the git program, so that what
-// users have set up for it (proxies, keys, credential helpers) works.
+// Package git fetches files from git repositories with the git program, so that users'
+// settings (proxies, keys, credential helpers) apply.
 //
-// Nothing of a repository is executed or checked out: an empty bare repository
-// without hooks and submodules takes one commit, and its files are read as git
-// stores them, whatever its attributes say of filters, line ends and exports. git
-// asks nothing, and reaches out by https, ssh and file only. What comes from a user
-// stands behind "--"; URLs and revisions must be checked by the caller as well.
+// It executes nothing of a repository and checks nothing out: an empty bare repository without
+// hooks and submodules fetches one commit, and files are read as git stores them, regardless of
+// attributes for filters, line ends and exports. git never prompts, and connects only by https,
+// ssh and file. User input comes after "--"; callers must check URLs and revisions as well.
 package git
 
 import (
@@ -25,27 +24,27 @@ import (
 	"time"
 )
 
-// Bounds of what a git command may print where all of it is kept, in bytes.
+// Bounds of the output of a git command that is kept in memory, in bytes.
 const (
 	maxOutput   = 64 << 20
 	maxMessages = 1 << 20
 )
 
-// endTime is how long an interrupted git may take before it is killed.
+// endTime is how long git may take to end after SIGTERM before it is killed.
 const endTime = 3 * time.Second
 
 // Client runs the git program.
 type Client struct {
 	Program string   // "": git
-	Env     []string // "K=V", what git inherits
-	Offline bool     // refuse what needs the network
+	Env     []string // "K=V", inherited by git
+	Offline bool     // reject operations that need the network
 }
 
-// ErrOffline says that the network would be needed.
-var ErrOffline = errors.New("--offline forbids to fetch it")
+// ErrOffline means that the operation needs the network.
+var ErrOffline = errors.New("--offline forbids fetching it")
 
-// options are those of every git command: no hooks, even of the user's own, nothing
-// that goes on in the background or asks, and an end for a server that hangs.
+// options apply to every git command: no hooks, not even the user's, no background work, no
+// prompts, and a time limit for servers that hang.
 var options = []string{
 	"-c", "core.hooksPath=" + os.DevNull,
 	"-c", "core.fsmonitor=false",
@@ -59,33 +58,33 @@ var options = []string{
 	"-c", "http.lowSpeedTime=60",
 }
 
-// local are variables that would lead git to another repository; they are set where
-// torchx is started by a hook. The list is that of `git rev-parse --local-env-vars`.
-var local = []string{
+// localVariables would redirect git to another repository; they are set if a hook starts
+// torchx. The list is from `git rev-parse --local-env-vars`.
+var localVariables = []string{
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
 	"GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
 	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR",
 	"GIT_NAMESPACE", "GIT_TEMPLATE_DIR", "GIT_QUARANTINE_PATH", "GIT_EXEC_PATH",
 }
 
-// environment is what a git command inherits.
+// environment returns the environment of git commands.
 func (c *Client) environment() []string {
 	var env []string
 	for _, kv := range c.Env {
 		name, _, _ := strings.Cut(kv, "=")
-		if !slices.Contains(local, name) {
+		if !slices.Contains(localVariables, name) {
 			env = append(env, kv)
 		}
 	}
 	protocols := "https:ssh:file"
-	if c.Offline { // a rewritten URL must not get out either
+	if c.Offline { // a rewritten URL must not use the network either
 		protocols = "file"
 	}
 	return append(env, "GIT_ALLOW_PROTOCOL="+protocols, "GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C", "LANGUAGE=")
 }
 
-// command is a git command on the repository dir, or on none.
+// command returns a git command on the repository dir, or on none.
 func (c *Client) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	program := c.Program
 	if program == "" {
@@ -98,7 +97,7 @@ func (c *Client) command(ctx context.Context, dir string, args ...string) *exec.
 	cmd := exec.CommandContext(ctx, program, append(all, args...)...)
 	cmd.Env = c.environment()
 	cmd.Dir = dir
-	if dir == "" { // not in a repository, whose configuration would count
+	if dir == "" { // outside of repositories, whose configuration would apply
 		cmd.Dir = filepath.VolumeName(os.TempDir()) + string(filepath.Separator)
 	}
 	cmd.WaitDelay = endTime
@@ -111,7 +110,7 @@ func (c *Client) command(ctx context.Context, dir string, args ...string) *exec.
 	return cmd
 }
 
-// run runs a git command to its end and returns what it printed.
+// run runs a git command and returns its output.
 func (c *Client) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return c.output(ctx, c.command(ctx, dir, args...))
 }
@@ -131,8 +130,8 @@ func (c *Client) output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// stream runs a git command and has read take what it prints as it comes. An error of
-// read ends the command.
+// stream runs a git command and passes its output to read as it is printed. An error of read
+// ends the command.
 func (c *Client) stream(ctx context.Context, cmd *exec.Cmd, read func(out *bufio.Reader) error) error {
 	stderr := &limited{max: maxMessages}
 	cmd.Stderr = stderr
@@ -144,7 +143,7 @@ func (c *Client) stream(ctx context.Context, cmd *exec.Cmd, read func(out *bufio
 		return failure(err, "")
 	}
 	if err := read(bufio.NewReaderSize(stdout, 64<<10)); err != nil {
-		_ = cmd.Process.Kill() // it may still have much to say
+		_ = cmd.Process.Kill() // it may still be printing
 		_ = cmd.Wait()
 		return cmp.Or(context.Cause(ctx), err)
 	}
@@ -154,7 +153,7 @@ func (c *Client) stream(ctx context.Context, cmd *exec.Cmd, read func(out *bufio
 	return nil
 }
 
-// limited keeps at most max bytes and drops what comes behind, or ends with an error.
+// limited keeps at most max bytes. It drops the rest or, if end is set, returns an error.
 type limited struct {
 	bytes.Buffer
 	max  int
@@ -174,26 +173,26 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// failure makes one line of what a git command said before it failed.
-func failure(err error, said string) error {
+// failure returns one line with the most relevant message of a failed git command.
+func failure(err error, messages string) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("the program git is not found: install it, libraries are fetched with it")
+		return errors.New("git is not found: install it to fetch libraries")
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("git cannot be started: %w", err)
 	}
-	if line := telling(said); line != "" {
-		return errors.New(line + advice(said))
+	if line := mainMessage(messages); line != "" {
+		return errors.New(line + advice(messages))
 	}
 	return fmt.Errorf("git failed: %w", err)
 }
 
-// telling is the line that says most: the first that git calls fatal or an error, but
-// where that only reports the end of another program, what that one said.
-func telling(said string) string {
+// mainMessage returns the most relevant line: the first that git marks as fatal or an error;
+// if that only reports the failure of another program, that program's message.
+func mainMessage(messages string) string {
 	var lines []string
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(messages) {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "warning:") && !strings.HasPrefix(line, "hint:") {
 			lines = append(lines, line)
@@ -218,14 +217,14 @@ func telling(said string) string {
 	return ""
 }
 
-// advice tells what to do about a few common failures.
-func advice(said string) string {
+// advice returns a remedy for some common failures.
+func advice(messages string) string {
 	switch {
-	case strings.Contains(said, "could not read Username"), strings.Contains(said, "could not read Password"):
+	case strings.Contains(messages, "could not read Username"), strings.Contains(messages, "could not read Password"):
 		return " (it needs a login: set up a credential helper of git, or use an ssh:// URL)"
-	case strings.Contains(said, "Permission denied (publickey"):
+	case strings.Contains(messages, "Permission denied (publickey"):
 		return " (is your key known there, and in your ssh agent?)"
-	case strings.Contains(said, "Host key verification failed"):
+	case strings.Contains(messages, "Host key verification failed"):
 		return " (connect to the host with ssh once, to accept its key)"
 	}
 	return ""

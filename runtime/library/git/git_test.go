@@ -12,7 +12,7 @@ import (
 func TestFailureIsOneTellingLine(t *testing.T) {
 	t.Parallel()
 	exit := exec.Command("sh", "-c", "exit 1").Run()
-	for said, want := range map[string]string{
+	for messages, want := range map[string]string{
 		"fatal: repository 'x' not found\n":                     "repository 'x' not found",
 		"warning: redirecting\nerror: pathspec\nfatal: later\n": "pathspec",
 		"host: Permission denied (publickey).\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have\n": "host: Permission denied (publickey). (is your key known there",
@@ -20,20 +20,20 @@ func TestFailureIsOneTellingLine(t *testing.T) {
 		"nothing known\n": "nothing known",
 		"":                "git failed: exit status 1",
 	} {
-		err := failure(exit, said)
+		err := failure(exit, messages)
 		if !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\r") {
-			t.Errorf("%q became %q, want %q", said, err, want)
+			t.Errorf("%q: got %q, want %q", messages, err, want)
 		}
 	}
 }
 
-// TestEnvironment: what a hook sets does not lead git astray, and git asks nothing.
+// TestEnvironment: variables set by a hook do not redirect git, and git never prompts.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	c := &Client{Env: []string{"GIT_DIR=/x", "GIT_INDEX_FILE=y", "PATH=/bin", "GIT_ALLOW_PROTOCOL=ext"}}
 	env := c.environment()
 	if slices.Contains(env, "GIT_DIR=/x") || slices.Contains(env, "GIT_INDEX_FILE=y") || !slices.Contains(env, "PATH=/bin") {
-		t.Errorf("environment %q", env)
+		t.Errorf("got environment %q, want it without variables of a hook", env)
 	}
 	last := map[string]string{}
 	for _, kv := range env {
@@ -41,20 +41,20 @@ func TestEnvironment(t *testing.T) {
 		last[name] = value
 	}
 	if last["GIT_ALLOW_PROTOCOL"] != "https:ssh:file" || last["GIT_TERMINAL_PROMPT"] != "0" {
-		t.Errorf("environment %q", env)
+		t.Errorf("got environment %q, want limited protocols and no prompts", env)
 	}
 }
 
-func TestArgumentsBehindTheMark(t *testing.T) {
+func TestUserInputAfterDashes(t *testing.T) {
 	t.Parallel()
 	c := &Client{Program: "echo"}
-	_, err := c.Look(context.Background(), "--upload-pack=touch x")
+	_, err := c.ListRefs(context.Background(), "--upload-pack=touch x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := c.run(context.Background(), "", "ls-remote", "--", "--upload-pack=x")
 	if err != nil || !strings.HasSuffix(string(out), " ls-remote -- --upload-pack=x\n") {
-		t.Errorf("git was called with %q, %v", out, err)
+		t.Errorf("got arguments %q, %v, want user input after --", out, err)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestInterruptedCommand(t *testing.T) {
 	stop := errors.New("Ctrl-C")
 	cancel(stop)
 	if _, err := (&Client{}).run(ctx, "", "version"); !errors.Is(err, stop) {
-		t.Errorf("error %v, want %v", err, stop)
+		t.Errorf("got error %v, want %v", err, stop)
 	}
 }
 
@@ -79,12 +79,12 @@ func TestParseEntry(t *testing.T) {
 		"160000 commit " + id + "       -\tmodule": {"module", Submodule, 0, id},
 	} {
 		if got, err := parseEntry(record); err != nil || got != want {
-			t.Errorf("%q: %+v, %v", record, got, err)
+			t.Errorf("%q: got %+v, %v, want %+v", record, got, err, want)
 		}
 	}
 	for _, record := range []string{"", "x", "100644 blob zz 1\tx", "100644 tag " + id + " -\tx", "100644 blob " + id + " -\tx"} {
 		if got, err := parseEntry(record); err == nil {
-			t.Errorf("%q: %+v", record, got)
+			t.Errorf("%q: got %+v, want an error", record, got)
 		}
 	}
 }
@@ -92,16 +92,16 @@ func TestParseEntry(t *testing.T) {
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	c := &Client{Program: "/nowhere", Offline: true}
-	if _, err := c.Look(context.Background(), "https://h/r"); !errors.Is(err, ErrOffline) {
-		t.Errorf("error %v", err)
+	if _, err := c.ListRefs(context.Background(), "https://h/r"); !errors.Is(err, ErrOffline) {
+		t.Errorf("got error %v, want %v", err, ErrOffline)
 	}
 	if _, err := c.Fetch(context.Background(), t.TempDir(), "ssh://h/r", "v1", ""); !errors.Is(err, ErrOffline) {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want %v", err, ErrOffline)
 	}
 }
 
-// TestSSHDoesNotAsk: unless the user says how ssh is called.
-func TestSSHDoesNotAsk(t *testing.T) {
+// TestSSHDoesNotPrompt, unless the user configured the ssh command.
+func TestSSHDoesNotPrompt(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := &Client{Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "GIT_CONFIG_SYSTEM=/dev/null"}}
@@ -109,9 +109,9 @@ func TestSSHDoesNotAsk(t *testing.T) {
 		return slices.Contains(c.withSSH(context.Background(), env, "ssh://h/r"), "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	}
 	if !has(c.Env) || has([]string{"GIT_SSH_COMMAND=ssh -i key"}) {
-		t.Error("ssh may ask, or the user's own command is lost")
+		t.Error("got an ssh that may prompt, or without the user's command")
 	}
 	if len(c.withSSH(context.Background(), nil, "https://h/r")) > 0 {
-		t.Error("ssh is set up for https")
+		t.Error("https: got an ssh command, want none")
 	}
 }

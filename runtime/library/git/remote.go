@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Remote is what a repository calls its commits.
+// Remote holds the branches and tags of a repository.
 type Remote struct {
-	Head string            // the branch of HEAD, "" if there is none
+	Head string            // the branch of HEAD; may be ""
 	Refs map[string]string // "refs/tags/v1" → object, in hexadecimal
 }
 
-// Look asks a repository for its branches and tags.
-func (c *Client) Look(ctx context.Context, repository string) (*Remote, error) {
-	if err := c.allowed(repository); err != nil {
+// ListRefs returns the branches and tags of a repository.
+func (c *Client) ListRefs(ctx context.Context, repository string) (*Remote, error) {
+	if err := c.checkOnline(repository); err != nil {
 		return nil, err
 	}
 	cmd := c.command(ctx, "", "ls-remote", "--symref", "--", repository)
@@ -40,7 +40,7 @@ func (c *Client) Look(ctx context.Context, repository string) (*Remote, error) {
 	return r, nil
 }
 
-// find returns the full name of a branch or tag, a tag first, as git does.
+// find returns the full name of a tag or branch; tags come first, as in git.
 func (r *Remote) find(revision string) (ref string, ok bool) {
 	for _, ref := range []string{"refs/tags/" + revision, "refs/heads/" + revision, revision} {
 		if _, ok := r.Refs[ref]; ok && (ref == "HEAD" || strings.HasPrefix(ref, "refs/")) {
@@ -50,29 +50,29 @@ func (r *Remote) find(revision string) (ref string, ok bool) {
 	return "", false
 }
 
-// Resolve returns the commit that a revision means now; "" where only what is fetched
-// can tell. Errors: ErrOffline, and what git says, in one line.
+// Resolve returns the current commit of a revision; "" if only a fetch can determine it.
+// Errors: ErrOffline, or git's message in one line.
 func (c *Client) Resolve(ctx context.Context, repository, revision string) (string, error) {
 	if IsHash(revision) {
 		return revision, nil
 	}
-	remote, err := c.Look(ctx, repository)
+	remote, err := c.ListRefs(ctx, repository)
 	if err != nil {
 		return "", err
 	}
 	ref, _ := remote.find(revision)
-	if commit := remote.Refs[ref+"^{}"]; commit != "" { // of a tag with a message
+	if commit := remote.Refs[ref+"^{}"]; commit != "" { // an annotated tag
 		return commit, nil
 	}
 	return remote.Refs[ref], nil
 }
 
-// Names lists branches and tags as people write them, sorted.
+// Names returns the short names of branches and tags, sorted.
 func (r *Remote) Names() []string {
 	return r.names("refs/tags/", "refs/heads/")
 }
 
-// Tags lists the tags, sorted.
+// Tags returns the tags, sorted.
 func (r *Remote) Tags() []string { return r.names("refs/tags/") }
 
 func (r *Remote) names(prefixes ...string) []string {
@@ -88,18 +88,18 @@ func (r *Remote) names(prefixes ...string) []string {
 	return slices.Compact(names)
 }
 
-// allowed refuses to leave this machine when that is not wanted.
-func (c *Client) allowed(repository string) error {
+// checkOnline returns ErrOffline if the client is offline and the repository is remote.
+func (c *Client) checkOnline(repository string) error {
 	if c.Offline && !strings.HasPrefix(repository, "file://") {
 		return ErrOffline
 	}
 	return nil
 }
 
-// withSSH keeps ssh from asking for passwords, unless the user chose how to call it.
+// withSSH makes ssh never prompt, unless the user configured the ssh command.
 func (c *Client) withSSH(ctx context.Context, env []string, repository string) []string {
 	u, err := url.Parse(repository)
-	if err != nil || u.Scheme != "ssh" || slices.ContainsFunc(env, choosesSSH) {
+	if err != nil || u.Scheme != "ssh" || slices.ContainsFunc(env, setsSSH) {
 		return env
 	}
 	if out, err := c.run(ctx, "", "config", "--get", "core.sshCommand"); err == nil && len(out) > 0 {
@@ -108,17 +108,17 @@ func (c *Client) withSSH(ctx context.Context, env []string, repository string) [
 	return append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-func choosesSSH(kv string) bool {
+func setsSSH(kv string) bool {
 	name, value, _ := strings.Cut(kv, "=")
 	return (name == "GIT_SSH" || name == "GIT_SSH_COMMAND") && value != ""
 }
 
-// IsHash holds for the whole name of an object, by SHA-1 or SHA-256.
+// IsHash reports whether text is a full object ID, SHA-1 or SHA-256.
 func IsHash(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// UnknownRevisionError says that a repository has no such branch, tag or commit.
+// UnknownRevisionError means that a repository does not have the branch, tag or commit.
 type UnknownRevisionError struct {
 	Revision string
 	Known    []string // branches and tags

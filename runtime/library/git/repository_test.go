@@ -19,7 +19,7 @@ type remote struct {
 	env []string
 }
 
-// newRemote makes a repository with a branch main, or skips without git.
+// newRemote creates a repository with a branch main, or skips the test without git.
 func newRemote(t *testing.T, options ...string) *remote {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -112,29 +112,29 @@ func (r *remote) files(repository *Repository, folder string) map[string]string 
 func (r *remote) wantFiles(repository *Repository, folder string, want map[string]string) {
 	r.Helper()
 	if got := r.files(repository, folder); !maps.Equal(got, want) {
-		r.Errorf("files of %q are %q, want %q", folder, got, want)
+		r.Errorf("files of %q: got %q, want %q", folder, got, want)
 	}
 }
 
-func TestLook(t *testing.T) {
+func TestListRefs(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
 	first := r.commit(map[string]string{"a": "1"})
 	r.git("tag", "v1.0.0")
 	r.git("tag", "-m", "with a message", "v1.1.0")
 	r.git("branch", "dev")
-	got, err := r.client().Look(t.Context(), r.url())
+	got, err := r.client().ListRefs(t.Context(), r.url())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Head != "main" || got.Refs["refs/heads/dev"] != first {
-		t.Errorf("head %q, refs %q, want main and dev at %s", got.Head, got.Refs, first)
+		t.Errorf("got head %q, refs %q, want main and dev at %s", got.Head, got.Refs, first)
 	}
 	if want := []string{"v1.0.0", "v1.1.0"}; !slices.Equal(got.Tags(), want) {
-		t.Errorf("tags %q, want %q", got.Tags(), want)
+		t.Errorf("got tags %q, want %q", got.Tags(), want)
 	}
 	if want := []string{"dev", "main", "v1.0.0", "v1.1.0"}; !slices.Equal(got.Names(), want) {
-		t.Errorf("names %q, want %q", got.Names(), want)
+		t.Errorf("got names %q, want %q", got.Names(), want)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestFetchUnknown(t *testing.T) {
 			continue
 		}
 		if c.commit == "" && !slices.Contains(unknown.Known, "main") {
-			t.Errorf("%s: known are %q, want main among them", c.revision, unknown.Known)
+			t.Errorf("%s: got known names %q, want main among them", c.revision, unknown.Known)
 		}
 	}
 	if _, err := r.client().Fetch(t.Context(), t.TempDir(), "file:///no/such/repository", "main", ""); err == nil || strings.Contains(err.Error(), "\n") {
@@ -204,7 +204,7 @@ func TestFetchUnknown(t *testing.T) {
 	}
 }
 
-// TestTooManyRefs: a shortened commit is not looked for in any number of branches.
+// TestTooManyRefs: a short commit ID is not searched for in too many branches.
 func TestTooManyRefs(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -219,7 +219,7 @@ func TestTooManyRefs(t *testing.T) {
 	}
 	_, err := r.client().Fetch(t.Context(), t.TempDir(), r.url(), commit[:8], "")
 	if err == nil || !strings.Contains(err.Error(), "give the whole commit") {
-		t.Errorf("got error %v, want what to give", err)
+		t.Errorf("got error %v, want the remedy", err)
 	}
 	if got := r.fetch("b000001", ""); got.Commit != commit {
 		t.Errorf("a branch: got %s, want %s", got.Commit, commit)
@@ -237,7 +237,7 @@ func TestFetchSHA256(t *testing.T) {
 	}
 }
 
-// What a repository says about its files and its hooks changes nothing.
+// A repository's settings for its files and its hooks have no effect.
 func TestFilesAsStored(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -268,7 +268,7 @@ func TestKindsOfEntries(t *testing.T) {
 		got[e.Name] = e.Kind
 	}
 	if want := map[string]Kind{"a": File, "link": Symlink, "module": Submodule, "sub": Folder, "sub/b": File}; !maps.Equal(got, want) {
-		t.Errorf("kinds %v, want %v", got, want)
+		t.Errorf("got kinds %v, want %v", got, want)
 	}
 }
 
@@ -303,14 +303,14 @@ func TestReadStops(t *testing.T) {
 	if err := fetched.Read(t.Context(), nil, nil); err != nil {
 		t.Errorf("reading nothing: got error %v, want none", err)
 	}
-	entries[0].Size++ // a commit that does not hold what was listed
+	entries[0].Size++ // a commit that differs from its listing
 	if err := fetched.Read(t.Context(), entries, func(Entry, []byte) error { return nil }); err == nil {
 		t.Error("a wrong size: got no error, want one")
 	}
 }
 
-// Offline a repository of this machine can be fetched, but nothing that a rewritten
-// URL leads to.
+// An offline client can fetch a repository of this machine, but not one that a rewritten URL
+// refers to.
 func TestOfflineFile(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -325,14 +325,14 @@ func TestOfflineFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Env = append(slices.Clone(c.Env), "GIT_CONFIG_GLOBAL="+config)
-	if _, err := c.Look(t.Context(), r.url()); err == nil || !strings.Contains(err.Error(), "https") {
+	if _, err := c.ListRefs(t.Context(), r.url()); err == nil || !strings.Contains(err.Error(), "https") {
 		t.Errorf("a rewritten URL: got error %v, want one about the transport https", err)
 	}
 }
 
 func TestNoGit(t *testing.T) {
 	t.Parallel()
-	_, err := (&Client{Program: "no-such-git"}).Look(t.Context(), "file:///x")
+	_, err := (&Client{Program: "no-such-git"}).ListRefs(t.Context(), "file:///x")
 	if err == nil || !strings.Contains(err.Error(), "git is not found: install it") {
 		t.Errorf("got error %v, want the advice to install git", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Kind tells the entries of a commit apart.
+// Kind is the type of an entry.
 type Kind int
 
 // The kinds of entries.
@@ -22,24 +22,24 @@ const (
 	Folder         // its entries follow
 )
 
-// Entry is a file of a commit, or something in the place of one.
+// Entry is a file of a commit, a folder, or a special entry.
 type Entry struct {
-	Name string // slash-separated path; as the commit has it, so it may be anything
+	Name string // slash-separated path, unchecked: it may be any text
 	Kind Kind
 	Size int64 // bytes
 	id   string
 }
 
-// ErrNoFolder says that the commit has no folder of that path.
+// ErrNoFolder means that the commit has no folder with that path.
 var ErrNoFolder = errors.New("no such folder")
 
-// maxRecord bounds what git prints for one entry, in bytes: mode, type, id, size and path.
+// maxRecord bounds git's output for one entry in bytes: mode, type, ID, size and path.
 const maxRecord = 16 << 10
 
-// Entries calls visit with what the commit has in a folder and below, "" being all of it,
-// and stops at visit's first error. Names are relative to the folder. A tree that the
-// commit has in several places comes as often, so a small repository can have any number
-// of entries. Error: ErrNoFolder.
+// Entries calls visit with all entries of a folder ("" is the root) and below, and stops at
+// visit's first error. Names are relative to the folder. A tree that occurs several times is
+// visited each time, so even a small repository can have any number of entries. Error:
+// ErrNoFolder.
 func (r *Repository) Entries(ctx context.Context, folder string, visit func(Entry) error) error {
 	tree := r.Commit
 	if folder != "" {
@@ -56,14 +56,14 @@ func (r *Repository) Entries(ctx context.Context, folder string, visit func(Entr
 	return r.client.stream(ctx, cmd, func(out *bufio.Reader) error { return readEntries(out, visit) })
 }
 
-// readEntries reads what git ls-tree -z prints.
+// readEntries parses the output of git ls-tree -z.
 func readEntries(out *bufio.Reader, visit func(Entry) error) error {
 	records := bufio.NewScanner(out)
 	records.Buffer(nil, maxRecord)
 	records.Split(func(data []byte, _ bool) (int, []byte, error) {
 		n := bytes.IndexByte(data, 0)
 		if n < 0 {
-			return 0, nil, nil // a record without its end is dropped: git's exit code says why
+			return 0, nil, nil // an incomplete record is dropped: git's exit code tells why
 		}
 		return n + 1, data[:n], nil
 	})
@@ -82,7 +82,7 @@ func readEntries(out *bufio.Reader, visit func(Entry) error) error {
 	return records.Err()
 }
 
-// parseEntry reads "MODE TYPE ID SIZE\tNAME", the form of git ls-tree -l.
+// parseEntry parses "MODE TYPE ID SIZE\tNAME", the format of git ls-tree -l.
 func parseEntry(record string) (Entry, error) {
 	head, name, ok := strings.Cut(record, "\t")
 	fields := strings.Fields(head)
@@ -110,8 +110,7 @@ func parseEntry(record string) (Entry, error) {
 	return e, nil
 }
 
-// Read calls visit with the content of each entry, in their order. The content is
-// visit's to keep.
+// Read calls visit with the content of each entry, in order. visit may keep the content.
 func (r *Repository) Read(ctx context.Context, entries []Entry, visit func(e Entry, data []byte) error) error {
 	if len(entries) == 0 {
 		return nil
@@ -125,7 +124,7 @@ func (r *Repository) Read(ctx context.Context, entries []Entry, visit func(e Ent
 	return r.client.stream(ctx, cmd, func(out *bufio.Reader) error { return readBlobs(out, entries, visit) })
 }
 
-// readBlobs reads "ID blob SIZE\n", content, "\n" for each entry.
+// readBlobs parses "ID blob SIZE\n", content, "\n" for each entry.
 func readBlobs(in *bufio.Reader, entries []Entry, visit func(e Entry, data []byte) error) error {
 	for _, e := range entries {
 		head, err := in.ReadString('\n')

@@ -43,7 +43,7 @@ func NewReader(r backend.LogReader, from Position, lines Lines, growing int) *Re
 	}
 }
 
-// Next returns the next block, without what was shown before.
+// Next returns the next block, without the part that was printed before.
 func (r *Reader) Next(ctx context.Context) (backend.Block, error) {
 	for {
 		b, err := r.LogReader.Next(ctx)
@@ -145,7 +145,7 @@ func (r *Reader) Written(count int64) {
 func (r *Reader) Position() Position {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.pending) == 0 { // includes what was trimmed behind the last block
+	if len(r.pending) == 0 { // includes the bytes trimmed after the last block
 		return r.read.without(r.held)
 	}
 	return r.written.without(nil)

@@ -1,5 +1,5 @@
-// Floor is the least a program with torchx's libraries can do: start, print, end.
-// With an argument it waits for the end of its input first.
+// Floor does the minimum of a program with torchx's libraries: it starts, prints a line and
+// exits. With an argument it first waits for EOF on its input.
 package main
 
 import (

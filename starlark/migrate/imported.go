@@ -1,0 +1,144 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+)
+
+// importedCall ports a call of an imported function by its full name.
+func (p *porter) importedCall(n *node, full string) value {
+	args, hasNames := n.Args, len(n.Keywords) > 0
+	t := functions()[full].typ
+	switch full {
+	case "os.environ.get", "os.getenv":
+		if !hasNames && (len(args) == 1 || len(args) == 2) {
+			return p.getenv(args)
+		}
+	case "shlex.split", "math.log":
+		if len(args) != 1 || hasNames {
+			return p.fail(n, "%s can be ported only with one argument", full)
+		}
+	case "copy.copy", "copy.deepcopy":
+		if len(args) != 1 {
+			return p.fail(n, "%s needs one argument", full)
+		}
+		return p.copyOf(n, args[0], full == "copy.deepcopy")
+	case "torchx.specs.RetryPolicy":
+		if isSole(n) {
+			return p.expr(args[0])
+		}
+	case "re.match", "re.fullmatch":
+		if parts := patternParts(n); parts != nil {
+			return p.callOf(of(aBool), "_matches", bracket("[", parts, "]", false), p.expr(args[1]))
+		}
+	case "os.path.expanduser":
+		if path, ok := constantOf(args[0], "str"); ok && (path == "~" || strings.HasPrefix(path, "~/")) {
+			return p.atHome(path[1:])
+		}
+	case "os.getcwd":
+		p.note(n.Line, "os.getcwd() becomes the environment variable PWD")
+	case "typing.cast":
+		if len(args) == 2 {
+			return p.expr(args[1])
+		}
+	case "dataclasses.replace", "torchx.specs.replace":
+		if len(args) > 0 {
+			t = p.peek(args[0])
+		}
+	case "os.path.join":
+		for _, a := range args {
+			if p.peek(a).class == aPath {
+				t = of(aStr)
+			}
+		}
+	case "itertools.chain":
+		return p.display(&node{Kind: "List", Line: n.Line, End: n.End, Elts: starredAll(args)})
+	case "itertools.chain.from_iterable":
+		return p.flattened(args[0])
+	}
+	v := p.imported(n.Func, full)
+	p.checkNames(n, full)
+	if full == "torchx.components.dist._noquote" {
+		t = typ{class: aWrapped, spec: "noquote"}
+	}
+	return primary(v.text+p.arguments(n), t)
+}
+
+// getenv ports os.environ.get(name) and os.environ.get(name, default).
+func (p *porter) getenv(args []*node) value {
+	name := p.expr(args[0])
+	if len(args) == 1 {
+		return p.callOf(of(aStr).orNone(), "torchx.getenv", name)
+	}
+	v := p.expr(args[1])
+	return p.callOf(of(aStr).join(v.typ), "torchx.getenv", name, v)
+}
+
+// flattened ports itertools.chain.from_iterable.
+func (p *porter) flattened(n *node) value {
+	x, list := p.unbound("x"), p.unbound("xs")
+	return primary("["+x+" for "+list+" in "+p.iterable(n).at(precOr)+" for "+x+" in "+list+"]", of(aList).opened())
+}
+
+// atHome returns a path below the user's home.
+func (p *porter) atHome(rest string) value {
+	parts := []string{p.call("_require_env", `"HOME"`)}
+	if rest != "" {
+		parts = append(parts, quote(rest, false))
+	}
+	return sum("Add", parts, of(aStr))
+}
+
+// patternParts splits a pattern of digits and plain text such as ^\d+x\d+$ into its parts, nil for
+// other patterns.
+func patternParts(n *node) []string {
+	pattern, ok := constantOf(n.argument(0, "pattern"), "str")
+	if !ok || len(n.Args) != 2 || !strings.HasSuffix(pattern, "$") {
+		return nil
+	}
+	var parts []string
+	pattern = strings.TrimPrefix(strings.TrimSuffix(pattern, "$"), "^")
+	for i, plain := range strings.Split(strings.ReplaceAll(pattern, "[0-9]+", `\d+`), `\d+`) {
+		if i > 0 {
+			parts = append(parts, "None")
+		}
+		if plain != "" && (i == 0 || !strings.Contains("0123456789", plain[:1])) && !strings.ContainsAny(plain, `\.+*?()[]{}|^$`) {
+			parts = append(parts, quote(plain, false))
+		} else if plain != "" || i > 0 && len(parts) > 1 && parts[len(parts)-2] == "None" {
+			return nil
+		}
+	}
+	return parts
+}
+
+// starredAll returns the values, each with a star before it.
+func starredAll(list []*node) []*node {
+	var out []*node
+	for _, n := range list {
+		out = append(out, &node{Kind: "Starred", Line: n.Line, End: n.End, Value: n})
+	}
+	return out
+}
+
+// checkNames refuses arguments that a function of specs does not have.
+func (p *porter) checkNames(n *node, full string) {
+	name, ok := strings.CutPrefix(full, "torchx.specs.")
+	signature := p.known["specs."+name]
+	if !ok || strings.Contains(signature, "**") {
+		return
+	}
+	for _, k := range n.Keywords {
+		if k.Arg != "" && !takes(signature, k.Arg) {
+			p.fail(n, "specs.%s has no argument %s", name, k.Arg)
+		}
+	}
+}
+
+// takes reports whether a signature such as f(a, b = 1) has a parameter.
+func takes(signature, name string) bool {
+	_, list, _ := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
+	return slices.ContainsFunc(strings.Split(list, ","), func(part string) bool {
+		part, _, _ = strings.Cut(part, "=")
+		return strings.TrimSpace(part) == name
+	})
+}
