@@ -243,7 +243,7 @@ func TestLogsOfAttempts(t *testing.T) {
 			retry := func(app *spec.App) {
 				app.Roles[0].MaxRetries, app.Roles[0].RetryPolicy = 1, spec.RetryApplication
 			}
-			id := h.run(map[string]any{"gang": gang}, 1, "echo $HOSTNAME; sleep 5; exit 3", retry) // Volcano deletes the pod immediately
+			id := h.run(map[string]any{"gang": gang}, 1, "echo $HOSTNAME; sleep 20; exit 3", retry) // Volcano deletes the pod, and with it the log, when it ends
 			b := h.open(h.cluster.Kubeconfig)
 			got, notices, err := h.read(b, id, 0, backend.LogOptions{Follow: true, Tail: -1})
 			if strings.Count(got, "\n") != 2 || err != nil || len(notices) > 0 {
