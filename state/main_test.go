@@ -65,7 +65,8 @@ func helperInsert(args []string) error {
 	if err != nil {
 		return err
 	}
-	db, err := Open(context.Background(), args[0], Options{NoWAL: args[3] == "nowal"})
+	// SQLite's lock is not fair: on a slow machine with many writers a process can wait long.
+	db, err := Open(context.Background(), args[0], Options{NoWAL: args[3] == "nowal", BusyTimeout: time.Minute})
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,8 @@ type run struct {
 	onLine     func([]byte) bool // called with each line of output, if not nil
 	ended      chan struct{}
 	endOnce    sync.Once
+	oom        chan struct{} // closed by the event that the kernel ran out of memory
+	oomOnce    sync.Once
 }
 
 // newLauncher returns the launcher of a bundle's agent. The engine need not answer yet.
@@ -183,7 +185,7 @@ func (l *launcher) Adopt(running []agent.Adoption) {
 	for _, a := range running {
 		l.follow(&run{
 			replica: a.Replica, attempt: a.Attempt, id: a.Process.ID, startedAt: a.Time,
-			generation: a.Process.Engine, adopted: true, onLine: a.Line, ended: make(chan struct{}),
+			generation: a.Process.Engine, adopted: true, onLine: a.Line, ended: make(chan struct{}), oom: make(chan struct{}),
 		})
 	}
 	go l.checkEnds(nil) // watch may have started before they were registered

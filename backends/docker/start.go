@@ -184,7 +184,7 @@ func (l *launcher) remove(containers []created) {
 
 // start starts one container and follows it.
 func (l *launcher) start(ctx context.Context, s agent.Start, c created, g generation) agent.Started {
-	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, startedAt: time.Now(), generation: g.id, onLine: s.Line, ended: make(chan struct{})}
+	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, startedAt: time.Now(), generation: g.id, onLine: s.Line, ended: make(chan struct{}), oom: make(chan struct{})}
 	if r.adopted = !c.startedAt.IsZero(); r.adopted {
 		r.startedAt = c.startedAt
 	}

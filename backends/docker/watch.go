@@ -27,6 +27,11 @@ const (
 	// exitCodeUnknown is the exit code of a container if the engine was killed between
 	// noticing its end and recording it (seen with live-restore).
 	exitCodeUnknown = 255
+	// exitCodeKilled is that of a process that SIGKILL ended.
+	exitCodeKilled = 128 + int(unix.SIGKILL)
+	// oomMargin is how long an engine may take to report that the kernel ran out of memory
+	// after it has reported the exit: containerd sends the two as separate events, in any order.
+	oomMargin = time.Second
 )
 
 // Messages of replicas that ended with their engine.
@@ -50,13 +55,20 @@ func (l *launcher) listen() {
 	defer cancel()
 	messages, errs := l.engine.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
 		filters.Arg("type", string(events.ContainerEventType)), filters.Arg("event", string(events.ActionDie)),
+		filters.Arg("event", string(events.ActionOOM)),
 		filters.Arg("label", LabelAppID+"="+l.app),
 	)})
 	l.checkEnds(nil) // after opening the stream, so that no end is missed
 	for {
 		select {
 		case m := <-messages:
-			if len(l.runs.matching(m.Actor.ID)) > 0 {
+			all := l.runs.matching(m.Actor.ID)
+			switch {
+			case m.Action == events.ActionOOM:
+				for _, r := range all {
+					r.oomOnce.Do(func() { close(r.oom) })
+				}
+			case len(all) > 0:
 				go l.checkEnds(&m)
 			}
 		case err := <-errs:
@@ -98,6 +110,9 @@ func (l *launcher) checkEnd(r *run, m *events.Message) error {
 	if s := c.State; s.Running || s.Paused || s.Restarting || s.Status == container.StateCreated {
 		return nil
 	}
+	if c.State.ExitCode == exitCodeKilled && c.HostConfig.Memory > 0 && !c.State.OOMKilled && !r.stopped.Load() {
+		c.State.OOMKilled = r.awaitOOM(l.ctx)
+	}
 	e := exitOf(r, c.State, c.HostConfig)
 	if !r.stopped.Load() {
 		switch {
@@ -110,6 +125,17 @@ func (l *launcher) checkEnd(r *run, m *events.Message) error {
 	l.saveErrorFile(r, c.Config.Env)
 	l.end(r, e)
 	return nil
+}
+
+// awaitOOM reports whether the engine says within oomMargin that the kernel ran out of memory.
+func (r *run) awaitOOM(ctx context.Context) bool {
+	select {
+	case <-r.oom:
+		return true
+	case <-time.After(oomMargin):
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // end reports an exit, once.

@@ -16,8 +16,9 @@ import (
 )
 
 // Cancel stops an app and keeps its objects: a Volcano Job is aborted, everything else
-// is suspended. It returns once the cluster has stored the request. It does nothing for an
-// unknown or finished app, or when called again.
+// is suspended. It returns once the cluster has stored the request, a forced one once the
+// controllers have seen it as well. It does nothing for an unknown or finished app, or when
+// called again.
 func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	t, err := b.target(ctx, id)
 	if err != nil {
@@ -107,8 +108,35 @@ func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
 	return err
 }
 
-// kill ends pods without a grace period.
+// stopTime limits how long kill waits for a controller; it is less than the grace period of
+// pods (30 s).
+const (
+	stopTime  = 10 * time.Second
+	stopEvery = 200 * time.Millisecond
+)
+
+// kill ends pods without a grace period. A controller that has not seen the stop yet
+// replaces them, and would give the new ones the grace period, so kill goes on until it has.
 func (t *target) kill(ctx context.Context) error {
+	for end := time.Now().Add(stopTime); ; {
+		a, err := t.find(ctx)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if err := t.killPods(ctx); err != nil {
+			return err
+		}
+		if a.Stopped() || time.Now().After(end) {
+			return nil
+		}
+		if err := kube.Sleep(ctx, stopEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// killPods ends the present pods without a grace period.
+func (t *target) killPods(ctx context.Context) error {
 	pods, err := t.pods(ctx)
 	for i := range pods {
 		if p := &pods[i]; p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {

@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +58,9 @@ func (o *observed) start(t *testing.T, replicas int, script string, change func(
 		t.Fatal(err)
 	}
 	app := &spec.App{Name: "observed", Roles: []spec.Role{r}, Metadata: map[string]any{}}
-	p, err := o.Plan(t.Context(), backend.PlanInput{ID: "observed", App: app, Cfg: resolved, Cwd: t.TempDir(), DefaultImage: clustertest.Image})
+	// Volcano's controller can miss a Job that takes the name of one just deleted.
+	id := fmt.Sprintf("observed-%x", rand.Uint32())
+	p, err := o.Plan(t.Context(), backend.PlanInput{ID: id, App: app, Cfg: resolved, Cwd: t.TempDir(), DefaultImage: clustertest.Image})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ def c(msg = "\x1b[2J\a"):
         msg: a \x1b[2Jmessage
     """
     return specs.AppDef(name = "a", metadata = {"\x1b[2Jk": "\x1b[2Jv"}, roles = [specs.Role(
-        name = "r", image = "i\x1b[2J", entrypoint = "sh", env = {"E": "\x1b[2J\a"}, args = ["-c",
+        name = "r\u200b", image = "i\x1b[2J", entrypoint = "sh", env = {"E": "\x1b[2J\a"}, args = ["-c",
         "echo '{\"message\": {\"message\": \"\\u001b[2Jbad\\u0007\", \"extraInfo\": {\"timestamp\": \"1\"}}}' > $TORCHELASTIC_ERROR_FILE; echo out; exit 3", msg])])
 `
 
@@ -137,6 +137,9 @@ func TestAppsCannotDriveTheTerminal(t *testing.T) {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %s in %s", want, got.out)
 		}
+	}
+	if got := torchx(t, dir, nil, "", "log", "-", "--json"); !strings.Contains(got.out, "\"role\":\"r\u200b\"") {
+		t.Errorf("the JSON of a line is not exact: %s", got.out)
 	}
 	torchx(t, dir, nil, "", "delete", "-f", "-")
 }

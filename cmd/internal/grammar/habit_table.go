@@ -1,15 +1,15 @@
 package grammar
 
-// habit is a command or a flag of another tool that torchx does not have.
-type habit struct {
-	verb   string // the commands that it is typed for, a|b, or the group; "" for all
-	words  string // spellings, separated by spaces
-	advice string // what to type instead, in backquotes; {verb} is replaced by the command
+// Habit is a command or a flag of another tool that torchx does not have.
+type Habit struct {
+	Verb   string // the commands that it is typed for, a|b, or the group; "" for all
+	Words  string // spellings, separated by spaces
+	Advice string // what to type instead, in backquotes; {verb} is replaced by the command
 }
 
-// habits are words of docker, kubectl, git, gh, Slurm and TorchX. A test checks that each
+// Habits are words of docker, kubectl, git, gh, Slurm and TorchX. A test checks that each
 // command in backquotes exists and takes its flags.
-var habits = []habit{
+var Habits = []Habit{
 	// Commands.
 	{"", "h", "`torchx help` prints the help"},
 	{"component|lib|config", "help h", "`torchx help {verb}` prints the help"},

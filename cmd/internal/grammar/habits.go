@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,28 +57,28 @@ func (p *parser) synonym(arg string, rest []string) (flag, after []string, ok bo
 }
 
 // advice returns an error that names what to type instead of word, an unknown command or
-// flag; nil if habits do not have it. Advice for one command precedes advice for all.
+// flag; nil if Habits do not have it. Advice for one command precedes advice for all.
 func (p *parser) advice(what, word string) error {
-	var found *habit
-	for i := range habits {
-		h := &habits[i]
-		isFor := slices.Contains(strings.Split(h.verb, "|"), p.name())
-		if (isFor || h.verb == "") && slices.Contains(strings.Fields(h.words), word) && (found == nil || isFor && found.verb == "") {
+	var found *Habit
+	for i := range Habits {
+		h := &Habits[i]
+		isFor := slices.Contains(strings.Split(h.Verb, "|"), p.name())
+		if (isFor || h.Verb == "") && slices.Contains(strings.Fields(h.Words), word) && (found == nil || isFor && found.Verb == "") {
 			found = h
 		}
 	}
 	if found == nil {
 		return nil
 	}
-	return &UsageError{Command: p.name(), Text: what + " " + ui.QuoteWord(word) + ": " + found.answer(p.name()), HasRemedy: true}
+	return &UsageError{Command: p.name(), Text: what + " " + ui.QuoteWord(word) + ": " + found.Answer(p.name()), HasRemedy: true}
 }
 
-// answer returns the advice for a word that was typed for a command.
-func (h *habit) answer(verb string) string {
+// Answer returns the advice for a word that was typed for a command.
+func (h *Habit) Answer(verb string) string {
 	if verb == "" {
-		return strings.ReplaceAll(h.advice, " {verb}", "")
+		return strings.ReplaceAll(h.Advice, " {verb}", "")
 	}
-	return strings.ReplaceAll(h.advice, "{verb}", verb)
+	return strings.ReplaceAll(h.Advice, "{verb}", verb)
 }
 
 // countedFlag is the switch that other tools follow by a number of lines.
@@ -101,24 +100,4 @@ func (p *parser) counted(f *Flag, value string, hasValue bool, rest []string) (*
 		return nil, "", false, after
 	}
 	return f, value, hasValue, rest
-}
-
-// Answers returns each command line that habits answer, and its answer. Flags of all
-// commands are those of wait, which has no flags.
-func Answers() iter.Seq2[[]string, string] {
-	return func(yield func([]string, string) bool) {
-		for i := range habits {
-			h := &habits[i]
-			for _, verb := range strings.Split(h.verb, "|") {
-				for _, word := range strings.Fields(h.words) {
-					if verb == "" && IsFlag(word) {
-						verb = "wait"
-					}
-					if !yield(append(strings.Fields(verb), word), h.answer(verb)) {
-						return
-					}
-				}
-			}
-		}
-	}
 }
