@@ -58,6 +58,7 @@ var allowed = map[string][]string{
 	"runtime/secrets":          {"runtime/lazyregexp"},
 	"runtime/spec":             {"runtime/units"},
 	"runtime/suggest":          {},
+	"runtime/tfevents":         {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
 	"runtime/userpath":         {},
