@@ -111,6 +111,7 @@ var shared = map[string][]string{
 	"program":  {"grammar", "ui"},
 	"tty":      {"ui"},
 	"ui":       {},
+	"ui/plot":  {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app.
