@@ -112,7 +112,7 @@ func (a *agent) begin() {
 		a.policy.cancel(a.now())
 		return
 	}
-	if err := a.launcher.Check(); err != nil {
+	if err := cmp.Or(a.launcher.Check(), a.makeOutput()); err != nil {
 		a.refuseStart(err)
 		return
 	}

@@ -53,4 +53,5 @@ const (
 	SessionIDVariable = "TORCHX_INTERNAL_SESSION_ID"
 	Rank0HostVariable = "TORCHX_RANK0_HOST"       // host of replica 0 of the first role
 	ErrorFileVariable = "TORCHELASTIC_ERROR_FILE" // file to which torchelastic writes a failure as JSON
+	OutputVariable    = "TORCHX_OUTPUT"           // folder that all replicas share for files to keep
 )
