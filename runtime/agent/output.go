@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,6 +39,16 @@ func (a *agent) makeOutput() error {
 	return nil
 }
 
+// restoreOutput creates the folder of outputs if it is missing: the former agent died before
+// it did, or had no outputs.
+func (a *agent) restoreOutput() error {
+	dir := a.bundle.OutputDir(a.manifest)
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return a.makeOutput()
+}
+
 // makeEmpty creates a folder and its parents. It accepts an empty folder, which a killed
 // submission may have left.
 func makeEmpty(dir string) error {
@@ -48,10 +59,20 @@ func makeEmpty(dir string) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		return fmt.Errorf("%s exists: move it away, or choose another output_dir", dir)
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !isEmpty(dir) {
+		return fmt.Errorf("%s already exists (move it away, or choose another output_dir)", dir)
 	}
 	return nil
+}
+
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // outputEnv returns the variable that names the folder of outputs, unless the role sets it.

@@ -112,7 +112,11 @@ func (a *agent) begin() {
 		a.policy.cancel(a.now())
 		return
 	}
-	if err := cmp.Or(a.launcher.Check(), a.makeOutput()); err != nil {
+	err := a.launcher.Check()
+	if err == nil {
+		err = a.makeOutput()
+	}
+	if err != nil {
 		a.refuseStart(err)
 		return
 	}

@@ -47,6 +47,9 @@ func JoinPath(paths ...string) string {
 	return strings.Join(parts, ":")
 }
 
+// OutputMount is where containers and pods have the folder of outputs.
+const OutputMount = "/torchx/output"
+
 // Environment variables that reach replicas on every backend.
 const (
 	JobIDVariable     = "TORCHX_JOB_ID" // handle of the app
