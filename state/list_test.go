@@ -71,7 +71,7 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 		f.Tags = []history.TagFilter{{Key: "team", Value: &vision}, {Key: pick("gpu", "team")}}
 	}
 	if some() {
-		f.Search = pick("over", "LR 0.1", "vision", `"train" dist`, "--", "base run")
+		f.Search = pick("over*", "over", "LR 0.1", "vision", `"train" dist`, "--", "base* run", "0.0*")
 	}
 	f.Sort = history.Sort(r.IntN(5))
 	f.Limit = r.IntN(30)
@@ -93,12 +93,8 @@ func matches(f *history.Filter, a *history.App) bool {
 	for key, value := range a.Tags {
 		text += " " + key + " " + value
 	}
-	split := func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }
-	words := " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), split), " ")
-	for _, word := range strings.Fields(f.Search) {
-		if parts := strings.FieldsFunc(strings.ToLower(word), split); len(parts) > 0 && !strings.Contains(words, " "+strings.Join(parts, " ")) {
-			return false
-		}
+	if !history.FindWords(text, f.Search) {
+		return false
 	}
 	return (f.Backend == "" || a.Backend == f.Backend) && (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
 		(f.Since.IsZero() || !a.SubmittedAt.Before(f.Since)) && (f.Until.IsZero() || a.SubmittedAt.Before(f.Until)) &&
