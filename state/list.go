@@ -27,6 +27,11 @@ func (db *DB) List(ctx context.Context, f history.Filter) ([]history.App, error)
 
 // Walk implements history.Apps.
 func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.App) error) error {
+	if f.Search != "" {
+		if err := db.completeWords(ctx); err != nil {
+			return err
+		}
+	}
 	var stopped, broken error
 	began := false
 	err := db.read(ctx, "list apps", func() error {
@@ -80,9 +85,11 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 	if err != nil {
 		return "", nil, err
 	}
-	first, err := fewest(ctx, q, all, few)
-	if err != nil {
-		return "", nil, err
+	first := -1
+	if !(f.Sort == history.SortSubmitted && len(all) == 1 && (all[0].ordered || all[0].walkable())) {
+		if first, err = fewest(ctx, q, all, few); err != nil {
+			return "", nil, err
+		}
 	}
 	b := listBuilder{filter: f, order: orderBy(f)}
 	ordered := slices.IndexFunc(all, func(c condition) bool { return c.ordered })

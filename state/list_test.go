@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -226,4 +227,61 @@ func explain(t *testing.T, q *sql.DB, query string, args []any) []string {
 		t.Fatalf("got steps %q, %v, want some", steps, err)
 	}
 	return steps
+}
+
+// A history of an earlier version has no words: the first search adds them, and what changed since
+// stays.
+func TestSearchOfOldApps(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := old(t, path)
+	_, err := s.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5010)
+		INSERT INTO apps (backend, id, name, component, state, submitted_at) SELECT 'local', 'a-' || i, 'a', 'c', 4, i FROM n`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Exec(`INSERT INTO app_details (app, args) SELECT seq, json_array('--lr', seq % 7) FROM apps`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var slow []string
+	db, err := Open(t.Context(), path, Options{Slow: func(what string) func() {
+		slow = append(slow, what)
+		return func() {}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	note := "the best"
+	if _, err := db.SetLabels(t.Context(), "local", "a-7", history.LabelChange{Note: &note}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Delete(t.Context(), "local", "a-9"); err != nil {
+		t.Fatal(err)
+	}
+	for search, want := range map[string]int{"lr 3": 716, "a-12": 1, "best": 1, "a-9": 0, "a-5010": 1} {
+		apps, err := db.List(t.Context(), history.Filter{Search: search})
+		if err != nil || len(apps) != want {
+			t.Errorf("%s: got %d apps, %v, want %d", search, len(apps), err, want)
+		}
+	}
+	if len(slow) != 2 {
+		t.Errorf("got %q, want the upgrade and the first search", slow)
+	}
+}
+
+// old creates a history of schema 4.
+func old(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	s, err := pool(plainDSN(path, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inTx(t.Context(), s, func(tx *sql.Tx) error { return apply(t.Context(), tx, migrationNames()[:4]) }); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
