@@ -84,6 +84,7 @@ func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.policy.noteStarted(r, s.Process, now)
+	a.sampler.begin(Running{r.key, attempt, s.Process}, r.devices, 0)
 	a.startProbe(r, attempt)
 }
 
