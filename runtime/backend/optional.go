@@ -83,6 +83,23 @@ type AppRecord struct {
 	Status      *spec.Status
 }
 
+// OutputFinder is a Backend whose apps have a folder for outputs, $TORCHX_OUTPUT.
+type OutputFinder interface {
+	// Output returns where the outputs of an app are. Errors: ErrNotFound, also if the app
+	// has no such folder.
+	Output(ctx context.Context, id string) (*Output, error)
+}
+
+// Output is where the outputs of an app are.
+type Output struct {
+	// Place is a folder of this machine if Here is set, otherwise a place as the options of
+	// the backend name it.
+	Place string
+	Here  bool
+	Kept  bool   // Delete keeps it
+	Read  string // how to read a place that is not here: one line
+}
+
 // SubmissionReader is a Backend that stores with an app what was submitted, so that other
 // machines can read it.
 type SubmissionReader interface {
