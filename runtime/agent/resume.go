@@ -20,6 +20,7 @@ func (a *agent) resume() {
 		a.detached = true // the state is unknown: the next command tries again
 		return
 	}
+	a.logError(a.restoreOutput())
 	a.adopt()
 	cancel, force := a.bundle.cancelRequested()
 	a.killNow = force

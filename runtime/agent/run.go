@@ -113,7 +113,11 @@ func (a *agent) begin() {
 		a.policy.cancel(a.now())
 		return
 	}
-	if err := a.launcher.Check(); err != nil {
+	err := a.launcher.Check()
+	if err == nil {
+		err = a.makeOutput()
+	}
+	if err != nil {
 		a.refuseStart(err)
 		return
 	}

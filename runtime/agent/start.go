@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"torchx/runtime/failpoint"
@@ -94,7 +95,7 @@ func (a *agent) env(r *replica) []string {
 	if a.manifest.Containers {
 		return nil
 	}
-	return append(a.ports.env(a.policy, r), a.deviceEnv(r)...)
+	return slices.Concat(a.ports.env(a.policy, r), a.deviceEnv(r), a.outputEnv(r))
 }
 
 // launch starts a batch and aborts it when a signal arrives.

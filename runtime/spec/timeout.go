@@ -69,7 +69,7 @@ func (a *App) Limits() (l Limits, err error) {
 		return l, nil
 	}
 	at := fmt.Sprintf("app %s: metadata[%q]", a.Name, OrderKey)
-	values, err := object(at, own, timeoutKey, secretEnvKey)
+	values, err := object(at, own, timeoutKey, secretEnvKey, metricsKey)
 	if err != nil {
 		return l, err
 	}

@@ -52,14 +52,17 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/onend":            {"runtime/agent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
 	"runtime/overlay":          {"runtime/spec"},
+	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},
 	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},
 	"runtime/safefile":         {},
 	"runtime/secrets":          {"runtime/lazyregexp"},
-	"runtime/spec":             {"runtime/units"},
+	"runtime/spec":             {"runtime/pattern", "runtime/units"},
 	"runtime/suggest":          {},
+	"runtime/tfevents":         {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
 	"runtime/userpath":         {},
@@ -112,6 +115,7 @@ var shared = map[string][]string{
 	"program":  {"grammar", "ui"},
 	"tty":      {"ui"},
 	"ui":       {},
+	"ui/plot":  {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app.
