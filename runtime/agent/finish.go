@@ -27,6 +27,8 @@ func (a *agent) finish() error {
 	a.logError(err)
 	failpoint.Hit(failpoint.ResultWritten)
 	if err == nil && !a.bundleDeleted {
+		a.logError(NoteEnd(a.manifest.Home, a.bundle.Dir, a.manifest.OnEnd, &s))
+		failpoint.Hit(failpoint.EndNoted)
 		a.bundle.life().RemoveEntry()
 	}
 	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
@@ -40,6 +42,7 @@ func (a *agent) finish() error {
 		a.bundle.life().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
+	a.runOnEnd()
 	return err
 }
 

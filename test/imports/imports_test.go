@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
+	"runtime/onend":            {"runtime/agent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},
