@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"runtime/machine":          {},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/procs":            {},
+	"runtime/provenance":       {"runtime/filelock", "runtime/history", "runtime/safefile", "runtime/userpath"},
 	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},
 	"runtime/safefile":         {},
 	"runtime/secrets":          {"runtime/lazyregexp"},
