@@ -91,7 +91,7 @@ func gpusCheck(info system.Info, at endpoint) backend.Check {
 		return backend.PassedCheck(name, "the engine can assign GPUs")
 	case !mayHaveGPUs(info, at.Host):
 		return backend.PassedCheck(name, "none: apps that request GPUs run without them")
-	case !strings.HasPrefix(at.Host, localEngine):
+	case !at.isLocal():
 		return backend.PassedCheck(name, "unknown: the engine is remote and has no GPU runtime")
 	}
 	return backend.WarningCheck(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "GPU devices exist, but the engine has no runtime for them")

@@ -46,6 +46,7 @@ type appContainers struct {
 	app     string // app ID
 	request Request
 	byKey   map[spec.Replica]*Container
+	output  string // folder of outputs on this machine; "": the engine cannot mount it
 }
 
 // runs are the attempts that have started and not ended.
@@ -96,7 +97,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 		return nil, err
 	}
 	l := &launcher{
-		appContainers: appContainers{app: m.ID, byKey: map[spec.Replica]*Container{}},
+		appContainers: appContainers{app: m.ID, byKey: map[spec.Replica]*Container{}, output: outputFor(b, m, at)},
 		engine:        &engine{Client: c},
 		layout:        bundled.Layout{Dir: b.Dir},
 		log:           log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds),

@@ -3,6 +3,7 @@ package docker
 import (
 	"path"
 
+	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 )
 
@@ -33,6 +34,7 @@ func (p planner) Options() []backend.Option {
 		{Key: "init", Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that forwards signals and reaps zombies; without it most programs ignore SIGTERM"},
 		{Key: "publish_ports", Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
 		{Key: "workspace_mode", Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
+		bundled.OutputOption,
 		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when a container is stopped"},
 		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
 	}

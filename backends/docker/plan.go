@@ -8,6 +8,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
+	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -36,7 +37,13 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 	if err != nil {
 		return nil, err
 	}
-	req := &Request{AppID: in.ID, Network: networkName, builds: spaces.builds, defaultImage: in.DefaultImage}
+	req := &Request{
+		AppID: in.ID, Network: networkName, OutputDir: bundled.OutputPath(in),
+		builds: spaces.builds, defaultImage: in.DefaultImage,
+	}
+	if req.OutputDir != "" {
+		plan.Warnings = append(plan.Warnings, p.unreachableOutput()...)
+	}
 	names := newNames(in.ID, in.App)
 	published := ports{}
 	for i := range in.App.Roles {

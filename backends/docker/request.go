@@ -17,6 +17,7 @@ type Request struct {
 	AppID      string      `json:"app_id"`
 	Network    string      `json:"network"` // the bridge that all containers join, created at submit
 	Containers []Container `json:"containers"`
+	OutputDir  string      `json:"output_dir,omitempty"` // "": in the bundle
 
 	builds       []build // images that this machine builds for the containers
 	defaultImage string  // the image of roles that set none

@@ -134,6 +134,7 @@ func (l *launcher) body(s agent.Start) *Container {
 		config.Env = append(config.Env, spec.ErrorFileVariable+"="+errorFile)
 	}
 	c := &Container{Name: planned.Name, Config: &config, HostConfig: planned.HostConfig, Networking: planned.Networking}
+	l.addOutput(c)
 	if s.Attempt > 0 {
 		c.Name = attemptName(planned.Name, s.Attempt)
 		config.Labels = maps.Clone(planned.Config.Labels)

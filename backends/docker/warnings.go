@@ -60,7 +60,7 @@ func (p planner) unreachablePorts(app *spec.App, o options, system string) []str
 		return nil // Submit fails without an endpoint
 	}
 	const unready = "ports of role %s will never become ready: this machine cannot reach "
-	switch local := strings.HasPrefix(at.Host, localEngine); {
+	switch local := at.isLocal(); {
 	case !local:
 		return []string{fmt.Sprintf(unready+"containers of the remote engine %s (use \"log\" in \"ready\")", strings.Join(roles, ", "), at)}
 	case system != "linux" && !o.publishPorts:

@@ -56,6 +56,7 @@ var (
 	_ backend.Sizer           = (*Backend)(nil)
 	_ backend.LogRetainer     = (*Backend)(nil)
 	_ backend.LogFinder       = (*Backend)(nil)
+	_ backend.OutputFinder    = (*Backend)(nil)
 )
 
 // Driver registers the backend.
@@ -116,6 +117,7 @@ func (b *Backend) Options() []backend.Option {
 		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
 		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
 		{Key: "log_max_size", Protects: true, Type: backend.TypeStr, Help: "keep only the last part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
+		bundled.OutputOption,
 		{Key: "limits", Protects: true, Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux); cgroup: by delegated cgroup v2; rlimit: only memMB, for each process separately; auto: the best that works"},
 		{Key: "cgroup_parent", Path: true, Type: backend.TypeStr, Help: "delegated cgroup v2 folder in which to create the groups of replicas (default: that of torchx)"},
 	}

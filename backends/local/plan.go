@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
@@ -28,7 +29,7 @@ func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan
 		return nil, err
 	}
 	l := newLayout(b.Home, o.logDir, in.ID)
-	req := &Request{AppID: in.ID, LogDir: l.Dir}
+	req := &Request{AppID: in.ID, LogDir: l.Dir, OutputDir: o.outputDir}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
 		cwd, err := o.workingDir(role, in.Cwd)
@@ -63,6 +64,7 @@ type options struct {
 	grace      float64
 	failFast   bool
 	logLimit   int64 // bytes per stream; 0: none
+	outputDir  string
 
 	limits       string
 	cgroupParent string // absolute; "": that of the agent
@@ -113,6 +115,7 @@ func readOptions(in backend.PlanInput) (options, error) {
 	if o.logDir != "" && !filepath.IsAbs(o.logDir) {
 		o.logDir = filepath.Join(in.Cwd, o.logDir)
 	}
+	o.outputDir = bundled.OutputPath(in)
 	return o, nil
 }
 

@@ -15,6 +15,7 @@ type Request struct {
 	LogDir      string                    `json:"log_dir"`
 	RoleParams  spec.Map[[]ReplicaParams] `json:"role_params"`
 	RoleLogDirs spec.Map[[]string]        `json:"role_log_dirs"`
+	OutputDir   string                    `json:"output_dir,omitempty"` // "": in the bundle
 }
 
 // ReplicaParams is the process of one replica. Combined is only read: plans of TorchX and of

@@ -41,7 +41,7 @@ func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifes
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID), Home: b.Home,
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: environ, Record: p.Record, SubmittedAt: failpoint.Now(),
 		Lifecycle: agent.Lifecycle{GracePeriod: seconds(o.grace), FailFast: o.failFast},
-		Placement: agent.Placement{Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices)},
+		Placement: agent.Placement{Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices), OutputDir: req.OutputDir},
 	}, nil
 }
 

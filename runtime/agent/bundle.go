@@ -79,6 +79,9 @@ type Placement struct {
 	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share all devices
 	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine; set if Queue or Devices needs them
 	TTY     *backend.TerminalSize `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
+
+	// OutputDir is the folder of the app's outputs if the user chose where it is, absolute.
+	OutputDir string `json:"output_dir,omitempty"`
 }
 
 // Bundle is an app's folder.

@@ -55,6 +55,13 @@ type Sizer interface {
 	Size(ctx context.Context, id string, o DeleteOptions) (int64, error)
 }
 
+// FolderFinder is a Backend that keeps data of its apps on this machine.
+type FolderFinder interface {
+	// FolderOf returns the folder with the data of an app that torchx keeps beside its logs. The
+	// folder need not exist.
+	FolderOf(id string) string
+}
+
 // Sweeper is a Backend whose apps have supervisors on this machine.
 type Sweeper interface {
 	// Sweep ends what killed supervisors left running and writes the results of their
@@ -81,6 +88,23 @@ type AppRecord struct {
 	Record      json.RawMessage // Plan.Record
 	SubmittedAt time.Time
 	Status      *spec.Status
+}
+
+// OutputFinder is a Backend whose apps have a folder for outputs, $TORCHX_OUTPUT.
+type OutputFinder interface {
+	// Output returns where the outputs of an app are. Errors: ErrNotFound, also if the app
+	// has no such folder.
+	Output(ctx context.Context, id string) (*Output, error)
+}
+
+// Output is where the outputs of an app are.
+type Output struct {
+	// Place is a folder of this machine if Here is set, otherwise a place as the options of
+	// the backend name it.
+	Place string
+	Here  bool
+	Kept  bool   // Delete keeps it
+	Read  string // how to read a place that is not here: one line
 }
 
 // SubmissionReader is a Backend that stores with an app what was submitted, so that other

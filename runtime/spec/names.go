@@ -47,10 +47,14 @@ func JoinPath(paths ...string) string {
 	return strings.Join(parts, ":")
 }
 
+// OutputMount is where containers and pods have the folder of outputs.
+const OutputMount = "/torchx/output"
+
 // Environment variables that reach replicas on every backend.
 const (
 	JobIDVariable     = "TORCHX_JOB_ID" // handle of the app
 	SessionIDVariable = "TORCHX_INTERNAL_SESSION_ID"
 	Rank0HostVariable = "TORCHX_RANK0_HOST"       // host of replica 0 of the first role
 	ErrorFileVariable = "TORCHELASTIC_ERROR_FILE" // file to which torchelastic writes a failure as JSON
+	OutputVariable    = "TORCHX_OUTPUT"           // folder that all replicas share for files to keep
 )

@@ -36,6 +36,12 @@ func (a *App) Validate() error {
 			return err
 		}
 	}
+	if _, err := a.Limits(); err != nil {
+		return err
+	}
+	if err := a.checkMetrics(); err != nil {
+		return err
+	}
 	return a.validateOrder()
 }
 

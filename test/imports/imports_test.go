@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/consent":          {"runtime/safefile"},
+	"runtime/envfile":          {},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {"runtime/safefile"},
 	"runtime/history":          {"runtime/spec"},
@@ -51,14 +52,17 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/overlay":          {"runtime/spec"},
+	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},
 	"runtime/provenance":       {"runtime/filelock", "runtime/history", "runtime/safefile", "runtime/userpath"},
 	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},
 	"runtime/safefile":         {},
 	"runtime/secrets":          {"runtime/lazyregexp"},
-	"runtime/spec":             {"runtime/units"},
+	"runtime/spec":             {"runtime/pattern", "runtime/units"},
 	"runtime/suggest":          {},
+	"runtime/tfevents":         {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
 	"runtime/userpath":         {},
@@ -105,12 +109,14 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
-	"follow":   {"program", "tty", "ui"},
-	"grammar":  {"ui"},
-	"planning": {"program", "ui"},
-	"program":  {"grammar", "ui"},
-	"tty":      {"ui"},
-	"ui":       {},
+	"follow":     {"program", "provenance", "tty", "ui"},
+	"grammar":    {"ui"},
+	"planning":   {"program", "ui"},
+	"program":    {"grammar", "ui"},
+	"provenance": {"program", "ui"},
+	"tty":        {"ui"},
+	"ui":         {},
+	"ui/plot":    {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app.

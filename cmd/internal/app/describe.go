@@ -43,9 +43,11 @@ func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref run
 	}
 	provenance.Await(ctx, f, ref)
 	d, err := r.Describe(ctx, ref)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	hideSecretEnv(f, d)
+	switch {
 	case o.diff:
 		return printDiff(ctx, f, r, ref, d)
 	case o.json:

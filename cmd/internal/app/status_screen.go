@@ -22,6 +22,7 @@ const (
 type statusPage struct {
 	screen
 	status  *spec.Status
+	timeout time.Duration   // of the app; 0: none
 	command string          // component with its arguments; "" if not known
 	queue   string          // place in the queue; "" if the app does not wait there
 	probed  map[string]bool // roles with a readiness probe
@@ -34,7 +35,7 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 	if err != nil {
 		return page
 	}
-	page.command = commandText(f, d)
+	page.command, page.timeout = commandText(f, d), timeoutOf(d)
 	if app, err := decodeApp(d.App); err == nil {
 		for i := range app.Roles {
 			if o, err := app.Roles[i].Order(); err == nil && o.Ready != nil {
@@ -47,11 +48,11 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 
 // queuePlace returns the place of a waiting app in the queue of this machine: "2 of 3".
 func queuePlace(ctx context.Context, r *runner.Runner, s *spec.Status) string {
-	if s.State != spec.Pending || !strings.HasPrefix(s.Msg, ui.QueuedMark) {
+	if s.State != spec.Pending || !strings.HasPrefix(s.Msg, spec.QueuedMark) {
 		return ""
 	}
 	rows, err := r.List(ctx, runner.Filter{States: []spec.State{spec.Pending}, All: true})
-	waiting := slices.DeleteFunc(rows, func(row runner.Row) bool { return !strings.HasPrefix(row.Msg, ui.QueuedMark) })
+	waiting := slices.DeleteFunc(rows, func(row runner.Row) bool { return !strings.HasPrefix(row.Msg, spec.QueuedMark) })
 	newer := slices.IndexFunc(waiting, func(row runner.Row) bool { return row.Handle == s.Handle })
 	if err != nil || newer < 0 {
 		return ""
@@ -71,6 +72,7 @@ func (p *statusPage) text() string {
 	fields.Add("Component", p.command)
 	fields.Add("Submitted", p.ago(s.SubmittedAt))
 	fields.Add("Started", p.ago(s.StartedAt))
+	fields.Add("Deadline", p.deadline())
 	fields.Add("Ended", p.ago(s.FinishedAt)+p.afterFailure())
 	fields.Add("Restarts", p.restarts())
 	fields.Add("Replicas", p.tally())

@@ -1,0 +1,63 @@
+package bundled
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/backend"
+)
+
+var _ backend.OutputFinder = (*Apps)(nil)
+
+const outputKey = "output_dir"
+
+// OutputOption is the option that moves the outputs of apps.
+var OutputOption = backend.Option{
+	Key: outputKey, Path: true, Type: backend.TypeStr,
+	Help: "folder in which each app gets a folder for its outputs, $TORCHX_OUTPUT; kept on delete (default: inside TORCHX_HOME)",
+}
+
+// OutputPath returns the folder of an app's outputs, absolute, if the options choose one.
+func OutputPath(in backend.PlanInput) string {
+	dir, _ := in.Cfg[outputKey].(string)
+	if dir == "" {
+		return ""
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(in.Cwd, dir)
+	}
+	return agent.OutputPath(dir, in.ID)
+}
+
+// Output returns where the outputs of an app are.
+func (a *Apps) Output(_ context.Context, id string) (*backend.Output, error) {
+	bundle := a.Bundle(id)
+	if !a.Has(id) {
+		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
+	}
+	m, err := bundle.Manifest()
+	if err != nil {
+		return nil, fmt.Errorf("read app %s: %w", id, err)
+	}
+	out := &backend.Output{Place: bundle.OutputDir(m), Here: true, Kept: m.OutputDir != ""}
+	if _, err := os.Lstat(out.Place); errors.Is(err, fs.ErrNotExist) {
+		return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: %s", id, missingOutput(m, bundle))
+	}
+	return out, nil
+}
+
+// missingOutput says why the folder of outputs does not exist.
+func missingOutput(m *agent.Manifest, bundle agent.Bundle) string {
+	if s, err := bundle.Status(); err == nil && s.StartedAt == nil {
+		return "it has not started"
+	}
+	if m.OutputDir != "" {
+		return m.OutputDir + " was removed"
+	}
+	return "it was submitted by an older torchx"
+}
