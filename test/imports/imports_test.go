@@ -57,6 +57,7 @@ var allowed = map[string][]string{
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},
+	"runtime/provenance":       {"runtime/filelock", "runtime/history", "runtime/safefile", "runtime/userpath"},
 	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},
 	"runtime/safefile":         {},
 	"runtime/sample":           {"runtime/safefile", "runtime/spec"},
@@ -110,13 +111,14 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
-	"follow":   {"program", "tty", "ui"},
-	"grammar":  {"ui"},
-	"planning": {"program", "ui"},
-	"program":  {"grammar", "ui"},
-	"tty":      {"ui"},
-	"ui":       {},
-	"ui/plot":  {"ui"},
+	"follow":     {"program", "provenance", "tty", "ui"},
+	"grammar":    {"ui"},
+	"planning":   {"program", "ui"},
+	"program":    {"grammar", "ui"},
+	"provenance": {"program", "ui"},
+	"tty":        {"ui"},
+	"ui":         {},
+	"ui/plot":    {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app.
