@@ -34,7 +34,7 @@ var folders = map[string][]string{
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
-	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
+	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"runtime/envfile":          {},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {"runtime/safefile"},
-	"runtime/history":          {"runtime/spec"},
+	"runtime/history":          {"runtime/brief", "runtime/spec"},
 	"runtime/jsondiff":         {},
 	"runtime/kv":               {"runtime/brief"},
 	"runtime/lazyregexp":       {},
@@ -91,7 +91,7 @@ var allowed = map[string][]string{
 	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/safefile", "runtime/spec"},
 	"backends/kubernetes/kube":     {"runtime/backend", "runtime/safefile", "runtime/userpath"},
 	"backends/kubernetes/label":    {},
-	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/overlay", "runtime/safefile", "runtime/spec", "runtime/units"},
+	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/history", "runtime/overlay", "runtime/safefile", "runtime/spec", "runtime/units"},
 	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/spec"},
 	"backends/kubernetes/podlog":   {"backends/logcopy"},
 	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/safefile", "runtime/spec", "runtime/userpath"},
