@@ -9,9 +9,11 @@ import (
 	"torchx/runtime/brief"
 )
 
+// MaxTags is the number of tags that an app may have.
+const MaxTags = 64
+
 // Limits of labels in bytes: what a table, a file name or a label of a cluster can hold.
 const (
-	maxTags     = 64
 	maxTagKey   = 63
 	maxTagValue = 256
 	maxNote     = 4096
@@ -38,8 +40,8 @@ func ParseTags(texts []string) (map[string]string, error) {
 
 // CheckTags returns an error if there are too many tags.
 func CheckTags(tags map[string]string) error {
-	if len(tags) > maxTags {
-		return fmt.Errorf("%d tags, want at most %d", len(tags), maxTags)
+	if len(tags) > MaxTags {
+		return fmt.Errorf("%d tags, want at most %d", len(tags), MaxTags)
 	}
 	return nil
 }

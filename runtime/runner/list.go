@@ -210,7 +210,7 @@ func summaryRow(backendName string, a *spec.Summary) *Row {
 	return &Row{
 		Handle: history.AppKey{Backend: backendName, ID: a.ID}.Handle(), AppID: a.ID, Name: a.Name, Backend: backendName,
 		State: a.State, Foreign: a.Foreign, SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
-		Component: a.Component, ParentRunID: a.ParentRunID, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
+		Component: a.Component, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
 	}
 }
 

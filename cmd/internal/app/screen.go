@@ -46,6 +46,14 @@ func decodeApp(raw json.RawMessage) (*spec.App, error) {
 	return app, decoder.Decode(app)
 }
 
+// addOrigin adds the labels of an app, and the runs that it repeats or belongs to.
+func (p *screen) addOrigin(fields *ui.Fields, d *runner.Description) {
+	fields.Add("Tags", p.clean(tagsText(d.Tags, " ")))
+	fields.Add("Note", ui.Clean(p.masked(d.Note), true))
+	fields.Add("Rerun of", p.clean(d.RerunOf))
+	fields.Add("Parent", p.clean(d.ParentRunID))
+}
+
 // clean returns a line from outside with control characters escaped and secrets hidden.
 func (p *screen) clean(line string) string { return ui.OneLine(p.masked(line)) }
 

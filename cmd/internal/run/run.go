@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -90,12 +91,18 @@ func runFlags(o *options, env, envFiles, tags, onEnd *cli.StringSlice, where str
 		&cli.StringSliceFlag{Name: "env-file", Usage: "set the variables of `FILE` in every role, one NAME=VALUE a line as for docker; --env overrides them, and their values are hidden (repeatable)", Destination: envFiles},
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that requests no resources", Destination: &o.Strict},
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to add to the image of the first role, or several: {FOLDER: TARGET, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
-		&cli.StringSliceFlag{Name: "tag", Usage: "label the run with `KEY[=VALUE]` (repeatable; see torchx tag)", Destination: tags},
-		&cli.StringFlag{Name: "note", Usage: "describe the run by `TEXT`", Destination: &o.Note},
 		timeoutFlag(&o.Timeout),
 		onEndFlag(onEnd),
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the parent run", Destination: &o.ParentRunID},
-	}, follow.Flags(&o.follow)...)
+	}, slices.Concat(labelFlags(tags, &o.Note), follow.Flags(&o.follow))...)
+}
+
+// labelFlags returns the flags that label a run.
+func labelFlags(tags *cli.StringSlice, note *string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "tag", Usage: "label the run with `KEY[=VALUE]` (repeatable; see torchx tag)", Destination: tags},
+		&cli.StringFlag{Name: "note", Usage: "describe the run by `TEXT`", Destination: note},
+	}
 }
 
 // onEndFlag returns the flag --on-end.
