@@ -1,8 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,7 +14,7 @@ import (
 	"torchx/runtime/runner"
 )
 
-// labelsObject is `tag --json` and `note --json` of one app.
+// labelsObject is an element of `tag --json`, and `note --json`.
 type labelsObject struct {
 	Handle string            `json:"handle"`
 	AppID  string            `json:"app_id"`
@@ -28,39 +29,35 @@ func newLabelsObject(ref runner.Ref, l history.Labels) labelsObject {
 
 // NewTag returns the command `tag`.
 func NewTag(f *program.Factory) *cli.Command {
-	asJSON := false
+	s, quiet, asJSON := &selection{}, false, false
 	return &cli.Command{
 		Name:  "tag",
 		Usage: "label apps",
 		UsageText: "HANDLE... [KEY=VALUE...] [KEY-...] [--json]\n" +
 			"torchx tag - team=vision baseline=\n" +
 			"torchx tag - baseline-\n" +
-			"torchx tag - --json",
+			"torchx tag - --json\n" +
+			"torchx tag --component 'dist.*' --since 2d --yes checked=",
 		Description: "Add tags to apps, or replace or remove them: KEY=VALUE sets a tag, KEY= a tag without a value, KEY- removes one. " +
 			"Without any of these, print the tags. `torchx run --tag` tags a new app, `torchx list --tag` finds apps by tags. " +
-			program.HandleHelp,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print the labels as JSON, after the change", Destination: &asJSON}},
+			program.HandleHelp + " " + selectHelp + "On a terminal tag then asks before it changes them; elsewhere --yes is needed.",
+		Flags: slices.Concat([]cli.Flag{quietFlag(&quiet), labelsFlag(&asJSON)}, s.flags("all apps"), s.changeFlags()),
 		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return program.Missing(c, "HANDLE")
-			}
 			handles, change, err := parseTagWords(c.Args().Slice())
 			if err != nil {
 				return program.Usagef("tag", "%v", err)
 			}
-			all := []labelsObject{}
-			err = eachApp(c.Context, f, handles, func(ctx context.Context, handle string) error {
-				ref, labels, err := changeLabels(ctx, f, handle, change)
-				all = append(all, newLabelsObject(ref, labels))
-				if err != nil || asJSON || len(change.Set)+len(change.Remove) > 0 {
-					return err
-				}
-				return printTags(f, labels.Tags)
-			})
-			if asJSON && err == nil {
-				err = f.PrintMaskedJSON(all)
+			p := purpose{command: "tag", verb: "tag", past: "tagged", canTake: anyState}
+			p.asks = len(change.Set)+len(change.Remove) > 0
+			f := quietly(f, quiet)
+			sel, err := s.apps(c, f, p, handles)
+			switch {
+			case err != nil || len(sel.targets) == 0 && !asJSON:
+				return err
+			case p.asks:
+				return setTags(c.Context, f, sel, change, asJSON)
 			}
-			return err
+			return printTags(c.Context, f, sel, asJSON)
 		},
 	}
 }
@@ -74,9 +71,6 @@ func parseTagWords(words []string) (handles []string, c history.LabelChange, err
 	first := 0
 	for first < len(words) && !isTag(words[first]) {
 		first++
-	}
-	if first == 0 {
-		return nil, c, errors.New("missing HANDLE")
 	}
 	c.Set = map[string]string{}
 	for _, word := range words[first:] {
@@ -97,25 +91,53 @@ func parseTagWords(words []string) (handles []string, c history.LabelChange, err
 	return words[:first], c, nil
 }
 
-// changeLabels changes the labels of an app, if c is not empty, and returns them.
-func changeLabels(ctx context.Context, f *program.Factory, handle string, c history.LabelChange) (ref runner.Ref, l history.Labels, err error) {
-	r, ref, err := f.Resolve(ctx, handle)
-	if err != nil {
-		return ref, l, err
-	}
-	if len(c.Set)+len(c.Remove) == 0 && c.Note == nil {
-		l, err = r.Labels(ctx, ref)
-	} else {
-		l, err = r.SetLabels(ctx, ref, c)
-	}
-	return ref, l, err
+// labelsFlag returns the flag --json of commands that change labels.
+func labelsFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print the tags and the note as JSON, after a change", Destination: to}
 }
 
-func printTags(f *program.Factory, tags map[string]string) error {
-	if len(tags) == 0 {
-		return nil
+// setTags changes the tags of apps, and prints of how many if there may be several.
+func setTags(ctx context.Context, f *program.Factory, sel selected, c history.LabelChange, asJSON bool) error {
+	set := func(ctx context.Context, ref runner.Ref) (history.Labels, error) {
+		return sel.runner.SetLabels(ctx, ref, c)
 	}
-	return f.Printf("%s\n", ui.Clean(history.FormatTags(tags, "\n"), true))
+	all := []labelsObject{}
+	err := eachApp(ctx, f, sel.targets, parallel, set, func(ref runner.Ref, labels history.Labels) error {
+		all = append(all, newLabelsObject(ref, labels))
+		return nil
+	})
+	if sel.several {
+		f.Say("tagged %s", ui.Counted(len(all), "app"))
+	}
+	if asJSON {
+		err = cmp.Or(err, f.PrintMaskedJSON(all))
+	}
+	return err
+}
+
+// printTags prints a line for each tag, which begins with the handle if there may be several apps.
+func printTags(ctx context.Context, f *program.Factory, sel selected, asJSON bool) error {
+	all := []labelsObject{}
+	err := eachApp(ctx, f, sel.targets, parallel, sel.runner.Labels, func(ref runner.Ref, labels history.Labels) error {
+		if asJSON {
+			all = append(all, newLabelsObject(ref, labels))
+			return nil
+		}
+		for line := range strings.Lines(history.FormatTags(labels.Tags, "\n")) {
+			line = ui.OneLine(line)
+			if sel.several {
+				line = ref.Handle() + " " + line
+			}
+			if err := f.Printf("%s\n", line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if asJSON {
+		err = cmp.Or(err, f.PrintMaskedJSON(all))
+	}
+	return err
 }
 
 // NewNote returns the command `note`.
@@ -130,9 +152,10 @@ func NewNote(f *program.Factory) *cli.Command {
 		Description: "Set the note of an app, which `torchx describe` shows and `torchx list --search` finds. An empty TEXT removes it. " +
 			"Without TEXT, print the note. " +
 			program.HandleHelp,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print the labels as JSON, after the change", Destination: &asJSON}},
+		Flags: []cli.Flag{labelsFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
-			words, change := c.Args().Slice(), history.LabelChange{}
+			words := c.Args().Slice()
+			var change *string
 			if len(words) == 0 {
 				return program.Missing(c, "HANDLE")
 			}
@@ -140,18 +163,32 @@ func NewNote(f *program.Factory) *cli.Command {
 				if err := history.CheckNote(text); err != nil {
 					return program.Usagef("note", "%v", err)
 				}
-				change.Note = &text
+				change = &text
 			}
-			ref, labels, err := changeLabels(c.Context, f, words[0], change)
+			ref, labels, err := setNote(c.Context, f, words[0], change)
 			switch {
 			case err != nil:
 				return err
 			case asJSON:
 				return f.PrintMaskedJSON(newLabelsObject(ref, labels))
-			case change.Note != nil || labels.Note == "":
+			case change != nil || labels.Note == "":
 				return nil
 			}
 			return f.Printf("%s\n", ui.Clean(labels.Note, true))
 		},
 	}
+}
+
+// setNote changes the note of an app, unless text is nil, and returns its labels.
+func setNote(ctx context.Context, f *program.Factory, handle string, text *string) (ref runner.Ref, l history.Labels, err error) {
+	r, ref, err := f.Resolve(ctx, handle)
+	if err != nil {
+		return ref, l, err
+	}
+	if text == nil {
+		l, err = r.Labels(ctx, ref)
+	} else {
+		l, err = r.SetLabels(ctx, ref, history.LabelChange{Note: text})
+	}
+	return ref, l, err
 }
