@@ -14,7 +14,7 @@ import (
 	"torchx/runtime/runner"
 )
 
-// labelsObject is an element of `tag --json`, and `note --json`.
+// labelsObject is `tag --json` and `note --json` of one app.
 type labelsObject struct {
 	Handle string            `json:"handle"`
 	AppID  string            `json:"app_id"`
@@ -110,7 +110,7 @@ func setTags(ctx context.Context, f *program.Factory, sel selected, c history.La
 		f.Say("tagged %s", ui.Counted(len(all), "app"))
 	}
 	if asJSON {
-		err = cmp.Or(err, f.PrintMaskedJSON(all))
+		err = cmp.Or(err, printLabels(f, sel, all))
 	}
 	return err
 }
@@ -135,9 +135,20 @@ func printTags(ctx context.Context, f *program.Factory, sel selected, asJSON boo
 		return nil
 	})
 	if asJSON {
-		err = cmp.Or(err, f.PrintMaskedJSON(all))
+		err = cmp.Or(err, printLabels(f, sel, all))
 	}
 	return err
+}
+
+// printLabels prints an array if there may be several apps, as `status --json` does.
+func printLabels(f *program.Factory, sel selected, all []labelsObject) error {
+	switch {
+	case sel.several:
+		return f.PrintMaskedJSON(all)
+	case len(all) == 1:
+		return f.PrintMaskedJSON(all[0])
+	}
+	return nil
 }
 
 // NewNote returns the command `note`.
