@@ -159,9 +159,15 @@ func (l Life) Start(exe string, files ...*os.File) (*os.Process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	cmd := command(context.Background(), exe, l.Dir) // it outlives every caller
+	return startDetached(exe, l.Dir, out, files)
+}
+
+// startDetached starts `exe agent argument`, which outlives every caller.
+func startDetached(exe, argument string, out *os.File, files []*os.File) (*os.Process, error) {
+	cmd := command(context.Background(), exe, argument)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, files
-	return cmd.Process, cmd.Start()
+	err := cmd.Start()
+	return cmd.Process, err
 }
 
 // command returns `exe agent argument` as a detached process.

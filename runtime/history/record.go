@@ -75,6 +75,7 @@ const (
 	EventApp      EventKind = "app"      // the app's state changed
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
 	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app restarts
+	EventOnEnd    EventKind = "on_end"   // what was to run at the end of the app; not stored in the history
 	EventMissing  EventKind = "missing"  // the backend was found to have lost the ended app
 )
 

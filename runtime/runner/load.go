@@ -22,8 +22,8 @@ type LoadOptions struct {
 	// Backend is a name or alias; "" means the backend that the app was planned for,
 	// which TORCHX_JOB_ID of its roles names.
 	Backend string
-	Cwd     string   // absolute folder the command runs in
-	Environ []string // environment that replicas inherit; nil: this process's
+	Cwd     string        // absolute folder the command runs in
+	Environ []string      // environment that replicas inherit; nil: this process's
 	Timeout time.Duration // overrides the time limit of the app; 0: the app's own
 	// DefaultImage is torchx.IMAGE, the program's default.
 	DefaultImage string
