@@ -69,7 +69,7 @@ func onEndEvents(r *runner.Runner, ref runner.Ref, s *spec.Status) (events []his
 	if err != nil || !ok {
 		return nil
 	}
-	for _, record := range onend.Records(finder.Folder(ref.ID)) {
+	for _, record := range onend.Records(finder.FolderOf(ref.ID)) {
 		events = append(events, history.Event{Time: record.Time, Kind: history.EventOnEnd, State: s.State, Msg: record.String()})
 	}
 	return events
