@@ -115,7 +115,7 @@ var allowed = map[string][]string{
 var shared = map[string][]string{
 	"follow":     {"program", "provenance", "tty", "ui"},
 	"grammar":    {"ui"},
-	"planning":   {"program", "ui"},
+	"planning":   {"program", "provenance", "ui"},
 	"program":    {"grammar", "ui"},
 	"provenance": {"program", "ui"},
 	"tty":        {"ui"},

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
@@ -82,6 +83,7 @@ func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Reco
 	if err != nil {
 		return nil, err
 	}
+	provenance.Await(ctx, f, ref)
 	return r.Recorded(ctx, ref)
 }
 
