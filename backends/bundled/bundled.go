@@ -100,6 +100,3 @@ func (a *Apps) FolderOf(id string) string { return a.Bundle(id).Dir }
 
 // Bundle returns the bundle of an app, which need not exist.
 func (a *Apps) Bundle(id string) agent.Bundle { return agent.BundleAt(a.Home, id) }
-
-// Folder implements backend.FolderFinder.
-func (a *Apps) Folder(id string) string { return a.Bundle(id).Dir }

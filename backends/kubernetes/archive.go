@@ -21,9 +21,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Folder implements backend.FolderFinder.
-func (b *Backend) Folder(id string) string { return archive.Dir(b.config.Home, id) }
-
 // openLogs holds the archives in use.
 type openLogs struct {
 	mu    sync.Mutex

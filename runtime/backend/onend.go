@@ -14,9 +14,3 @@ type OnEnd struct {
 	Secrets   []string `json:"secrets,omitempty"`
 	Variables []string `json:"variables,omitempty"`
 }
-
-// FolderFinder is a Backend whose apps have a folder on this machine.
-type FolderFinder interface {
-	// Folder returns the folder of an app, which need not exist.
-	Folder(id string) string
-}
