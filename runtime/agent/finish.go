@@ -12,6 +12,7 @@ import (
 // power cut in between can turn it into "agent died", never a failure into a success.
 func (a *agent) finish() error {
 	a.leaveQueue()
+	a.sampler.close()
 	a.endRemaining()
 	a.reserve.release() // its space is needed now
 	s := a.policy.finalStatus(a.manifest, a.now())

@@ -170,13 +170,18 @@ func startDetached(exe, argument string, out *os.File, files []*os.File) (*os.Pr
 	return cmd.Process, err
 }
 
-// command returns `exe agent argument` as a process that outlives the terminal, keeps no
-// mount busy and does not count as part of the app that may have started it.
+// command returns `exe agent argument` as a detached process.
 func command(ctx context.Context, exe, argument string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, exe, "agent", argument)
-	cmd.Dir = filepath.VolumeName(argument) + string(filepath.Separator)
+	return Detached(ctx, os.Environ(), exe, "agent", argument)
+}
+
+// Detached returns a command as a process that outlives the terminal, keeps no mount busy and
+// does not count as part of the app that may have started it.
+func Detached(ctx context.Context, environ []string, exe string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Dir = filepath.VolumeName(exe) + string(filepath.Separator)
 	cmd.Env = []string{}
-	for _, e := range os.Environ() {
+	for _, e := range environ {
 		if !strings.HasPrefix(e, spec.JobIDVariable+"=") {
 			cmd.Env = append(cmd.Env, e)
 		}

@@ -72,6 +72,20 @@ func rowOf(a *history.App) *Row {
 	}
 }
 
+// Row returns one app as List does. Errors: those of Status.
+func (r *Runner) Row(ctx context.Context, ref history.AppKey) (Row, error) {
+	s, err := r.Status(ctx, ref)
+	if err != nil {
+		return Row{}, err
+	}
+	w := &Row{Handle: ref.Handle(), AppID: ref.ID, Backend: ref.Backend}
+	if recorded := r.row(ctx, ref); recorded != nil {
+		w = rowOf(recorded)
+	}
+	w.update(s)
+	return *w, nil
+}
+
 // List returns apps in the order of f. It queries backends for apps that may have changed. If
 // a backend is unavailable, its apps keep their recorded state and List warns; if
 // f.Backend names it, List returns them with backend.ErrUnavailable. Errors also:
@@ -113,7 +127,7 @@ func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) err
 	}
 	querier := *r
 	var unavailable error
-	if f.Backend != "" {
+	if f.Backend != "" && (!f.Recorded || r.History == nil) {
 		extra, err := r.onlyBackend(ctx, f)
 		if err != nil && !errors.Is(err, backend.ErrUnavailable) {
 			return err

@@ -44,6 +44,8 @@ type loaded struct {
 	Component   string     `json:"component"`
 	Args        []string   `json:"args"`
 	Partial     bool       `json:"partial"`
+	// Provenance is that of the described app, not of the new one.
+	Provenance json.RawMessage `json:"provenance"`
 }
 
 // Load decodes and validates the output of `run --dryrun --json`, edited or not. Errors:

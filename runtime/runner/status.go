@@ -151,7 +151,8 @@ type Description struct {
 	Cfg         json.RawMessage // nil if unknown
 	Component   *string         // nil if unknown
 	Args        []string
-	Partial     bool // App holds only what the backend reports
+	Partial     bool         // App holds only what the backend reports
+	Record      *history.App // nil if the history does not have the app
 }
 
 // Describe returns what was submitted. Errors: backend.ErrNotFound, backend.ErrUnavailable.
@@ -163,7 +164,7 @@ func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description
 		}
 		return r.partial(ctx, ref)
 	}
-	d := &Description{Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args}
+	d := &Description{Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args, Record: row}
 	if row.Component != "" {
 		d.Component = &row.Component
 	}

@@ -2,7 +2,7 @@ package app
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -10,28 +10,40 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
+	"torchx/runtime/runner"
 )
 
 // NewTag returns the command `tag`.
 func NewTag(f *program.Factory) *cli.Command {
+	s, quiet := &selection{}, false
 	return &cli.Command{
 		Name:  "tag",
 		Usage: "label apps",
 		UsageText: "HANDLE... KEY=VALUE... KEY-...\n" +
 			"torchx tag - team=vision baseline=\n" +
 			"torchx tag - baseline-\n" +
-			"torchx tag -",
+			"torchx tag -\n" +
+			"torchx tag --component 'dist.*' --since 2d --yes checked=",
 		Description: "Add tags to apps, or replace or remove them: KEY=VALUE sets a tag, KEY= a tag without a value, KEY- removes one. " +
 			"Without any of these, print the tags. `torchx run --tag` tags a new app, `torchx list --tag` finds apps by tags. " +
-			program.HandleHelp,
+			program.HandleHelp + " " + selectHelp + "On a terminal tag then asks before it changes them; elsewhere --yes is needed.",
+		Flags: slices.Concat([]cli.Flag{quietFlag(&quiet)}, s.flags("all apps"), s.changeFlags()),
 		Action: func(c *cli.Context) error {
 			handles, change, err := parseTagWords(c.Args().Slice())
 			if err != nil {
 				return program.Usagef("tag", "%v", err)
 			}
-			return eachApp(c.Context, f, handles, func(ctx context.Context, handle string) error {
-				return tag(ctx, f, handle, change)
-			})
+			p := purpose{command: "tag", verb: "tag", past: "tagged", canTake: anyState}
+			p.asks = len(change.Set)+len(change.Remove) > 0
+			f := quietly(f, quiet)
+			sel, err := s.apps(c, f, p, handles)
+			switch {
+			case err != nil || len(sel.targets) == 0:
+				return err
+			case p.asks:
+				return setTags(c.Context, f, sel, change)
+			}
+			return printTags(c.Context, f, sel)
 		},
 	}
 }
@@ -45,9 +57,6 @@ func parseTagWords(words []string) (handles []string, c history.LabelChange, err
 	first := 0
 	for first < len(words) && !isTag(words[first]) {
 		first++
-	}
-	if first == 0 {
-		return nil, c, errors.New("missing HANDLE")
 	}
 	c.Set = map[string]string{}
 	for _, word := range words[first:] {
@@ -68,25 +77,36 @@ func parseTagWords(words []string) (handles []string, c history.LabelChange, err
 	return words[:first], c, nil
 }
 
-func tag(ctx context.Context, f *program.Factory, handle string, c history.LabelChange) error {
-	r, ref, err := f.Resolve(ctx, handle)
-	if err != nil {
-		return err
+// setTags changes the tags of apps, and prints of how many if there may be several.
+func setTags(ctx context.Context, f *program.Factory, sel selected, c history.LabelChange) error {
+	set := func(ctx context.Context, ref runner.Ref) (history.Labels, error) {
+		return sel.runner.SetLabels(ctx, ref, c)
 	}
-	if len(c.Set)+len(c.Remove) > 0 {
-		_, err := r.SetLabels(ctx, ref, c)
-		return err
+	changed := 0
+	err := eachApp(ctx, f, sel.targets, parallel, set, func(runner.Ref, history.Labels) error {
+		changed++
+		return nil
+	})
+	if sel.several {
+		f.Say("tagged %s", ui.Counted(changed, "app"))
 	}
-	labels, err := r.Labels(ctx, ref)
-	if err != nil {
-		return err
-	}
-	for _, key := range ui.Keys(labels.Tags) {
-		if err := f.Printf("%s\n", tagText(key, labels.Tags[key])); err != nil {
-			return err
+	return err
+}
+
+// printTags prints a line for each tag, which begins with the handle if there may be several apps.
+func printTags(ctx context.Context, f *program.Factory, sel selected) error {
+	return eachApp(ctx, f, sel.targets, parallel, sel.runner.Labels, func(ref runner.Ref, labels history.Labels) error {
+		for _, key := range ui.Keys(labels.Tags) {
+			line := tagText(key, labels.Tags[key])
+			if sel.several {
+				line = ref.Handle() + " " + line
+			}
+			if err := f.Printf("%s\n", line); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // tagText returns a tag as it is typed.

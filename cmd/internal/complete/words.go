@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"torchx/cmd/internal/app"
@@ -36,6 +37,8 @@ func (c *completer) positional(ctx context.Context) {
 		c.libraryWords(cmd.Name, at)
 	case cmd.Name == "diff":
 		c.components(true)
+		c.handles(ctx, cmd.Name, false)
+	case cmd.Name == "tag" && !slices.ContainsFunc(c.line.positionals, func(word string) bool { return strings.Contains(word, "=") }):
 		c.handles(ctx, cmd.Name, false)
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
