@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
+	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/sample", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
@@ -68,7 +69,7 @@ var allowed = map[string][]string{
 	"runtime/suggest":          {},
 	"runtime/tfevents":         {},
 	"runtime/units":            {},
-	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
+	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
 	"runtime/userpath":         {},
 
 	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
