@@ -34,8 +34,8 @@ func OutputPath(in backend.PlanInput) string {
 	return agent.OutputPath(dir, in.ID)
 }
 
-// Output returns where the outputs of an app are.
-func (a *Apps) Output(_ context.Context, id string) (*backend.Output, error) {
+// OutputOf returns where the outputs of an app are.
+func (a *Apps) OutputOf(_ context.Context, id string) (*backend.Output, error) {
 	bundle := a.Bundle(id)
 	if !a.Has(id) {
 		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
