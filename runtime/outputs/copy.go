@@ -22,7 +22,7 @@ type Copier struct {
 
 // Errors of Copy.
 var (
-	ErrOutside = errors.New("not inside the output folder")
+	ErrOutside = errors.New("outside the output folder")
 	ErrExists  = errors.New("already exists")
 )
 
@@ -90,7 +90,7 @@ func itemsOf(src *os.Root, names []string) ([]item, error) {
 	for _, name := range names {
 		clean := path.Clean(filepath.ToSlash(name))
 		if name == "" || !filepath.IsLocal(clean) {
-			return nil, fmt.Errorf("%q is %w", name, ErrOutside)
+			return nil, outside(name)
 		}
 		if _, err := src.Stat(clean); err != nil {
 			return nil, nameError(src, name, clean, err)
@@ -108,16 +108,18 @@ func itemsOf(src *os.Root, names []string) ([]item, error) {
 // nameError explains why a named file cannot be copied.
 func nameError(src *os.Root, name, clean string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no file %q in the output folder: %w", name, fs.ErrNotExist)
+		return fmt.Errorf("no file %q in the output folder", name)
 	}
 	if info, lstatErr := src.Lstat(clean); lstatErr == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link to something %w", clean, ErrOutside)
+		return fmt.Errorf("%q is a link to a place %w", name, ErrOutside)
 	}
 	if strings.Contains(err.Error(), "escapes") { // os.Root has no error value for it
-		return fmt.Errorf("%q is %w", name, ErrOutside)
+		return outside(name)
 	}
 	return err
 }
+
+func outside(name string) error { return fmt.Errorf("%q is %w", name, ErrOutside) }
 
 // transfer is one call of Copy.
 type transfer struct {
@@ -180,7 +182,7 @@ func (t *transfer) copy(i item, e Entry) error {
 	case e.Mode&fs.ModeSymlink != 0:
 		err = t.copyLink(i, e.Target)
 	default:
-		err = errors.New("not a file, link or folder")
+		err = errors.New("pipes, sockets and devices cannot be copied")
 	}
 	if t.ctx.Err() != nil {
 		return t.ctx.Err()

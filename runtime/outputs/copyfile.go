@@ -62,7 +62,7 @@ func (t *transfer) place(tmp, to string) error {
 // copyLink copies a link that stays inside the copied folder.
 func (t *transfer) copyLink(i item, target string) error {
 	if filepath.IsAbs(target) || !filepath.IsLocal(path.Join(path.Dir(i.from), filepath.ToSlash(target))) {
-		return fmt.Errorf("a link to something %w", ErrOutside)
+		return fmt.Errorf("a link to a place %w cannot be copied", ErrOutside)
 	}
 	err := t.dst.Symlink(target, i.to)
 	if errors.Is(err, fs.ErrExist) && t.Replace {

@@ -51,6 +51,7 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/procs":            {},
 	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},

@@ -61,7 +61,7 @@ func get(ctx context.Context, f *program.Factory, handle string, files []string,
 	case errors.Is(err, outputs.ErrExists):
 		return fmt.Errorf("copy to %s: %w (--force replaces files)", to, err)
 	case err != nil:
-		return fmt.Errorf("copy to %s: %w", to, err)
+		return err
 	case failed:
 		return program.QuietError(program.ExitError)
 	}
