@@ -30,8 +30,8 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx,
-			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv, rerun_of) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv), a.RerunOf)
+			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv))
 		if err != nil {
 			return err
 		}
@@ -41,10 +41,10 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 
 func insertApp(ctx context.Context, tx *sql.Tx, a *history.App) (seq int64, err error) {
 	r, err := tx.ExecContext(ctx,
-		`INSERT INTO apps (backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, backend) DO NOTHING`,
+		`INSERT INTO apps (backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id, rerun_of)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, backend) DO NOTHING`,
 		a.Backend, a.ID, a.Name, a.Component, int(a.State), a.Msg, optional(a.ExitCode), a.NumRestarts,
-		a.SubmittedAt.UnixNano(), nanos(a.StartedAt), nanos(a.FinishedAt), a.Submitter, a.Note, a.ParentRunID)
+		a.SubmittedAt.UnixNano(), nanos(a.StartedAt), nanos(a.FinishedAt), a.Submitter, a.Note, a.ParentRunID, a.RerunOf)
 	if err != nil {
 		return 0, err
 	}
@@ -64,9 +64,9 @@ func optional[T any](n *T) any {
 
 // The columns of an App without and with its long texts, in the order of scanApp.
 const (
-	rowColumns   = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id`
+	rowColumns   = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id, rerun_of`
 	shortColumns = rowColumns + `, ` + tagsColumn
-	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv, rerun_of`
+	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv`
 	longTables   = `apps JOIN app_details ON app = seq`
 	// tagsColumn is a JSON object, NULL without tags.
 	tagsColumn = `(SELECT json_group_object(key, value) FROM tags WHERE tags.app = seq HAVING count(*) > 0)`
@@ -77,9 +77,9 @@ func scanApp(row scanner, long bool) (history.App, error) {
 	var state, submitted int64
 	var exit, started, finished *int64
 	var args, def, cfg, request, modules, getenv, tags *string
-	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter, &a.Note, &a.ParentRunID, &tags}
+	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter, &a.Note, &a.ParentRunID, &a.RerunOf, &tags}
 	if long {
-		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv, &a.RerunOf)
+		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv)
 	}
 	if err := row.Scan(dest...); err != nil {
 		return history.App{}, err

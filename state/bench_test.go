@@ -158,7 +158,7 @@ func BenchmarkFind(b *testing.B) {
 		"rare component":   {Component: "exp7.star:train"},
 		"components":       {Component: "exp*"},
 		"name":             {Name: "rare"},
-		"parent":           {ParentRunID: "exp-1"},
+		"parent":           {Parents: []string{"exp-1"}},
 		"tag":              {Tags: []history.TagFilter{{Key: "team", Value: &vision}}},
 		"old tag":          {Tags: []history.TagFilter{{Key: "old"}}},
 		"search":           {Search: "trainer"},

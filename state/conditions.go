@@ -28,8 +28,8 @@ func conditionsOf(f *history.Filter) (all []condition) {
 			return
 		}
 		c := condition{where: name + ` = ?`, args: []any{value}, key: `seq`}
-		if strings.ContainsAny(value, "*?[") {
-			prefix := value[:strings.IndexAny(value, "*?[")]
+		if i := strings.IndexAny(value, history.PatternChars); i >= 0 {
+			prefix := value[:i]
 			inRange, args := prefixRange(name, prefix)
 			c.where, c.args = inRange+` AND `+name+` GLOB ?`, append(args, value)
 		}
@@ -51,10 +51,13 @@ func conditionsOf(f *history.Filter) (all []condition) {
 		c.where = `EXISTS (SELECT 1 FROM tags WHERE app = seq AND ` + c.where + `)`
 		add(c)
 	}
-	if f.ParentRunID != "" {
-		column(`parent_run_id`, f.ParentRunID)
-		last := &all[len(all)-1]
-		last.where, last.from = last.where+` AND parent_run_id <> ''`, last.from+` AND parent_run_id <> ''`
+	if len(f.Parents) > 0 {
+		where := `parent_run_id IN (` + placeholders(len(f.Parents)) + `) AND parent_run_id <> ''` // as the index has it
+		c := condition{where: where, from: `apps WHERE ` + where, key: `seq`}
+		for _, id := range f.Parents {
+			c.args = append(c.args, id)
+		}
+		add(c)
 	}
 	column(`name`, f.Name)
 	column(`component`, f.Component)
@@ -63,7 +66,7 @@ func conditionsOf(f *history.Filter) (all []condition) {
 		for _, s := range f.States {
 			c.args = append(c.args, int(s))
 		}
-		c.where = `state IN (` + strings.TrimSuffix(strings.Repeat(`?, `, len(f.States)), `, `) + `)`
+		c.where = `state IN (` + placeholders(len(f.States)) + `)`
 		c.from = `apps WHERE ` + c.where
 		add(c)
 	}
@@ -85,6 +88,9 @@ func conditionsOf(f *history.Filter) (all []condition) {
 	}
 	return all
 }
+
+// placeholders returns n question marks.
+func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat(`?, `, n), `, `) }
 
 // searchQuery returns the query of FTS5 for apps that have all words, or words that begin
 // with them. https://sqlite.org/fts5.html#full_text_query_syntax

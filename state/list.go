@@ -1,7 +1,9 @@
 package state
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,14 +18,58 @@ const fewApps = 3000
 // List implements history.Apps.
 func (db *DB) List(ctx context.Context, f history.Filter) ([]history.App, error) {
 	var apps []history.App
+	err := db.Walk(ctx, f, func(a *history.App) error {
+		apps = append(apps, *a)
+		return nil
+	})
+	return apps, err
+}
+
+// Walk implements history.Apps.
+func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.App) error) error {
+	var stopped, broken error
+	began := false
 	err := db.read(ctx, "list apps", func() error {
 		query, args, err := listQuery(ctx, db.sql, &f, fewApps)
-		if err == nil {
-			apps, err = queryApps(ctx, db.sql, f.Details, query, args...)
+		if err != nil {
+			return err
+		}
+		err = eachRow(ctx, db.sql, func(row scanner) error {
+			a, err := scanApp(row, f.Details)
+			if err != nil {
+				return err
+			}
+			began = true
+			stopped = visit(&a)
+			return stopped
+		}, query, args...)
+		if began {
+			broken, err = err, nil // read repeats what fails, but no app may be visited twice
 		}
 		return err
 	})
-	return apps, err
+	if err == nil && stopped == nil {
+		err = db.done(ctx, "list apps", broken)
+	}
+	return cmp.Or(stopped, err)
+}
+
+// Known implements history.Apps.
+func (db *DB) Known(ctx context.Context, backend string, ids []string) (map[string]bool, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("encode IDs: %w", err)
+	}
+	known := map[string]bool{}
+	err = db.read(ctx, "find apps", func() error {
+		return eachRow(ctx, db.sql, func(row scanner) error {
+			var id string
+			err := row.Scan(&id)
+			known[id] = true
+			return err
+		}, `SELECT id FROM apps WHERE id IN (SELECT value FROM json_each(?)) AND backend = ?`, string(list), backend)
+	})
+	return known, err
 }
 
 // listQuery returns a query that reads few rows even of a long history, whatever the filter:

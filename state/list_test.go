@@ -64,7 +64,7 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 		f.Name = pick("train", "train*", "?val")
 	}
 	if some() {
-		f.ParentRunID = "exp-1"
+		f.Parents = []string{"exp-1", "none"}
 	}
 	if some() {
 		vision := "vision"
@@ -102,7 +102,7 @@ func matches(f *history.Filter, a *history.App) bool {
 	}
 	return (f.Backend == "" || a.Backend == f.Backend) && (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
 		(f.Since.IsZero() || !a.SubmittedAt.Before(f.Since)) && (f.Until.IsZero() || a.SubmittedAt.Before(f.Until)) &&
-		glob(f.Component, a.Component) && glob(f.Name, a.Name) && (f.ParentRunID == "" || a.ParentRunID == f.ParentRunID)
+		glob(f.Component, a.Component) && glob(f.Name, a.Name) && (len(f.Parents) == 0 || slices.Contains(f.Parents, a.ParentRunID))
 }
 
 // less is the order that Sort says; seq is the number of the app's record.
@@ -189,7 +189,7 @@ func TestListUsesIndexes(t *testing.T) {
 		"component":           {Component: "dist.ddp"},
 		"components":          {Component: "dist.*"},
 		"name":                {Name: "train"},
-		"parent":              {ParentRunID: "exp-1"},
+		"parent":              {Parents: []string{"exp-1"}},
 		"tag":                 {Tags: []history.TagFilter{{Key: "team"}}},
 		"tag value":           {Tags: []history.TagFilter{{Key: "team", Value: &value}}},
 		"search":              {Search: "train"},

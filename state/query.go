@@ -17,19 +17,30 @@ type scanner interface{ Scan(dest ...any) error }
 
 // queryAll returns the result of scan for each row.
 func queryAll[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
-	rows, err := q.QueryContext(ctx, query, args...)
+	err = eachRow(ctx, q, func(row scanner) error {
+		v, err := scan(row)
+		all = append(all, v)
+		return err
+	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
+	return all, nil
+}
+
+// eachRow calls scan for each row, until it returns an error.
+func eachRow(ctx context.Context, q querier, scan func(scanner) error, query string, args ...any) (err error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
+		if err := scan(rows); err != nil {
+			return err
 		}
-		all = append(all, v)
 	}
-	return all, rows.Err()
+	return rows.Err()
 }
 
 // execAll runs one statement for each value.

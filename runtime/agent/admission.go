@@ -24,8 +24,7 @@ import (
 // leaseWait bounds the wait for the history: other apps wait for the lock meanwhile.
 const leaseWait = 2 * time.Second
 
-// queuedPrefix starts the wait reason of an app.
-const queuedPrefix = "queued: "
+// spec.QueuedMark starts the wait reason of an app.
 
 // admission decides when one app may start. One goroutine at a time uses it.
 type admission struct {
@@ -155,7 +154,7 @@ func (ad *admission) queuePosition(enter bool) (waitReason string, err error) {
 	if err != nil || handle == "" {
 		return "", err
 	}
-	return queuedPrefix + strings.TrimPrefix("needs "+sizeText(ad.demand, ad.demand)+", behind "+handle, "needs , "), nil
+	return spec.QueuedMark + strings.TrimPrefix("needs "+sizeText(ad.demand, ad.demand)+", behind "+handle, "needs , "), nil
 }
 
 // shortageReason returns which resources the admitted apps leave too few of, "" if none.
@@ -173,7 +172,7 @@ func (ad *admission) shortageReason(live []liveApp) string {
 	if len(missing) == 0 {
 		return ""
 	}
-	return queuedPrefix + "waits for " + strings.Join(missing, ", ")
+	return spec.QueuedMark + "waits for " + strings.Join(missing, ", ")
 }
 
 // explainBusy turns busy devices into a wait reason if the app queues, else an error.
@@ -182,7 +181,7 @@ func (ad *admission) explainBusy(err error) (verdict, error) {
 	if !ad.manifest.Queue || !errors.As(err, &busy) {
 		return verdict{}, err
 	}
-	return verdict{waitReason: fmt.Sprintf("%swaits for %s (%d of %d free)", queuedPrefix, gpuText(busy.want), busy.free, busy.allowed)}, nil
+	return verdict{waitReason: fmt.Sprintf("%swaits for %s (%d of %d free)", spec.QueuedMark, gpuText(busy.want), busy.free, busy.allowed)}, nil
 }
 
 // writeAllocation makes the allocation visible to other apps.

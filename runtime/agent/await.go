@@ -98,7 +98,7 @@ func (a *agent) awaitAdmission(ad *admission) {
 		v, err := ad.decideOnce(false)
 		if err != nil && !ad.withdrawn.Load() {
 			a.log.Print(err)
-			v = verdict{waitReason: queuedPrefix + "cannot check for room: " + err.Error()}
+			v = verdict{waitReason: spec.QueuedMark + "cannot check for room: " + err.Error()}
 		}
 		a.post(func() { a.applyVerdict(v) })
 		if v.allocation != nil || !w.changed(ad.position < watchedEntries, a.closed) {

@@ -7,15 +7,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// exitProbeTimeout is the exit code of a replica that was not ready in time, whatever
-// code it exited with. timeout(1) uses the same.
-const exitProbeTimeout = 124
-
 // ordersOf decodes the order of roles from their metadata, which planning has validated.
 func ordersOf(app *spec.App) map[*spec.Role]spec.Order {
 	all := map[*spec.Role]spec.Order{}
 	for i := range app.Roles {
-		if o, err := app.Roles[i].Order(); err == nil && (o.Ready != nil || len(o.DependsOn) > 0 || o.Sidecar) {
+		if o, err := app.Roles[i].Order(); err == nil && (o.Ready != nil || len(o.DependsOn) > 0 || o.Sidecar || o.Timeout > 0) {
 			all[&app.Roles[i]] = o
 		}
 	}

@@ -187,10 +187,10 @@ func TestOrderTimeout(t *testing.T) {
 	s := newScript(t, true, role("db", 1, probed(retries(spec.RetryReplica, 1))), role("web", 1, needs("db ready")))
 	s.expect(s.timeOut("db/0"), "stop db/0")
 	s.expect(s.pass("db/0"), "") // too late
-	s.expect(s.exit("db/0", exitProbeTimeout), "start db/0#1")
+	s.expect(s.exit("db/0", spec.ExitDeadline), "start db/0#1")
 	s.expect(s.timeOut("db/0"), "stop db/0")
-	s.expect(s.exit("db/0", exitProbeTimeout), "")
-	s.expectEnd(spec.Failed, exitProbeTimeout, spec.Failed, spec.Cancelled)
+	s.expect(s.exit("db/0", spec.ExitDeadline), "")
+	s.expectEnd(spec.Failed, spec.ExitDeadline, spec.Failed, spec.Cancelled)
 	s.expectMsg("db/0", "not ready within 30 s (port 80)")
 	if want := "replica db/0 failed first: not ready within 30 s (port 80)"; s.g.describe() != want {
 		t.Errorf("describe: got %q, want %q", s.g.describe(), want)
@@ -212,21 +212,21 @@ func TestReplayOrder(t *testing.T) {
 	}
 	starts := []startRecord{start(1, "db", 0), start(3, "db", 1), start(4, "web", 0)}
 	exits := []exitRecord{exit(2, "db", 0, 1), exit(5, "db", 1, 0), exit(6, "web", 0, 0)}
-	s := replayResult(m, starts, exits, false)
+	s := replayResult(m, starts, exits, false, "")
 	if s.State != spec.Succeeded || s.Roles[0].Replicas[0].Attempt != 1 || s.Roles[1].Replicas[0].Attempt != 0 {
 		t.Errorf("replay: got %v %+v", s.State, s.Roles)
 	}
 	// The agent died after the final failure of db was recorded.
 	m.FailFast = false
-	s = replayResult(m, starts[:2], []exitRecord{exits[0], exit(5, "db", 1, 7)}, false)
+	s = replayResult(m, starts[:2], []exitRecord{exits[0], exit(5, "db", 1, 7)}, false, "")
 	if web := s.Roles[1].Replicas[0]; s.State != spec.Failed || *s.ExitCode != 7 || web.State != spec.Cancelled || web.Msg == "" {
 		t.Errorf("replay: got %v %v %+v", s.State, *s.ExitCode, web)
 	}
 	// db was ended because it was not ready in time.
-	late := exit(5, "db", 1, exitProbeTimeout)
+	late := exit(5, "db", 1, spec.ExitDeadline)
 	late.Msg = "not ready within 30 s (port 80)"
-	s = replayResult(m, starts[:2], []exitRecord{exits[0], late}, false)
-	if db := s.Roles[0].Replicas[0]; *s.ExitCode != exitProbeTimeout || db.Msg != late.Msg {
+	s = replayResult(m, starts[:2], []exitRecord{exits[0], late}, false, "")
+	if db := s.Roles[0].Replicas[0]; *s.ExitCode != spec.ExitDeadline || db.Msg != late.Msg {
 		t.Errorf("replay: got %v %+v", *s.ExitCode, db)
 	}
 }

@@ -21,6 +21,8 @@ type startRecord struct {
 	Replica int       `json:"replica"`
 	Attempt int       `json:"attempt"`
 	BootID  string    `json:"boot_id"`
+	// Uptime is what uptime returned at the start, in nanoseconds; 0: not known.
+	Uptime int64 `json:"uptime_ns,omitempty"`
 	Process
 }
 
@@ -37,13 +39,14 @@ type exitRecord struct {
 	Refused bool      `json:"refused,omitempty"` // the replica could not start
 	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
 	Lost    bool      `json:"lost,omitempty"`    // Exit.Lost
+	Overran bool      `json:"overran,omitempty"` // Exit.Overran
 	Usage   *Usage    `json:"usage,omitempty"`
 }
 
 func (r exitRecord) exit() Exit {
 	return Exit{
 		Replica: r.replica(), Attempt: r.Attempt, Time: r.Time, Code: r.Code, Signal: r.Signal,
-		Usage: r.Usage, Msg: r.Msg, Lost: r.Lost,
+		Usage: r.Usage, Msg: r.Msg, Lost: r.Lost, Overran: r.Overran,
 	}
 }
 

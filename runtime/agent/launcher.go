@@ -121,6 +121,9 @@ type Exit struct {
 	// Msg says why it was killed or ended; it follows "replica r/0 failed first: ". It
 	// is "" if not known.
 	Msg string
+	// Overran means that the agent ended the attempt because it exceeded the timeout of its
+	// role. Launchers leave it unset.
+	Overran bool
 	// Lost means that the engine ended the replica: whatever its exit code, it did not
 	// succeed, and a restart does not count as a retry.
 	Lost bool

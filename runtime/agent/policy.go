@@ -44,6 +44,7 @@ type restartCounts struct {
 type outcome struct {
 	startedAt     *time.Time
 	cancelled     bool
+	deadline      string // message if the app exceeded its time limit; "" if it did not
 	cannotSucceed bool
 	sidecarFailed bool                // a sidecar failed for good while others ran
 	sidecarsEnded bool                // all other roles have ended, so sidecars were stopped
@@ -78,7 +79,8 @@ type lastAttempt struct {
 	ready      bool   // it has passed its probe
 	stopping   bool   // asked to end by the policy
 	retired    bool   // a sidecar asked to end because all other roles succeeded
-	killReason string // why it was ended: not ready in time, or out of memory
+	killReason string // why it was ended: not ready in time, its timeout, or out of memory
+	overran    bool   // it exceeded the timeout of its role
 	result
 }
 
@@ -133,7 +135,7 @@ func (p *policy) startAll() (acts []action) {
 
 // canStart reports whether a requested start is still wanted.
 func (p *policy) canStart(r *replica, attempt int) bool {
-	return !p.cancelled && r.state == spec.Pending && r.nextAttempt == attempt && (!p.cannotSucceed || !p.failFast)
+	return !p.isEnding() && r.state == spec.Pending && r.nextAttempt == attempt && (!p.cannotSucceed || !p.failFast)
 }
 
 // noteStarted records that an attempt has started.
@@ -180,8 +182,10 @@ func (p *policy) noteExited(r *replica, e Exit) (acts []action) {
 // handleFailure applies the role's retry policy. If the replica failed for good, it decides
 // whether the app did.
 func (p *policy) handleFailure(r *replica, e Exit) []action {
-	if acts, retried := p.retry(r, e.Lost); retried {
-		return acts
+	if !e.Overran || p.orders[r.role].RetryOnTimeout {
+		if acts, retried := p.retry(r, e.Lost); retried {
+			return acts
+		}
 	}
 	p.noteFailure(r)
 	if p.countAlive(r.role) >= requiredReplicas(r.role) {

@@ -94,7 +94,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	}
 	outcome := endRemains(b.Dir, m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
-	s := replayResult(m, starts, exits, cancelled)
+	s := replayResult(m, starts, exits, cancelled, b.recordedDeadline(m))
 	switch {
 	case s.Msg == agentDied:
 		s.Msg += "; " + outcome

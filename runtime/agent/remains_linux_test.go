@@ -216,7 +216,7 @@ func TestReplayWithAClockSetBack(t *testing.T) {
 	m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, nil)}}, Lifecycle: Lifecycle{FailFast: true}}
 	first, second := ended(0, 0, 3), ended(1, 0, 4)
 	first.Time, second.Time = at(7200), at(3600)
-	s := replayResult(m, []startRecord{started(0, 0), started(1, 0)}, []exitRecord{first, second}, false)
+	s := replayResult(m, []startRecord{started(0, 0), started(1, 0)}, []exitRecord{first, second}, false, "")
 	if s.State != spec.Failed || *s.ExitCode != 3 {
 		t.Errorf("got %v %v, want FAILED with the first recorded exit code, 3", s.State, *s.ExitCode)
 	}

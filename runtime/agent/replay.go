@@ -10,11 +10,12 @@ import (
 
 // replayResult derives an app's result from its journal, which has all events and all
 // actions.
-func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
+func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool, deadline string) spec.Status {
 	p := newPolicy(m.App, m.FailFast)
 	now := clock{last: latest(m, starts, exits)}
 	replayInto(p, m.SubmittedAt, starts, exits, p.noteBlocked)
-	return concludeReplay(p, m, cancelled, now.at(failpoint.Now()))
+	p.deadline = deadline
+	return concludeReplay(p, m, cancelled && deadline == "", now.at(failpoint.Now()))
 }
 
 // replayInto brings a new policy to the state that the journal describes. It calls onActions
@@ -110,7 +111,7 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 	for _, r := range p.replicas {
 		if !r.state.Terminal() {
 			p.cancelPending(r, now)
-			if !cancelled && r.hasStarted {
+			if !cancelled && p.deadline == "" && r.hasStarted {
 				r.state, r.msg = spec.Failed, "agent died"
 			}
 		}
@@ -122,13 +123,15 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 	case cancelled:
 		code = spec.ExitCancelled
 		s.State, s.Msg = spec.Cancelled, "cancelled"
+	case p.deadline != "":
+		s.State, code = spec.Failed, spec.ExitDeadline
 	case p.cannotSucceed:
 		return s // the decisive failure is on record
 	default:
 		s.State = spec.Failed
 		s.Msg = agentDied
 	}
-	if s.StartedAt == nil && !cancelled {
+	if s.StartedAt == nil && !cancelled && p.deadline == "" {
 		s.Msg = "torchx or its agent ended while the app was being started"
 	}
 	s.ExitCode = &code

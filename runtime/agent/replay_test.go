@@ -49,7 +49,7 @@ func TestReplay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, test.role)}}, Lifecycle: Lifecycle{FailFast: true}}
-			s := replayResult(m, test.starts, test.exits, test.cancelled)
+			s := replayResult(m, test.starts, test.exits, test.cancelled, "")
 			if s.State != test.state || s.ExitCode == nil || *s.ExitCode != test.code {
 				t.Errorf("got %v %v, want %v %d", s.State, s.ExitCode, test.state, test.code)
 			}
@@ -89,7 +89,7 @@ func TestReplayKillReason(t *testing.T) {
 	killed := ended(0, 0, 137)
 	killed.Signal, killed.Msg = "SIGKILL", "killed because it used more than its 512 MB"
 	m := &Manifest{App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}, Lifecycle: Lifecycle{FailFast: true}}
-	s := replayResult(m, []startRecord{started(0, 0)}, []exitRecord{killed}, false)
+	s := replayResult(m, []startRecord{started(0, 0)}, []exitRecord{killed}, false, "")
 	if want := "replica a/0 failed first: killed because it used more than its 512 MB"; s.Msg != want {
 		t.Errorf("got message %q, want %q", s.Msg, want)
 	}

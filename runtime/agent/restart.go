@@ -32,7 +32,7 @@ func (p *policy) backoff(n int) time.Duration {
 // replica does not count, but needs a role with retries.
 func (p *policy) retry(r *replica, lost bool) (acts []action, retried bool) {
 	restarting := p.restarting()[r]
-	if p.cancelled || p.cannotSucceed || restarting {
+	if p.isEnding() || p.cannotSucceed || restarting {
 		return nil, restarting
 	}
 	spent, replicas := &p.appRestarts, p.unfinished()

@@ -29,6 +29,9 @@ func (a *agent) resume() {
 			a.stop(r)
 		}
 	}
+	if msg := a.bundle.recordedDeadline(a.manifest); msg != "" {
+		a.perform(a.policy.exceedDeadline(msg, a.now()))
+	}
 	if cancel {
 		a.perform(a.policy.cancel(a.now()))
 	}
@@ -53,6 +56,7 @@ func (a *agent) replay() ([]action, error) {
 	})
 	a.seq = lastSeq(starts, exits)
 	a.clock = clock{last: latest(a.manifest, starts, exits)}
+	a.resumeDeadlines(starts)
 	for _, r := range a.policy.replicas {
 		if r.exitCode != nil {
 			r.errorFile = a.launcher.ErrorFile(r.key, r.attempt)

@@ -79,6 +79,7 @@ type ending struct {
 	detached      bool // asked to end without a cancel request: the next agent continues
 	killNow       bool // kill instead of terminate
 	bundleDeleted bool
+	hasAppTimer   bool // the time limit of the app is watched
 }
 
 // run drives the app to its end and writes its terminal status.
@@ -184,11 +185,12 @@ func (a *agent) handleExits(first Exit) {
 		batch[i].Time = e.Time
 		a.prober.stop(e.Replica)
 		if r.killReason != "" && !r.stopping {
-			batch[i].Code, batch[i].Signal = exitProbeTimeout, ""
+			batch[i].Code, batch[i].Signal, batch[i].Overran = spec.ExitDeadline, "", r.overran
 		}
 		records[i] = exitRecord{
 			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
 			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(r.killReason, e.Msg), Stopped: r.stopping, Usage: e.Usage, Lost: e.Lost,
+			Overran: batch[i].Overran,
 		}
 	}
 	failpoint.Hit(failpoint.Exited)

@@ -11,7 +11,7 @@ import (
 // endSidecars stops the sidecars once all other roles have ended. If those succeeded, the
 // sidecars have succeeded, too.
 func (p *policy) endSidecars(now time.Time) (acts []action) {
-	if p.sidecarsEnded || p.cancelled || !p.othersEnded() {
+	if p.sidecarsEnded || p.isEnding() || !p.othersEnded() {
 		return nil
 	}
 	p.sidecarsEnded = true
@@ -62,7 +62,7 @@ func (p *policy) leftRunning() (names []string) {
 			served[d.Role] = served[d.Role] || d.Condition != spec.DependsSucceeded
 		}
 	}
-	if len(served) == 0 || p.cannotSucceed || p.cancelled {
+	if len(served) == 0 || p.cannotSucceed || p.isEnding() {
 		return nil
 	}
 	for i := range p.app.Roles {

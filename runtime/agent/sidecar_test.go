@@ -116,12 +116,12 @@ func TestSidecarsEndIsFinal(t *testing.T) {
 	starts := []startRecord{start(1, "store"), start(2, "train")}
 	exits := []exitRecord{{Seq: 3, Time: at(2), Role: "train"}, {Seq: 4, Time: at(3), Role: "store", Code: 143, Stopped: true}}
 	for n := 1; n <= 2; n++ {
-		st := replayResult(m, starts, exits[:n], false)
+		st := replayResult(m, starts, exits[:n], false, "")
 		if store := st.Roles[0].Replicas[0]; st.State != spec.Succeeded || *st.ExitCode != 0 || store.State != spec.Succeeded || store.Msg == "" {
 			t.Errorf("replay of %d exits: got %v %v, %+v, want success of both", n, st.State, *st.ExitCode, store)
 		}
 	}
-	if st := replayResult(m, starts, nil, false); st.State != spec.Failed || *st.ExitCode != spec.ExitNotStarted {
+	if st := replayResult(m, starts, nil, false, ""); st.State != spec.Failed || *st.ExitCode != spec.ExitNotStarted {
 		t.Errorf("replay without an exit: got %v %v, want FAILED 125", st.State, *st.ExitCode)
 	}
 }

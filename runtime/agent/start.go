@@ -80,12 +80,14 @@ func (a *agent) start(batch []pendingStart) {
 func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
 	now := a.clock.at(s.Time)
-	a.logError(a.starts.append(startRecord{
-		Seq: a.nextSeq(), Time: now, Role: r.key.Role, Replica: r.key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process,
-	}))
+	record := startRecord{
+		Seq: a.nextSeq(), Time: now, Role: r.key.Role, Replica: r.key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process, Uptime: uptime(),
+	}
+	a.logError(a.starts.append(record))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.policy.noteStarted(r, s.Process, now)
 	a.startProbe(r, attempt)
+	a.watchDeadlines(r, record)
 }
 
 // env returns the environment of an attempt besides the variables of its role.

@@ -37,7 +37,7 @@ func (p *policy) status(m *Manifest) spec.Status {
 		Handle: m.Handle, State: p.state(), NumRestarts: p.restarts, Msg: p.describe(),
 		UIURL: &url, SubmittedAt: &m.SubmittedAt, StructuredErrorMsg: p.firstErrorFile(),
 	}
-	if p.cannotSucceed {
+	if p.cannotSucceed && p.deadline == "" {
 		s.FirstFailure = p.firstFailure
 	}
 	s.StartedAt = p.startedAt
@@ -93,6 +93,8 @@ func (p *policy) conclusion() (spec.State, int) {
 	switch f := p.firstFailure; {
 	case ok:
 		return spec.Succeeded, 0
+	case p.deadline != "":
+		return spec.Failed, spec.ExitDeadline
 	case p.cancelled && (!p.cannotSucceed || !p.failFast):
 		return spec.Cancelled, spec.ExitCancelled
 	case f != nil && f.ExitCode != nil && *f.ExitCode != 0:
@@ -105,6 +107,8 @@ func (p *policy) conclusion() (spec.State, int) {
 func (p *policy) describe() string {
 	f := p.firstFailure
 	switch {
+	case p.deadline != "":
+		return p.deadline
 	case f == nil:
 		return p.queueReason
 	case f.StartedAt == nil:

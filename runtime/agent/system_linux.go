@@ -25,6 +25,16 @@ func BootID() string {
 	return strings.TrimSpace(string(data))
 }
 
+// uptime returns how long the machine has been running since its boot, without the time that
+// it slept, in nanoseconds; 0 if not known.
+func uptime() int64 {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return t.Nano()
+}
+
 // pinProcess returns a function that signals exactly the process that has the pid now.
 func pinProcess(pid int) (send func(unix.Signal) error, release func(), err error) {
 	fd, err := unix.PidfdOpen(pid, 0)

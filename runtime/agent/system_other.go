@@ -26,6 +26,9 @@ func BootID() string {
 	return strconv.FormatInt(int64(t.Sec), 10)
 }
 
+// uptime is not known on this system.
+func uptime() int64 { return 0 }
+
 func pinProcess(pid int) (send func(unix.Signal) error, release func(), err error) {
 	send = func(sig unix.Signal) error { return unix.Kill(pid, sig) }
 	return send, func() {}, nil

@@ -31,3 +31,6 @@ func pinProcess(int) (send func(syscall.Signal) error, release func(), err error
 }
 
 func allocate(*os.File, int64) error { return errors.ErrUnsupported }
+
+// uptime is not known.
+func uptime() int64 { return 0 }

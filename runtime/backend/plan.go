@@ -21,6 +21,7 @@ type PlanInput struct {
 	Workspace    string
 	WorkspaceWhy string
 	Environ      []string // environment of the command, "K=V"; nil: this process's
+	NewTimeout   bool     // for Load: the app has another time limit than the request was planned with
 	Progress     Progress // receives steps of slow work in planning and Submit
 }
 

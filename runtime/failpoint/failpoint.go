@@ -28,6 +28,7 @@ const (
 	Forked            = "agent/forked"             // a replica runs, but its start is not recorded
 	StartRecorded     = "agent/start-recorded"     // … and is recorded
 	Spawned           = "cli/spawned"              // the agent has started all replicas
+	DeadlineRecorded  = "agent/deadline-recorded"  // the app exceeded its time limit, which is recorded, but nothing is stopped
 	Exited            = "agent/exited"             // a replica has ended, but its exit is not recorded
 	ExitRecorded      = "agent/exit-recorded"      // … and is recorded
 	Ended             = "agent/ended"              // all have ended, but status.json says that they run

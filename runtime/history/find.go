@@ -37,10 +37,9 @@ type Filter struct {
 	States  []spec.State // empty: all
 	Since   time.Time    // submitted then or later; zero: all
 	Until   time.Time    // submitted before; zero: all
-	// Component and Name select apps of that component or name; "*", "?" and "[…]" match as
-	// in a shell. "": all.
+	// Component and Name select apps of that component or name, which may be a Pattern. "": all.
 	Component, Name string
-	ParentRunID     string      // "": all
+	Parents         []string    // the ParentRunID is one of these; empty: all
 	Tags            []TagFilter // all must match
 	Search          string      // words that the name, component, arguments, tags or note have, or begin with; "": all
 	Sort            Sort

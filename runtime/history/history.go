@@ -59,6 +59,11 @@ type Apps interface {
 	FindPrefix(ctx context.Context, prefix string) ([]App, error)
 	// List returns the selected apps in the order of f.
 	List(ctx context.Context, f Filter) ([]App, error)
+	// Walk calls visit for each app that List returns, and holds only one of them. visit must
+	// not use the store. Walk returns visit's error.
+	Walk(ctx context.Context, f Filter, visit func(*App) error) error
+	// Known returns which of the IDs are recorded apps of a backend.
+	Known(ctx context.Context, backend string, ids []string) (map[string]bool, error)
 	// SetLabels changes an app's labels and returns them. Errors: ErrNotFound.
 	SetLabels(ctx context.Context, backend, id string, c LabelChange) (Labels, error)
 	// Delete deletes an app and all of its records, without a tombstone. Errors: ErrNotFound.

@@ -15,24 +15,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// DefaultLimit is the number of apps that List returns by default.
-const DefaultLimit = 50
-
 // Bounds of the queries that List sends to backends.
 const (
 	maxQueries   = 1000            // apps queried by one List; older ones keep their recorded state
 	parallel     = 8               // concurrent queries
 	queryTimeout = 5 * time.Second // for one app: a backend that hangs must not stop the list
 )
-
-// Filter selects the apps of List; its zero value selects the newest DefaultLimit apps.
-type Filter struct {
-	Backend string       // name or alias; "": the history of all. If set, also apps missing in the history
-	States  []spec.State // empty: all
-	Since   time.Time    // submitted at that time or later; zero: all
-	Limit   int          // maximum number; 0: DefaultLimit
-	All     bool         // no limit
-}
 
 // Row is one app of List. Unknown texts are "", unknown times and codes nil.
 type Row struct {
@@ -49,8 +37,21 @@ type Row struct {
 	NumRestarts int
 	Msg         string // why it is in this state; "" for no particular reason
 	Foreign     bool   // started by another program or TORCHX_HOME
+	ParentRunID string // the run that this one belongs to
+	RerunOf     string // handle of the run that this one repeats
+	history.Labels
 
-	recorded bool // present in the history
+	args     []string // the component's, of an app that is missing in the history
+	recorded bool     // present in the history
+}
+
+// Duration returns how long the app ran, or has been running; nil if that is not known.
+func (w *Row) Duration(now time.Time) *time.Duration {
+	if w.StartedAt == nil || w.FinishedAt == nil && w.State != spec.Running {
+		return nil
+	}
+	took := max(0, cmp.Or(w.FinishedAt, &now).Sub(*w.StartedAt))
+	return &took
 }
 
 func (w *Row) ref() history.AppKey { return history.AppKey{Backend: w.Backend, ID: w.AppID} }
@@ -67,19 +68,33 @@ func rowOf(a *history.App) *Row {
 	ref := a.AppKey
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, recorded: true,
+		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: a.Labels, recorded: true,
 	}
 }
 
-// List returns apps, newest first. It queries backends for apps that may have changed. If
+// List returns apps in the order of f. It queries backends for apps that may have changed. If
 // a backend is unavailable, its apps keep their recorded state and List warns; if
 // f.Backend names it, List returns them with backend.ErrUnavailable. Errors also:
 // backend.ErrNotFound for an unknown backend.
 func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
+	rows := []Row{}
+	err := r.Walk(ctx, f, func(w *Row) error {
+		rows = append(rows, *w)
+		return nil
+	})
+	if err != nil && !errors.Is(err, backend.ErrUnavailable) {
+		return nil, err
+	}
+	return rows, err
+}
+
+// Walk calls visit for each app that List returns, and holds only those that live. visit must
+// not use the runner. Walk returns visit's error.
+func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) error {
 	if f.Backend != "" {
 		alias, err := r.Backends.Canonical(f.Backend)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.Backend = alias.Backend
 	}
@@ -92,61 +107,62 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 	if f.All {
 		f.Limit = 0
 	}
-	rows, err := r.history(ctx, f)
+	live, err := r.live(ctx, f)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if f.Backend == "" {
-		r.refresh(ctx, rows)
-		return f.apply(rows), nil
-	}
-	extra, err := r.onlyBackend(ctx, f, rows)
-	if err != nil && !errors.Is(err, backend.ErrUnavailable) {
-		return nil, err
-	}
-	rows = append(rows, extra...)
 	querier := *r
-	if err != nil {
-		querier.Warn = func(string) {} // the error tells it
+	var unavailable error
+	if f.Backend != "" {
+		extra, err := r.onlyBackend(ctx, f)
+		if err != nil && !errors.Is(err, backend.ErrUnavailable) {
+			return err
+		}
+		if live = append(live, extra...); err != nil {
+			unavailable, querier.Warn = err, func(string) {} // the error tells it
+		}
 	}
-	querier.refresh(ctx, rows)
-	return f.apply(rows), err
+	querier.refresh(ctx, live)
+	if err := r.merge(ctx, f, live, visit); err != nil {
+		return err
+	}
+	return unavailable
 }
 
-// history returns the apps of the history that may belong to the list. An app's state may
-// have changed since it was recorded, so with f.States all live apps are candidates.
-func (r *Runner) history(ctx context.Context, f Filter) ([]*Row, error) {
+// live returns the recorded apps that may have changed since, and whose new state may put them
+// into the list.
+func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 	if r.History == nil {
 		return nil, nil
 	}
-	query := history.Filter{Backend: f.Backend, States: f.States, Since: f.Since, Limit: f.Limit}
-	apps, err := r.History.List(ctx, query)
-	if err == nil && len(f.States) > 0 {
-		query.States, query.Limit = history.LiveStates(), maxQueries
-		var live []history.App
-		live, err = r.History.List(ctx, query)
-		apps = append(apps, live...)
+	query := f.query()
+	byTime := f.Sort == history.SortSubmitted && len(query.States) == 0
+	switch {
+	case f.Limit == 0:
+	case byTime:
+		query.Limit = f.Limit // a new state does not move an app
+	default:
+		query.Limit = max(f.Limit, maxQueries)
 	}
-	if err != nil {
-		if f.Backend == "" || ctx.Err() != nil {
-			return nil, err
-		}
-		r.warn("%v", err)
+	query.States, query.Sort = history.LiveStates(), history.SortSubmitted
+	err = r.History.Walk(ctx, query, func(a *history.App) error {
+		rows = append(rows, rowOf(a))
+		return nil
+	})
+	return rows, r.historyError(ctx, f, err)
+}
+
+// historyError returns nil after a warning if a backend can be listed without the history.
+func (r *Runner) historyError(ctx context.Context, f Filter, err error) error {
+	if err == nil || f.Backend == "" || ctx.Err() != nil {
+		return err
 	}
-	var rows []*Row
-	seen := map[history.AppKey]bool{}
-	for i := range apps {
-		row := rowOf(&apps[i])
-		if !seen[row.ref()] {
-			seen[row.ref()] = true
-			rows = append(rows, row)
-		}
-	}
-	return rows, nil
+	r.warn("%v", err)
+	return nil
 }
 
 // onlyBackend returns the apps that the backend has and the history does not.
-func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row, error) {
+func (r *Runner) onlyBackend(ctx context.Context, f Filter) ([]*Row, error) {
 	b, err := r.Backends.Get(f.Backend)
 	if err != nil {
 		return nil, err
@@ -155,37 +171,97 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row
 	if err != nil {
 		return nil, err
 	}
-	listed := map[string]bool{}
-	for _, row := range rows {
-		listed[row.AppID] = true
-	}
-	if slices.ContainsFunc(apps, func(a spec.Summary) bool { return !listed[a.ID] }) {
-		r.recorded(ctx, f.Backend, listed)
+	recorded := map[string]bool{}
+	if r.History != nil && len(apps) > 0 {
+		ids := make([]string, len(apps))
+		for i := range apps {
+			ids[i] = apps[i].ID
+		}
+		if known, err := r.History.Known(ctx, f.Backend, ids); err == nil { // else live has warned
+			recorded = known
+		}
 	}
 	var extra []*Row
-	for _, a := range apps {
-		if ref := (history.AppKey{Backend: f.Backend, ID: a.ID}); !listed[a.ID] {
-			extra = append(extra, &Row{
-				Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: f.Backend, State: a.State, Foreign: a.Foreign,
-				SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
-			})
+	for i := range apps {
+		if a := &apps[i]; !recorded[a.ID] {
+			if row := summaryRow(f.Backend, a); f.matchesRest(row) {
+				extra = append(extra, row)
+			}
 		}
 	}
 	return extra, nil
 }
 
-// recorded adds the apps of the history that the list omits by its limit or filter.
-func (r *Runner) recorded(ctx context.Context, backendName string, listed map[string]bool) {
+func summaryRow(backendName string, a *spec.Summary) *Row {
+	return &Row{
+		Handle: history.AppKey{Backend: backendName, ID: a.ID}.Handle(), AppID: a.ID, Name: a.Name, Backend: backendName,
+		State: a.State, Foreign: a.Foreign, SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
+		Component: a.Component, ParentRunID: a.ParentRunID, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
+	}
+}
+
+// errEnough ends a walk whose limit is reached.
+var errEnough = errors.New("limit reached")
+
+// merge visits the apps of live and the others of the history in the order of f.
+func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*Row) error) error {
+	now, left := r.now(), f.Limit
+	skip := map[history.AppKey]bool{}
+	for _, w := range live {
+		skip[w.ref()] = true
+	}
+	live = slices.DeleteFunc(live, func(w *Row) bool { return !f.matchesState(w) })
+	slices.SortStableFunc(live, func(a, b *Row) int { return f.compare(a, b, now) })
+	add := func(w *Row) error {
+		if err := visit(w); err != nil {
+			return err
+		}
+		if left--; left == 0 {
+			return errEnough
+		}
+		return nil
+	}
+	err := r.others(ctx, f, skip, func(w *Row) error {
+		for len(live) > 0 && f.compare(live[0], w, now) <= 0 {
+			first := live[0]
+			live = live[1:]
+			if err := add(first); err != nil {
+				return err
+			}
+		}
+		return add(w)
+	})
+	for _, w := range live {
+		if err == nil {
+			err = add(w)
+		}
+	}
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// others visits the apps of the history that are not to be skipped.
+func (r *Runner) others(ctx context.Context, f Filter, skip map[history.AppKey]bool, visit func(*Row) error) error {
 	if r.History == nil {
-		return
+		return nil
 	}
-	apps, err := r.History.List(ctx, history.Filter{Backend: backendName})
-	if err != nil {
-		return // history has warned already
+	query := f.query()
+	if f.Limit > 0 {
+		query.Limit = f.Limit + len(skip)
 	}
-	for i := range apps {
-		listed[apps[i].ID] = true
+	var stopped error
+	err := r.History.Walk(ctx, query, func(a *history.App) error {
+		if w := rowOf(a); !skip[a.AppKey] && f.matchesState(w) {
+			stopped = visit(w)
+		}
+		return stopped
+	})
+	if stopped != nil {
+		return stopped
 	}
+	return r.historyError(ctx, f, err)
 }
 
 // refresh queries the apps that may have changed since they were recorded, and those that
@@ -240,31 +316,6 @@ func (w *warnOnce) add(key, line string) {
 		w.seen[key] = true
 		w.warn("%s", line)
 	}
-}
-
-// apply sorts, filters and limits rows.
-func (f *Filter) apply(rows []*Row) []Row {
-	slices.SortStableFunc(rows, func(a, b *Row) int {
-		switch {
-		case a.SubmittedAt == nil || b.SubmittedAt == nil:
-			// Unknown times go last.
-			return cmp.Compare(boolInt(a.SubmittedAt == nil), boolInt(b.SubmittedAt == nil))
-		default:
-			return b.SubmittedAt.Compare(*a.SubmittedAt)
-		}
-	})
-	kept := []Row{}
-	for _, row := range rows {
-		switch {
-		case f.Limit > 0 && len(kept) == f.Limit:
-			return kept
-		case len(f.States) > 0 && !slices.Contains(f.States, row.State):
-		case !f.Since.IsZero() && (row.SubmittedAt == nil || row.SubmittedAt.Before(f.Since)):
-		default:
-			kept = append(kept, *row)
-		}
-	}
-	return kept
 }
 
 func boolInt(b bool) int {

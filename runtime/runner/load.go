@@ -24,6 +24,7 @@ type LoadOptions struct {
 	Backend string
 	Cwd     string   // absolute folder the command runs in
 	Environ []string // environment that replicas inherit; nil: this process's
+	Timeout time.Duration // overrides the time limit of the app; 0: the app's own
 	// DefaultImage is torchx.IMAGE, the program's default.
 	DefaultImage string
 	Progress     backend.Progress // reports slow work; may be nil
@@ -52,6 +53,9 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	in, err := decode(raw)
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
+	}
+	if o.Timeout > 0 {
+		in.App.SetTimeout(o.Timeout)
 	}
 	name := o.Backend
 	if name == "" {
@@ -166,7 +170,7 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 	_ = json.Unmarshal(in.Request, &named) // without app_id, the backend finds the ID in its objects
 	plan, err := b.Load(ctx, backend.PlanInput{
 		ID: named.AppID, App: in.App, Cfg: cfg, Cwd: o.Cwd, DefaultImage: o.DefaultImage,
-		Environ: o.Environ, Progress: o.Progress,
+		Environ: o.Environ, Progress: o.Progress, NewTimeout: o.Timeout > 0,
 	}, in.Request)
 	if err != nil {
 		return nil, err

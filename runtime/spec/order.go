@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // OrderKey is the key of role metadata that torchx itself reads:
@@ -13,6 +14,7 @@ import (
 //	    "depends_on": {"db": "ready"},           # or ["db"], which means "started"
 //	    "ready": {"port": "http", "timeout": 30},
 //	    "sidecar": True,
+//	    "timeout": "2h", "retry_on_timeout": True,
 //	}}
 //
 // All other keys of the metadata belong to backends.
@@ -57,6 +59,11 @@ type Order struct {
 	// Sidecar means that the role serves the others. It is stopped when all of them have
 	// succeeded, which counts as its success.
 	Sidecar bool
+	// Timeout bounds each attempt of a replica, from its start; 0: no limit.
+	Timeout time.Duration
+	// RetryOnTimeout means that an attempt that exceeds Timeout is retried like one that
+	// failed. Without it, the replica has failed for good.
+	RetryOnTimeout bool
 }
 
 // Order decodes the role's metadata. Errors name the role and the key.
@@ -67,7 +74,7 @@ func (r *Role) Order() (Order, error) {
 		return o, nil
 	}
 	at := fmt.Sprintf("role %s: metadata[%q]", r.Name, OrderKey)
-	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey)
+	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey, timeoutKey, retryOnTimeoutKey)
 	if err != nil {
 		return o, err
 	}
@@ -81,10 +88,20 @@ func (r *Role) Order() (Order, error) {
 			return o, err
 		}
 	}
-	if v, ok := values[sidecarKey]; ok {
-		if o.Sidecar, ok = v.(bool); !ok {
-			return o, fmt.Errorf("%s[%q] is %s, want True or False", at, sidecarKey, kindOf(v))
+	if v, ok := values[timeoutKey]; ok {
+		if o.Timeout, err = parseTimeout(fmt.Sprintf("%s[%q]", at, timeoutKey), v); err != nil {
+			return o, err
 		}
+	}
+	for key, on := range map[string]*bool{sidecarKey: &o.Sidecar, retryOnTimeoutKey: &o.RetryOnTimeout} {
+		if v, ok := values[key]; ok {
+			if *on, ok = v.(bool); !ok {
+				return o, fmt.Errorf("%s[%q] is %s, want True or False", at, key, kindOf(v))
+			}
+		}
+	}
+	if o.RetryOnTimeout && o.Timeout == 0 {
+		return o, fmt.Errorf("%s[%q] needs %q", at, retryOnTimeoutKey, timeoutKey)
 	}
 	return o, nil
 }

@@ -86,6 +86,9 @@ func (s *Status) Replica(r Replica) *ReplicaStatus {
 	return nil
 }
 
+// QueuedMark begins the message of an app that waits in the queue of this machine.
+const QueuedMark = "queued: "
+
 // Summary is an app in a backend's list.
 type Summary struct {
 	ID    string // app ID within the backend
@@ -96,4 +99,8 @@ type Summary struct {
 	// Details that some lists include; nil if not included or not known yet.
 	SubmittedAt, FinishedAt *time.Time
 	ExitCode                *int
+	Component               string
+	Args                    []string
+	ParentRunID, Note       string
+	Tags                    map[string]string
 }

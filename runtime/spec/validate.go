@@ -36,6 +36,9 @@ func (a *App) Validate() error {
 			return err
 		}
 	}
+	if _, err := a.Limits(); err != nil {
+		return err
+	}
 	return a.validateOrder()
 }
 

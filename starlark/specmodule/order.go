@@ -16,6 +16,8 @@ var orderArgs = []field{
 	{"depends_on", checkDependsOn, starlark.None},
 	{"ready", checkJSONDict, starlark.None},
 	{"sidecar", checkBool, starlark.None},
+	{"timeout", checkTimeout, starlark.None},
+	{"retry_on_timeout", checkBool, starlark.None},
 }
 
 // checkDependsOn accepts a dict of role to condition, or a list of roles.
@@ -27,6 +29,17 @@ func checkDependsOn(at string, v starlark.Value) (starlark.Value, error) {
 		return checkStrings(at, v)
 	}
 	return nil, wrongType(at, v, `dict such as {"db": "ready"} or list of roles`)
+}
+
+// checkTimeout accepts a duration or a number of seconds.
+func checkTimeout(at string, v starlark.Value) (starlark.Value, error) {
+	if _, ok := v.(starlark.String); ok {
+		return v, nil
+	}
+	if n, err := checkNumber(at, v); err == nil {
+		return n, nil
+	}
+	return nil, wrongType(at, v, `duration such as "2h" or number of seconds`)
 }
 
 // splitOrder separates the order arguments of a role from other keyword arguments. It rejects
@@ -112,7 +125,7 @@ func setOrderKey(own *starlark.Dict, name, v starlark.Value) error {
 		if err != nil {
 			return err
 		}
-		if checked.Truth() || orderArgs[i].name == "ready" {
+		if checked.Truth() || orderArgs[i].name == "ready" || orderArgs[i].name == "timeout" {
 			return own.SetKey(name, checked)
 		}
 	}

@@ -2,7 +2,7 @@
 ALTER TABLE apps ADD COLUMN note TEXT NOT NULL DEFAULT '';
 ALTER TABLE apps ADD COLUMN parent_run_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE apps ADD COLUMN duration INTEGER AS (finished_at - started_at); -- nanoseconds
-ALTER TABLE app_details ADD COLUMN rerun_of TEXT NOT NULL DEFAULT '';
+ALTER TABLE apps ADD COLUMN rerun_of TEXT NOT NULL DEFAULT '';
 
 CREATE TABLE tags (
     app   INTEGER NOT NULL REFERENCES apps (seq) ON DELETE CASCADE,

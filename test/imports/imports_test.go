@@ -51,6 +51,7 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/metrics":          {"runtime/filelock", "runtime/safefile"},
 	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/procs":            {},
@@ -59,6 +60,7 @@ var allowed = map[string][]string{
 	"runtime/secrets":          {"runtime/lazyregexp"},
 	"runtime/spec":             {"runtime/units"},
 	"runtime/suggest":          {},
+	"runtime/tfevents":         {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
 	"runtime/userpath":         {},
@@ -111,6 +113,7 @@ var shared = map[string][]string{
 	"program":  {"grammar", "ui"},
 	"tty":      {"ui"},
 	"ui":       {},
+	"ui/plot":  {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app.

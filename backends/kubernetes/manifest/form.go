@@ -124,6 +124,7 @@ func formWarnings(app *spec.App, f Form, o Options) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("gang=%s does not support these retry policies and ignores them: %s: %s", f, strings.Join(names, ", "), advice))
 	}
+	lines = append(lines, deadlineWarnings(app, f)...)
 	if f == FormJob && (len(app.Roles) > 1 || app.Roles[0].NumReplicas > 1) {
 		text := "gang=job does not start all replicas together: some may wait for resources while others run"
 		if len(app.Roles) > 1 && o.failFast {

@@ -77,6 +77,7 @@ func (b *builder) jobSet(units []unit) []Object {
 			set.Spec.FailurePolicy.Rules = []kube.FailureRule{{Name: "notRetried", Action: "FailJobSet", TargetReplicatedJobs: notRetried}}
 		}
 	}
+	set.Spec.FailurePolicy = failingOnDeadline(&set.Spec)
 	return []Object{set}
 }
 
@@ -98,7 +99,7 @@ func (b *builder) jobSpec(u unit) batchv1.JobSpec {
 	app := b.in.App
 	role := &app.Roles[u.role]
 	n := int32(u.count)
-	s := batchv1.JobSpec{Completions: &n, Parallelism: &n, CompletionMode: new(batchv1.IndexedCompletion), Template: *u.Template}
+	s := batchv1.JobSpec{ActiveDeadlineSeconds: b.deadlines(role).job, Completions: &n, Parallelism: &n, CompletionMode: new(batchv1.IndexedCompletion), Template: *u.Template}
 	retries, spare := int32(0), int32(role.NumReplicas-requiredReplicas(role))
 	if retryPolicy(app, role, b.form) == spec.RetryReplica {
 		retries = int32(role.MaxRetries)

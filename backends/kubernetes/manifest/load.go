@@ -40,6 +40,9 @@ func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	if err := cmp.Or(checkSidecars(in.App), req.check(in.App)); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
+	if in.NewTimeout {
+		req.setDeadlines(in.App)
+	}
 	return &backend.Plan{
 		ID: id, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
 		Warnings: append(appWarnings(in.App), formWarnings(in.App, req.Form(), o)...), Launch: backend.Launch{Progress: in.Progress},

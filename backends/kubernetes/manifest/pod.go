@@ -45,6 +45,7 @@ func (b *builder) template(u unit) (*Template, error) {
 	addMounts(&t.Spec, &c, role.Mounts)
 	b.addOutput(&t.Spec, &c)
 	t.Spec.Containers = []corev1.Container{c}
+	t.Spec.ActiveDeadlineSeconds = b.deadlines(given).pod
 	maps.Copy(t.Annotations, b.options.annotations)
 	if t, err = b.overlaid(t, macros, &role); err != nil {
 		return nil, err

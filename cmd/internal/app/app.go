@@ -5,6 +5,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -74,6 +75,20 @@ func parseStates(command string, texts []string) ([]spec.State, error) {
 		states = append(states, s)
 	}
 	return states, nil
+}
+
+// queuedState selects apps in the queue of this machine, which are PENDING.
+const queuedState = "queued"
+
+// parseStatesOrQueued parses the values of --state of a command that knows the queue.
+func parseStatesOrQueued(command string, texts []string) (states []spec.State, queued bool, err error) {
+	names := backend.SplitCSV(strings.Join(texts, ","))
+	if len(texts) > 0 && len(names) == 0 {
+		return nil, false, program.Usagef(command, "--state is empty")
+	}
+	rest := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return strings.EqualFold(name, queuedState) })
+	states, err = parseStates(command, rest)
+	return states, len(rest) < len(names), err
 }
 
 // StateNames returns the names of all states.

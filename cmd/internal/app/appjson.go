@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -30,11 +31,32 @@ func newAppObject(a *runner.Row) appObject {
 	}
 }
 
-// appObjects returns `list --json`.
-func appObjects(apps []runner.Row) []appObject {
-	objects := make([]appObject, len(apps))
-	for i := range apps {
-		objects[i] = newAppObject(&apps[i])
+// listObject is an app in the JSON of `list`.
+type listObject struct {
+	appObject
+	DurationSeconds *float64          `json:"duration_seconds"`
+	Tags            map[string]string `json:"tags"`
+	Note            ui.NullString     `json:"note"`
+	ParentRunID     ui.NullString     `json:"parent_run_id"`
+	RerunOf         ui.NullString     `json:"rerun_of"`
+}
+
+func newListObject(a *runner.Row) listObject {
+	o := listObject{
+		appObject: newAppObject(a), Tags: tagsOrEmpty(a.Tags), Note: ui.NullString(a.Note),
+		ParentRunID: ui.NullString(a.ParentRunID), RerunOf: ui.NullString(a.RerunOf),
 	}
-	return objects
+	if took := a.Duration(failpoint.Now()); took != nil {
+		seconds := took.Seconds()
+		o.DurationSeconds = &seconds
+	}
+	return o
+}
+
+// tagsOrEmpty returns tags as JSON output has them: an object, also without tags.
+func tagsOrEmpty(tags map[string]string) map[string]string {
+	if tags == nil {
+		return map[string]string{}
+	}
+	return tags
 }

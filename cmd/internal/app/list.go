@@ -2,66 +2,74 @@ package app
 
 import (
 	"cmp"
-	"context"
-	"slices"
+	"errors"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
-	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
-	"torchx/runtime/spec"
+	"torchx/runtime/suggest"
 )
 
 // listOptions are the flags of `list`.
 type listOptions struct {
-	backend, cfg string
-	all          bool
-	limit        string
-	states       []string
-	since        string
-	json         bool
+	filterFlags
+	cfg         string
+	all         bool
+	limit, sort string
+	output      string
+	json, quiet bool
 }
 
 // NewList returns the command `list`.
 func NewList(f *program.Factory) *cli.Command {
-	o := listOptions{}
-	states := cli.StringSlice{}
+	o := &listOptions{}
 	return &cli.Command{
 		Name:    "list",
 		Aliases: []string{"ps", "ls"},
-		Usage:   "list apps, newest first",
-		UsageText: "[-b BACKEND] [--all] [--limit N] [--state S] [--since TIME] [--json]\n" +
+		Usage:   "list and find apps",
+		UsageText: "[-b BACKEND] [--tag K[=V]] [--state S] [--since TIME] [--search TEXT] [--sort ORDER] [--limit N] [-o FORMAT]\n" +
 			"torchx list\n" +
 			"torchx list --state failed --since 2d\n" +
-			"torchx list -b local --all --json",
+			"torchx list --tag team=vision --sort duration\n" +
+			"torchx list --component 'dist.*' --search 'baseline lr' -o wide\n" +
+			"torchx list -q --state running\n" +
+			"torchx list --all -o jsonl\n" +
+			"torchx list -o 'go-template={{.app_id}} {{.state}}'",
 		Description: "List the apps that were submitted from this TORCHX_HOME, newest first, at most 50. With -b the backend itself is " +
-			"asked, too, which adds apps that others submitted.",
-		Flags: []cli.Flag{
-			program.BackendFlag(&o.backend, "only apps of `BACKEND`, including apps that others submitted (default: scheduler of [cli:list])"),
+			"asked, too, which adds apps that others submitted. Several conditions must all hold. In a PATTERN * stands for any " +
+			"text, ? for one character and [ab] for one of several. jsonl prints one JSON object per line and csv one row per " +
+			"app, both while they are read. A go-template has the names of --json as fields and is printed once per app, each " +
+			"followed by a newline, unless it ranges over all of them: {{range .}}...{{end}}.",
+		Flags: append(o.flags("only apps of `BACKEND`, including apps that others submitted (default: scheduler of [cli:list])"),
 			program.CfgFlag(&o.cfg),
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all apps, without a limit", Destination: &o.all},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
-			&cli.StringSliceFlag{Name: "state", Usage: "only apps in state `S` (repeatable, or S,S2)", Destination: &states},
-			&cli.StringFlag{Name: "since", Usage: "only apps submitted at `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
+			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + " (default: submitted)", Destination: &o.sort},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT` " + strings.Join(ListFormats, ", ") + "TEMPLATE (default: table)", Destination: &o.output},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print handles only, as -o name does", Destination: &o.quiet},
 			program.JSONFlag(&o.json),
-		},
+		),
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			o.states = states.Value()
-			return list(c.Context, f, o)
+			return list(c, f, o)
 		},
 	}
 }
 
-func list(ctx context.Context, f *program.Factory, o listOptions) error {
-	filter, err := o.filter(f)
+func list(c *cli.Context, f *program.Factory, o *listOptions) error {
+	out, err := o.writer(f)
+	if err != nil {
+		return err
+	}
+	filter, err := o.filter(c, f)
 	if err != nil {
 		return err
 	}
@@ -72,45 +80,55 @@ func list(ctx context.Context, f *program.Factory, o listOptions) error {
 	if len(layer) > 0 {
 		f = f.With(func(c *program.Factory) { c.Cfg = layer })
 	}
-	r, err := f.Runner(ctx)
+	r, err := f.Runner(c.Context)
 	if err != nil {
 		return err
 	}
-	apps, unavailable := r.List(ctx, filter)
-	if unavailable != nil && len(apps) == 0 {
-		return unavailable
+	printed := false
+	err = r.Walk(c.Context, filter, func(a *runner.Row) error {
+		printed = true
+		return out.add(a)
+	})
+	if err != nil && (!printed || !errors.Is(err, backend.ErrUnavailable)) {
+		return err
 	}
-	if o.json {
-		err = f.PrintJSON(appObjects(apps))
-	} else {
-		err = printApps(f, apps, failpoint.Now())
-	}
-	return cmp.Or(err, unavailable)
+	return cmp.Or(out.end(), err)
 }
 
-func (o listOptions) filter(f *program.Factory) (filter runner.Filter, err error) {
-	filter.All = o.all
-	conf, err := f.Config()
-	if err != nil {
+// filter returns the selected apps, their order and number.
+func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.Filter, err error) {
+	if filter, err = o.filterFlags.filter(c, f); err != nil {
 		return filter, err
 	}
-	defaults := conf.Cli("list")
-	o.backend = cmp.Or(o.backend, defaults["scheduler"], defaults["backend"])
-	if filter.Backend, err = canonicalBackend(f, "list", o.backend); err != nil {
-		return filter, err
-	}
-	if filter.States, err = parseStates("list", o.states); err != nil {
-		return filter, err
-	}
-	if filter.Limit, err = listLimit(o); err != nil {
-		return filter, err
-	}
-	if o.since != "" {
-		if filter.Since, err = ui.ParseTime(o.since, failpoint.Now()); err != nil {
-			return filter, program.Usagef("list", "--since: %v", err)
+	if filter.Backend == "" {
+		conf, err := f.Config()
+		if err != nil {
+			return filter, err
+		}
+		defaults := conf.Cli("list")
+		if filter.Backend, err = canonicalBackend(f, "list", cmp.Or(defaults["scheduler"], defaults["backend"])); err != nil {
+			return filter, err
 		}
 	}
-	return filter, nil
+	if filter.Sort, err = parseSort(o.sort); err != nil {
+		return filter, err
+	}
+	filter.All = o.all
+	filter.Limit, err = listLimit(o)
+	return filter, err
+}
+
+// ListOrders are the values of --sort, the default first.
+var ListOrders = []string{"submitted", "started", "ended", "duration", "state"}
+
+// parseSort returns the order of a name in ListOrders.
+func parseSort(name string) (history.Sort, error) {
+	for order, known := range ListOrders { // in the order of history.Sort
+		if known == cmp.Or(name, ListOrders[0]) {
+			return history.Sort(order), nil
+		}
+	}
+	return 0, program.Usagef("list", "unknown order %s: it is one of %s.%s", ui.QuoteWord(name), strings.Join(ListOrders, ", "), suggest.Hint(name, ListOrders))
 }
 
 // listCfg parses -cfg. It warns about options that have no effect; an invalid value is an error.
@@ -142,7 +160,7 @@ func listCfg(f *program.Factory, backendName, cfg string) (backend.Layer, error)
 	return layer, nil
 }
 
-func listLimit(o listOptions) (int, error) {
+func listLimit(o *listOptions) (int, error) {
 	switch {
 	case o.limit != "" && o.all:
 		return 0, program.Usagef("list", "--all and --limit cannot be used together")
@@ -154,50 +172,4 @@ func listLimit(o listOptions) (int, error) {
 		return 0, program.Usagef("list", "--limit must be a whole number from 1, not %s", ui.QuoteWord(o.limit))
 	}
 	return n, nil
-}
-
-func printApps(f *program.Factory, apps []runner.Row, now time.Time) error {
-	tab := listTable(apps, now)
-	return f.PrintTable(tab, func(width int) { fitList(tab, width) })
-}
-
-// listTable returns a row for each app; RESTARTS only if an app was restarted.
-func listTable(apps []runner.Row, now time.Time) *ui.Table {
-	tab := &ui.Table{Header: []string{"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "AGE", "TIME", "EXIT", "RESTARTS"}}
-	for i := range apps {
-		a := &apps[i]
-		age, took, exit := "", "", ""
-		if a.SubmittedAt != nil {
-			age = ui.Age(now.Sub(*a.SubmittedAt))
-		}
-		if end := cmp.Or(a.FinishedAt, &now); a.StartedAt != nil && (a.FinishedAt != nil || a.State == spec.Running) {
-			took = ui.Took(end.Sub(*a.StartedAt))
-			if a.FinishedAt == nil {
-				took = ui.Took(end.Sub(*a.StartedAt).Truncate(time.Second))
-			}
-		}
-		if a.ExitCode != nil {
-			exit = strconv.Itoa(*a.ExitCode)
-		}
-		restarts := ""
-		if a.NumRestarts > 0 {
-			restarts = strconv.Itoa(a.NumRestarts)
-		}
-		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), stateColor(a.State)),
-			ui.NewCell(a.Component, ""), ui.NewCell(age, ""), ui.NewCell(took, ""), ui.NewCell(exit, ""), ui.NewCell(restarts, ""))
-	}
-	if !slices.ContainsFunc(apps, func(a runner.Row) bool { return a.NumRestarts > 0 }) {
-		tab.Drop("RESTARTS")
-	}
-	return tab
-}
-
-// leastComponent is the width that names of components keep as long as other columns fit.
-const leastComponent = 8
-
-// fitList makes the table at most width columns wide, if handles and states fit.
-func fitList(tab *ui.Table, width int) {
-	tab.Fit(width, "APP NAME")
-	tab.Shorten("COMPONENT", width, leastComponent)
-	tab.Fit(width, "COMPONENT", "TIME", "RESTARTS", "AGE")
 }

@@ -24,16 +24,16 @@ func TestListTable(t *testing.T) {
 		must(t, tab.Write(&b, ui.Style{}))
 		return b.String()
 	}
-	want := `APP HANDLE                          APP NAME  STATE           COMPONENT                   AGE  TIME   EXIT  RESTARTS
-local://torchx/train-pmh49wllj3gz9  train     FAILED          components/train.star:main  1h   1m40s  7     2
+	want := `APP HANDLE                          APP NAME  STATE           COMPONENT                   AGE  DURATION  EXIT  RESTARTS
+local://torchx/train-pmh49wllj3gz9  train     FAILED          components/train.star:main  1h   1m40s     7     2
 local://torchx/a-1                  a         RUNNING                                     1m   1m30s
 local://torchx/b-2                  b         PENDING queued                              5s
 `
 	if got := text(apps, 200); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	want = `APP HANDLE                          STATE           AGE  TIME   EXIT  RESTARTS
-local://torchx/train-pmh49wllj3gz9  FAILED          1h   1m40s  7     2
+	want = `APP HANDLE                          STATE           AGE  DURATION  EXIT
+local://torchx/train-pmh49wllj3gz9  FAILED          1h   1m40s     7
 local://torchx/a-1                  RUNNING         1m   1m30s
 local://torchx/b-2                  PENDING queued  5s
 `
@@ -41,9 +41,9 @@ local://torchx/b-2                  PENDING queued  5s
 		t.Errorf("at 80 columns: got\n%s\nwant\n%s", got, want)
 	}
 	apps[0].NumRestarts = 0
-	want = `APP HANDLE                          STATE    COMPONENT          AGE  TIME   EXIT
-local://torchx/train-pmh49wllj3gz9  FAILED   components/train…  1h   1m40s  7
-local://torchx/a-1                  RUNNING                     1m   1m30s
+	want = `APP HANDLE                          STATE    COMPONENT       AGE  DURATION  EXIT
+local://torchx/train-pmh49wllj3gz9  FAILED   components/tr…  1h   1m40s     7
+local://torchx/a-1                  RUNNING                  1m   1m30s
 `
 	if got := text(apps[:2], 80); got != want {
 		t.Errorf("without restarts: got\n%s\nwant\n%s", got, want)

@@ -47,11 +47,11 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 
 // queuePlace returns the place of a waiting app in the queue of this machine: "2 of 3".
 func queuePlace(ctx context.Context, r *runner.Runner, s *spec.Status) string {
-	if s.State != spec.Pending || !strings.HasPrefix(s.Msg, ui.QueuedMark) {
+	if s.State != spec.Pending || !strings.HasPrefix(s.Msg, spec.QueuedMark) {
 		return ""
 	}
 	rows, err := r.List(ctx, runner.Filter{States: []spec.State{spec.Pending}, All: true})
-	waiting := slices.DeleteFunc(rows, func(row runner.Row) bool { return !strings.HasPrefix(row.Msg, ui.QueuedMark) })
+	waiting := slices.DeleteFunc(rows, func(row runner.Row) bool { return !strings.HasPrefix(row.Msg, spec.QueuedMark) })
 	newer := slices.IndexFunc(waiting, func(row runner.Row) bool { return row.Handle == s.Handle })
 	if err != nil || newer < 0 {
 		return ""

@@ -32,7 +32,7 @@ func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAn
 
 func (p *pendingAnnouncer) observe(s *spec.Status) {
 	reason := ""
-	if s.State == spec.Pending && !strings.HasPrefix(s.Msg, ui.QueuedMark) {
+	if s.State == spec.Pending && !strings.HasPrefix(s.Msg, spec.QueuedMark) {
 		reason = s.Msg
 	}
 	p.setReason(reason)

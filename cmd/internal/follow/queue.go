@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
 )
 
@@ -23,7 +22,7 @@ func (fg *foreground) awaitStart(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("check whether %s is still queued: %w", fg.ref.Handle(), err)
 		}
-		if s.State != spec.Pending || !strings.HasPrefix(s.Msg, ui.QueuedMark) {
+		if s.State != spec.Pending || !strings.HasPrefix(s.Msg, spec.QueuedMark) {
 			return nil
 		}
 		if s.Msg != last && !fg.signals.interrupted() {

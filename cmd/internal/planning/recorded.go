@@ -27,11 +27,15 @@ type Recorded struct {
 	Config      map[string]string `json:"config,omitempty"`         // [component:NAME]
 	Image       string            `json:"image,omitempty"`          // torchx.IMAGE
 	TTY         bool              `json:"tty,omitempty"`            // --tty
+	Timeout     string            `json:"timeout,omitempty"`        // --timeout
 }
 
 // record returns the record of o; env is the value of --env, image that of torchx.IMAGE.
 func (o *Options) record(env spec.Map[string], image string) (json.RawMessage, error) {
-	data, err := json.Marshal(Recorded{env, o.Workspace, o.HasWorkspace && o.Workspace == "", o.ParentRunID, o.Inputs.JSON, o.Inputs.Config, image, o.TTY})
+	data, err := json.Marshal(Recorded{
+		Env: env, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
+		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the options: %w", err)
 	}
@@ -67,6 +71,7 @@ func (o *Options) restore(r *Recorded) {
 	if o.ParentRunID == "" {
 		o.ParentRunID = r.ParentRunID
 	}
+	o.Timeout = cmp.Or(o.Timeout, r.Timeout)
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }
 

@@ -90,8 +90,14 @@ func runFlags(o *options, env, tags *cli.StringSlice, where string) []cli.Flag {
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to add to the image of the first role, or several: {FOLDER: TARGET, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
 		&cli.StringSliceFlag{Name: "tag", Usage: "label the run with `KEY[=VALUE]` (repeatable; see torchx tag)", Destination: tags},
 		&cli.StringFlag{Name: "note", Usage: "describe the run by `TEXT`", Destination: &o.Note},
+		timeoutFlag(&o.Timeout),
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the parent run", Destination: &o.ParentRunID},
 	}, follow.Flags(&o.follow)...)
+}
+
+// timeoutFlag returns the flag --timeout.
+func timeoutFlag(limit *string) cli.Flag {
+	return &cli.StringFlag{Name: "timeout", Usage: "end the app as FAILED with exit code 124 after `DURATION` from its first start, retries included: 90s, 30m, 2h, 1d", Destination: limit}
 }
 
 // check returns a usage error for flags that exclude each other.

@@ -18,7 +18,7 @@ import (
 // NewSubmit returns the command `submit`.
 func NewSubmit(f *program.Factory) *cli.Command {
 	var following follow.Options
-	var backend string
+	var backend, timeout string
 	return &cli.Command{
 		Name:  "submit",
 		Usage: "submit a saved plan",
@@ -29,6 +29,7 @@ func NewSubmit(f *program.Factory) *cli.Command {
 			"the app as run does. An app ID that exists already is an error.",
 		Flags: append([]cli.Flag{
 			program.BackendFlag(&backend, "`BACKEND` of the plan, if the plan does not name it"),
+			timeoutFlag(&timeout),
 		}, follow.Flags(&following)...),
 		Action: func(c *cli.Context) error {
 			file, err := program.OneArgument(c, "FILE")
@@ -41,18 +42,22 @@ func NewSubmit(f *program.Factory) *cli.Command {
 			if following.Tty.On && file == "-" && !following.Detach {
 				return program.Usagef("submit", "--tty needs stdin for the terminal (put the plan into a file)")
 			}
-			return submit(c.Context, f, file, backend, following)
+			limit, err := planning.ParseTimeout("submit", timeout)
+			if err != nil {
+				return err
+			}
+			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit}, following)
 		},
 	}
 }
 
-func submit(ctx context.Context, f *program.Factory, file, backend string, following follow.Options) error {
+func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions, following follow.Options) error {
 	data, err := readPlan(f, file)
 	if err != nil {
 		return err
 	}
-	if backend != "" {
-		if _, err := f.Canonical("submit", backend); err != nil {
+	if o.Backend != "" {
+		if _, err := f.Canonical("submit", o.Backend); err != nil {
 			return err
 		}
 	}
@@ -64,9 +69,8 @@ func submit(ctx context.Context, f *program.Factory, file, backend string, follo
 	if err != nil {
 		return err
 	}
-	planned, err := r.Load(ctx, data, runner.LoadOptions{
-		Backend: backend, Cwd: f.Env.Dir, Environ: planning.ReplicaEnviron(f), DefaultImage: image, Progress: f.Display.Tell,
-	})
+	o.Cwd, o.Environ, o.DefaultImage, o.Progress = f.Env.Dir, planning.ReplicaEnviron(f), image, f.Display.Tell
+	planned, err := r.Load(ctx, data, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}

@@ -10,12 +10,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// QueuedMark begins the message of a queued app.
-const QueuedMark = "queued: "
-
 // StateText returns a state for a table, without the reason.
 func StateText(s spec.State, msg string) string {
-	if s == spec.Pending && strings.HasPrefix(msg, QueuedMark) {
+	if s == spec.Pending && strings.HasPrefix(msg, spec.QueuedMark) {
 		return s.String() + " queued"
 	}
 	return s.String()

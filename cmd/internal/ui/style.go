@@ -16,13 +16,15 @@ type Style struct{ Color bool }
 
 // ANSI colors that every terminal has.
 const (
-	AnsiRed    = "\x1b[31m"
-	AnsiGreen  = "\x1b[32m"
-	AnsiYellow = "\x1b[33m"
-	AnsiBlue   = "\x1b[34m"
-	AnsiBold   = "\x1b[1m"
-	AnsiDim    = "\x1b[2m"
-	AnsiReset  = "\x1b[0m"
+	AnsiRed     = "\x1b[31m"
+	AnsiGreen   = "\x1b[32m"
+	AnsiYellow  = "\x1b[33m"
+	AnsiBlue    = "\x1b[34m"
+	AnsiMagenta = "\x1b[35m"
+	AnsiCyan    = "\x1b[36m"
+	AnsiBold    = "\x1b[1m"
+	AnsiDim     = "\x1b[2m"
+	AnsiReset   = "\x1b[0m"
 )
 
 // Paint returns text in a color, or unchanged without colors.

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"time"
+
+	"torchx/runtime/failpoint"
+	"torchx/runtime/spec"
+)
+
+// deadlineFile records that the app exceeded its time limit. It is written before anything
+// is stopped, so that a kill of the agent cannot turn the result into another one.
+const deadlineFile = "deadline.json"
+
+// exceededDeadline is the content of deadlineFile.
+type exceededDeadline struct {
+	Time time.Time `json:"time"`
+	Msg  string    `json:"msg"`
+}
+
+// recordedDeadline returns the message of an app that exceeded its time limit, "" if it did
+// not. A damaged record still counts.
+func (b Bundle) recordedDeadline(m *Manifest) string {
+	d := exceededDeadline{}
+	err := readJSON(b.path(deadlineFile), &d)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	limits, _ := m.App.Limits()
+	return cmp.Or(d.Msg, spec.DeadlineText(limits.Timeout))
+}
+
+// watchDeadlines starts the timers of an attempt that has just started, and with the first
+// one that of the app.
+func (a *agent) watchDeadlines(r *replica, start startRecord) {
+	if limit := a.policy.orders[r.role].Timeout; limit > 0 {
+		a.after(limit-a.elapsed(start), func() { a.attemptExceeds(r, start.Attempt) })
+	}
+	limits, err := a.manifest.App.Limits()
+	if a.hasAppTimer || err != nil || limits.Timeout == 0 {
+		return
+	}
+	a.hasAppTimer = true
+	a.after(limits.Timeout-a.elapsed(start), func() { a.appExceeds(limits.Timeout) })
+}
+
+// resumeDeadlines starts the timers again for an app that a former agent started.
+func (a *agent) resumeDeadlines(starts []startRecord) {
+	for i, start := range starts {
+		r := a.policy.byKey[spec.Replica{Role: start.Role, ID: start.Replica}]
+		if r != nil && (i == 0 || r.state == spec.Running && r.attempt == start.Attempt) {
+			a.watchDeadlines(r, start)
+		}
+	}
+}
+
+// elapsed returns how long ago an attempt started. Within one boot of the machine, the time
+// that it sleeps and changes of its clock do not count.
+func (a *agent) elapsed(start startRecord) time.Duration {
+	if now := uptime(); start.Uptime > 0 && start.BootID == a.bootID && now >= start.Uptime {
+		return time.Duration(now - start.Uptime)
+	}
+	return max(0, failpoint.Now().Sub(start.Time))
+}
+
+// appExceeds ends the app, gracefully.
+func (a *agent) appExceeds(limit time.Duration) {
+	if !a.policy.canExceed() {
+		return
+	}
+	d := exceededDeadline{a.now(), spec.DeadlineText(limit)}
+	if !a.bundleDeleted {
+		a.logError(writeJSON(a.bundle.path(deadlineFile), d, true))
+	}
+	failpoint.Hit(failpoint.DeadlineRecorded)
+	a.perform(a.policy.exceedDeadline(d.Msg, d.Time))
+	a.dirty = true
+}
+
+// attemptExceeds ends an attempt that exceeds the timeout of its role.
+func (a *agent) attemptExceeds(r *replica, attempt int) {
+	a.perform(a.policy.exceedTimeout(r, attempt))
+	a.dirty = true
+}
+
+// isEnding reports whether the app was told to end, so that nothing starts any more.
+func (p *policy) isEnding() bool { return p.cancelled || p.deadline != "" }
+
+// canExceed reports whether a time limit would still change how the app ends.
+func (p *policy) canExceed() bool {
+	return !p.isEnding() && !p.isDone() && (!p.cannotSucceed || !p.failFast)
+}
+
+// exceedDeadline ends an app that exceeded its time limit.
+func (p *policy) exceedDeadline(msg string, now time.Time) []action {
+	p.deadline = msg
+	return p.stopAll(now)
+}
+
+// exceedTimeout ends an attempt that exceeded the timeout of its role, which counts as a
+// failure.
+func (p *policy) exceedTimeout(r *replica, attempt int) []action {
+	if r.state != spec.Running || r.attempt != attempt || r.stopping || r.killReason != "" {
+		return nil
+	}
+	r.killReason, r.overran = spec.DeadlineText(p.orders[r.role].Timeout), true
+	return []action{{stop: r}}
+}

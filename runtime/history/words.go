@@ -1,0 +1,33 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Words splits a text into the words that a search compares: letters and digits, in lower case.
+func Words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// FindWords reports whether text has each part of a search, between spaces: its words in their
+// order, of which the last may be the beginning of one. It is for apps that the history does not
+// have.
+func FindWords(text, search string) bool {
+	words := Words(text)
+	return !slices.ContainsFunc(strings.Fields(search), func(part string) bool { return !hasPhrase(words, Words(part)) })
+}
+
+func hasPhrase(words, phrase []string) bool {
+	last := len(phrase) - 1
+	if last < 0 {
+		return true
+	}
+	for i := range len(words) - last {
+		if slices.Equal(words[i:i+last], phrase[:last]) && strings.HasPrefix(words[i+last], phrase[last]) {
+			return true
+		}
+	}
+	return false
+}
