@@ -96,11 +96,14 @@ func itemsOf(src *os.Root, names []string) ([]item, error) {
 			return nil, nameError(src, name, clean, err)
 		}
 		i := item{clean, path.Base(clean)}
-		if other, twice := taken[i.to]; twice && other != clean {
+		switch other := taken[i.to]; other {
+		case "":
+			taken[i.to] = clean
+			items = append(items, i)
+		case clean:
+		default:
 			return nil, fmt.Errorf("%s and %s have the same name: copy them into different folders", other, clean)
 		}
-		taken[i.to] = clean
-		items = append(items, i)
 	}
 	return items, nil
 }
