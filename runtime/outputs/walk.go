@@ -37,6 +37,29 @@ func Walk(dir string, visit func(Entry) error) error {
 	return walk(root, "", visit)
 }
 
+// List calls visit for everything in one folder below dir, sorted by name, with names below
+// that folder.
+func List(dir, folder string, visit func(Entry) error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if folder != "" {
+		if root, err = root.OpenRoot(folder); err != nil {
+			return err
+		}
+		defer root.Close()
+	}
+	return eachName(root, func(base string) error {
+		info, err := root.Lstat(base)
+		if err != nil {
+			return nil //nolint:nilerr // it vanished
+		}
+		return visit(Entry{Name: base, Mode: info.Mode(), Size: info.Size()})
+	})
+}
+
 // walk visits what is in root; name is the path of root.
 func walk(root *os.Root, name string, visit func(Entry) error) error {
 	return eachName(root, func(base string) error {

@@ -37,6 +37,8 @@ func (c *completer) positional(ctx context.Context) {
 	case cmd.Name == "diff":
 		c.components(true)
 		c.handles(ctx, cmd.Name, false)
+	case c.line.verb.Name == "output get" && at > 0:
+		c.outputFiles(ctx, c.line.positionals[0])
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
 	case strings.HasPrefix(argument, "HANDLE"):

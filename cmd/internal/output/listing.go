@@ -36,6 +36,7 @@ type fileObject struct {
 	Bytes      int64         `json:"bytes"`
 	ModifiedAt time.Time     `json:"modified_at"`
 	Target     ui.NullString `json:"target"`
+	Error      ui.NullString `json:"error"` // why the files of a folder are not listed
 }
 
 // kindOf returns the kind of a file as it is printed.
@@ -55,13 +56,13 @@ func kindOf(mode fs.FileMode) string {
 	return "device"
 }
 
-// add prints an entry. It leaves out folders that have entries, which name them.
+// add prints an entry. It leaves out folders whose entries follow.
 func (l *listing) add(e outputs.Entry) error {
 	if e.Err != nil {
 		l.unread = true
 		l.f.Explain(fmt.Errorf("list %s: %w", quoted(e.Name), cause(e.Err)))
 	}
-	if e.Mode.IsDir() && !e.Empty {
+	if e.Mode.IsDir() && !e.Empty && e.Err == nil {
 		return nil
 	}
 	if e.Mode.IsRegular() {
@@ -76,7 +77,11 @@ func (l *listing) add(e outputs.Entry) error {
 }
 
 func (l *listing) addJSON(e outputs.Entry) error {
-	data, err := ui.EncodeJSON(fileObject{e.Name, kindOf(e.Mode), e.Size, e.Time.UTC(), ui.NullString(e.Target)})
+	o := fileObject{File: e.Name, Kind: kindOf(e.Mode), Bytes: e.Size, ModifiedAt: e.Time.UTC(), Target: ui.NullString(e.Target)}
+	if e.Err != nil {
+		o.Error = ui.NullString(cause(e.Err).Error())
+	}
+	data, err := ui.EncodeJSON(o)
 	if err != nil {
 		return err
 	}

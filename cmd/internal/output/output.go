@@ -20,7 +20,7 @@ func NewOutput(f *program.Factory) *cli.Command {
 	var asJSON, asPath bool
 	return &cli.Command{
 		Name:  "output",
-		Usage: "list the files an app wrote",
+		Usage: "list the files of an app",
 		UsageText: "HANDLE [--path] [--json]\n" +
 			"torchx output -\n" +
 			"torchx output --path echo\n" +
