@@ -76,6 +76,10 @@ func operands(usage string) []string {
 
 // flagValue offers values of a flag by its first name; typed is the value up to the cursor.
 func (c *completer) flagValue(ctx context.Context, name, typed string) {
+	if name == "o" && c.line.verb != nil && c.line.verb.Name == "output get" {
+		c.folder = true
+		return
+	}
 	switch name {
 	case "backend":
 		c.backendNames(true)
