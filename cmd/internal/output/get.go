@@ -43,7 +43,7 @@ func newGet(f *program.Factory) *cli.Command {
 }
 
 func get(ctx context.Context, f *program.Factory, handle string, files []string, to string, force bool) error {
-	_, out, err := find(ctx, f, handle)
+	out, err := find(ctx, f, handle)
 	if err != nil {
 		return err
 	}

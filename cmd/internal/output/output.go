@@ -12,7 +12,6 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/outputs"
-	"torchx/runtime/runner"
 )
 
 // NewOutput returns the command `output`.
@@ -63,22 +62,23 @@ func printPath(ctx context.Context, f *program.Factory, handle string) error {
 }
 
 // find returns the folder of an app's outputs if it is on this machine.
-func find(ctx context.Context, f *program.Factory, handle string) (ref runner.Ref, out *backend.Output, err error) {
+func find(ctx context.Context, f *program.Factory, handle string) (*backend.Output, error) {
 	r, ref, err := f.Resolve(ctx, handle)
 	if err != nil {
-		return ref, nil, err
+		return nil, err
 	}
-	if out, err = r.Output(ctx, ref); err != nil {
-		return ref, nil, err
+	out, err := r.Output(ctx, ref)
+	if err != nil {
+		return nil, err
 	}
 	if !out.Here {
-		return ref, nil, fmt.Errorf("the outputs of %s are in %s, which only a pod can read: run `%s`", ref.Handle(), out.Place, out.Read)
+		return nil, fmt.Errorf("the outputs of %s are in %s, which only a pod can read: run `%s`", ref.Handle(), out.Place, out.Read)
 	}
-	return ref, out, nil
+	return out, nil
 }
 
 func list(ctx context.Context, f *program.Factory, handle string, asJSON bool) error {
-	_, out, err := find(ctx, f, handle)
+	out, err := find(ctx, f, handle)
 	if err != nil {
 		return err
 	}
