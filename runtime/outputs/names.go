@@ -10,7 +10,7 @@ import (
 const (
 	// maxNames bounds the names of one folder that are held at once. A folder with more is
 	// read several times.
-	maxNames = 1 << 17
+	maxNames = 1 << 18
 	// readSize is how many names are read at once.
 	readSize = 4096
 )
