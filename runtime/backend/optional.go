@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -53,6 +54,13 @@ type Prober interface {
 type Sizer interface {
 	// Size returns the bytes that Delete with these options would free. Errors: ErrNotFound.
 	Size(ctx context.Context, id string, o DeleteOptions) (int64, error)
+}
+
+// FolderFinder is a Backend that keeps data of its apps on this machine.
+type FolderFinder interface {
+	// FolderOf returns the folder with the data of an app that torchx keeps beside its logs. The
+	// folder need not exist.
+	FolderOf(id string) string
 }
 
 // Sweeper is a Backend whose apps have supervisors on this machine.
@@ -116,6 +124,9 @@ type Submission struct {
 	Component string
 	Args      []string
 	Partial   bool // reconstructed from running replicas
+
+	ParentRunID, RerunOf string
+	history.Labels       // as submitted
 }
 
 // TrustedFiler is a Backend that runs programs selected by files that its options name, such as

@@ -41,7 +41,7 @@ type Filter struct {
 	Component, Name string
 	Parents         []string    // the ParentRunID is one of these; empty: all
 	Tags            []TagFilter // all must match
-	Search          string      // words that the name, component, arguments, tags or note have, or begin with; "": all
+	Search          string      // words of the ID, name, component, arguments, tags or note, see FindWords; "": all
 	Sort            Sort
 	Limit           int  // at most so many, the first; 0: all
 	Details         bool // also read App, Cfg and Source, of which only Component is set without it

@@ -1,86 +1,17 @@
 package metrics
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
-	"maps"
-	"regexp"
-	"regexp/syntax"
-	"slices"
 	"time"
+
+	"torchx/runtime/brief"
+	"torchx/runtime/pattern"
 )
-
-// Limits of patterns.
-const (
-	MaxPatterns = 32
-	maxPattern  = 1000 // bytes
-)
-
-// StepName is the pattern, and the key of a line of JSON, that gives the step of the others.
-const StepName = "step"
-
-// Patterns find metrics in the lines of a log.
-type Patterns struct {
-	step *matcher // nil: lines have no step
-	all  []matcher
-	Text map[string]string // as given
-}
-
-// ParsePatterns compiles patterns by name: RE2, whose first group is the number. An error
-// names the pattern.
-func ParsePatterns(text map[string]string) (*Patterns, error) {
-	if len(text) > MaxPatterns {
-		return nil, fmt.Errorf("%d patterns, want at most %d", len(text), MaxPatterns)
-	}
-	p := &Patterns{Text: text}
-	for _, name := range slices.Sorted(maps.Keys(text)) {
-		m, err := parsePattern(name, text[name])
-		if err != nil {
-			return nil, fmt.Errorf("metric %s: %w", quoted(name), err)
-		}
-		if name == StepName {
-			p.step = m
-		} else {
-			p.all = append(p.all, *m)
-		}
-	}
-	if p.step != nil && len(p.all) == 0 {
-		return nil, errors.New("the only pattern is that of step: add one for a metric")
-	}
-	return p, nil
-}
-
-func quoted(name string) string {
-	if len(name) > 60 {
-		name = name[:60] + "..."
-	}
-	return fmt.Sprintf("%q", name)
-}
-
-func parsePattern(name, text string) (*matcher, error) {
-	switch {
-	case !validName(name):
-		return nil, fmt.Errorf("the name must have 1 to %d bytes and no control characters", MaxName)
-	case len(text) > maxPattern:
-		return nil, fmt.Errorf("the pattern has %d bytes, want at most %d", len(text), maxPattern)
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		var bad *syntax.Error
-		if errors.As(err, &bad) {
-			return nil, fmt.Errorf("invalid pattern: %s: `%s` (want RE2)", bad.Code, bad.Expr)
-		}
-		return nil, err
-	}
-	if re.NumSubexp() == 0 {
-		return nil, fmt.Errorf("pattern `%s` has no group for the number (write one in parentheses)", text)
-	}
-	return newMatcher(name, re, text), nil
-}
 
 // Scanner finds metrics in the log of one replica.
 type Scanner struct {
-	patterns *Patterns
+	patterns *pattern.Set
 	to       Reporter
 	key      Key
 	lines    *Lines // nil: lines of JSON are not metrics
@@ -94,8 +25,8 @@ type Scanner struct {
 
 // NewScanner returns a scanner of a replica's log. With lines of JSON, lines that consist of an
 // object of numbers are metrics, too.
-func NewScanner(p *Patterns, to Reporter, role string, replica int, withJSON bool) *Scanner {
-	s := &Scanner{patterns: p, to: to, key: Key{Role: role, Replica: replica}, next: make([]int, len(p.all)+2)}
+func NewScanner(p *pattern.Set, to Reporter, role string, replica int, withJSON bool) *Scanner {
+	s := &Scanner{patterns: p, to: to, key: Key{Role: role, Replica: replica}, next: make([]int, len(p.All)+2)}
 	if withJSON {
 		s.lines = NewLines(to, role, replica, SourceFile)
 	}
@@ -119,7 +50,7 @@ func (s *Scanner) Scan(text []byte, at time.Time, attempt int) {
 
 // nextLine returns a position in the next line that may match.
 func (s *Scanner) nextLine(text []byte, pos int) int {
-	n := len(s.patterns.all)
+	n := len(s.patterns.All)
 	first := len(text)
 	for i := range n + 2 {
 		m := s.matcher(i)
@@ -127,7 +58,7 @@ func (s *Scanner) nextLine(text []byte, pos int) int {
 			continue
 		}
 		if s.next[i] < pos || pos == 0 {
-			s.next[i] = m.mayMatch(text, pos)
+			s.next[i] = m.MayMatch(text, pos)
 		}
 		first = min(first, s.next[i])
 	}
@@ -135,25 +66,25 @@ func (s *Scanner) nextLine(text []byte, pos int) int {
 }
 
 // matcher returns a pattern: i may also be that of steps, or of lines of JSON.
-func (s *Scanner) matcher(i int) *matcher {
-	switch n := len(s.patterns.all); {
+func (s *Scanner) matcher(i int) *pattern.Matcher {
+	switch n := len(s.patterns.All); {
 	case i < n:
-		return &s.patterns.all[i]
+		return &s.patterns.All[i]
 	case i == n:
-		return s.patterns.step
+		return s.patterns.Step
 	case s.lines != nil:
-		return &objects
+		return objects
 	}
 	return nil
 }
 
 // objects matches lines that may be JSON objects.
-var objects = matcher{literal: []byte("{")}
+var objects = pattern.Literal("{")
 
 // lineAround returns the line around a position, of text from pos on.
 func lineAround(text []byte, pos, at int) (from, to int) {
-	from = pos + 1 + lastByte(text[pos:at], '\n')
-	from += 1 + lastByte(text[from:at], '\r')
+	from = pos + 1 + bytes.LastIndexByte(text[pos:at], '\n')
+	from += 1 + bytes.LastIndexByte(text[from:at], '\r')
 	to = at + firstByte(text[at:], '\n')
 	return from, at + firstByte(text[at:to], '\r')
 }
@@ -161,41 +92,49 @@ func lineAround(text []byte, pos, at int) (from, to int) {
 // line scans one line, which begins at an offset in the text.
 func (s *Scanner) line(line []byte, offset int, at time.Time, attempt int) {
 	end := offset + len(line)
-	n := len(s.patterns.all)
+	n := len(s.patterns.All)
 	if s.lines != nil && s.next[n+1] < end {
 		if t := trimSpace(line); len(t) > 0 && t[0] == '{' && s.lines.pure(line, at, attempt) {
 			return
 		}
 	}
-	if s.patterns.step != nil && s.next[n] < end {
-		if v, ok := s.value(s.patterns.step, line, s.next[n]-offset); ok {
+	if s.patterns.Step != nil && s.next[n] < end {
+		if v, ok := s.value(s.patterns.Step, line, s.next[n]-offset); ok {
 			if step, ok := wholeStep(v); ok {
 				s.Step, s.HasStep = step, true
 			}
 		}
 	}
 	p := Point{Time: at, Step: s.Step, HasStep: s.HasStep, Segment: attempt}
-	for i := range s.patterns.all {
+	for i := range s.patterns.All {
 		if s.next[i] >= end {
 			continue
 		}
-		m := &s.patterns.all[i]
+		m := &s.patterns.All[i]
 		if v, ok := s.value(m, line, s.next[i]-offset); ok {
-			p.Value, s.key.Name = v, m.name
+			p.Value, s.key.Name = v, m.Name
 			s.to.Add(s.key, p, SourceLog)
 		}
 	}
 }
 
 // value returns the number that a pattern finds in a line; from is where it may begin.
-func (s *Scanner) value(m *matcher, line []byte, from int) (float64, bool) {
-	text, ok := m.find(line, max(0, from))
+func (s *Scanner) value(m *pattern.Matcher, line []byte, from int) (float64, bool) {
+	text, ok := m.Find(line, max(0, from))
 	if !ok {
 		return 0, false
 	}
 	v, ok := parseNumber(text)
 	if !ok {
-		s.to.Broken(s.key.Role, s.key.Replica, SourceLog, 1, fmt.Sprintf("pattern of %s found %s, which is not a number", m.name, quoted(string(text))))
+		s.to.Broken(s.key.Role, s.key.Replica, SourceLog, 1, fmt.Sprintf("pattern of %s found %s, which is not a number", m.Name, brief.Quote(string(text))))
 	}
 	return v, ok
+}
+
+// firstByte returns the index of the first c, the length if there is none.
+func firstByte(b []byte, c byte) int {
+	if i := bytes.IndexByte(b, c); i >= 0 {
+		return i
+	}
+	return len(b)
 }

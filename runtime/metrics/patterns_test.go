@@ -1,14 +1,13 @@
 package metrics
 
 import (
-	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"torchx/runtime/pattern"
 )
 
 // added is what a source gave to a sink.
@@ -37,37 +36,9 @@ func (c *collected) Broken(_ string, _ int, _ string, n int64, reason string) {
 	}
 }
 
-func TestParsePatterns(t *testing.T) {
-	t.Parallel()
-	many := map[string]string{}
-	for i := range MaxPatterns + 1 {
-		many[fmt.Sprint(i)] = "(x)"
-	}
-	for want, patterns := range map[string]map[string]string{
-		"":                    {"loss": "(x)", "step": "s(x)"},
-		"33 patterns":         many,
-		"`(` (want RE2)":      {"loss": "("},
-		"no group":            {"loss": "x"},
-		"want at most 1000":   {"loss": strings.Repeat("x", 1001)},
-		"no control char":     {"a\nb": "(x)"},
-		"only pattern":        {"step": "(x)"},
-		"`(?=` (want RE2)":    {"loss": "(?=x)"},
-		`metric "loss": no`:   nil,
-		`metric "loss": patt`: {"loss": "x"},
-	} {
-		if patterns == nil {
-			continue
-		}
-		_, err := ParsePatterns(patterns)
-		if text := fmt.Sprint(err); err == nil && want != "" || err != nil && want == "" || !strings.Contains(text, want) && want != "" || strings.Contains(text, "\n") {
-			t.Errorf("got %v, want one line with %q", err, want)
-		}
-	}
-}
-
 func scan(t *testing.T, patterns map[string]string, withJSON bool, text string) *collected {
 	t.Helper()
-	p, err := ParsePatterns(patterns)
+	p, err := pattern.Parse(patterns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,50 +81,6 @@ func TestScanJSON(t *testing.T) {
 	}
 }
 
-// The fast ways find what package regexp finds.
-func TestMatcherIsExact(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 1))
-	parts := []string{`a`, `loss`, `[=: ]+`, `([0-9.]+)`, `(\d+)`, `\s*`, `[^b]*`, `(\S+)`, `x?`, `(?i)l`, `.*`, `.*?`, `(a|b)`, `b{2}`, `(-?\d+)`, `^`, `$`, `\b`, `é`}
-	texts := []string{"a", "loss", "=", " ", "1", "23", ".5", "b", "x", "é", "\xff", "-", "ss", "\t"}
-	fast := 0
-	for range 20_000 {
-		pattern := ""
-		for range 1 + r.IntN(5) {
-			pattern += parts[r.IntN(len(parts))]
-		}
-		re, err := regexp.Compile(pattern)
-		if err != nil || re.NumSubexp() == 0 {
-			continue
-		}
-		m := newMatcher("x", re, pattern)
-		if m.sequence != nil {
-			fast++
-		}
-		for range 10 {
-			line := ""
-			for range r.IntN(10) {
-				line += texts[r.IntN(len(texts))]
-			}
-			want, ok := []byte(nil), false
-			if at := re.FindSubmatchIndex([]byte(line)); at != nil && at[2] >= 0 {
-				want, ok = []byte(line)[at[2]:at[3]], true
-			}
-			var got []byte
-			found := false
-			if from := m.mayMatch([]byte(line), 0); from < len(line) || m.literal == nil {
-				got, found = m.find([]byte(line), from)
-			}
-			if found != ok || !bytes.Equal(got, want) {
-				t.Fatalf("pattern %q in %q: got %q, %v, want %q, %v", pattern, line, got, found, want, ok)
-			}
-		}
-	}
-	if fast < 200 {
-		t.Errorf("%d patterns are sequences, want many", fast)
-	}
-}
-
 type discard struct{ n int }
 
 func (d *discard) Add(Key, Point, string)                    { d.n++ }
@@ -171,7 +98,7 @@ func BenchmarkScan(b *testing.B) {
 			"regexp":   {"loss": `loss(?:=|: )([-+.0-9eE]+)`},
 		} {
 			b.Run(name+"/"+kind, func(b *testing.B) {
-				p, err := ParsePatterns(patterns)
+				p, err := pattern.Parse(patterns)
 				if err != nil {
 					b.Fatal(err)
 				}

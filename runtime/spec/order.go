@@ -15,6 +15,7 @@ import (
 //	    "ready": {"port": "http", "timeout": 30},
 //	    "sidecar": True,
 //	    "timeout": "2h", "retry_on_timeout": True,
+//	    "metrics": {"loss": r"loss=(\S+)"},
 //	}}
 //
 // All other keys of the metadata belong to backends.
@@ -74,7 +75,7 @@ func (r *Role) Order() (Order, error) {
 		return o, nil
 	}
 	at := fmt.Sprintf("role %s: metadata[%q]", r.Name, OrderKey)
-	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey, timeoutKey, retryOnTimeoutKey)
+	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey, timeoutKey, retryOnTimeoutKey, metricsKey)
 	if err != nil {
 		return o, err
 	}

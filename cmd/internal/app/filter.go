@@ -31,7 +31,7 @@ func (o *filterFlags) flags(where string) []cli.Flag {
 		&cli.StringFlag{Name: "since", Usage: "only apps submitted at `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
 		&cli.StringFlag{Name: "until", Usage: "only apps submitted before `TIME`", Destination: &o.until},
 		&cli.StringFlag{Name: "parent", Usage: "only apps whose parent run is `HANDLE`, an app or another ID", Destination: &o.parent},
-		&cli.StringFlag{Name: "search", Usage: "only apps that have all words of `TEXT`, or words that begin with them, in their name, component, arguments, tags or note", Destination: &o.search},
+		&cli.StringFlag{Name: "search", Usage: "only apps that have all words of `TEXT` in their ID, name, component, arguments, tags or note (base* is any word that begins so)", Destination: &o.search},
 	}
 }
 

@@ -1,4 +1,4 @@
-package metrics
+package pattern
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// matcher finds the first group of a pattern in a line. A search for bytes that each match has
+// Matcher finds the first group of a pattern in a line. A search for bytes that each match has
 // is ten times faster than package regexp, and most patterns are a sequence of sets of bytes,
 // for which a loop is, too.
-type matcher struct {
-	name    string
+type Matcher struct {
+	Name    string
 	re      *regexp.Regexp
 	literal []byte // that each match has; nil: every line may match
 	// sequence matches as re does, from each position of literal on; nil: use re.
@@ -29,8 +29,8 @@ type item struct {
 
 const unlimited = 1 << 30
 
-func newMatcher(name string, re *regexp.Regexp, text string) *matcher {
-	m := &matcher{name: name, re: re}
+func newMatcher(name string, re *regexp.Regexp, text string) *Matcher {
+	m := &Matcher{Name: name, re: re}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return m
@@ -222,9 +222,9 @@ func (b *sequenceBuilder) prefix() (p []byte) {
 	return p
 }
 
-// mayMatch returns a position in the next line from pos on that may match, len(text) if none
+// MayMatch returns a position in the next line from pos on that may match, len(text) if none
 // does.
-func (m *matcher) mayMatch(text []byte, pos int) int {
+func (m *Matcher) MayMatch(text []byte, pos int) int {
 	if m.literal == nil {
 		return pos
 	}
@@ -234,8 +234,8 @@ func (m *matcher) mayMatch(text []byte, pos int) int {
 	return len(text)
 }
 
-// find returns the group in a line; the literal is not before from.
-func (m *matcher) find(line []byte, from int) ([]byte, bool) {
+// Find returns the group in a line; the literal is not before from.
+func (m *Matcher) Find(line []byte, from int) ([]byte, bool) {
 	if m.sequence == nil {
 		at := m.re.FindSubmatchIndex(line)
 		if at == nil || at[2] < 0 {
@@ -257,7 +257,7 @@ func (m *matcher) find(line []byte, from int) ([]byte, bool) {
 }
 
 // matchAt matches the sequence at a position, where the line has the literal.
-func (m *matcher) matchAt(line []byte, at int) ([]byte, bool) {
+func (m *Matcher) matchAt(line []byte, at int) ([]byte, bool) {
 	i, start, end := at+len(m.literal), 0, 0
 	if m.first <= len(m.literal) {
 		start = at + m.first
@@ -288,13 +288,5 @@ func (m *matcher) matchAt(line []byte, at int) ([]byte, bool) {
 	return line[start:end], true
 }
 
-// lastByte returns the index of the last c, -1 if there is none; firstByte that of the first,
-// or the length.
-func lastByte(b []byte, c byte) int { return bytes.LastIndexByte(b, c) }
-
-func firstByte(b []byte, c byte) int {
-	if i := bytes.IndexByte(b, c); i >= 0 {
-		return i
-	}
-	return len(b)
-}
+// Literal returns a Matcher that only finds lines that have a text.
+func Literal(text string) *Matcher { return &Matcher{literal: []byte(text)} }
