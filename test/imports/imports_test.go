@@ -92,7 +92,7 @@ var allowed = map[string][]string{
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
 	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/safefile", "runtime/spec"},
-	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/lazyregexp", "runtime/logstore", "runtime/safefile", "runtime/spec"},
+	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
 	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
 	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/spec"},
