@@ -2,6 +2,8 @@ package history
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +38,19 @@ func ParseTags(texts []string) (map[string]string, error) {
 		tags[key] = value
 	}
 	return tags, CheckTags(tags)
+}
+
+// FormatTags returns tags as they are typed, in the order of their keys.
+func FormatTags(tags map[string]string, separator string) string {
+	var words []string
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		word := key
+		if value := tags[key]; value != "" {
+			word += "=" + value
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, separator)
 }
 
 // CheckTags returns an error if there are too many tags.

@@ -10,6 +10,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/suggest"
 )
@@ -112,7 +113,7 @@ func newCSVWriter(out *bufio.Writer) (listWriter, error) {
 		}
 		record := []string{
 			o.Handle, o.AppID, a.Name, o.Backend, o.State.String(), a.Component, timeText(o.SubmittedAt), timeText(o.StartedAt), timeText(o.FinishedAt),
-			took, exit, tagsText(o.Tags, ","), a.Note, a.ParentRunID, a.RerunOf,
+			took, exit, history.FormatTags(o.Tags, ","), a.Note, a.ParentRunID, a.RerunOf,
 		}
 		for i := range record {
 			record[i] = ui.Clean(record[i], true)

@@ -10,6 +10,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -48,7 +49,7 @@ func decodeApp(raw json.RawMessage) (*spec.App, error) {
 
 // addOrigin adds the labels of an app, and the runs that it repeats or belongs to.
 func (p *screen) addOrigin(fields *ui.Fields, d *runner.Description) {
-	fields.Add("Tags", p.clean(tagsText(d.Tags, " ")))
+	fields.Add("Tags", p.clean(history.FormatTags(d.Tags, " ")))
 	fields.Add("Note", ui.Clean(p.masked(d.Note), true))
 	fields.Add("Rerun of", p.clean(d.RerunOf))
 	fields.Add("Parent", p.clean(d.ParentRunID))

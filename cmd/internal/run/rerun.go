@@ -9,6 +9,7 @@ import (
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 )
@@ -95,6 +96,9 @@ func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.
 	}
 	q.Origin = "rerun of " + past.Ref.Handle()
 	planning.Inherit(q, past)
+	if len(q.Tags) > 0 {
+		f.Say("tags: %s", history.FormatTags(q.Tags, " "))
+	}
 	r, err := f.Planner()
 	if err != nil {
 		return nil, err
