@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
 
@@ -144,4 +145,19 @@ type TargetResolver interface {
 	// kubeconfig), so that the app is found after the environment changes. It contacts no
 	// server. Errors: ErrUnavailable, ErrInvalidOption.
 	ResolveTarget(cfg Config) (Config, error)
+}
+
+// UsageRecorder is a Backend that records what replicas use over time.
+type UsageRecorder interface {
+	// UsageDir returns the folder of an app that has the samples (package sample), and why it
+	// can have none, "" if it can. The folder need not exist.
+	UsageDir(ctx context.Context, id string) (dir, missing string)
+}
+
+// UsageMeter is a Backend that can tell what the replicas of an app use now, also of an app of
+// which nothing is recorded.
+type UsageMeter interface {
+	// Usage returns a reading of each running replica. Errors: ErrNotFound, ErrUnavailable, or
+	// why nothing is known.
+	Usage(ctx context.Context, id string) (map[spec.Replica]sample.Reading, error)
 }

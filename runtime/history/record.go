@@ -24,6 +24,7 @@ type App struct {
 	Source
 	Outcome
 	Labels
+	Checkout    *Checkout // nil: not known, or no checkout
 	SubmittedAt time.Time // required
 	// Submitter is the submitting process, "pid:starttime:bootid". It tells whether an app
 	// that has not started may still start.
@@ -42,6 +43,7 @@ type Source struct {
 
 	ParentRunID string `json:"parent_run_id,omitempty"` // the run that this one belongs to
 	RerunOf     string `json:"rerun_of,omitempty"`      // handle of the run that this one repeats
+	Submission
 }
 
 // Outcome is the last known state and result of an app.
@@ -73,6 +75,7 @@ const (
 	EventApp      EventKind = "app"      // the app's state changed
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
 	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app restarts
+	EventOnEnd    EventKind = "on_end"   // what was to run at the end of the app; not stored in the history
 	EventMissing  EventKind = "missing"  // the backend was found to have lost the ended app
 )
 

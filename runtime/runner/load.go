@@ -58,8 +58,10 @@ type loaded struct {
 	Component   string     `json:"component"`
 	Args        []string   `json:"args"`
 	Partial     bool       `json:"partial"`
-	ParentRunID string     `json:"parent_run_id"`
-	RerunOf     string     `json:"rerun_of"` // not of the new app
+	// Provenance is that of the described app, not of the new one.
+	Provenance  json.RawMessage `json:"provenance"`
+	ParentRunID string          `json:"parent_run_id"`
+	RerunOf     string          `json:"rerun_of"` // not of the new app
 	history.Labels
 }
 

@@ -151,7 +151,8 @@ type Description struct {
 	Cfg         json.RawMessage // nil if unknown
 	Component   *string         // nil if unknown
 	Args        []string
-	Partial     bool // App holds only what the backend reports
+	Partial     bool         // App holds only what the backend reports
+	Record      *history.App // nil if the history does not have the app
 	ParentRunID string
 	RerunOf     string // handle of the run that this one repeats
 	history.Labels
@@ -168,7 +169,7 @@ func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description
 	}
 	d := &Description{
 		Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args,
-		ParentRunID: row.ParentRunID, RerunOf: row.RerunOf, Labels: row.Labels,
+		ParentRunID: row.ParentRunID, RerunOf: row.RerunOf, Labels: row.Labels, Record: row,
 	}
 	if row.Component != "" {
 		d.Component = &row.Component

@@ -38,6 +38,9 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	}
 	p.Plan.Unrecorded = !recorded
 	failpoint.Hit(failpoint.Recorded)
+	if recorded && p.Recorded != nil {
+		p.Recorded()
+	}
 	if err := b.Submit(ctx, p.Plan); err != nil {
 		if recorded {
 			r.recordFailure(context.WithoutCancel(ctx), b, ref, err)

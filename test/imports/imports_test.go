@@ -33,8 +33,11 @@ var folders = map[string][]string{
 // allowed lists, for each package that is not below cmd or test, the packages of this
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
+	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
+	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
+	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/sample", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
@@ -53,17 +56,20 @@ var allowed = map[string][]string{
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
+	"runtime/onend":            {"runtime/agent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},
+	"runtime/provenance":       {"runtime/filelock", "runtime/history", "runtime/safefile", "runtime/userpath"},
 	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},
 	"runtime/safefile":         {},
+	"runtime/sample":           {"runtime/safefile", "runtime/spec"},
 	"runtime/secrets":          {"runtime/lazyregexp"},
 	"runtime/spec":             {"runtime/pattern", "runtime/units"},
 	"runtime/suggest":          {},
 	"runtime/tfevents":         {},
 	"runtime/units":            {},
-	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
+	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
 	"runtime/userpath":         {},
 
 	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
@@ -95,7 +101,7 @@ var allowed = map[string][]string{
 	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/spec"},
 	"backends/kubernetes/podlog":   {"backends/logcopy"},
 	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/safefile", "runtime/spec", "runtime/userpath"},
-	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/procs", "runtime/safefile", "runtime/spec"},
+	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/local/ttypipe":       {},
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
@@ -108,13 +114,14 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
-	"follow":   {"program", "tty", "ui"},
-	"grammar":  {"ui"},
-	"planning": {"program", "ui"},
-	"program":  {"grammar", "ui"},
-	"tty":      {"ui"},
-	"ui":       {},
-	"ui/plot":  {"ui"},
+	"follow":     {"program", "provenance", "tty", "ui"},
+	"grammar":    {"ui"},
+	"planning":   {"program", "provenance", "ui"},
+	"program":    {"grammar", "ui"},
+	"provenance": {"program", "ui"},
+	"tty":        {"ui"},
+	"ui":         {},
+	"ui/plot":    {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app.

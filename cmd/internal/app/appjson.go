@@ -34,7 +34,7 @@ func newAppObject(a *runner.Row) appObject {
 // listObject is an app in the JSON of `list`.
 type listObject struct {
 	appObject
-	DurationSeconds *float64 `json:"duration_seconds"`
+	DurationS *float64 `json:"duration_s"`
 	originObject
 }
 
@@ -42,7 +42,7 @@ func newListObject(a *runner.Row) listObject {
 	o := listObject{appObject: newAppObject(a), originObject: newOriginObject(a.Labels, a.ParentRunID, a.RerunOf)}
 	if took := a.Duration(failpoint.Now()); took != nil {
 		seconds := took.Seconds()
-		o.DurationSeconds = &seconds
+		o.DurationS = &seconds
 	}
 	return o
 }

@@ -41,10 +41,7 @@ func NewTag(f *program.Factory) *cli.Command {
 		Description: "Add tags to apps, or replace or remove them: KEY=VALUE sets a tag, KEY= a tag without a value, KEY- removes one. " +
 			"Without any of these, print the tags. `torchx run --tag` tags a new app, `torchx list --tag` finds apps by tags. " +
 			program.HandleHelp + " " + selectHelp + "On a terminal tag then asks before it changes them; elsewhere --yes is needed.",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print the labels as JSON, after the change", Destination: &asJSON},
-			quietFlag(&quiet),
-		}, s.flags("all apps"), s.changeFlags()),
+		Flags: slices.Concat([]cli.Flag{quietFlag(&quiet), labelsFlag(&asJSON)}, s.flags("all apps"), s.changeFlags()),
 		Action: func(c *cli.Context) error {
 			handles, change, err := parseTagWords(c.Args().Slice())
 			if err != nil {
@@ -57,38 +54,15 @@ func NewTag(f *program.Factory) *cli.Command {
 			p.asks = len(change.Set)+len(change.Remove) > 0
 			f := quietly(f, quiet)
 			sel, err := s.apps(c, f, p, handles)
-			if err != nil || s.dryRun {
+			switch {
+			case err != nil || len(sel.targets) == 0 && !asJSON:
 				return err
+			case p.asks:
+				return setTags(c.Context, f, sel, change, asJSON)
 			}
-			return tag(c.Context, f, sel, change, asJSON)
+			return printTags(c.Context, f, sel, asJSON)
 		},
 	}
-}
-
-// tag changes the tags of apps, if the change is not empty, else it prints them.
-func tag(ctx context.Context, f *program.Factory, sel selected, change history.LabelChange, asJSON bool) error {
-	all := []labelsObject{}
-	changes := len(change.Set)+len(change.Remove) > 0
-	act := func(ctx context.Context, ref runner.Ref) (history.Labels, error) {
-		return changeLabels(ctx, sel.runner, ref, change)
-	}
-	err := eachApp(ctx, f, sel.targets, parallel, act, func(ref runner.Ref, labels history.Labels) error {
-		all = append(all, newLabelsObject(ref, labels))
-		switch {
-		case changes || asJSON:
-			return nil
-		case sel.several:
-			return printTags(f, ref.Handle()+" ", labels.Tags)
-		}
-		return printTags(f, "", labels.Tags)
-	})
-	if changes && sel.several && len(sel.targets) > 0 {
-		f.Say("tagged %s", ui.Counted(len(all), "app"))
-	}
-	if asJSON && ctx.Err() == nil && (sel.several || err == nil) {
-		return cmp.Or(f.PrintMaskedJSON(all), err)
-	}
-	return err
 }
 
 // parseTagWords splits handles from the tags behind them. The first tag has a "=", or a "-"
@@ -120,21 +94,62 @@ func parseTagWords(words []string) (handles []string, c history.LabelChange, err
 	return words[:first], c, nil
 }
 
-// changeLabels changes the labels of an app, if the change is not empty, and returns them.
-func changeLabels(ctx context.Context, r *runner.Runner, ref runner.Ref, c history.LabelChange) (history.Labels, error) {
-	if len(c.Set)+len(c.Remove) == 0 && c.Note == nil {
-		return r.Labels(ctx, ref)
-	}
-	return r.SetLabels(ctx, ref, c)
+// labelsFlag returns the flag --json of commands that change labels.
+func labelsFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print the tags and the note as JSON, after a change", Destination: to}
 }
 
-// printTags prints a line for each tag, which begins with label.
-func printTags(f *program.Factory, label string, tags map[string]string) error {
-	for _, key := range ui.Keys(tags) {
-		line := history.FormatTags(map[string]string{key: tags[key]}, "")
-		if err := f.Printf("%s\n", label+ui.OneLine(line)); err != nil {
-			return err
+// setTags changes the tags of apps, and prints of how many if there may be several.
+func setTags(ctx context.Context, f *program.Factory, sel selected, c history.LabelChange, asJSON bool) error {
+	set := func(ctx context.Context, ref runner.Ref) (history.Labels, error) {
+		return sel.runner.SetLabels(ctx, ref, c)
+	}
+	all := []labelsObject{}
+	err := eachApp(ctx, f, sel.targets, parallel, set, func(ref runner.Ref, labels history.Labels) error {
+		all = append(all, newLabelsObject(ref, labels))
+		return nil
+	})
+	if sel.several {
+		f.Say("tagged %s", ui.Counted(len(all), "app"))
+	}
+	if asJSON {
+		err = cmp.Or(err, printLabels(f, sel, all))
+	}
+	return err
+}
+
+// printTags prints a line for each tag, which begins with the handle if there may be several apps.
+func printTags(ctx context.Context, f *program.Factory, sel selected, asJSON bool) error {
+	all := []labelsObject{}
+	err := eachApp(ctx, f, sel.targets, parallel, sel.runner.Labels, func(ref runner.Ref, labels history.Labels) error {
+		if asJSON {
+			all = append(all, newLabelsObject(ref, labels))
+			return nil
 		}
+		for line := range strings.Lines(history.FormatTags(labels.Tags, "\n")) {
+			line = ui.OneLine(line)
+			if sel.several {
+				line = ref.Handle() + " " + line
+			}
+			if err := f.Printf("%s\n", line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if asJSON {
+		err = cmp.Or(err, printLabels(f, sel, all))
+	}
+	return err
+}
+
+// printLabels prints an array if there may be several apps, as `status --json` does.
+func printLabels(f *program.Factory, sel selected, all []labelsObject) error {
+	switch {
+	case sel.several:
+		return f.PrintMaskedJSON(all)
+	case len(all) == 1:
+		return f.PrintMaskedJSON(all[0])
 	}
 	return nil
 }
@@ -151,9 +166,10 @@ func NewNote(f *program.Factory) *cli.Command {
 		Description: "Set the note of an app, which `torchx describe` shows and `torchx list --search` finds. An empty TEXT removes it. " +
 			"Without TEXT, print the note. " +
 			program.HandleHelp,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print the labels as JSON, after the change", Destination: &asJSON}},
+		Flags: []cli.Flag{labelsFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
-			words, change := c.Args().Slice(), history.LabelChange{}
+			words := c.Args().Slice()
+			var change *string
 			if len(words) == 0 {
 				return program.Missing(c, "HANDLE")
 			}
@@ -161,22 +177,32 @@ func NewNote(f *program.Factory) *cli.Command {
 				if err := history.CheckNote(text); err != nil {
 					return program.Usagef("note", "%v", err)
 				}
-				change.Note = &text
+				change = &text
 			}
-			r, ref, err := f.Resolve(c.Context, words[0])
-			if err != nil {
-				return err
-			}
-			labels, err := changeLabels(c.Context, r, ref, change)
+			ref, labels, err := setNote(c.Context, f, words[0], change)
 			switch {
 			case err != nil:
 				return err
 			case asJSON:
 				return f.PrintMaskedJSON(newLabelsObject(ref, labels))
-			case change.Note != nil || labels.Note == "":
+			case change != nil || labels.Note == "":
 				return nil
 			}
 			return f.Printf("%s\n", ui.Clean(labels.Note, true))
 		},
 	}
+}
+
+// setNote changes the note of an app, unless text is nil, and returns its labels.
+func setNote(ctx context.Context, f *program.Factory, handle string, text *string) (ref runner.Ref, l history.Labels, err error) {
+	r, ref, err := f.Resolve(ctx, handle)
+	if err != nil {
+		return ref, l, err
+	}
+	if text == nil {
+		l, err = r.Labels(ctx, ref)
+	} else {
+		l, err = r.SetLabels(ctx, ref, history.LabelChange{Note: text})
+	}
+	return ref, l, err
 }

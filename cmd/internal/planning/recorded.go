@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
@@ -29,13 +30,14 @@ type Recorded struct {
 	Image       string            `json:"image,omitempty"`          // torchx.IMAGE
 	TTY         bool              `json:"tty,omitempty"`            // --tty
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
+	OnEnd       []string          `json:"on_end,omitempty"`         // --on-end
 }
 
 // record returns the record of o; env are the variables, image that of torchx.IMAGE.
 func (o *Options) record(env variables, image string) (json.RawMessage, error) {
 	data, err := json.Marshal(Recorded{
 		Env: env.values, SecretEnv: env.secret, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
-		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout,
+		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout, OnEnd: o.OnEnd,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the options: %w", err)
@@ -69,6 +71,9 @@ func (o *Options) restore(r *Recorded) {
 		o.ParentRunID = r.ParentRunID
 	}
 	o.Timeout = cmp.Or(o.Timeout, r.Timeout)
+	if !o.HasOnEnd {
+		o.OnEnd, o.HasOnEnd = r.OnEnd, len(r.OnEnd) > 0
+	}
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }
 
@@ -78,6 +83,7 @@ func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Reco
 	if err != nil {
 		return nil, err
 	}
+	provenance.Await(ctx, f, ref)
 	return r.Recorded(ctx, ref)
 }
 

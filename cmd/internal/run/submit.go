@@ -19,7 +19,7 @@ import (
 func NewSubmit(f *program.Factory) *cli.Command {
 	var following follow.Options
 	var backend, timeout, note string
-	tags := cli.StringSlice{}
+	onEnd, tags := cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "submit",
 		Usage: "submit a saved plan",
@@ -31,6 +31,7 @@ func NewSubmit(f *program.Factory) *cli.Command {
 		Flags: append(append([]cli.Flag{
 			program.BackendFlag(&backend, "`BACKEND` of the plan, if the plan does not name it"),
 			timeoutFlag(&timeout),
+			onEndFlag(&onEnd),
 		}, labelFlags(&tags, &note)...), follow.Flags(&following)...),
 		Action: func(c *cli.Context) error {
 			file, err := program.OneArgument(c, "FILE")
@@ -55,12 +56,13 @@ func NewSubmit(f *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit, Labels: labels, DefaultTags: defaults}, following)
+			ends := planning.Ends{OnEnd: onEnd.Value(), HasOnEnd: c.IsSet("on-end")}
+			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit, Labels: labels, DefaultTags: defaults}, ends, following)
 		},
 	}
 }
 
-func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions, following follow.Options) error {
+func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions, ends planning.Ends, following follow.Options) error {
 	data, err := readPlan(f, file)
 	if err != nil {
 		return err
@@ -84,6 +86,9 @@ func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadO
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
 	printNotes(f, planned)
+	if err := planning.ApplyOnEnd(f, "submit", ends, planned, true); err != nil {
+		return err
+	}
 	return follow.SubmitPlanned(ctx, f, planned, following)
 }
 
