@@ -187,6 +187,7 @@ func exitCodesPage() string {
 		{"0", "success; of `run` and `wait`: the app succeeded"},
 		{strconv.Itoa(program.ExitError), "the command failed"},
 		{strconv.Itoa(program.ExitUsage), "wrong usage: an unknown option, a bad value, a missing argument"},
+		{strconv.Itoa(spec.ExitDeadline), "the app or a replica exceeded its time limit, or a replica was not ready in time"},
 		{strconv.Itoa(spec.ExitNotStarted), "the app could not be started or supervised"},
 		{strconv.Itoa(spec.ExitNotExecutable), "the entry point is not executable"},
 		{strconv.Itoa(spec.ExitNotFound), "the entry point was not found"},

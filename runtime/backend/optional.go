@@ -55,6 +55,13 @@ type Sizer interface {
 	Size(ctx context.Context, id string, o DeleteOptions) (int64, error)
 }
 
+// FolderFinder is a Backend that keeps data of its apps on this machine.
+type FolderFinder interface {
+	// FolderOf returns the folder with the data of an app that torchx keeps beside its logs. The
+	// folder need not exist.
+	FolderOf(id string) string
+}
+
 // Sweeper is a Backend whose apps have supervisors on this machine.
 type Sweeper interface {
 	// Sweep ends what killed supervisors left running and writes the results of their

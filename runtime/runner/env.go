@@ -21,20 +21,26 @@ const (
 // trackerEnv returns the variable that holds the config of a tracker.
 func trackerEnv(name string) string { return "TORCHX_TRACKER_" + strings.ToUpper(name) + "_CONFIG" }
 
-// ParseEnv reads the values of --env.
-func ParseEnv(args []string) (spec.Map[string], error) {
-	var env spec.Map[string]
+// ParseEnv reads the values of --env: NAME=VALUE, or NAME for the value that lookup returns.
+// unset are the names without a value, which are left out.
+func ParseEnv(args []string, lookup func(string) (string, bool)) (env spec.Map[string], unset []string, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
+		if !ok && key != "" && !strings.ContainsAny(key, " \t\n:") {
+			if value, ok = lookup(key); !ok {
+				unset = append(unset, key)
+				continue
+			}
+		}
 		if !ok || key == "" {
 			if at := strings.IndexAny(arg, " :"); at > 0 {
 				arg = arg[:at] + "..." // the rest may be a secret
 			}
-			return nil, fmt.Errorf("invalid --env %q: expected NAME=VALUE", arg)
+			return nil, nil, fmt.Errorf("invalid --env %q: expected NAME=VALUE, or NAME for the value that it has here", arg)
 		}
 		env.Set(key, value)
 	}
-	return env, nil
+	return env, unset, nil
 }
 
 // inject adds the variables of --env to every role, then the variables that identify the

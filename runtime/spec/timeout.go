@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"torchx/runtime/units"
@@ -87,8 +88,12 @@ func (a *App) Limits() (l Limits, err error) {
 // SetTimeout sets the app's time limit in its metadata.
 func (a *App) SetTimeout(limit time.Duration) { a.setOwn(timeoutKey, units.FormatDuration(limit)) }
 
-// SetSecretEnv sets the variables whose values are hidden.
-func (a *App) SetSecretEnv(names []string) {
+// AddSecretEnv adds variables whose values are hidden.
+func (a *App) AddSecretEnv(names []string) {
+	known, _ := a.Limits() // on an error Validate reports it
+	names = slices.Concat(known.SecretEnv, names)
+	slices.Sort(names)
+	names = slices.Compact(names)
 	list := make([]any, len(names))
 	for i, name := range names {
 		list[i] = name

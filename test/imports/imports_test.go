@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/consent":          {"runtime/safefile"},
+	"runtime/envfile":          {},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {"runtime/safefile"},
 	"runtime/history":          {"runtime/spec"},

@@ -35,9 +35,11 @@ func NewDescribe(f *program.Factory) *cli.Command {
 
 func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o describeOptions) error {
 	d, err := r.Describe(ctx, ref)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	hideSecretEnv(f, d)
+	switch {
 	case o.json:
 		return f.PrintMaskedJSON(newDescriptionObject(ref, d))
 	case o.full:

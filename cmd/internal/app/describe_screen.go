@@ -35,7 +35,8 @@ func (p *describePage) text() string {
 	fields.Add("Submitted", p.ago(p.submittedAt()))
 	fields.Add("Folder", p.clean(p.folder))
 	fields.Add("Options", p.options)
-	fields.Add("Metadata", p.clean(jsonText(p.app.Metadata)))
+	fields.Add("Timeout", timeoutText(p.app))
+	fields.Add("Metadata", p.clean(jsonText(othersMetadata(p.app))))
 	if p.description.Partial {
 		fields.Add("Note", "this history does not have the app: its roles are as the backend reports them")
 	}
@@ -89,6 +90,7 @@ func (p *describePage) roleDetails(r *spec.Role) string {
 		if order.Sidecar {
 			add("sidecar", "stopped when all other roles have succeeded")
 		}
+		add("timeout", attemptTimeoutText(order))
 	} else {
 		add("metadata", jsonText(r.Metadata))
 	}

@@ -22,6 +22,7 @@ const (
 type statusPage struct {
 	screen
 	status  *spec.Status
+	timeout time.Duration   // of the app; 0: none
 	command string          // component with its arguments; "" if not known
 	queue   string          // place in the queue; "" if the app does not wait there
 	probed  map[string]bool // roles with a readiness probe
@@ -34,7 +35,7 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 	if err != nil {
 		return page
 	}
-	page.command = commandText(f, d)
+	page.command, page.timeout = commandText(f, d), timeoutOf(d)
 	if app, err := decodeApp(d.App); err == nil {
 		for i := range app.Roles {
 			if o, err := app.Roles[i].Order(); err == nil && o.Ready != nil {
@@ -71,6 +72,7 @@ func (p *statusPage) text() string {
 	fields.Add("Component", p.command)
 	fields.Add("Submitted", p.ago(s.SubmittedAt))
 	fields.Add("Started", p.ago(s.StartedAt))
+	fields.Add("Deadline", p.deadline())
 	fields.Add("Ended", p.ago(s.FinishedAt)+p.afterFailure())
 	fields.Add("Restarts", p.restarts())
 	fields.Add("Replicas", p.tally())

@@ -25,6 +25,8 @@ type statusObject struct {
 	SubmittedAt        *time.Time      `json:"submitted_at"`
 	StartedAt          *time.Time      `json:"started_at"`
 	FinishedAt         *time.Time      `json:"finished_at"`
+	TimeoutS           *float64        `json:"timeout_s"`
+	DeadlineAt         *time.Time      `json:"deadline_at"`
 	Roles              []roleObject    `json:"roles"`
 	FirstFailure       *replicaObject  `json:"first_failure"`
 	PastAttempts       []replicaObject `json:"past_attempts"`
@@ -83,6 +85,9 @@ func newStatusObject(ref runner.Ref, s *spec.Status, d *runner.Description) stat
 		o.Name = ui.NullString(d.Name)
 		if d.SubmittedAt != nil { // as `list` has it
 			o.SubmittedAt = d.SubmittedAt
+		}
+		if limit := timeoutOf(d); limit > 0 {
+			o.TimeoutS, o.DeadlineAt = new(limit.Seconds()), ui.UTC(deadlineAt(s, limit))
 		}
 	}
 	for _, r := range s.Roles {

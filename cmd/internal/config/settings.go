@@ -97,7 +97,7 @@ func (x *explainer) trackers() setting {
 
 // sectionKeys are the keys of sections that belong neither to a backend nor to a component.
 var sectionKeys = map[string][]string{
-	"torchx":   {"image", "secrets"},
+	"torchx":   {"env_file", "env_file_secrets", "image", "on_end", "secrets", "tags"},
 	"cli:run":  {"scheduler", "backend", "workspace", "component"},
 	"cli:list": {"scheduler", "backend"},
 }

@@ -14,6 +14,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/runner"
 	"torchx/starlark/specmodule"
 )
 
@@ -96,6 +97,9 @@ func diff(ctx context.Context, f *program.Factory, words []string, o options) er
 		if err := planSide(ctx, planner, s, o.plan); err != nil {
 			return err
 		}
+		if err := planning.HideSecretEnv(f, s.plan.Plan.App); err != nil {
+			return err
+		}
 	}
 	c, err := compare(f, a, b, o.only)
 	if err != nil {
@@ -126,6 +130,7 @@ type side struct {
 	now     bool   // plan its component as it is today
 	backend string // from -b
 	base    []string
+	plan    *runner.Planned
 	parts   map[string]any             // by planParts
 	ordered map[string]json.RawMessage // the same with keys in their order
 }

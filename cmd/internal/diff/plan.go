@@ -29,6 +29,7 @@ func planSide(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 			f.Warn("%s", w)
 		}
 	}
+	s.plan = planned
 	s.Backend, s.Component, s.Args = planned.Backend, ui.NullString(planned.Component), append([]string{}, planned.Args...)
 	data, err := json.Marshal(planned)
 	if err != nil {

@@ -119,9 +119,9 @@ func withoutPosition(c *component.Component, err error) error {
 
 // Request returns the request for a plan: the app that a component returned, with options.
 func Request(f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
-	env, err := runner.ParseEnv(o.Env)
+	env, err := o.variables(f, conf)
 	if err != nil {
-		return nil, program.Usagef(o.Command, "%v", err)
+		return nil, err
 	}
 	image, err := f.Image()
 	if err != nil {
@@ -154,11 +154,15 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	if err == nil {
 		app, err = applyTimeout(app, o)
 	}
+	if err == nil && len(env.secret) > 0 {
+		app = app.Clone()
+		app.AddSecretEnv(env.secret)
+	}
 	if err != nil {
 		return nil, err
 	}
 	q := &runner.PlanRequest{
-		Backend: o.Backend, App: app, Cfg: layers, Env: env, Strict: o.Strict,
+		Backend: o.Backend, App: app, Cfg: layers, Env: env.values, Strict: o.Strict,
 		DefaultImage: image, Environ: ReplicaEnviron(f), Progress: f.Display.Tell,
 		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
 		Provenance: runner.Provenance{Source: history.Source{

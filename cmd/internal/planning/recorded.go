@@ -19,7 +19,8 @@ import (
 // Recorded holds the options of a run that the history keeps for rerun, in addition to its
 // component, arguments, backend and -cfg.
 type Recorded struct {
-	Env         spec.Map[string]  `json:"env,omitempty"` // --env
+	Env         spec.Map[string]  `json:"env,omitempty"`        // --env and --env-file
+	SecretEnv   []string          `json:"secret_env,omitempty"` // those of Env whose values are secrets
 	Workspace   string            `json:"workspace,omitempty"`
 	NoWorkspace bool              `json:"no_workspace,omitempty"` // --workspace=
 	ParentRunID string            `json:"parent_run_id,omitempty"`
@@ -30,10 +31,10 @@ type Recorded struct {
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
 }
 
-// record returns the record of o; env is the value of --env, image that of torchx.IMAGE.
-func (o *Options) record(env spec.Map[string], image string) (json.RawMessage, error) {
+// record returns the record of o; env are the variables, image that of torchx.IMAGE.
+func (o *Options) record(env variables, image string) (json.RawMessage, error) {
 	data, err := json.Marshal(Recorded{
-		Env: env, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
+		Env: env.values, SecretEnv: env.secret, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
 		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout,
 	})
 	if err != nil {
@@ -60,11 +61,7 @@ func ReadRecorded(raw json.RawMessage) (r Recorded, err error) {
 
 // restore sets the recorded options that are not overridden.
 func (o *Options) restore(r *Recorded) {
-	var env []string
-	for _, e := range r.Env {
-		env = append(env, e.Key+"="+e.Value)
-	}
-	o.Env = append(env, o.Env...) // the last value of a variable wins
+	o.recordedEnv = r
 	if !o.HasWorkspace {
 		o.Workspace, o.HasWorkspace = r.Workspace, r.Workspace != "" || r.NoWorkspace
 	}

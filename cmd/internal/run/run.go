@@ -32,7 +32,7 @@ type options struct {
 func NewRun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "run"}}
 	var stdin, tee bool
-	env, tags := cli.StringSlice{}, cli.StringSlice{}
+	env, envFiles, tags := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "run",
 		Usage: "run a component",
@@ -49,11 +49,12 @@ func NewRun(f *program.Factory) *cli.Command {
 			"--wait or --log), unless -d is given, and exits with the app's exit code. Ctrl-C cancels the app, a second Ctrl-C " +
 			"kills it. With --tty your terminal is connected to the only replica; ctrl-p ctrl-q detaches and leaves it running. " +
 			"--dryrun hides secrets. --dryrun --json does not, because its output can be submitted.",
-		Flags: append(runFlags(&o, &env, &tags, "run on `BACKEND` (default: the first of torchx runopts)"),
+		Flags: append(runFlags(&o, &env, &envFiles, &tags, "run on `BACKEND` (default: the first of torchx runopts)"),
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},
 			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted for TorchX; logs are always kept and shown", Destination: &tee},
 		),
 		Action: func(c *cli.Context) (err error) {
+			o.EnvFiles = absolute(f, envFiles.Value())
 			o.Env, o.Tags, o.HasWorkspace = env.Value(), tags.Value(), c.IsSet("workspace")
 			o.Component, o.Inputs.Args = splitComponent(c.Args().Slice())
 			if stdin {
@@ -79,13 +80,14 @@ func splitComponent(words []string) (name string, args []string) {
 }
 
 // runFlags returns the flags that `run` and `rerun` share.
-func runFlags(o *options, env, tags *cli.StringSlice, where string) []cli.Flag {
+func runFlags(o *options, env, envFiles, tags *cli.StringSlice, where string) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),
 		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print what would be submitted, and submit nothing", Destination: &o.dryrun},
 		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: print JSON for torchx submit", Destination: &o.json},
-		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
+		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role: NAME=VALUE, or NAME for the value that it has here; `K=V` (repeatable)", Destination: env},
+		&cli.StringSliceFlag{Name: "env-file", Usage: "set the variables of `FILE` in every role, one NAME=VALUE a line as for docker; --env overrides them, and their values are hidden (repeatable)", Destination: envFiles},
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that requests no resources", Destination: &o.Strict},
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to add to the image of the first role, or several: {FOLDER: TARGET, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
 		&cli.StringSliceFlag{Name: "tag", Usage: "label the run with `KEY[=VALUE]` (repeatable; see torchx tag)", Destination: tags},
@@ -93,6 +95,14 @@ func runFlags(o *options, env, tags *cli.StringSlice, where string) []cli.Flag {
 		timeoutFlag(&o.Timeout),
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the parent run", Destination: &o.ParentRunID},
 	}, follow.Flags(&o.follow)...)
+}
+
+// absolute resolves paths of the command line.
+func absolute(f *program.Factory, paths []string) []string {
+	for i, path := range paths {
+		paths[i] = f.Env.Absolute(path)
+	}
+	return paths
 }
 
 // timeoutFlag returns the flag --timeout.
@@ -176,6 +186,9 @@ func printNotes(f *program.Factory, p *runner.Planned) {
 func printPlan(f *program.Factory, p *runner.Planned, asJSON bool) error {
 	if asJSON {
 		return f.PrintJSON(p)
+	}
+	if err := planning.HideSecretEnv(f, p.Plan.App); err != nil {
+		return err
 	}
 	app, err := f.MaskedYAML(p.Plan.App)
 	if err != nil {

@@ -129,6 +129,18 @@ func (c *Console) PrintJSON(v any) error {
 	return e.Encode(v)
 }
 
+// HideVariables also hides the values of variables with these names.
+func (c *Console) HideVariables(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	rules := c.Rules
+	c.Rules = func() (*secrets.Rules, error) {
+		r, err := rules()
+		return r.WithVariables(names), err
+	}
+}
+
 // Masked returns text with secrets hidden.
 func (c *Console) Masked(text string) string {
 	if c.ShowSecrets {
