@@ -18,6 +18,7 @@ type condition struct {
 	from, key string
 	ordered   bool
 	isState   bool
+	isSort    bool // the app has the metric of SortMetric
 }
 
 // conditionsOf returns the conditions of a filter, first those that usually select fewest.
@@ -41,6 +42,12 @@ func conditionsOf(f *history.Filter) (all []condition) {
 			where: `EXISTS (SELECT 1 FROM words WHERE rowid = seq AND words MATCH ?)`, args: []any{query},
 			from: `words WHERE words MATCH ?`, key: `words.rowid`, ordered: true,
 		})
+	}
+	for _, m := range f.Metrics {
+		add(metricCondition(m))
+	}
+	if f.SortMetric != nil {
+		add(hasMetric(f.SortMetric.Name))
 	}
 	for _, t := range f.Tags {
 		c := condition{where: `key = ?`, args: []any{t.Key}, key: `app`, ordered: true}

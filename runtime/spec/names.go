@@ -56,5 +56,6 @@ const (
 	SessionIDVariable = "TORCHX_INTERNAL_SESSION_ID"
 	Rank0HostVariable = "TORCHX_RANK0_HOST"       // host of replica 0 of the first role
 	ErrorFileVariable = "TORCHELASTIC_ERROR_FILE" // file to which torchelastic writes a failure as JSON
+	MetricsVariable   = "TORCHX_METRICS"          // file to which a replica appends metrics as lines of JSON
 	OutputVariable    = "TORCHX_OUTPUT"           // folder that all replicas share for files to keep
 )

@@ -33,7 +33,7 @@ var folders = map[string][]string{
 // allowed lists, for each package that is not below cmd or test, the packages of this
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
-	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
+	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
+	"runtime/metrics/collect":  {"runtime/backend", "runtime/filelock", "runtime/logstore", "runtime/metrics", "runtime/pattern", "runtime/safefile", "runtime/spec", "runtime/tfevents"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},
