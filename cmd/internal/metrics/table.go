@@ -128,6 +128,9 @@ func (v *view) table(rows []row, curves curves, width int) *ui.Table {
 // addCurves adds a line of blocks to each row if there is room.
 func (v *view) addCurves(t *ui.Table, rows []row, curves curves, width int) {
 	const least, most = 8, 24
+	if width-t.Width()-2 < least {
+		t.Drop("SOURCE")
+	}
 	room := min(width-t.Width()-2, most)
 	if room < least {
 		return
