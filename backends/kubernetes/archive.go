@@ -81,7 +81,7 @@ func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func
 		return none, none, nil
 	}
 	dir := archive.Dir(b.config.Home, p.ID)
-	if err := archive.Begin(dir, archive.Info{ID: p.ID, Cfg: p.Cfg}); err != nil {
+	if err := archive.Begin(dir, archive.Info{ID: p.ID, Cfg: p.Cfg, App: metricsOf(p.App)}); err != nil {
 		return nil, nil, err
 	}
 	return func() error { return archive.Spawn(b.config.Exe, dir) }, func() error { return archive.Forget(dir) }, nil
@@ -124,7 +124,12 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 		return store.SetStatus(ctx, manifest.Name, info.ID, s)
 	}
 	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Log: l.Printf}
-	return g.Run(context.Background())
+	finishMetrics := startMetrics(dir, info, history, l)
+	err = g.Run(context.Background())
+	if ended, readErr := archive.ReadInfo(dir); readErr == nil && ended.Done {
+		finishMetrics()
+	}
+	return err
 }
 
 // recheckConsent refuses a kubeconfig that the user no longer trusts.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/runtime/history"
 	"torchx/runtime/metrics"
 	"torchx/runtime/metrics/collect"
 	"torchx/runtime/spec"
@@ -64,7 +63,7 @@ func (a *agent) startMetrics() {
 	}
 	c := a.bundle.MetricsConfig(a.manifest, dirs.LogDir)
 	c.Log = a.log.Printf
-	c.Record = func(all []metrics.Summary) { a.recorder.putMetrics(MetricRecords(a.manifest.App, all)) }
+	c.Record = func(all []metrics.Summary) { a.recorder.putMetrics(collect.Records(a.manifest.App, all)) }
 	collector, err := collect.New(c)
 	if err != nil {
 		a.logError(err)
@@ -98,34 +97,5 @@ func (a *agent) metricsEnv(r *replica, attempt int) []string {
 	if _, own := r.role.Env.Get(spec.MetricsVariable); own || !ok {
 		return nil
 	}
-	return []string{spec.MetricsVariable + "=" + filepath.Join(dirs.LogDir(r.key, attempt), collect.FileName)}
-}
-
-// MetricRecords converts summaries for the history. The main series of a name is that of the
-// first role that has it, and of its lowest replica.
-func MetricRecords(app *spec.App, all []metrics.Summary) []history.Metric {
-	records := make([]history.Metric, len(all))
-	main := map[string]int{}
-	rank := map[string]int{}
-	for i, name := range app.RoleNames() {
-		rank[name] = i
-	}
-	for i := range all {
-		s := &all[i]
-		records[i] = history.Metric{
-			Role: s.Role, Replica: s.Replica, Name: s.Name, Source: s.Source, Count: s.Count, NonFinite: s.NonFinite,
-			First: s.First, Last: s.Last, Min: s.Min, Max: s.Max,
-		}
-		if s.HasStep {
-			records[i].LastStep = &s.LastStep
-		}
-		m, ok := main[s.Name]
-		if !ok || rank[s.Role] < rank[all[m].Role] || s.Role == all[m].Role && s.Replica < all[m].Replica {
-			main[s.Name] = i
-		}
-	}
-	for _, i := range main {
-		records[i].Main = true
-	}
-	return records
+	return []string{spec.MetricsVariable + "=" + filepath.Join(dirs.LogDir(r.key, attempt), spec.MetricsFile)}
 }

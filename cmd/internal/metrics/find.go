@@ -56,7 +56,7 @@ func (v *view) open(ctx context.Context, text string) (*app, error) {
 		if a.dir, err = v.scan.app(ctx, v.runner, a); err != nil {
 			return nil, err
 		}
-	} else if a.dir, err = v.runner.Folder(a.Ref); err != nil {
+	} else if a.dir, err = v.runner.Metrics(ctx, a.Ref); err != nil {
 		return nil, err
 	}
 	if err := v.load(a); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
 	"torchx/runtime/metrics"
+	"torchx/runtime/metrics/collect"
 	"torchx/runtime/pattern"
 	"torchx/runtime/runner"
 )
@@ -73,25 +73,10 @@ func (s *scan) app(ctx context.Context, r *runner.Runner, a *app) (dir string, e
 	return dir, nil
 }
 
-// flushEvery is the number of bytes of a log after which found metrics are written.
-const flushEvery = 8 << 20
-
 func (s *scan) replica(ctx context.Context, store *metrics.Store, log *runner.LogInput) error {
 	scanner := metrics.NewScanner(s.patterns, store, log.Role, log.ID, false)
-	for unwritten := 0; ; {
-		block, err := log.Reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return store.Flush(nil)
-		}
-		if err != nil {
-			return fmt.Errorf("read the log of %s/%d: %w", log.Role, log.ID, err)
-		}
-		scanner.Scan(block.Data, block.Time, block.Attempt)
-		if unwritten += len(block.Data); unwritten >= flushEvery {
-			if err := store.Flush(nil); err != nil {
-				return err
-			}
-			unwritten = 0
-		}
+	if err := collect.Log(ctx, log.Reader, scanner, store); err != nil {
+		return fmt.Errorf("scan the log of %s/%d: %w", log.Role, log.ID, err)
 	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
@@ -29,13 +30,14 @@ type Recorded struct {
 	Image       string            `json:"image,omitempty"`          // torchx.IMAGE
 	TTY         bool              `json:"tty,omitempty"`            // --tty
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
+	Metrics     []string          `json:"metrics,omitempty"`        // --metric
 }
 
 // record returns the record of o; env are the variables, image that of torchx.IMAGE.
 func (o *Options) record(env variables, image string) (json.RawMessage, error) {
 	data, err := json.Marshal(Recorded{
 		Env: env.values, SecretEnv: env.secret, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
-		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout,
+		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout, Metrics: o.Metrics,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the options: %w", err)
@@ -69,6 +71,7 @@ func (o *Options) restore(r *Recorded) {
 		o.ParentRunID = r.ParentRunID
 	}
 	o.Timeout = cmp.Or(o.Timeout, r.Timeout)
+	o.Metrics = slices.Concat(r.Metrics, o.Metrics)
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }
 
