@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/metrics"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -37,6 +38,9 @@ func (c *completer) positional(ctx context.Context) {
 	case cmd.Name == "diff":
 		c.components(true)
 		c.handles(ctx, cmd.Name, false)
+	case cmd.Name == "metrics" && at > 0:
+		c.metricNames(ctx)
+		c.handles(ctx, cmd.Name, true)
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
 	case strings.HasPrefix(argument, "HANDLE"):
@@ -97,6 +101,10 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		}
 	case "sort":
 		for _, s := range app.TopOrders {
+			c.add(s, "")
+		}
+	case "x":
+		for _, s := range metrics.XAxes {
 			c.add(s, "")
 		}
 	case "roles":
