@@ -121,6 +121,8 @@ func (v *view) table(rows []row, curves curves, width int) *ui.Table {
 		t.Shorten("METRIC", width, 12)
 		t.Shorten("APP", width, 12)
 		t.Fit(width, "BROKEN", "SEGMENTS", "COUNT", "STEP", "REPLICA", "MIN", "MAX")
+		t.Shorten("APP", width, 4)
+		t.Shorten("METRIC", width, 4)
 	}
 	return t
 }
