@@ -58,7 +58,7 @@ func pickJSON(keep bool, old, next json.RawMessage) json.RawMessage {
 
 // normalAttempt returns an attempt in its stored form, so that equal ones compare equal.
 func normalAttempt(a spec.ReplicaStatus) spec.ReplicaStatus {
-	a.StartedAt, a.FinishedAt, a.Devices = normalTime(a.StartedAt), normalTime(a.FinishedAt), nil
+	a.StartedAt, a.FinishedAt, a.Devices, a.MaxRSSSource = normalTime(a.StartedAt), normalTime(a.FinishedAt), nil, ""
 	if len(a.StructuredErrorMsg) == 0 {
 		a.StructuredErrorMsg = nil
 	}

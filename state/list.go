@@ -27,6 +27,11 @@ func (db *DB) List(ctx context.Context, f history.Filter) ([]history.App, error)
 
 // Walk implements history.Apps.
 func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.App) error) error {
+	if f.Search != "" {
+		if err := db.completeWords(ctx); err != nil {
+			return err
+		}
+	}
 	var stopped, broken error
 	began := false
 	err := db.read(ctx, "list apps", func() error {
@@ -81,13 +86,20 @@ func (db *DB) Known(ctx context.Context, backend string, ids []string) (map[stri
 // it begins with a condition that selects few apps, or walks an index in the order of the
 // list until it has enough. few is fewApps but in tests.
 func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (string, []any, error) {
-	all := conditionsOf(f)
-	first, err := fewest(ctx, q, all, few)
+	all, err := conditionsOf(ctx, q, f)
 	if err != nil {
 		return "", nil, err
 	}
+	first := -1
+	if !(f.Sort == history.SortSubmitted && f.SortMetric == nil && len(all) == 1 && (all[0].ordered || all[0].walkable())) {
+		if first, err = fewest(ctx, q, all, few); err != nil {
+			return "", nil, err
+		}
+	}
 	b := listBuilder{filter: f, order: orderBy(f), metric: `NULL AS metric`}
 	ordered := slices.IndexFunc(all, func(c condition) bool { return c.ordered })
+	walked := slices.IndexFunc(all, func(c condition) bool { return c.walkable() })
+	isState := func(c condition) bool { return c.column == `state` }
 	switch {
 	case first >= 0:
 		if m := f.SortMetric; m != nil {
@@ -96,14 +108,19 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 		}
 		c := all[first]
 		c.where = `seq IN (SELECT ` + c.key + ` FROM ` + c.from + `)`
-		b.add(`apps NOT INDEXED`, append([]condition{c}, slices.Delete(all, first, first+1)...))
+		b.add(`apps NOT INDEXED`, append([]condition{c}, without(all, first)...))
 	case f.SortMetric != nil:
 		b.addMetric(all)
 	case f.Sort == history.SortSubmitted && ordered >= 0:
-		c := all[ordered]
-		b.addOrdered(c, slices.Delete(all, ordered, ordered+1))
-	case f.Sort == history.SortState, f.Sort == history.SortSubmitted && len(f.States) > 0:
-		b.addStates(all)
+		b.addOrdered(all[ordered], without(all, ordered))
+	case f.Sort == history.SortSubmitted && walked >= 0:
+		b.addWalks(all[walked], without(all, walked))
+	case f.Sort == history.SortState && slices.ContainsFunc(all, isState):
+		i := slices.IndexFunc(all, isState)
+		b.addWalks(all[i], without(all, i))
+	case f.Sort == history.SortState:
+		states := append(history.LiveStates(), history.TerminalStates()...)
+		b.addWalks(byValues(`state`, `apps_state`, ``, anys(states)...), all)
 	default:
 		b.add(`apps`+sorts[f.Sort].index, all)
 	}
@@ -153,6 +170,15 @@ func (b *listBuilder) addOrdered(first condition, others []condition) {
 	b.addInOrder(table+` CROSS JOIN apps ON seq = `+first.key, append([]condition{first}, others...), order)
 }
 
+// addWalks adds one SELECT per value of a condition, each of which an index serves in the order
+// of submission.
+func (b *listBuilder) addWalks(c condition, others []condition) {
+	for _, value := range c.values {
+		one := condition{where: c.column + ` = ?` + c.more, args: []any{value}}
+		b.add(`apps INDEXED BY `+c.index, append([]condition{one}, others...))
+	}
+}
+
 // addMetric adds the first apps in the order of a metric, by the index of its value.
 func (b *listBuilder) addMetric(all []condition) {
 	m := b.filter.SortMetric
@@ -167,21 +193,9 @@ func (b *listBuilder) addMetric(all []condition) {
 	b.addInOrder(`metrics INDEXED BY metrics_`+stat+` CROSS JOIN apps ON seq = app`, append([]condition{main}, others...), order)
 }
 
-// addStates adds one SELECT per state, each of which an index serves in the wanted order.
-func (b *listBuilder) addStates(all []condition) {
-	states := slices.Compact(slices.Sorted(slices.Values(b.filter.States)))
-	if len(states) == 0 {
-		states = append(history.LiveStates(), history.TerminalStates()...)
-	}
-	others := slices.DeleteFunc(all, func(c condition) bool { return c.isState })
-	for _, state := range states {
-		b.add(`apps INDEXED BY apps_state`, append([]condition{{where: `state = ?`, args: []any{int(state)}}}, others...))
-	}
-}
-
 // sorts has the ORDER BY of each order, and the index that serves it.
 var sorts = map[history.Sort]struct{ by, index string }{
-	history.SortSubmitted: {``, ``},
+	history.SortSubmitted: {``, ` INDEXED BY apps_newest`},
 	history.SortStarted:   {`started_at DESC, `, ` INDEXED BY apps_started`},
 	history.SortFinished:  {`finished_at DESC, `, ` INDEXED BY apps_finished`},
 	history.SortDuration:  {`duration DESC, `, ` INDEXED BY apps_duration`},

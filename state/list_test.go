@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -72,7 +73,7 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 		f.Tags = []history.TagFilter{{Key: "team", Value: &vision}, {Key: pick("gpu", "team")}}
 	}
 	if some() {
-		f.Search = pick("over", "LR 0.1", "vision", `"train" dist`, "--", "base run")
+		f.Search = pick("over*", "over", "LR 0.1", "vision", `"train" dist`, "--", "base* run", "0.0*")
 	}
 	f.Sort = history.Sort(r.IntN(5))
 	if some() {
@@ -141,12 +142,8 @@ func matches(f *history.Filter, a *history.App) bool {
 	for key, value := range a.Tags {
 		text += " " + key + " " + value
 	}
-	split := func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }
-	words := " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), split), " ")
-	for _, word := range strings.Fields(f.Search) {
-		if parts := strings.FieldsFunc(strings.ToLower(word), split); len(parts) > 0 && !strings.Contains(words, " "+strings.Join(parts, " ")) {
-			return false
-		}
+	if !history.FindWords(text, f.Search) {
+		return false
 	}
 	return (f.Backend == "" || a.Backend == f.Backend) && (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
 		(f.Since.IsZero() || !a.SubmittedAt.Before(f.Since)) && (f.Until.IsZero() || a.SubmittedAt.Before(f.Until)) &&
@@ -300,4 +297,61 @@ func explain(t *testing.T, q *sql.DB, query string, args []any) []string {
 		t.Fatalf("got steps %q, %v, want some", steps, err)
 	}
 	return steps
+}
+
+// A history of an earlier version has no words: the first search adds them, and what changed since
+// stays.
+func TestSearchOfOldApps(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := old(t, path)
+	_, err := s.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5010)
+		INSERT INTO apps (backend, id, name, component, state, submitted_at) SELECT 'local', 'a-' || i, 'a', 'c', 4, i FROM n`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Exec(`INSERT INTO app_details (app, args) SELECT seq, json_array('--lr', seq % 7) FROM apps`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var slow []string
+	db, err := Open(t.Context(), path, Options{Slow: func(what string) func() {
+		slow = append(slow, what)
+		return func() {}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	note := "the best"
+	if _, err := db.SetLabels(t.Context(), "local", "a-7", history.LabelChange{Note: &note}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Delete(t.Context(), "local", "a-9"); err != nil {
+		t.Fatal(err)
+	}
+	for search, want := range map[string]int{"lr 3": 716, "a-12": 1, "best": 1, "a-9": 0, "a-5010": 1} {
+		apps, err := db.List(t.Context(), history.Filter{Search: search})
+		if err != nil || len(apps) != want {
+			t.Errorf("%s: got %d apps, %v, want %d", search, len(apps), err, want)
+		}
+	}
+	if len(slow) != 2 {
+		t.Errorf("got %q, want the upgrade and the first search", slow)
+	}
+}
+
+// old creates a history of schema 4.
+func old(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	s, err := pool(plainDSN(path, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inTx(t.Context(), s, func(tx *sql.Tx) error { return apply(t.Context(), tx, migrationNames()[:4]) }); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

@@ -22,6 +22,7 @@ import (
 	"torchx/cmd/internal/manual"
 	"torchx/cmd/internal/metrics"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/run"
 	"torchx/cmd/internal/ui"
 )
@@ -63,6 +64,7 @@ func torchxProgram() program.Definition {
 		},
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
 			complete.Command:            complete.Complete,
+			provenance.CollectCommand:   provenance.Collect,
 			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},
 	}

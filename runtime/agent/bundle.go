@@ -67,6 +67,8 @@ type Manifest struct {
 type Lifecycle struct {
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
+	// OnEnd is what to run when the app has ended; nil: nothing.
+	OnEnd *backend.OnEnd `json:"on_end,omitempty"`
 
 	// Containers means that replicas outlive the agent and have their own ports: a new
 	// agent adopts them.

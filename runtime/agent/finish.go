@@ -12,6 +12,7 @@ import (
 // power cut in between can turn it into "agent died", never a failure into a success.
 func (a *agent) finish() error {
 	a.leaveQueue()
+	a.sampler.close()
 	a.endRemaining()
 	a.reserve.release() // its space is needed now
 	s := a.policy.finalStatus(a.manifest, a.now())
@@ -27,6 +28,8 @@ func (a *agent) finish() error {
 	a.logError(err)
 	failpoint.Hit(failpoint.ResultWritten)
 	if err == nil && !a.bundleDeleted {
+		a.logError(NoteEnd(a.manifest.Home, a.bundle.Dir, a.manifest.OnEnd, &s))
+		failpoint.Hit(failpoint.EndNoted)
 		a.bundle.life().RemoveEntry()
 	}
 	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
@@ -41,6 +44,7 @@ func (a *agent) finish() error {
 		a.bundle.life().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
+	a.runOnEnd()
 	return err
 }
 

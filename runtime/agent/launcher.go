@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
 
@@ -129,10 +130,26 @@ type Exit struct {
 	Lost bool
 }
 
-// Usage is what an attempt used: its process and descendants that were waited for.
+// Usage is what an attempt used. Records of older agents have no Source: MaxRSS is the kernel's peak
+// of the largest process, or of this program if that was larger.
 type Usage struct {
-	MaxRSS int64   `json:"max_rss"`     // peak of the largest process, bytes
-	CPU    float64 `json:"cpu_seconds"` // user and system
+	MaxRSS int64    `json:"max_rss,omitempty"`        // peak of the memory in bytes; 0: unknown
+	Source string   `json:"max_rss_source,omitempty"` // of MaxRSS, a source of package sample
+	CPU    *float64 `json:"cpu_seconds,omitempty"`    // user and system, of processes that were waited for
+}
+
+// Meter is a Launcher that measures what replicas use.
+type Meter interface {
+	// Measure returns a reading of each running attempt, in their order. The agent calls it from one
+	// goroutine, not from its loop: it may block until ctx ends.
+	Measure(ctx context.Context, running []Running) []sample.Reading
+}
+
+// Running is an attempt that has started.
+type Running struct {
+	Replica spec.Replica
+	Attempt int
+	Process Process
 }
 
 // ReplicaStartError means that a replica cannot start. Code is its exit code by the

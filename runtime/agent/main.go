@@ -110,6 +110,7 @@ func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l 
 	return &agent{
 		bundle: b, manifest: m, policy: p, launcher: launcher,
 		log:     l,
+		sampler: newSampler(b.Dir, launcher, l),
 		network: network{prober: newProber(), ports: newPorts()},
 		events:  events{tasks: make(chan func(), 64), closed: make(chan struct{})},
 		record:  record{starts: starts, exits: exits, bootID: BootID(), clock: clock{last: m.SubmittedAt}},

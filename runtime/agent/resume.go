@@ -93,6 +93,7 @@ func (a *agent) adopt() {
 	for _, r := range a.policy.replicas {
 		if r.state == spec.Running {
 			a.startProbe(r, r.attempt)
+			a.sampler.begin(Running{r.key, r.attempt, r.process}, r.devices, max(time.Second, a.now().Sub(*r.startedAt)))
 			running = append(running, Adoption{Replica: r.key, Attempt: r.attempt, Process: r.process, Time: *r.startedAt, Line: a.lineProbe(r, r.attempt)})
 		}
 	}
@@ -102,6 +103,7 @@ func (a *agent) adopt() {
 // detach ends the agent but not the app: the next command starts another agent.
 func (a *agent) detach() error {
 	a.publish(true)
+	a.sampler.close()
 	err := errors.Join(a.exits.Close(), a.starts.Close())
 	a.recorder.close()
 	return err

@@ -35,6 +35,7 @@ type agent struct {
 	metrics   *collect.Collector // nil: none are collected
 	log       *log.Logger
 
+	sampler *sampler
 	network
 	events
 	record
@@ -186,13 +187,14 @@ func (a *agent) handleExits(first Exit) {
 		r := a.policy.byKey[e.Replica]
 		e.Time = a.clock.at(e.Time)
 		batch[i].Time = e.Time
+		batch[i].Usage = a.sampler.end(e.Replica, e.Attempt, e.Usage)
 		a.prober.stop(e.Replica)
 		if r.killReason != "" && !r.stopping {
 			batch[i].Code, batch[i].Signal, batch[i].Overran = spec.ExitDeadline, "", r.overran
 		}
 		records[i] = exitRecord{
 			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(r.killReason, e.Msg), Stopped: r.stopping, Usage: e.Usage, Lost: e.Lost,
+			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(r.killReason, e.Msg), Stopped: r.stopping, Usage: batch[i].Usage, Lost: e.Lost,
 			Overran: batch[i].Overran,
 		}
 	}

@@ -86,6 +86,7 @@ func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	a.logError(a.starts.append(record))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.policy.noteStarted(r, s.Process, now)
+	a.sampler.begin(Running{r.key, attempt, s.Process}, r.devices, 0)
 	a.startProbe(r, attempt)
 	a.watchDeadlines(r, record)
 }

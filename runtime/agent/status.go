@@ -19,8 +19,11 @@ func (r *replica) status() spec.ReplicaStatus {
 		Msg: r.msg, StructuredErrorMsg: r.errorFile, PID: r.process.PID,
 		Devices: r.devices,
 	}
-	if r.usage != nil {
-		s.MaxRSSBytes, s.CPUSeconds = &r.usage.MaxRSS, &r.usage.CPU
+	if u := r.usage; u != nil {
+		s.CPUSeconds = u.CPU
+		if u.MaxRSS > 0 {
+			s.MaxRSSBytes, s.MaxRSSSource = &u.MaxRSS, u.Source
+		}
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -128,6 +129,9 @@ type Submission struct {
 	Component string
 	Args      []string
 	Partial   bool // reconstructed from running replicas
+
+	ParentRunID, RerunOf string
+	history.Labels       // as submitted
 }
 
 // TrustedFiler is a Backend that runs programs selected by files that its options name, such as

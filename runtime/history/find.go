@@ -43,7 +43,7 @@ type Filter struct {
 	Parents         []string       // the ParentRunID is one of these; empty: all
 	Tags            []TagFilter    // all must match
 	Metrics         []MetricFilter // all must match
-	Search          string         // words that the name, component, arguments, tags or note have, or begin with; "": all
+	Search          string         // words of the ID, name, component, arguments, tags or note, see FindWords; "": all
 	Sort            Sort
 	SortMetric      *MetricSort // instead of Sort, and selects apps that have the metric
 	Limit           int         // at most so many, the first; 0: all

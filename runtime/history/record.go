@@ -24,6 +24,7 @@ type App struct {
 	Source
 	Outcome
 	Labels
+	Checkout    *Checkout // nil: not known, or no checkout
 	SubmittedAt time.Time // required
 	SortValue   *float64  // of Filter.SortMetric, only in its List; nil: NaN
 	// Submitter is the submitting process, "pid:starttime:bootid". It tells whether an app
@@ -43,6 +44,7 @@ type Source struct {
 
 	ParentRunID string `json:"parent_run_id,omitempty"` // the run that this one belongs to
 	RerunOf     string `json:"rerun_of,omitempty"`      // handle of the run that this one repeats
+	Submission
 }
 
 // Outcome is the last known state and result of an app.
@@ -74,6 +76,7 @@ const (
 	EventApp      EventKind = "app"      // the app's state changed
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
 	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app restarts
+	EventOnEnd    EventKind = "on_end"   // what was to run at the end of the app; not stored in the history
 	EventMissing  EventKind = "missing"  // the backend was found to have lost the ended app
 )
 

@@ -14,6 +14,7 @@ const (
 	fieldFlags   = 6
 	fieldUtime   = 11
 	fieldCstime  = 14
+	fieldThreads = 17
 	fieldStart   = 19
 	fieldRSS     = 21
 )

@@ -34,3 +34,15 @@ func HasOpen(int, func(string) bool) bool { return false }
 func HasEnv(int, string) bool { return false }
 
 func samples() []sample { return nil }
+
+func (t *Tracker) read(int) (sample, bool) { return sample{}, false }
+
+func newestPID([]byte) int { return 0 }
+
+func listPIDs() []int { return nil }
+
+func exists(int) bool { return false }
+
+func readPSS(int, []byte) (int64, bool) { return 0, false }
+
+func readIO(int, []byte) (IO, bool) { return IO{}, false }

@@ -12,6 +12,9 @@ type Usage struct {
 type sample struct {
 	pid, parent, session int
 	usage                Usage
+	start                uint64 // in the system's unit
+	threads              int
+	zombie               bool
 }
 
 // Trees adds up, for each root, the usage of that process, of all its descendants and of other

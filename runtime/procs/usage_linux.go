@@ -46,5 +46,6 @@ func parseSample(data []byte, page int64) (s sample, ok bool) {
 		s.usage.CPU += time.Duration(number(f[i])) * tick
 	}
 	s.usage.RSS = number(f[fieldRSS]) * page
+	s.threads, s.start, s.zombie = int(number(f[fieldThreads])), uint64(number(f[fieldStart])), hasEnded(f)
 	return s, ok
 }

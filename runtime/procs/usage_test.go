@@ -10,15 +10,15 @@ func TestTrees(t *testing.T) {
 	t.Parallel()
 	u := func(n int64) Usage { return Usage{time.Duration(n) * time.Second, n} }
 	all := []sample{
-		{1, 0, 1, u(1000)},
-		{10, 1, 10, u(1)},
-		{11, 10, 10, u(2)},
-		{12, 11, 99, u(4)}, // below 10, in a separate session
-		{13, 1, 10, u(8)},  // an orphan of its session
-		{20, 1, 20, u(16)}, // another root
-		{21, 22, 21, u(32)},
-		{22, 21, 21, u(64)}, // a cycle
-		{30, 1, 30, u(128)}, // not requested
+		{pid: 1, parent: 0, session: 1, usage: u(1000)},
+		{pid: 10, parent: 1, session: 10, usage: u(1)},
+		{pid: 11, parent: 10, session: 10, usage: u(2)},
+		{pid: 12, parent: 11, session: 99, usage: u(4)}, // below 10, in a separate session
+		{pid: 13, parent: 1, session: 10, usage: u(8)},  // an orphan of its session
+		{pid: 20, parent: 1, session: 20, usage: u(16)}, // another root
+		{pid: 21, parent: 22, session: 21, usage: u(32)},
+		{pid: 22, parent: 21, session: 21, usage: u(64)}, // a cycle
+		{pid: 30, parent: 1, session: 30, usage: u(128)}, // not requested
 	}
 	got := trees(all, []int{10, 20, 77})
 	if want := map[int]Usage{10: u(15), 20: u(16)}; !maps.Equal(got, want) {

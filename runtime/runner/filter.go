@@ -32,6 +32,7 @@ type Filter struct {
 	SortMetric *history.MetricSort
 	Limit      int  // maximum number; 0: DefaultLimit
 	All        bool // no limit
+	Recorded   bool // only apps of the history, if there is one
 }
 
 // query returns the filter of the history, without a limit. An app's message tells whether it is

@@ -73,6 +73,20 @@ func rowOf(a *history.App) *Row {
 	}
 }
 
+// Row returns one app as List does. Errors: those of Status.
+func (r *Runner) Row(ctx context.Context, ref history.AppKey) (Row, error) {
+	s, err := r.Status(ctx, ref)
+	if err != nil {
+		return Row{}, err
+	}
+	w := &Row{Handle: ref.Handle(), AppID: ref.ID, Backend: ref.Backend}
+	if recorded := r.row(ctx, ref); recorded != nil {
+		w = rowOf(recorded)
+	}
+	w.update(s)
+	return *w, nil
+}
+
 // List returns apps in the order of f. It queries backends for apps that may have changed. If
 // a backend is unavailable, its apps keep their recorded state and List warns; if
 // f.Backend names it, List returns them with backend.ErrUnavailable. Errors also:
@@ -114,7 +128,7 @@ func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) err
 	}
 	querier := *r
 	var unavailable error
-	if f.Backend != "" {
+	if f.Backend != "" && (!f.Recorded || r.History == nil) {
 		extra, err := r.onlyBackend(ctx, f)
 		if err != nil && !errors.Is(err, backend.ErrUnavailable) {
 			return err
@@ -197,7 +211,7 @@ func summaryRow(backendName string, a *spec.Summary) *Row {
 	return &Row{
 		Handle: history.AppKey{Backend: backendName, ID: a.ID}.Handle(), AppID: a.ID, Name: a.Name, Backend: backendName,
 		State: a.State, Foreign: a.Foreign, SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
-		Component: a.Component, ParentRunID: a.ParentRunID, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
+		Component: a.Component, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
 	}
 }
 

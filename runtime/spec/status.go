@@ -64,11 +64,13 @@ type ReplicaStatus struct {
 	Devices []string `json:"devices,omitempty"`
 
 	// Resource usage of the attempt, set once it has ended if the backend measures it.
-	// MaxRSSBytes is the peak resident memory of its largest process (in the kernel, a
-	// process starts with the peak of the process that started it), CPUSeconds the user and
-	// system time of all its processes.
+	// MaxRSSBytes is the peak of its memory as far as it is known, CPUSeconds the user and system
+	// time of all its processes.
 	MaxRSSBytes *int64   `json:"max_rss_bytes,omitempty"`
 	CPUSeconds  *float64 `json:"cpu_seconds,omitempty"`
+	// MaxRSSSource is how MaxRSSBytes was measured, a source of package sample. It is "" in records
+	// of older versions: the peak of the largest process, or of torchx if that was larger.
+	MaxRSSSource string `json:"max_rss_source,omitempty"`
 }
 
 // Replica returns the status of a replica, or nil.
@@ -101,6 +103,7 @@ type Summary struct {
 	ExitCode                *int
 	Component               string
 	Args                    []string
-	ParentRunID, Note       string
+	ParentRunID, RerunOf    string
+	Note                    string
 	Tags                    map[string]string
 }

@@ -14,12 +14,14 @@ import (
 	"context"
 	"errors"
 	"log"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"torchx/runtime/agent"
 	"torchx/runtime/cgroup"
+	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
 
@@ -51,6 +53,7 @@ type Launcher struct {
 	replicas []spec.Replica
 	log      *log.Logger
 
+	tracker     *procs.Tracker // of Measure
 	spawner     *spawner
 	drainer     *drainer
 	checkpoints *agent.Checkpoints
@@ -65,7 +68,10 @@ type Launcher struct {
 	noSharedCgroup bool     // processes cannot be started in the shared control group
 }
 
-var _ agent.Launcher = (*Launcher)(nil)
+var (
+	_ agent.Launcher = (*Launcher)(nil)
+	_ agent.Meter    = (*Launcher)(nil)
+)
 
 // process is a started attempt that has not been reaped.
 type process struct {
@@ -76,6 +82,7 @@ type process struct {
 
 	group     string // folder of its control group; "": none
 	maxMemory int64  // memory limit in bytes; 0: none
+	limited   bool   // this program sets its limits, then executes it
 }
 
 // New returns a Launcher and makes the calling process the reaper of all processes that
@@ -90,7 +97,7 @@ func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *lo
 	}
 	p := &Launcher{
 		command: command, replicas: replicas, log: l,
-		spawner: newSpawner(), drainer: drainer, checkpoints: &agent.Checkpoints{}, exits: make(chan agent.Exit, len(replicas)+1),
+		tracker: procs.NewTracker(os.Getpid()), spawner: newSpawner(), drainer: drainer, checkpoints: &agent.Checkpoints{}, exits: make(chan agent.Exit, len(replicas)+1),
 		running: map[int]*process{}, byKey: map[spec.Replica]*process{},
 	}
 	go p.reap()
@@ -174,7 +181,7 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 		}
 		return agent.Process{}, err
 	}
-	started := &process{s.Replica, s.Attempt, pid, logs, group, c.CgroupLimits.Memory}
+	started := &process{s.Replica, s.Attempt, pid, logs, group, c.CgroupLimits.Memory, c.MaxData > 0}
 	p.running[pid] = started
 	p.byKey[s.Replica] = started
 	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: cmp.Or(group, all), Output: logs.pipes()}, nil

@@ -17,6 +17,7 @@ import (
 	"torchx/runtime/cgroup"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/procs"
+	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
 
@@ -63,15 +64,47 @@ func maxrssUnit() int64 {
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
 		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
-		Msg: s.oomMessage(),
-		//nolint:unconvert // it is 32 bits wide on some systems
-		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit(), CPU: seconds(u.Utime) + seconds(u.Stime)},
+		Msg: s.oomMessage(), Usage: s.usage(u),
 	}
 	if status.Signaled() {
 		e.Code = spec.ExitSignal + int(status.Signal())
 		e.Signal = signalName(status.Signal())
 	}
 	return e
+}
+
+// limitedMargin is how much more memory this program may need as LimitedCommand than as an agent.
+const limitedMargin = 16 << 20
+
+// usage returns what the kernel knows about an ended attempt: the peak of its control group, else that
+// of its largest process. A process starts with the peak of the one that started it, this agent, so a
+// value that is not larger than that says nothing.
+func (s *process) usage(u *unix.Rusage) *agent.Usage {
+	cpu := seconds(u.Utime) + seconds(u.Stime)
+	usage := &agent.Usage{CPU: &cpu}
+	if s.group != "" {
+		if usage.MaxRSS = cgroup.Peak(s.group); usage.MaxRSS > 0 {
+			usage.Source = sample.Cgroup
+			return usage
+		}
+	}
+	var own unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &own) != nil {
+		return usage
+	}
+	floor := maxRSS(&own)
+	if s.limited {
+		floor += limitedMargin
+	}
+	if peak := maxRSS(u); peak > floor {
+		usage.MaxRSS, usage.Source = peak, sample.Process
+	}
+	return usage
+}
+
+// maxRSS returns the peak of a process in bytes.
+func maxRSS(u *unix.Rusage) int64 {
+	return int64(u.Maxrss) * maxrssUnit() //nolint:unconvert // it is 32 bits wide on some systems
 }
 
 func seconds(t unix.Timeval) float64 { return time.Duration(t.Nano()).Seconds() }

@@ -3,12 +3,14 @@ package proc
 import (
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"torchx/runtime/machine"
 	"torchx/runtime/procs"
 )
 
@@ -59,8 +61,11 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage uni
 	before(int(info.pid))
 	for {
 		got, err := unix.Wait4(int(info.pid), &status, unix.WNOHANG, &usage)
-		if err == unix.EINTR {
+		switch err {
+		case unix.EINTR:
 			continue
+		case unix.ECHILD: // the caller of another program has waited for it: there may be more
+			return waitChild(before)
 		}
 		return got, status, usage, err == nil && got > 0
 	}
@@ -83,6 +88,12 @@ func hasChildren() bool {
 	return errno != unix.ECHILD
 }
 
+// ofReplicas leaves out the query of GPUs, which ends by itself, or never if the driver hangs.
+func ofReplicas(all []procs.Process) []procs.Process {
+	query := machine.QueryPID()
+	return slices.DeleteFunc(all, func(p procs.Process) bool { return query != 0 && (p.PID == query || p.Session == query) })
+}
+
 // endDescendants ends all descendants of this process: it sends SIGTERM, waits for the
 // grace period or kill, then sends SIGKILL until none is left. The reaper waits for them.
 func endDescendants(grace time.Duration, kill <-chan struct{}) {
@@ -90,7 +101,11 @@ func endDescendants(grace time.Duration, kill <-chan struct{}) {
 	graceOver := time.After(grace)
 	force := false
 	for hasChildren() {
-		for _, p := range procs.Descendants(os.Getpid()) {
+		all := ofReplicas(procs.Descendants(os.Getpid()))
+		if len(all) == 0 && machine.QueryPID() != 0 {
+			return
+		}
+		for _, p := range all {
 			p.Parent, p.Session = 0, 0 // PID and start time identify it
 			switch {
 			case force:

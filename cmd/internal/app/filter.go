@@ -32,12 +32,12 @@ func (o *filterFlags) flags(where string) []cli.Flag {
 		&cli.StringFlag{Name: "until", Usage: "only apps submitted before `TIME`", Destination: &o.until},
 		&cli.StringFlag{Name: "parent", Usage: "only apps whose parent run is `HANDLE`, an app or another ID", Destination: &o.parent},
 		&cli.StringSliceFlag{Name: "where", Usage: "only apps whose metric compares as in `EXPR`: 'loss<0.3' (the last value), 'min(loss)<=0.3', 'max(acc)>0.9', =, != (repeatable)", Destination: &o.where},
-		&cli.StringFlag{Name: "search", Usage: "only apps that have all words of `TEXT`, or words that begin with them, in their name, component, arguments, tags or note", Destination: &o.search},
+		&cli.StringFlag{Name: "search", Usage: "only apps that have all words of `TEXT` in their ID, name, component, arguments, tags or note (base* is any word that begins so)", Destination: &o.search},
 	}
 }
 
 // filterNames are the names of the flags.
-var filterNames = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "where", "search"}
+var filterNames = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where"}
 
 // given reports whether the command line has one of the flags.
 func (o *filterFlags) given(c *cli.Context) bool {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -32,6 +33,7 @@ type statusObject struct {
 	PastAttempts       []replicaObject `json:"past_attempts"`
 	Restarts           []restartObject `json:"restarts"`
 	LeftRunning        []string        `json:"left_running"`
+	originObject
 }
 
 type roleObject struct {
@@ -81,7 +83,9 @@ func newStatusObject(ref runner.Ref, s *spec.Status, d *runner.Description) stat
 		SubmittedAt: ui.UTC(s.SubmittedAt), StartedAt: ui.UTC(s.StartedAt), FinishedAt: ui.UTC(s.FinishedAt),
 		Roles: []roleObject{}, PastAttempts: replicaObjects(s.Past), Restarts: []restartObject{}, LeftRunning: append([]string{}, s.LeftRunning...),
 	}
+	o.originObject = newOriginObject(history.Labels{}, "", "")
 	if d != nil {
+		o.originObject = newOriginObject(d.Labels, d.ParentRunID, d.RerunOf)
 		o.Name = ui.NullString(d.Name)
 		if d.SubmittedAt != nil { // as `list` has it
 			o.SubmittedAt = d.SubmittedAt

@@ -4,11 +4,13 @@ import (
 	"context"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"torchx/cmd/internal/app"
 	"torchx/cmd/internal/metrics"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -41,6 +43,8 @@ func (c *completer) positional(ctx context.Context) {
 	case cmd.Name == "metrics" && at > 0:
 		c.metricNames(ctx)
 		c.handles(ctx, cmd.Name, true)
+	case cmd.Name == "tag" && !slices.ContainsFunc(c.line.positionals, func(word string) bool { return strings.Contains(word, "=") }):
+		c.handles(ctx, cmd.Name, false)
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
 	case strings.HasPrefix(argument, "HANDLE"):
@@ -91,6 +95,9 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		for _, s := range states {
 			c.add(strings.ToLower(s), "")
 		}
+		if c.line.verb != nil && c.line.verb.Name == "list" {
+			c.add("queued", "in the queue of this machine")
+		}
 	case "streams":
 		for _, s := range backend.Streams {
 			c.add(string(s), "")
@@ -100,13 +107,27 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 			c.add(s, "")
 		}
 	case "sort":
-		for _, s := range app.TopOrders {
+		orders := app.TopOrders
+		if c.line.verb != nil && c.line.verb.Name == "list" {
+			orders = app.ListOrders
+		}
+		for _, s := range orders {
 			c.add(s, "")
 		}
 	case "x":
 		for _, s := range metrics.XAxes {
 			c.add(s, "")
 		}
+	case "output":
+		c.outputs()
+	case "tag":
+		c.tags(ctx, typed)
+	case "component":
+		c.recordedValues(ctx, func(a *history.App) string { return a.Component })
+	case "name":
+		c.recordedValues(ctx, func(a *history.App) string { return a.Name })
+	case "parent":
+		c.handles(ctx, "", false)
 	case "roles":
 		c.roles(ctx)
 	case "workspace":

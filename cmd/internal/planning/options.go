@@ -33,6 +33,8 @@ type Options struct {
 	Component    string
 	Inputs       component.Inputs
 
+	Ends
+
 	recordedCfg backend.Layer // -cfg of a past app, instead of the config files
 	recordedEnv *Recorded     // its variables, instead of the files of the config files
 }

@@ -146,7 +146,7 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	if err != nil {
 		return nil, err
 	}
-	labels, err := o.labels(conf)
+	labels, defaults, err := Labels(o.Command, o.Tags, o.Note, conf)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
 		Provenance: runner.Provenance{Source: history.Source{
 			Args: built.Args, Cwd: f.Env.Dir, Modules: modules, Getenv: getenv, Request: more,
-		}, Labels: labels},
+		}, Labels: labels, DefaultTags: defaults},
 	}
 	if !o.HasWorkspace {
 		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)

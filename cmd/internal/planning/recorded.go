@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
@@ -30,6 +31,7 @@ type Recorded struct {
 	Image       string            `json:"image,omitempty"`          // torchx.IMAGE
 	TTY         bool              `json:"tty,omitempty"`            // --tty
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
+	OnEnd       []string          `json:"on_end,omitempty"`         // --on-end
 	Metrics     []string          `json:"metrics,omitempty"`        // --metric
 }
 
@@ -37,7 +39,7 @@ type Recorded struct {
 func (o *Options) record(env variables, image string) (json.RawMessage, error) {
 	data, err := json.Marshal(Recorded{
 		Env: env.values, SecretEnv: env.secret, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
-		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout, Metrics: o.Metrics,
+		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout, OnEnd: o.OnEnd, Metrics: o.Metrics,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the options: %w", err)
@@ -72,6 +74,9 @@ func (o *Options) restore(r *Recorded) {
 	}
 	o.Timeout = cmp.Or(o.Timeout, r.Timeout)
 	o.Metrics = slices.Concat(r.Metrics, o.Metrics)
+	if !o.HasOnEnd {
+		o.OnEnd, o.HasOnEnd = r.OnEnd, len(r.OnEnd) > 0
+	}
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }
 
@@ -81,6 +86,7 @@ func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Reco
 	if err != nil {
 		return nil, err
 	}
+	provenance.Await(ctx, f, ref)
 	return r.Recorded(ctx, ref)
 }
 

@@ -1,0 +1,83 @@
+package procs
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// pageSize is the unit of memory in /proc/PID/stat.
+var pageSize = int64(os.Getpagesize())
+
+// slurp reads a file of /proc with one call, which is enough for the ones used here, into buffer.
+func slurp(name string, buffer []byte) []byte {
+	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(fd)
+	for {
+		n, err := syscall.Read(fd, buffer)
+		if err == syscall.EINTR {
+			continue
+		}
+		return buffer[:max(0, n)]
+	}
+}
+
+func (t *Tracker) read(pid int) (sample, bool) {
+	return parseSample(slurp(procPath(pid, "stat"), t.buffer), pageSize)
+}
+
+// newestPID returns the number that the system gave to a process or thread last, 0 if it is not known.
+func newestPID(buffer []byte) int {
+	f := bytes.Fields(slurp("/proc/loadavg", buffer))
+	if len(f) == 0 {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(f[len(f)-1]))
+	return n
+}
+
+// listPIDs returns all processes.
+func listPIDs() []int {
+	var all []int
+	for _, name := range listFolder("/proc") {
+		if pid, err := strconv.Atoi(name); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+func exists(pid int) bool {
+	_, ok := Get(pid)
+	return ok
+}
+
+// readPSS returns the proportional set size of a process: each page divided by the processes that map it.
+func readPSS(pid int, buffer []byte) (int64, bool) {
+	kb, ok := amount(slurp(procPath(pid, "smaps_rollup"), buffer), "Pss:")
+	return kb << 10, ok
+}
+
+// readIO returns what a process has read and written.
+func readIO(pid int, buffer []byte) (io IO, ok bool) {
+	data := slurp(procPath(pid, "io"), buffer)
+	var okWritten bool
+	io.Read, ok = amount(data, "rchar:")
+	io.Written, okWritten = amount(data, "wchar:")
+	return io, ok && okWritten
+}
+
+// amount returns the number after a name at the start of a line.
+func amount(data []byte, name string) (int64, bool) {
+	for line := range bytes.Lines(data) {
+		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
+			n, err := strconv.ParseInt(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
