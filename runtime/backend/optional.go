@@ -94,9 +94,9 @@ type AppRecord struct {
 
 // OutputFinder is a Backend whose apps have a folder for outputs, $TORCHX_OUTPUT.
 type OutputFinder interface {
-	// Output returns where the outputs of an app are. Errors: ErrNotFound, also if the app
+	// OutputOf returns where the outputs of an app are. Errors: ErrNotFound, also if the app
 	// has no such folder.
-	Output(ctx context.Context, id string) (*Output, error)
+	OutputOf(ctx context.Context, id string) (*Output, error)
 }
 
 // Output is where the outputs of an app are.
@@ -105,8 +105,10 @@ type Output struct {
 	// the backend name it.
 	Place string
 	Here  bool
-	Kept  bool   // Delete keeps it
-	Read  string // how to read a place that is not here: one line
+	Kept  bool // Delete keeps it
+	// Read is a command that reads a place that is not here, or files of other users; "":
+	// none is needed.
+	Read string
 }
 
 // SubmissionReader is a Backend that stores with an app what was submitted, so that other

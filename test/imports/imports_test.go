@@ -55,6 +55,8 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/metrics":          {"runtime/filelock", "runtime/safefile"},
+	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/onend":            {"runtime/agent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
 	"runtime/overlay":          {"runtime/spec"},
@@ -90,7 +92,7 @@ var allowed = map[string][]string{
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
 	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/safefile", "runtime/spec"},
-	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/lazyregexp", "runtime/logstore", "runtime/safefile", "runtime/spec"},
+	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
 	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
 	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/spec"},
