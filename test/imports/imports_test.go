@@ -121,8 +121,9 @@ var shared = map[string][]string{
 	"ui/plot":    {"ui"},
 }
 
-// extraRooms lists the rooms that a room may import: complete uses the states and orders of app.
-var extraRooms = map[string][]string{"complete": {"app"}}
+// extraRooms lists the rooms that a room may import: complete uses the states and orders of app,
+// compare its conditions.
+var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
