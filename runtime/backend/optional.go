@@ -6,6 +6,8 @@ import (
 	"iter"
 	"time"
 
+	"torchx/runtime/history"
+	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
 
@@ -62,6 +64,13 @@ type FolderFinder interface {
 	FolderOf(id string) string
 }
 
+// MetricsCollector is a FolderFinder that can collect what the apps' own supervisors have not.
+type MetricsCollector interface {
+	// CollectMetrics completes the metrics in the folder of an app. If the app has not ended, those
+	// of a supervisor that is alive are complete.
+	CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error
+}
+
 // Sweeper is a Backend whose apps have supervisors on this machine.
 type Sweeper interface {
 	// Sweep ends what killed supervisors left running and writes the results of their
@@ -92,9 +101,9 @@ type AppRecord struct {
 
 // OutputFinder is a Backend whose apps have a folder for outputs, $TORCHX_OUTPUT.
 type OutputFinder interface {
-	// Output returns where the outputs of an app are. Errors: ErrNotFound, also if the app
+	// OutputOf returns where the outputs of an app are. Errors: ErrNotFound, also if the app
 	// has no such folder.
-	Output(ctx context.Context, id string) (*Output, error)
+	OutputOf(ctx context.Context, id string) (*Output, error)
 }
 
 // Output is where the outputs of an app are.
@@ -103,8 +112,10 @@ type Output struct {
 	// the backend name it.
 	Place string
 	Here  bool
-	Kept  bool   // Delete keeps it
-	Read  string // how to read a place that is not here: one line
+	Kept  bool // Delete keeps it
+	// Read is a command that reads a place that is not here, or files of other users; "":
+	// none is needed.
+	Read string
 }
 
 // SubmissionReader is a Backend that stores with an app what was submitted, so that other
@@ -121,6 +132,9 @@ type Submission struct {
 	Component string
 	Args      []string
 	Partial   bool // reconstructed from running replicas
+
+	ParentRunID, RerunOf string
+	history.Labels       // as submitted
 }
 
 // TrustedFiler is a Backend that runs programs selected by files that its options name, such as
@@ -140,4 +154,19 @@ type TargetResolver interface {
 	// kubeconfig), so that the app is found after the environment changes. It contacts no
 	// server. Errors: ErrUnavailable, ErrInvalidOption.
 	ResolveTarget(cfg Config) (Config, error)
+}
+
+// UsageRecorder is a Backend that records what replicas use over time.
+type UsageRecorder interface {
+	// UsageDir returns the folder of an app that has the samples (package sample), and why it
+	// can have none, "" if it can. The folder need not exist.
+	UsageDir(ctx context.Context, id string) (dir, missing string)
+}
+
+// UsageMeter is a Backend that can tell what the replicas of an app use now, also of an app of
+// which nothing is recorded.
+type UsageMeter interface {
+	// Usage returns a reading of each running replica. Errors: ErrNotFound, ErrUnavailable, or
+	// why nothing is known.
+	Usage(ctx context.Context, id string) (map[spec.Replica]sample.Reading, error)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"torchx/runtime/config"
 	"torchx/runtime/history"
@@ -26,7 +27,7 @@ func trackerEnv(name string) string { return "TORCHX_TRACKER_" + strings.ToUpper
 func ParseEnv(args []string, lookup func(string) (string, bool)) (env spec.Map[string], unset []string, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
-		if !ok && key != "" && !strings.ContainsAny(key, " \t\n:") {
+		if !ok && key != "" && isPlainName(key) {
 			if value, ok = lookup(key); !ok {
 				unset = append(unset, key)
 				continue
@@ -41,6 +42,11 @@ func ParseEnv(args []string, lookup func(string) (string, bool)) (env spec.Map[s
 		env.Set(key, value)
 	}
 	return env, unset, nil
+}
+
+// isPlainName reports whether a word can be meant as the name of a variable.
+func isPlainName(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return r == ':' || unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }
 
 // inject adds the variables of --env to every role, then the variables that identify the

@@ -32,13 +32,14 @@ func (p *describePage) text() string {
 	if s := p.status; s != nil {
 		fields.AddColored("State", p.clean(ui.StateLine(s, p.now)), stateColor(s.State))
 	}
+	p.addOrigin(&fields, p.description)
 	fields.Add("Submitted", p.ago(p.submittedAt()))
 	p.addProvenance(&fields)
 	fields.Add("Options", p.options)
 	fields.Add("Timeout", timeoutText(p.app))
 	fields.Add("Metadata", p.clean(jsonText(othersMetadata(p.app))))
 	if p.description.Partial {
-		fields.Add("Note", "this history does not have the app: its roles are as the backend reports them")
+		fields.Add("Partial", "this history does not have the app: its roles are as the backend reports them")
 	}
 	text := fields.Text(p.width, p.style)
 	if len(p.app.Roles) > 0 {

@@ -66,7 +66,7 @@ All of it: torchx describe --full local://torchx/train-f3k1
 	p.description.Partial = true
 	p.app = &spec.App{}
 	want = `      App: local://torchx/train-f3k1
-     Note: this history does not have the app: its roles are as the backend
+  Partial: this history does not have the app: its roles are as the backend
            reports them
 
 All of it: torchx describe --full local://torchx/train-f3k1

@@ -6,6 +6,7 @@ import (
 
 	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 )
 
@@ -21,12 +22,29 @@ type descriptionObject struct {
 	Args        []string           `json:"args"`
 	Partial     bool               `json:"partial"`
 	Provenance  *provenance.Object `json:"provenance"`
+	originObject
+}
+
+// originObject is what --json of several commands has about the origin and the labels of an app.
+type originObject struct {
+	Tags        map[string]string `json:"tags"`
+	Note        ui.NullString     `json:"note"`
+	ParentRunID ui.NullString     `json:"parent_run_id"`
+	RerunOf     ui.NullString     `json:"rerun_of"`
+}
+
+func newOriginObject(l history.Labels, parent, rerunOf string) originObject {
+	if l.Tags == nil {
+		l.Tags = map[string]string{}
+	}
+	return originObject{l.Tags, ui.NullString(l.Note), ui.NullString(parent), ui.NullString(rerunOf)}
 }
 
 func newDescriptionObject(ref runner.Ref, d *runner.Description) descriptionObject {
 	o := descriptionObject{
 		Handle: d.Handle, AppID: ref.ID, Name: ui.NullString(d.Name), SubmittedAt: ui.UTC(d.SubmittedAt),
 		App: d.App, Cfg: d.Cfg, Component: d.Component, Args: d.Args, Partial: d.Partial,
+		originObject: newOriginObject(d.Labels, d.ParentRunID, d.RerunOf),
 	}
 	if d.Record != nil {
 		o.Provenance = provenance.Of(&d.Record.Source, d.Record.Checkout)

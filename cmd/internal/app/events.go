@@ -12,7 +12,6 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/onend"
 	"torchx/runtime/runner"
@@ -64,12 +63,11 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 
 // onEndEvents returns what ran at the end of the app, from its folder.
 func onEndEvents(r *runner.Runner, ref runner.Ref, s *spec.Status) (events []history.Event) {
-	b, err := r.Backends.Get(ref.Backend)
-	finder, ok := b.(backend.FolderFinder)
-	if err != nil || !ok {
+	folder, err := r.Folder(ref)
+	if err != nil {
 		return nil
 	}
-	for _, record := range onend.Records(finder.FolderOf(ref.ID)) {
+	for _, record := range onend.Records(folder) {
 		events = append(events, history.Event{Time: record.Time, Kind: history.EventOnEnd, State: s.State, Msg: record.String()})
 	}
 	return events

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -32,6 +33,7 @@ type statusObject struct {
 	PastAttempts       []replicaObject `json:"past_attempts"`
 	Restarts           []restartObject `json:"restarts"`
 	LeftRunning        []string        `json:"left_running"`
+	originObject
 }
 
 type roleObject struct {
@@ -56,6 +58,7 @@ type replicaObject struct {
 	PID                *int            `json:"pid"`
 	Devices            []string        `json:"devices"`
 	MaxRSSBytes        *int64          `json:"max_rss_bytes"`
+	MaxRSSSource       ui.NullString   `json:"max_rss_source"`
 	CPUSeconds         *float64        `json:"cpu_seconds"`
 }
 
@@ -81,7 +84,9 @@ func newStatusObject(ref runner.Ref, s *spec.Status, d *runner.Description) stat
 		SubmittedAt: ui.UTC(s.SubmittedAt), StartedAt: ui.UTC(s.StartedAt), FinishedAt: ui.UTC(s.FinishedAt),
 		Roles: []roleObject{}, PastAttempts: replicaObjects(s.Past), Restarts: []restartObject{}, LeftRunning: append([]string{}, s.LeftRunning...),
 	}
+	o.originObject = newOriginObject(history.Labels{}, "", "")
 	if d != nil {
+		o.originObject = newOriginObject(d.Labels, d.ParentRunID, d.RerunOf)
 		o.Name = ui.NullString(d.Name)
 		if d.SubmittedAt != nil { // as `list` has it
 			o.SubmittedAt = d.SubmittedAt
@@ -120,7 +125,7 @@ func replicaObjects(replicas []spec.ReplicaStatus) []replicaObject {
 			Role: r.Role, Replica: r.ID, ID: r.ID, Attempt: r.Attempt, State: r.State, ExitCode: r.ExitCode, Signal: ui.NullString(r.Signal),
 			Msg: ui.NullString(r.Msg), StructuredErrorMsg: r.StructuredErrorMsg, Hostname: ui.NullString(r.Hostname),
 			Hostaddr: ui.NullString(r.Hostname), StartedAt: ui.UTC(r.StartedAt), FinishedAt: ui.UTC(r.FinishedAt),
-			Devices: append([]string{}, r.Devices...), MaxRSSBytes: r.MaxRSSBytes, CPUSeconds: r.CPUSeconds,
+			Devices: append([]string{}, r.Devices...), MaxRSSBytes: r.MaxRSSBytes, MaxRSSSource: ui.NullString(r.MaxRSSSource), CPUSeconds: r.CPUSeconds,
 		}
 		if r.PID > 0 {
 			objects[i].PID = &r.PID

@@ -29,6 +29,7 @@ func (x *explainer) settings() error {
 	add(x.setting("workspace", nil, "", key{"cli:run", "workspace"}))
 	add(x.setting("image", program.DefaultImage, "TORCHX_IMAGE", key{"torchx", "image"}))
 	add(x.trackers())
+	add(x.setting("tags", nil, "", key{"torchx", "tags"}))
 	add(x.setting("secrets", nil, "TORCHX_SECRETS", key{"torchx", "secrets"}))
 	add(x.setting("log_level", "info", "LOGLEVEL"))
 	add(x.setting("parent_run_id", nil, "TORCHX_PARENT_RUN_ID"))

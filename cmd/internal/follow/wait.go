@@ -24,8 +24,6 @@ const (
 	maxSummaries = 3
 	// maxNamed is how many apps a message names.
 	maxNamed = 4
-	// ExitTimeout is the exit code if --timeout ends a wait, that of timeout(1).
-	ExitTimeout = 124
 )
 
 // WaitOptions are the options of Wait.
@@ -149,7 +147,7 @@ func (w *waiter) finish(ctx context.Context, apps []runner.Ref, exits []error) e
 		text = fmt.Sprintf("%d of %d apps have not ended: %s", len(left), len(apps), names)
 	}
 	w.SayError(fmt.Sprintf("timed out after %s: %s", units.FormatDuration(w.options.Timeout), text))
-	return program.QuietError(ExitTimeout)
+	return program.QuietError(spec.ExitDeadline)
 }
 
 func (w *waiter) sayTally() {

@@ -55,7 +55,7 @@ func Check(f *program.Factory, o Options) error {
 	if !utf8.ValidString(f.Env.Dir) {
 		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to a folder with another name", f.Env.Dir)
 	}
-	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, []string{o.Note, o.Timeout, o.Cfg, o.Workspace, o.ParentRunID}) {
+	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, o.Metrics, []string{o.Note, o.Timeout, o.Cfg, o.Workspace, o.ParentRunID}) {
 		if !utf8.ValidString(arg) {
 			return program.Usagef(o.Command, "argument %q is not valid UTF-8: pass such bytes in a file", arg)
 		}
@@ -146,13 +146,16 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	if err != nil {
 		return nil, err
 	}
-	labels, err := o.labels(conf)
+	labels, defaults, err := Labels(o.Command, o.Tags, o.Note, conf)
 	if err != nil {
 		return nil, err
 	}
 	app, err := applyWorkspace(built.App, o.Workspace)
 	if err == nil {
 		app, err = applyTimeout(app, o)
+	}
+	if err == nil {
+		app, err = applyMetrics(app, o)
 	}
 	if err == nil && len(env.secret) > 0 {
 		app = app.Clone()
@@ -167,7 +170,7 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
 		Provenance: runner.Provenance{Source: history.Source{
 			Args: built.Args, Cwd: f.Env.Dir, Modules: modules, Getenv: getenv, Request: more,
-		}, Labels: labels},
+		}, Labels: labels, DefaultTags: defaults},
 	}
 	if !o.HasWorkspace {
 		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)

@@ -18,21 +18,21 @@ import (
 // NewSubmit returns the command `submit`.
 func NewSubmit(f *program.Factory) *cli.Command {
 	var following follow.Options
-	var backend, timeout string
-	onEnd := cli.StringSlice{}
+	var backend, timeout, note string
+	onEnd, tags := cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "submit",
 		Usage: "submit a saved plan",
-		UsageText: "FILE|- [-d] [--wait] [--log] [--queue]\n" +
+		UsageText: "FILE|- [-d] [--wait] [--log] [--queue] [--tag KEY[=VALUE]]\n" +
 			"torchx run --dryrun --json utils.echo > plan.json\n" +
 			"torchx submit plan.json",
 		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or from stdin (-). submit follows " +
 			"the app as run does. An app ID that exists already is an error.",
-		Flags: append([]cli.Flag{
+		Flags: append(append([]cli.Flag{
 			program.BackendFlag(&backend, "`BACKEND` of the plan, if the plan does not name it"),
 			timeoutFlag(&timeout),
 			onEndFlag(&onEnd),
-		}, follow.Flags(&following)...),
+		}, labelFlags(&tags, &note)...), follow.Flags(&following)...),
 		Action: func(c *cli.Context) error {
 			file, err := program.OneArgument(c, "FILE")
 			if err != nil {
@@ -48,8 +48,16 @@ func NewSubmit(f *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
+			conf, err := f.Config()
+			if err != nil {
+				return err
+			}
+			labels, defaults, err := planning.Labels("submit", tags.Value(), note, conf)
+			if err != nil {
+				return err
+			}
 			ends := planning.Ends{OnEnd: onEnd.Value(), HasOnEnd: c.IsSet("on-end")}
-			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit}, ends, following)
+			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit, Labels: labels, DefaultTags: defaults}, ends, following)
 		},
 	}
 }
