@@ -52,6 +52,8 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/metrics":          {"runtime/filelock", "runtime/safefile"},
+	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/metrics/collect":  {"runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/metrics", "runtime/pattern", "runtime/safefile", "runtime/spec", "runtime/tfevents"},
 	"runtime/outputs":          {"runtime/safefile"},
@@ -88,6 +90,7 @@ var allowed = map[string][]string{
 	"starlark/token":      {},
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
+	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/safefile", "runtime/spec"},
 	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/safefile", "runtime/spec"},
 	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
@@ -121,8 +124,9 @@ var shared = map[string][]string{
 	"ui/plot":    {"ui"},
 }
 
-// extraRooms lists the rooms that a room may import: complete uses the states and orders of app.
-var extraRooms = map[string][]string{"complete": {"app"}}
+// extraRooms lists the rooms that a room may import: complete uses the states and orders of app,
+// and the axes of metrics.
+var extraRooms = map[string][]string{"complete": {"app", "metrics"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
