@@ -34,10 +34,7 @@ var folders = map[string][]string{
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
-	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
-	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
-	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
-	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/sample", "runtime/spec", "runtime/suggest", "runtime/userpath"},
+	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/sample", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
@@ -60,7 +57,6 @@ var allowed = map[string][]string{
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/metrics/collect":  {"runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/metrics", "runtime/pattern", "runtime/safefile", "runtime/spec", "runtime/tfevents"},
 	"runtime/outputs":          {"runtime/safefile"},
-	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/onend":            {"runtime/agent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/pattern":          {"runtime/brief"},
@@ -111,10 +107,8 @@ var allowed = map[string][]string{
 	"backends/local/ttypipe":       {},
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
-
-	"components": {},
-
-	"docs": {},
+	"components":                   {},
+	"docs":                         {},
 }
 
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
