@@ -97,6 +97,8 @@ var allowed = map[string][]string{
 	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
 	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/metrics", "runtime/metrics/collect", "runtime/spec"},
 	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/metrics/collect", "runtime/safefile", "runtime/spec"},
+	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/sample", "runtime/spec"},
+	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/kubernetes/kube":     {"runtime/backend", "runtime/safefile", "runtime/userpath"},
 	"backends/kubernetes/label":    {},
 	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/history", "runtime/overlay", "runtime/safefile", "runtime/spec", "runtime/units"},
