@@ -85,6 +85,7 @@ type run struct {
 	endOnce    sync.Once
 	oom        chan struct{} // closed by the event that the kernel ran out of memory
 	oomOnce    sync.Once
+	meter      meter // of the agent's measuring goroutine
 }
 
 // newLauncher returns the launcher of a bundle's agent. The engine need not answer yet.

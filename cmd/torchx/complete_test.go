@@ -192,6 +192,29 @@ func TestCompleteHandles(t *testing.T) {
 	}
 }
 
+func TestCompleteOutputs(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	if r := torchx(t, dir, nil, "", "run", "utils.sh", "-c", "cd $TORCHX_OUTPUT && mkdir d && echo 1 >d/f && echo 2 >a && echo 3 >'b c'"); r.code != program.ExitOK {
+		t.Fatalf("%+v", r)
+	}
+	for _, c := range []struct {
+		words []string
+		want  []string
+	}{
+		{[]string{"output", "g"}, []string{"get"}},
+		{[]string{"output", "get", "-", ""}, []string{".", "a", "b c", "d/", ":open"}},
+		{[]string{"output", "get", "-", "a", "d/"}, []string{"d/f"}},
+		{[]string{"output", "get", "-", "../"}, nil},
+		{[]string{"output", "get", "nothing", ""}, nil},
+		{[]string{"output", "-", ""}, nil},
+	} {
+		if got := completions(t, dir, c.words...); !sameWords(got, c.want) {
+			t.Errorf("%q: got %q, want %q", c.words, got, c.want)
+		}
+	}
+}
+
 // TestCompleteIsFast: the user waits at each Tab. The bound is generous, because tests run
 // in parallel.
 func TestCompleteIsFast(t *testing.T) {

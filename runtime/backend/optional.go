@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
 
@@ -100,9 +101,9 @@ type AppRecord struct {
 
 // OutputFinder is a Backend whose apps have a folder for outputs, $TORCHX_OUTPUT.
 type OutputFinder interface {
-	// Output returns where the outputs of an app are. Errors: ErrNotFound, also if the app
+	// OutputOf returns where the outputs of an app are. Errors: ErrNotFound, also if the app
 	// has no such folder.
-	Output(ctx context.Context, id string) (*Output, error)
+	OutputOf(ctx context.Context, id string) (*Output, error)
 }
 
 // Output is where the outputs of an app are.
@@ -111,8 +112,10 @@ type Output struct {
 	// the backend name it.
 	Place string
 	Here  bool
-	Kept  bool   // Delete keeps it
-	Read  string // how to read a place that is not here: one line
+	Kept  bool // Delete keeps it
+	// Read is a command that reads a place that is not here, or files of other users; "":
+	// none is needed.
+	Read string
 }
 
 // SubmissionReader is a Backend that stores with an app what was submitted, so that other
@@ -151,4 +154,19 @@ type TargetResolver interface {
 	// kubeconfig), so that the app is found after the environment changes. It contacts no
 	// server. Errors: ErrUnavailable, ErrInvalidOption.
 	ResolveTarget(cfg Config) (Config, error)
+}
+
+// UsageRecorder is a Backend that records what replicas use over time.
+type UsageRecorder interface {
+	// UsageDir returns the folder of an app that has the samples (package sample), and why it
+	// can have none, "" if it can. The folder need not exist.
+	UsageDir(ctx context.Context, id string) (dir, missing string)
+}
+
+// UsageMeter is a Backend that can tell what the replicas of an app use now, also of an app of
+// which nothing is recorded.
+type UsageMeter interface {
+	// Usage returns a reading of each running replica. Errors: ErrNotFound, ErrUnavailable, or
+	// why nothing is known.
+	Usage(ctx context.Context, id string) (map[spec.Replica]sample.Reading, error)
 }

@@ -55,6 +55,8 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/metrics":          {"runtime/filelock", "runtime/safefile"},
+	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/metrics/collect":  {"runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/metrics", "runtime/pattern", "runtime/safefile", "runtime/spec", "runtime/tfevents"},
 	"runtime/outputs":          {"runtime/safefile"},
@@ -93,6 +95,7 @@ var allowed = map[string][]string{
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
 	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/safefile", "runtime/spec"},
+	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/safefile", "runtime/spec"},
 	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
 	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},

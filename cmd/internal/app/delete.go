@@ -9,6 +9,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/outputs"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -26,7 +27,7 @@ func NewDelete(f *program.Factory) *cli.Command {
 			"torchx delete -f -\n" +
 			"torchx delete --state failed --until 7d --yes",
 		Description: "Remove apps that have ended: their records, files and logs. An app that has not ended is an error, unless --force " +
-			"cancels it first. Logs in your own log_dir are kept. " +
+			"cancels it first. Logs in your own log_dir and outputs in your own output_dir are kept. " +
 			program.HandleHelp + " " + selectHelp + "On a terminal delete then asks first; elsewhere --yes is needed. " +
 			"`torchx prune` removes apps by their age, number or size.",
 		Flags: slices.Concat([]cli.Flag{
@@ -63,9 +64,11 @@ func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 	if o.Force && len(targets) > parallel {
 		cancelLive(ctx, r, targets, backend.CancelOptions{Discard: !o.KeepLogs})
 	}
-	act := func(ctx context.Context, ref runner.Ref) (struct{}, error) { return struct{}{}, r.Delete(ctx, ref, o) }
-	return eachApp(ctx, f, targets, parallel, act, func(ref runner.Ref, _ struct{}) error {
-		f.Say("deleted %s", ref.Handle())
+	act := func(ctx context.Context, ref runner.Ref) (kept string, err error) {
+		return keptOutput(ctx, r, ref), r.Delete(ctx, ref, o)
+	}
+	return eachApp(ctx, f, targets, parallel, act, func(ref runner.Ref, kept string) error {
+		f.Say("deleted %s%s", ref.Handle(), kept)
 		return nil
 	})
 }
@@ -92,4 +95,16 @@ func sayIfWaiting(f *program.Factory, targets []target) (stop func()) {
 		return f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", handle, handle)
 	}
 	return f.SayIfSlow("waiting for %s to end (torchx cancel --force kills them)", ui.Counted(len(targets), "app"))
+}
+
+// keptOutput says where on this machine the outputs stay of an app that will be deleted.
+func keptOutput(ctx context.Context, r *runner.Runner, ref runner.Ref) string {
+	if b, err := r.Backends.Get(ref.Backend); err != nil || !backend.RunsHere(b) {
+		return ""
+	}
+	out, err := r.Output(ctx, ref)
+	if err != nil || !out.Kept || !outputs.HasFiles(out.Place) {
+		return ""
+	}
+	return "; its outputs stay in " + out.Place
 }

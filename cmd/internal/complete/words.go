@@ -45,6 +45,8 @@ func (c *completer) positional(ctx context.Context) {
 		c.handles(ctx, cmd.Name, true)
 	case cmd.Name == "tag" && !slices.ContainsFunc(c.line.positionals, func(word string) bool { return strings.Contains(word, "=") }):
 		c.handles(ctx, cmd.Name, false)
+	case c.line.verb.Name == "output get" && at > 0:
+		c.outputFiles(ctx, c.line.positionals[0])
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
 	case strings.HasPrefix(argument, "HANDLE"):
@@ -82,6 +84,10 @@ func operands(usage string) []string {
 
 // flagValue offers values of a flag by its first name; typed is the value up to the cursor.
 func (c *completer) flagValue(ctx context.Context, name, typed string) {
+	if name == "o" && c.line.verb != nil && c.line.verb.Name == "output get" {
+		c.folder = true
+		return
+	}
 	switch name {
 	case "backend":
 		c.backendNames(true)

@@ -22,7 +22,7 @@ var Habits = []Habit{
 	{"", "history reflog", "`torchx list --all` lists all apps, `torchx events HANDLE` what happened to one"},
 	{"", "info sinfo nodes node cluster-info schedulers scheduler backends backend context contexts", "`torchx runopts` lists the backends, `torchx doctor` examines them"},
 	{"", "stats watch monitor ui dashboard htop", "`torchx top` watches running apps"},
-	{"", "tail follow output", "`torchx log -f HANDLE` follows the output of an app"},
+	{"", "tail follow", "`torchx log -f HANDLE` follows the output of an app"},
 	{"", "edit patch set scale rollout", "a submitted app does not change: `torchx rerun HANDLE ARGUMENTS` runs it with other arguments"},
 	{"", "erase purge", "`torchx delete HANDLE` removes apps, `torchx prune --older-than 30d` old ones"},
 	{"", "clean gc system", "`torchx prune --older-than 30d` removes old apps"},

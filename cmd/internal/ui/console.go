@@ -161,7 +161,7 @@ func (c *Console) MaskedArgs(args []string) []string {
 
 // MaskedJSON returns the JSON form of v with secrets hidden.
 func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
-	data, err := encodeJSON(v)
+	data, err := EncodeJSON(v)
 	if err != nil || c.ShowSecrets {
 		return data, err
 	}
