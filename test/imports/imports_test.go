@@ -34,8 +34,6 @@ var folders = map[string][]string{
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
-	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
-	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
@@ -54,7 +52,6 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
-	"runtime/metrics":          {"runtime/filelock", "runtime/safefile"},
 	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/onend":            {"runtime/agent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
