@@ -156,3 +156,8 @@ func (a *Apps) source(w *watch, l Layout, r spec.Replica) logstore.Source {
 		Hub:   a.hub,
 	}
 }
+
+// UsageDir returns the bundle: agents append samples to it.
+func (a *Apps) UsageDir(_ context.Context, id string) (dir, missing string) {
+	return a.Bundle(id).Dir, ""
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
 
@@ -61,6 +62,13 @@ type FolderFinder interface {
 	// FolderOf returns the folder with the data of an app that torchx keeps beside its logs. The
 	// folder need not exist.
 	FolderOf(id string) string
+}
+
+// MetricsCollector is a FolderFinder that can collect what the apps' own supervisors have not.
+type MetricsCollector interface {
+	// CollectMetrics completes the metrics in the folder of an app. If the app has not ended, those
+	// of a supervisor that is alive are complete.
+	CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error
 }
 
 // Sweeper is a Backend whose apps have supervisors on this machine.
@@ -146,4 +154,19 @@ type TargetResolver interface {
 	// kubeconfig), so that the app is found after the environment changes. It contacts no
 	// server. Errors: ErrUnavailable, ErrInvalidOption.
 	ResolveTarget(cfg Config) (Config, error)
+}
+
+// UsageRecorder is a Backend that records what replicas use over time.
+type UsageRecorder interface {
+	// UsageDir returns the folder of an app that has the samples (package sample), and why it
+	// can have none, "" if it can. The folder need not exist.
+	UsageDir(ctx context.Context, id string) (dir, missing string)
+}
+
+// UsageMeter is a Backend that can tell what the replicas of an app use now, also of an app of
+// which nothing is recorded.
+type UsageMeter interface {
+	// Usage returns a reading of each running replica. Errors: ErrNotFound, ErrUnavailable, or
+	// why nothing is known.
+	Usage(ctx context.Context, id string) (map[spec.Replica]sample.Reading, error)
 }

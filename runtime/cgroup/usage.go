@@ -98,23 +98,29 @@ func mounted(mounts, kind, controller, path string) string {
 	return ""
 }
 
+// CPUTime reads the CPU time of a group; nil if it is unknown.
+func (g Group) CPUTime() *time.Duration {
+	n, unit := field(g.CPU, "cpu.stat", "usage_usec"), time.Microsecond
+	if g.V1 {
+		n, unit = number(g.CPU, "cpuacct.usage"), time.Nanosecond
+	}
+	if n == nil {
+		return nil
+	}
+	d := time.Duration(*n) * unit
+	return &d
+}
+
 // Usage reads what a group uses.
 func (g Group) Usage() (u Usage) {
+	u.CPU = g.CPUTime()
 	if g.V1 {
 		u.Memory, u.Peak = number(g.Memory, "memory.usage_in_bytes"), number(g.Memory, "memory.max_usage_in_bytes")
 		u.Memory = minus(u.Memory, field(g.Memory, "memory.stat", "total_inactive_file"))
-		if n := number(g.CPU, "cpuacct.usage"); n != nil {
-			d := time.Duration(*n)
-			u.CPU = &d
-		}
 		u.Read, u.Written = sumFields(g.IO, "blkio.throttle.io_service_bytes_recursive", "Read"), sumFields(g.IO, "blkio.throttle.io_service_bytes_recursive", "Write")
 	} else {
 		u.Memory, u.Peak = number(g.Memory, "memory.current"), number(g.Memory, "memory.peak")
 		u.Memory = minus(u.Memory, field(g.Memory, "memory.stat", "inactive_file"))
-		if n := field(g.CPU, "cpu.stat", "usage_usec"); n != nil {
-			d := time.Duration(*n) * time.Microsecond
-			u.CPU = &d
-		}
 		u.Read, u.Written = sumFields(g.IO, "io.stat", "rbytes"), sumFields(g.IO, "io.stat", "wbytes")
 	}
 	if n := number(g.PIDs, "pids.current"); n != nil {

@@ -125,8 +125,7 @@ func (t *Tracker) refresh() {
 			continue
 		}
 		if state := t.trees[p.root]; state != nil {
-			state.ended.Read += p.io.Read
-			state.ended.Written += p.io.Written
+			state.ended = state.ended.plus(p.io)
 		}
 		delete(t.known, pid)
 	}
@@ -216,8 +215,7 @@ func (t *Tracker) sum(state *tree, all []*tracked, now time.Time) Tree {
 		rss += p.usage.RSS
 		members += p.pid * p.pid
 		known = t.readIO(p, now) && known
-		io.Read += p.io.Read
-		io.Written += p.io.Written
+		io = io.plus(p.io)
 	}
 	if known {
 		found.IO = &io
@@ -279,3 +277,40 @@ func (t *Tracker) readIO(p *tracked, now time.Time) bool {
 	p.io, p.ioAt, p.ioCPU = io, now, p.usage.CPU
 	return true
 }
+
+// IOCounter adds up the counters of the processes of a group, including those that have ended.
+type IOCounter struct {
+	live  map[int]IO
+	ended IO
+}
+
+// Count reads the counters of the processes that a group has now. ok is false if this process may not
+// read one of them, or if there are none.
+func (c *IOCounter) Count(pids []int) (total IO, ok bool) {
+	buffer := make([]byte, 512)
+	live := make(map[int]IO, len(pids))
+	total = c.ended
+	for _, pid := range pids {
+		io, readable := readIO(pid, buffer)
+		before := c.live[pid]
+		switch {
+		case !readable && exists(pid):
+			return IO{}, false
+		case !readable:
+			continue
+		case io.Read < before.Read || io.Written < before.Written: // its number was reused
+			total = total.plus(before)
+			c.ended = c.ended.plus(before)
+		}
+		live[pid], total = io, total.plus(io)
+	}
+	for pid, io := range c.live {
+		if _, alive := live[pid]; !alive {
+			total, c.ended = total.plus(io), c.ended.plus(io)
+		}
+	}
+	c.live = live
+	return total, len(pids) > 0
+}
+
+func (a IO) plus(b IO) IO { return IO{a.Read + b.Read, a.Written + b.Written} }

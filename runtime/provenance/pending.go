@@ -18,7 +18,7 @@ const pendingFolder = "checkouts"
 const lockName = "lock"
 
 const (
-	waitLimit = 5 * time.Second
+	waitLimit = 30 * time.Second // longer than a collection takes
 	waitPause = 2 * time.Millisecond
 	staleAge  = time.Minute // older folders without a process are left over
 )
@@ -55,7 +55,7 @@ func End(home, handle string) {
 	}
 }
 
-// Wait waits until no process collects for an app, at most a few seconds.
+// Wait waits until no process collects for an app, at most half a minute.
 func Wait(ctx context.Context, home, handle string) {
 	path := filepath.Join(pendingDir(home, handle), lockName)
 	for deadline := time.Now().Add(waitLimit); filelock.Held(path) && time.Now().Before(deadline); {

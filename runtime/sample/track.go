@@ -109,15 +109,19 @@ func (b *bucket) addCPU(used *float64, took float64) {
 
 // NotePeak keeps the largest memory. The kernel's own peak includes what was between two readings.
 func (t *Track) NotePeak(r *Reading) {
-	source := r.Source
-	if source == PSS || source == RSS {
-		source = Tree
-	}
 	for _, n := range []*int64{r.Memory, r.Peak} {
 		if n != nil && *n > t.Peak {
-			t.Peak, t.Source = *n, source
+			t.Peak, t.Source = *n, PeakSource(r.Source)
 		}
 	}
+}
+
+// PeakSource returns the source of a peak among amounts of memory with a source.
+func PeakSource(source string) string {
+	if source == PSS || source == RSS {
+		return Tree
+	}
+	return source
 }
 
 // Take returns the next sample if it is due: written is the size of the replica's file. With last it

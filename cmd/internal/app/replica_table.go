@@ -59,7 +59,7 @@ func (p *statusPage) replicaRow(g replicaGroup) []ui.Cell {
 		common(g, exitText),
 		common(g, p.readyText),
 		greatest(g, took, func(s float64) string { return ui.Took(time.Duration(s * float64(time.Second))) }),
-		greatest(g, func(r *spec.ReplicaStatus) *int64 { return r.MaxRSSBytes }, ui.BytesText),
+		peakText(g),
 		greatest(g, func(r *spec.ReplicaStatus) *float64 { return r.CPUSeconds }, ui.SecondsText),
 		common(g, func(r *spec.ReplicaStatus) string { return strings.Join(r.Devices, ",") }),
 		node,
@@ -94,6 +94,14 @@ func greatest[T int64 | float64](g replicaGroup, amount func(*spec.ReplicaStatus
 		return "≤ " + text(*most)
 	}
 	return text(*most)
+}
+
+// peakText returns the greatest peak of the memory of a group's replicas, and how it was measured.
+func peakText(g replicaGroup) string {
+	return greatest(g, func(r *spec.ReplicaStatus) *int64 { return r.MaxRSSBytes }, func(n int64) string {
+		at := slices.IndexFunc(g, func(r *spec.ReplicaStatus) bool { return r.MaxRSSBytes != nil && *r.MaxRSSBytes == n })
+		return ui.PeakText(&n, g[at].MaxRSSSource)
+	})
 }
 
 // exitText returns the signal that ended a replica, or its exit code; "" while it runs.

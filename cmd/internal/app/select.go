@@ -145,10 +145,11 @@ func (s *selection) filter(c *cli.Context, f *program.Factory, p purpose) (runne
 // shownToConfirm is how many apps a question is about at most that are listed with it.
 const shownToConfirm = 50
 
-// ask lists apps and asks whether to act on them. No is an error that has been explained.
+// ask lists apps on stderr and asks whether to act on them. No is an error that has been explained.
 func ask(ctx context.Context, f *program.Factory, rows []runner.Row, p purpose) error {
 	shown := rows[:min(len(rows), shownToConfirm)]
-	if err := (&tableWriter{f: f, rows: shown}).end(); err != nil {
+	onErr := f.With(func(c *program.Factory) { c.Out, c.OutStyle = c.Err, c.ErrStyle })
+	if err := (&tableWriter{f: onErr, rows: shown}).end(); err != nil {
 		return err
 	}
 	if more := len(rows) - len(shown); more > 0 {

@@ -58,6 +58,7 @@ type replicaObject struct {
 	PID                *int            `json:"pid"`
 	Devices            []string        `json:"devices"`
 	MaxRSSBytes        *int64          `json:"max_rss_bytes"`
+	MaxRSSSource       ui.NullString   `json:"max_rss_source"`
 	CPUSeconds         *float64        `json:"cpu_seconds"`
 }
 
@@ -124,7 +125,7 @@ func replicaObjects(replicas []spec.ReplicaStatus) []replicaObject {
 			Role: r.Role, Replica: r.ID, ID: r.ID, Attempt: r.Attempt, State: r.State, ExitCode: r.ExitCode, Signal: ui.NullString(r.Signal),
 			Msg: ui.NullString(r.Msg), StructuredErrorMsg: r.StructuredErrorMsg, Hostname: ui.NullString(r.Hostname),
 			Hostaddr: ui.NullString(r.Hostname), StartedAt: ui.UTC(r.StartedAt), FinishedAt: ui.UTC(r.FinishedAt),
-			Devices: append([]string{}, r.Devices...), MaxRSSBytes: r.MaxRSSBytes, CPUSeconds: r.CPUSeconds,
+			Devices: append([]string{}, r.Devices...), MaxRSSBytes: r.MaxRSSBytes, MaxRSSSource: ui.NullString(r.MaxRSSSource), CPUSeconds: r.CPUSeconds,
 		}
 		if r.PID > 0 {
 			objects[i].PID = &r.PID

@@ -47,6 +47,9 @@ func NewTag(f *program.Factory) *cli.Command {
 			if err != nil {
 				return program.Usagef("tag", "%v", err)
 			}
+			if s.dryRun && asJSON {
+				return program.Usagef("tag", "--dry-run prints no JSON: `torchx list --json` does")
+			}
 			p := purpose{command: "tag", verb: "tag", past: "tagged", canTake: anyState}
 			p.asks = len(change.Set)+len(change.Remove) > 0
 			f := quietly(f, quiet)

@@ -98,7 +98,7 @@ func (x *explainer) trackers() setting {
 
 // sectionKeys are the keys of sections that belong neither to a backend nor to a component.
 var sectionKeys = map[string][]string{
-	"torchx":   {"env_file", "env_file_secrets", "image", "on_end", "secrets", "tags"},
+	"torchx":   {"env_file", "env_file_secrets", "image", "on_end", "provenance", "secrets", "tags"},
 	"cli:run":  {"scheduler", "backend", "workspace", "component"},
 	"cli:list": {"scheduler", "backend"},
 }

@@ -68,8 +68,8 @@ func Of(s *history.Source, c *history.Checkout) *Object {
 	return o
 }
 
-// Await waits until the checkout of an app that was just submitted is recorded, at most a few
-// seconds.
+// Await waits until the checkout of an app that was just submitted is recorded, at most half a
+// minute.
 func Await(ctx context.Context, f *program.Factory, ref history.AppKey) {
 	if home, err := f.Env.Home(); err == nil {
 		provenance.Wait(ctx, home, ref.Handle())

@@ -39,7 +39,7 @@ const (
 const CollectCommand = "__checkout"
 
 // collectLimit bounds the work of git for one app.
-const collectLimit = 10 * time.Second
+const collectLimit = 20 * time.Second
 
 // Prepare adds who submits the plan with which versions, and lets Submit start the
 // process that records the checkout. wait returns when that process has started.

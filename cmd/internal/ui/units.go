@@ -23,6 +23,17 @@ func usageNotes(r *spec.ReplicaStatus) []string {
 	return notes
 }
 
+// PeakText returns a peak of the memory with what it is of: "961 MiB (tree)". It is "" for nil.
+func PeakText(bytes *int64, source string) string {
+	switch {
+	case bytes == nil:
+		return ""
+	case source == "":
+		return BytesText(*bytes)
+	}
+	return BytesText(*bytes) + " (" + source + ")"
+}
+
 // BytesText returns a number of bytes with about three digits: 512 B, 12.3 MiB.
 func BytesText(n int64) string {
 	const unit = 1024
