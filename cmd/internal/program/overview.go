@@ -34,14 +34,14 @@ func InGroup(name string, commands ...*cli.Command) []*cli.Command {
 // screen has room for them.
 func Overview(app *cli.App, width int) string {
 	var b strings.Builder
-	b.WriteString("usage: torchx COMMAND [options]\n")
+	b.WriteString("usage: torchx COMMAND [options]\n\n")
 	for commands := app.Commands; len(commands) > 0; {
 		n := 1
 		for n < len(commands) && commands[n].Category == commands[0].Category {
 			n++
 		}
 		if commands[0].Category != "" {
-			b.WriteString("\n" + overviewGroup(commands[:n], width))
+			b.WriteString(overviewGroup(commands[:n], width))
 		}
 		commands = commands[n:]
 	}
