@@ -16,6 +16,7 @@ type condition struct {
 	// too. In an order of key, which is that of submission, rows come without sorting if ordered.
 	from, key string
 	ordered   bool
+	isSort    bool // the app has the metric of SortMetric
 	// index, if any, has the apps of each of the values of a column in the order of submission;
 	// more is the condition of a partial index.
 	column, index, more string
@@ -47,6 +48,12 @@ func conditionsOf(ctx context.Context, q querier, f *history.Filter) (all []cond
 			where: `EXISTS (SELECT 1 FROM words WHERE rowid = seq AND words MATCH ?)`, args: []any{query},
 			from: `words WHERE words MATCH ?`, key: `words.rowid`, ordered: true,
 		})
+	}
+	for _, m := range f.Metrics {
+		add(metricCondition(m))
+	}
+	if f.SortMetric != nil {
+		add(hasMetric(f.SortMetric.Name))
 	}
 	for _, t := range f.Tags {
 		c := condition{where: `key = ?`, args: []any{t.Key}, key: `app`, ordered: true}

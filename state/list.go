@@ -40,10 +40,15 @@ func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.Ap
 			return err
 		}
 		err = eachRow(ctx, db.sql, func(row scanner) error {
+			var value *float64
+			if f.SortMetric != nil {
+				row = metricRow{row, &value}
+			}
 			a, err := scanApp(row, f.Details)
 			if err != nil {
 				return err
 			}
+			a.SortValue = value
 			began = true
 			stopped = visit(&a)
 			return stopped
@@ -86,20 +91,26 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 		return "", nil, err
 	}
 	first := -1
-	if f.Sort != history.SortSubmitted || len(all) != 1 || !all[0].ordered && !all[0].walkable() {
+	if f.Sort != history.SortSubmitted || f.SortMetric != nil || len(all) != 1 || !all[0].ordered && !all[0].walkable() {
 		if first, err = fewest(ctx, q, all, few); err != nil {
 			return "", nil, err
 		}
 	}
-	b := listBuilder{filter: f, order: orderBy(f)}
+	b := listBuilder{filter: f, order: orderBy(f), metric: `NULL AS metric`}
 	ordered := slices.IndexFunc(all, func(c condition) bool { return c.ordered })
 	walked := slices.IndexFunc(all, func(c condition) bool { return c.walkable() })
 	isState := func(c condition) bool { return c.column == `state` }
 	switch {
 	case first >= 0:
+		if m := f.SortMetric; m != nil {
+			b.metric = `(SELECT ` + string(m.Stat) + ` FROM metrics WHERE app = seq AND metrics.key = ? AND main) AS metric`
+			b.args = append(b.args, m.Name)
+		}
 		c := all[first]
 		c.where = `seq IN (SELECT ` + c.key + ` FROM ` + c.from + `)`
 		b.add(`apps NOT INDEXED`, append([]condition{c}, without(all, first)...))
+	case f.SortMetric != nil:
+		b.addMetric(all)
 	case f.Sort == history.SortSubmitted && ordered >= 0:
 		b.addOrdered(all[ordered], without(all, ordered))
 	case f.Sort == history.SortSubmitted && walked >= 0:
@@ -117,6 +128,9 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 	if f.Details {
 		columns, tables = longColumns, tables+` JOIN app_details ON app = seq`
 	}
+	if f.SortMetric != nil {
+		columns += `, metric`
+	}
 	return `SELECT ` + columns + ` FROM ` + tables + b.order, b.args, nil
 }
 
@@ -124,6 +138,7 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 type listBuilder struct {
 	filter *history.Filter
 	order  string
+	metric string // the column of SortMetric
 	parts  []string
 	args   []any
 }
@@ -140,7 +155,7 @@ func (b *listBuilder) addInOrder(table string, all []condition, order string) {
 	if len(where) > 0 {
 		text = ` WHERE ` + strings.Join(where, ` AND `)
 	}
-	b.parts = append(b.parts, `SELECT * FROM (SELECT seq, duration, `+rowColumns+` FROM `+table+text+order+`)`)
+	b.parts = append(b.parts, `SELECT * FROM (SELECT seq, duration, `+b.metric+`, `+rowColumns+` FROM `+table+text+order+`)`)
 }
 
 // addOrdered adds the last apps of a condition whose index has them in the order of
@@ -164,6 +179,20 @@ func (b *listBuilder) addWalks(c condition, others []condition) {
 	}
 }
 
+// addMetric adds the first apps in the order of a metric, by the index of its value.
+func (b *listBuilder) addMetric(all []condition) {
+	m := b.filter.SortMetric
+	stat := string(m.Stat)
+	b.metric = stat + ` AS metric`
+	main := condition{where: `metrics.key = ? AND main`, args: []any{m.Name}}
+	order := metricOrder(m, stat, `app`)
+	if b.filter.Limit > 0 {
+		order += fmt.Sprintf(` LIMIT %d`, b.filter.Limit)
+	}
+	others := slices.DeleteFunc(all, func(c condition) bool { return c.isSort })
+	b.addInOrder(`metrics INDEXED BY metrics_`+stat+` CROSS JOIN apps ON seq = app`, append([]condition{main}, others...), order)
+}
+
 // sorts has the ORDER BY of each order, and the index that serves it.
 var sorts = map[history.Sort]struct{ by, index string }{
 	history.SortSubmitted: {``, ` INDEXED BY apps_newest`},
@@ -175,6 +204,9 @@ var sorts = map[history.Sort]struct{ by, index string }{
 
 func orderBy(f *history.Filter) string {
 	order := ` ORDER BY ` + sorts[f.Sort].by + `submitted_at DESC, seq DESC`
+	if f.SortMetric != nil {
+		order = metricOrder(f.SortMetric, `metric`, `seq`)
+	}
 	if f.Limit > 0 {
 		order += fmt.Sprintf(` LIMIT %d`, f.Limit)
 	}

@@ -81,7 +81,7 @@ func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func
 		return none, none, nil
 	}
 	dir := archive.Dir(b.config.Home, p.ID)
-	if err := archive.Begin(dir, archive.Info{ID: p.ID, Cfg: p.Cfg, OnEnd: p.OnEnd}); err != nil {
+	if err := archive.Begin(dir, archive.Info{ID: p.ID, Cfg: p.Cfg, OnEnd: p.OnEnd, App: metricsOf(p.App)}); err != nil {
 		return nil, nil, err
 	}
 	return func() error { return archive.Spawn(b.config.Exe, dir) }, func() error { return archive.Forget(dir) }, nil
@@ -128,7 +128,12 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 		return agent.NoteEnd(home, dir, on, s)
 	}
 	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Ended: ended, Log: l.Printf}
-	if err := g.Run(context.Background()); err != nil || info.OnEnd == nil {
+	finishMetrics := startMetrics(dir, info, history, l)
+	err = g.Run(context.Background())
+	if after, readErr := archive.ReadInfo(dir); readErr == nil && after.Done {
+		finishMetrics()
+	}
+	if err != nil || info.OnEnd == nil {
 		return err
 	}
 	exe, err := os.Executable()

@@ -73,6 +73,9 @@ type Lifecycle struct {
 	// Containers means that replicas outlive the agent and have their own ports: a new
 	// agent adopts them.
 	Containers bool `json:"containers,omitempty"`
+
+	// MetricsInLog means that $TORCHX_METRICS is the output of a replica instead of a file.
+	MetricsInLog bool `json:"metrics_in_log,omitempty"`
 }
 
 // Placement is the part of a manifest on what an app needs in order to start.

@@ -64,6 +64,13 @@ type FolderFinder interface {
 	FolderOf(id string) string
 }
 
+// MetricsCollector is a FolderFinder that can collect what the apps' own supervisors have not.
+type MetricsCollector interface {
+	// CollectMetrics completes the metrics in the folder of an app. If the app has not ended, those
+	// of a supervisor that is alive are complete.
+	CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error
+}
+
 // Sweeper is a Backend whose apps have supervisors on this machine.
 type Sweeper interface {
 	// Sweep ends what killed supervisors left running and writes the results of their

@@ -90,6 +90,8 @@ type Recorder interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
 	// PutCheckpoints adds or replaces log checkpoints. Errors: ErrNotFound.
 	PutCheckpoints(ctx context.Context, backend, id string, points []Checkpoint) error
+	// PutMetrics adds or replaces metrics. Errors: ErrNotFound.
+	PutMetrics(ctx context.Context, backend, id string, all []Metric) error
 }
 
 // Removals accesses tombstones. A removal begins before anything is deleted and finishes

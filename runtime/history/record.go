@@ -26,6 +26,7 @@ type App struct {
 	Labels
 	Checkout    *Checkout // nil: not known, or no checkout
 	SubmittedAt time.Time // required
+	SortValue   *float64  // of Filter.SortMetric, only in its List; nil: NaN
 	// Submitter is the submitting process, "pid:starttime:bootid". It tells whether an app
 	// that has not started may still start.
 	Submitter string
@@ -102,6 +103,19 @@ type Checkpoint struct {
 	Time    time.Time
 	Line    int64
 	Offset  int64 // bytes
+}
+
+// Metric is the summary of a series of numbers that a replica has reported.
+type Metric struct {
+	Role                  string
+	Replica               int
+	Name                  string
+	Source                string
+	Count, NonFinite      int64
+	First, Last, Min, Max float64 // Min and Max are of finite values; NaN: none
+	LastStep              *int64  // nil: without steps
+	// Main marks the series of a name that represents the app: one for each name.
+	Main bool
 }
 
 // Lease gives a replica exclusive use of a device of this machine for as long as its app

@@ -23,8 +23,12 @@ const (
 	lockFile   = "lock"
 )
 
-// indexEvery is how many bytes of points follow the index at least before it is replaced.
-const indexEvery = 1 << 20
+// The index is replaced when indexEvery bytes of points follow it, and by Close if there are more
+// than indexLeast: fewer are read faster than an index.
+const (
+	indexEvery = 1 << 20
+	indexLeast = 64 << 10
+)
 
 // Store writes the metrics of one app. It is not safe for concurrent use.
 type Store struct {
@@ -214,7 +218,7 @@ func (s *Store) takePayload(positions map[string][]byte) []byte {
 // again.
 func (s *Store) Close() error {
 	var err error
-	if s.state.offset > s.indexed && len(s.unwritten) == 0 && len(s.dirty) == 0 {
+	if s.state.offset > s.indexed+indexLeast && len(s.unwritten) == 0 && len(s.dirty) == 0 {
 		err = s.writeIndex()
 	}
 	return errors.Join(err, s.closeFiles())

@@ -33,6 +33,20 @@ type Set struct {
 // Parse compiles patterns by name: RE2, whose first group is the number. An error
 // names the pattern.
 func Parse(text map[string]string) (*Set, error) {
+	p, err := parse(text)
+	if err == nil && p.Step != nil && len(p.All) == 0 {
+		return nil, errors.New("the only metric is step: add a pattern for another one")
+	}
+	return p, err
+}
+
+// Check is Parse for patterns that others may complete.
+func Check(text map[string]string) error {
+	_, err := parse(text)
+	return err
+}
+
+func parse(text map[string]string) (*Set, error) {
 	if len(text) > maxPatterns {
 		return nil, fmt.Errorf("%d patterns, want at most %d", len(text), maxPatterns)
 	}
@@ -47,9 +61,6 @@ func Parse(text map[string]string) (*Set, error) {
 		} else {
 			p.All = append(p.All, *m)
 		}
-	}
-	if p.Step != nil && len(p.All) == 0 {
-		return nil, errors.New("the only pattern is that of step: add one for a metric")
 	}
 	return p, nil
 }

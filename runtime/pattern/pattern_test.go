@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 		"no group":            {"loss": "x"},
 		"want at most 1000":   {"loss": strings.Repeat("x", 1001)},
 		"no control char":     {"a\nb": "(x)"},
-		"only pattern":        {"step": "(x)"},
+		"only metric":         {"step": "(x)"},
 		"`(?=` (want RE2)":    {"loss": "(?=x)"},
 		`metric "loss": no`:   nil,
 		`metric "loss": patt`: {"loss": "x"},

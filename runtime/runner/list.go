@@ -35,10 +35,11 @@ type Row struct {
 	FinishedAt  *time.Time
 	ExitCode    *int
 	NumRestarts int
-	Msg         string // why it is in this state; "" for no particular reason
-	Foreign     bool   // started by another program or TORCHX_HOME
-	ParentRunID string // the run that this one belongs to
-	RerunOf     string // handle of the run that this one repeats
+	Msg         string   // why it is in this state; "" for no particular reason
+	Foreign     bool     // started by another program or TORCHX_HOME
+	ParentRunID string   // the run that this one belongs to
+	RerunOf     string   // handle of the run that this one repeats
+	SortValue   *float64 // of Filter.SortMetric; nil: NaN
 	history.Labels
 
 	args     []string // the component's, of an app that is missing in the history
@@ -68,7 +69,7 @@ func rowOf(a *history.App) *Row {
 	ref := a.AppKey
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: a.Labels, recorded: true,
+		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: a.Labels, SortValue: a.SortValue, recorded: true,
 	}
 }
 
@@ -150,7 +151,7 @@ func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 		return nil, nil
 	}
 	query := f.query()
-	byTime := f.Sort == history.SortSubmitted && len(query.States) == 0
+	byTime := f.Sort == history.SortSubmitted && f.SortMetric == nil && len(query.States) == 0
 	switch {
 	case f.Limit == 0:
 	case byTime:

@@ -25,10 +25,11 @@ type Options struct {
 	ParentRunID  string
 	Tags         []string // KEY or KEY=VALUE
 	Note         string
-	Timeout      string // --timeout; "": that of the component
-	Strict       bool   // refuse a role that requests no resources
-	TTY          bool   // --tty
-	Submit       bool   // the plan is submitted, not only shown
+	Metrics      []string // NAME=REGEX
+	Timeout      string   // --timeout; "": that of the component
+	Strict       bool     // refuse a role that requests no resources
+	TTY          bool     // --tty
+	Submit       bool     // the plan is submitted, not only shown
 	Component    string
 	Inputs       component.Inputs
 

@@ -55,7 +55,7 @@ func Check(f *program.Factory, o Options) error {
 	if !utf8.ValidString(f.Env.Dir) {
 		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to a folder with another name", f.Env.Dir)
 	}
-	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, []string{o.Note, o.Timeout, o.Cfg, o.Workspace, o.ParentRunID}) {
+	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, o.Metrics, []string{o.Note, o.Timeout, o.Cfg, o.Workspace, o.ParentRunID}) {
 		if !utf8.ValidString(arg) {
 			return program.Usagef(o.Command, "argument %q is not valid UTF-8: pass such bytes in a file", arg)
 		}
@@ -153,6 +153,9 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	app, err := applyWorkspace(built.App, o.Workspace)
 	if err == nil {
 		app, err = applyTimeout(app, o)
+	}
+	if err == nil {
+		app, err = applyMetrics(app, o)
 	}
 	if err == nil && len(env.secret) > 0 {
 		app = app.Clone()

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/provenance"
@@ -31,13 +32,14 @@ type Recorded struct {
 	TTY         bool              `json:"tty,omitempty"`            // --tty
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
 	OnEnd       []string          `json:"on_end,omitempty"`         // --on-end
+	Metrics     []string          `json:"metrics,omitempty"`        // --metric
 }
 
 // record returns the record of o; env are the variables, image that of torchx.IMAGE.
 func (o *Options) record(env variables, image string) (json.RawMessage, error) {
 	data, err := json.Marshal(Recorded{
 		Env: env.values, SecretEnv: env.secret, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
-		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout, OnEnd: o.OnEnd,
+		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout, OnEnd: o.OnEnd, Metrics: o.Metrics,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the options: %w", err)
@@ -71,6 +73,7 @@ func (o *Options) restore(r *Recorded) {
 		o.ParentRunID = r.ParentRunID
 	}
 	o.Timeout = cmp.Or(o.Timeout, r.Timeout)
+	o.Metrics = slices.Concat(r.Metrics, o.Metrics)
 	if !o.HasOnEnd {
 		o.OnEnd, o.HasOnEnd = r.OnEnd, len(r.OnEnd) > 0
 	}

@@ -18,7 +18,7 @@ import (
 func NewRerun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "rerun"}}
 	var recorded bool
-	env, envFiles, tags, onEnd := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
+	env, envFiles, tags, onEnd, metrics := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "rerun",
 		Usage: "run a past app again",
@@ -33,12 +33,12 @@ func NewRerun(f *program.Factory) *cli.Command {
 			"named resources have changed, or the git commit or uncommitted changes of the folder differ. An app that was submitted from a file is submitted again. An app that had a terminal " +
 			"gets one, unless --tty=false is given. " +
 			program.HandleHelp,
-		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, "run on `BACKEND` (default: that of the past app)"),
+		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, "run on `BACKEND` (default: that of the past app)"),
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},
 		),
 		Action: func(c *cli.Context) error {
 			o.EnvFiles, o.OnEnd, o.HasOnEnd = absolute(f, envFiles.Value()), onEnd.Value(), c.IsSet("on-end")
-			o.Env, o.Tags, o.HasWorkspace = env.Value(), tags.Value(), c.IsSet("workspace")
+			o.Env, o.Tags, o.Metrics, o.HasWorkspace = env.Value(), tags.Value(), metrics.Value(), c.IsSet("workspace")
 			o.hasTTY = c.IsSet("tty")
 			o.Inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {

@@ -33,7 +33,7 @@ type options struct {
 func NewRun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "run"}}
 	var stdin, tee bool
-	env, envFiles, tags, onEnd := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
+	env, envFiles, tags, onEnd, metrics := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "run",
 		Usage: "run a component",
@@ -50,13 +50,13 @@ func NewRun(f *program.Factory) *cli.Command {
 			"--wait or --log), unless -d is given, and exits with the app's exit code. Ctrl-C cancels the app, a second Ctrl-C " +
 			"kills it. With --tty your terminal is connected to the only replica; ctrl-p ctrl-q detaches and leaves it running. " +
 			"--dryrun hides secrets. --dryrun --json does not, because its output can be submitted.",
-		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, "run on `BACKEND` (default: the first of torchx runopts)"),
+		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, "run on `BACKEND` (default: the first of torchx runopts)"),
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},
 			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted for TorchX; logs are always kept and shown", Destination: &tee},
 		),
 		Action: func(c *cli.Context) (err error) {
 			o.EnvFiles, o.OnEnd, o.HasOnEnd = absolute(f, envFiles.Value()), onEnd.Value(), c.IsSet("on-end")
-			o.Env, o.Tags, o.HasWorkspace = env.Value(), tags.Value(), c.IsSet("workspace")
+			o.Env, o.Tags, o.Metrics, o.HasWorkspace = env.Value(), tags.Value(), metrics.Value(), c.IsSet("workspace")
 			o.Component, o.Inputs.Args = splitComponent(c.Args().Slice())
 			if stdin {
 				if err := onlyStdin(c); err != nil {
@@ -81,7 +81,7 @@ func splitComponent(words []string) (name string, args []string) {
 }
 
 // runFlags returns the flags that `run` and `rerun` share.
-func runFlags(o *options, env, envFiles, tags, onEnd *cli.StringSlice, where string) []cli.Flag {
+func runFlags(o *options, env, envFiles, tags, onEnd, metrics *cli.StringSlice, where string) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),
@@ -91,6 +91,7 @@ func runFlags(o *options, env, envFiles, tags, onEnd *cli.StringSlice, where str
 		&cli.StringSliceFlag{Name: "env-file", Usage: "set the variables of `FILE` in every role, one NAME=VALUE a line as for docker; --env overrides them, and their values are hidden (repeatable)", Destination: envFiles},
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that requests no resources", Destination: &o.Strict},
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to add to the image of the first role, or several: {FOLDER: TARGET, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
+		&cli.StringSliceFlag{Name: "metric", Usage: "record a metric of all lines that match `NAME=REGEX` (RE2 with a group for the number; step gives the step; repeatable)", Destination: metrics},
 		timeoutFlag(&o.Timeout),
 		onEndFlag(onEnd),
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the parent run", Destination: &o.ParentRunID},

@@ -7,7 +7,6 @@
 package collect
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
 	"torchx/runtime/filelock"
@@ -23,9 +21,6 @@ import (
 	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
-
-// FileName is the name of $TORCHX_METRICS in the folder of an attempt's log.
-const FileName = "metrics.jsonl"
 
 const (
 	passEvery   = time.Second
@@ -46,7 +41,7 @@ type Config struct {
 	Dir      string // the app's folder
 	App      *spec.App
 	Attempts func() ([]Attempt, error) // that have started, in the order of their starts
-	// LogDir returns the folder of an attempt: that of its log and of FileName.
+	// LogDir returns the folder of an attempt: that of its log and of spec.MetricsFile.
 	LogDir func(r spec.Replica, attempt int) string
 	Output string // folder of the app's outputs; "": none
 	// LinesInLog means that lines of JSON are in the log instead of a file.
@@ -147,24 +142,41 @@ func (c *Collector) Complete(ctx context.Context) error {
 	}
 }
 
+// Once reads what is new in the sources of an app that has not ended, unless another process
+// collects.
+func (c *Collector) Once(ctx context.Context) error {
+	err := c.pass(ctx, false)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil
+	}
+	return c.close(err)
+}
+
 // note passes a problem on, once.
 func (c *Collector) note(err error) {
 	if err == nil || err.Error() == c.last {
 		return
 	}
 	c.last = err.Error()
-	c.Log("metrics: %v", err)
+	if c.Log != nil {
+		c.Log("metrics: %v", err)
+	}
 }
 
 // finish reads the sources to their end and closes the store.
 func (c *Collector) finish(ctx context.Context) error {
 	err := c.pass(ctx, true)
-	if c.store == nil {
-		return err
-	}
-	if err == nil && !c.store.Complete() {
+	if err == nil && c.store != nil && !c.store.Complete() {
 		c.store.SetComplete(true)
 		err = c.store.Flush(nil)
+	}
+	return c.close(err)
+}
+
+// close updates the history and closes the store, if it is open.
+func (c *Collector) close(err error) error {
+	if c.store == nil {
+		return err
 	}
 	if c.Record != nil {
 		c.Record(c.store.Summaries())
@@ -225,7 +237,7 @@ func (c *Collector) sourcesOf(a Attempt) []source {
 	dir := c.LogDir(a.Replica, a.Number)
 	if !c.LinesInLog {
 		add("file"+of, func() source {
-			return &file{collector: c, key: "file" + of, attempt: a, path: filepath.Join(dir, FileName)}
+			return &file{collector: c, key: "file" + of, attempt: a, path: filepath.Join(dir, spec.MetricsFile)}
 		})
 	}
 	if p := c.patterns[a.Role]; p != nil {
@@ -271,12 +283,4 @@ func attemptAt(all []Attempt, r spec.Replica, at time.Time) int {
 		}
 	}
 	return number
-}
-
-// Sorted sorts attempts by role, replica and number.
-func Sorted(all []Attempt) []Attempt {
-	slices.SortFunc(all, func(a, b Attempt) int {
-		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
-	})
-	return all
 }
