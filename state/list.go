@@ -91,7 +91,7 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 		return "", nil, err
 	}
 	first := -1
-	if !(f.Sort == history.SortSubmitted && f.SortMetric == nil && len(all) == 1 && (all[0].ordered || all[0].walkable())) {
+	if f.Sort != history.SortSubmitted || f.SortMetric != nil || len(all) != 1 || !all[0].ordered && !all[0].walkable() {
 		if first, err = fewest(ctx, q, all, few); err != nil {
 			return "", nil, err
 		}

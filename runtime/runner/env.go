@@ -66,7 +66,7 @@ func (r *Runner) identityEnv(backend string, q *PlanRequest) spec.Map[string] {
 	var env spec.Map[string]
 	env.Set(envJobID, history.AppKey{Backend: backend, ID: "${app_id}"}.Handle())
 	env.Set(envSessionID, r.sessionID())
-	if parent := r.envOr(envParentRun, q.Tracking.ParentRunID); parent != "" {
+	if parent := r.envOr(envParentRun, q.ParentRunID); parent != "" {
 		env.Set(envParentRun, parent)
 	}
 	var names []string

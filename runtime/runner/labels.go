@@ -46,7 +46,7 @@ func (r *Runner) inheritTags(ctx context.Context, p *Planned) {
 	if tags == nil {
 		tags = map[string]string{}
 	}
-	maps.Copy(tags, r.parentTags(ctx, p.Source.ParentRunID))
+	maps.Copy(tags, r.parentTags(ctx, p.ParentRunID))
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		if len(tags)+len(p.Tags) <= history.MaxTags {
 			break

@@ -151,7 +151,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}
-	q.Source.ParentRunID = r.envOr(envParentRun, q.Tracking.ParentRunID)
+	q.Source.ParentRunID = r.envOr(envParentRun, q.ParentRunID)
 	number := r.nonZeroRandom() // drawn first, so that a fixed source always gives the same ID
 	app, err := r.prepare(alias.Backend, &q)
 	if err != nil {

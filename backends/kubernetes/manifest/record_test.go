@@ -17,9 +17,9 @@ func TestRecordKeepsOrigin(t *testing.T) {
 	r := &Request{Objects: []Object{&Typed[struct{}]{Object: kube.Object{}}}}
 	p := &backend.Plan{
 		ID: "a", App: &spec.App{Name: "a", Roles: []spec.Role{}},
-		Record: []byte(`{"component":"dist.ddp","cwd":"/home/me","parent_run_id":"exp","rerun_of":"local://torchx/b","tags":{"team":"vision"},"note":"first","origin":"x"}`),
 	}
 	p.Component = "dist.ddp"
+	p.Record = []byte(`{"component":"dist.ddp","cwd":"/home/me","parent_run_id":"exp","rerun_of":"local://torchx/b","tags":{"team":"vision"},"note":"first","origin":"x"}`)
 	if err := r.AddRecord(p); err != nil {
 		t.Fatal(err)
 	}
