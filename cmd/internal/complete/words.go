@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/metrics"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
@@ -39,6 +40,9 @@ func (c *completer) positional(ctx context.Context) {
 	case cmd.Name == "diff":
 		c.components(true)
 		c.handles(ctx, cmd.Name, false)
+	case cmd.Name == "metrics" && at > 0:
+		c.metricNames(ctx)
+		c.handles(ctx, cmd.Name, true)
 	case cmd.Name == "tag" && !slices.ContainsFunc(c.line.positionals, func(word string) bool { return strings.Contains(word, "=") }):
 		c.handles(ctx, cmd.Name, false)
 	case c.line.verb.Name == "output get" && at > 0:
@@ -114,6 +118,10 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 			orders = app.ListOrders
 		}
 		for _, s := range orders {
+			c.add(s, "")
+		}
+	case "x":
+		for _, s := range metrics.XAxes {
 			c.add(s, "")
 		}
 	case "output":

@@ -48,61 +48,64 @@ func newSeriesObject(a *app, s *metrics.Summary) seriesObject {
 
 // printJSON prints the series and their points while it reads them.
 func (v *view) printJSON(ctx context.Context) error {
-	out := bufio.NewWriterSize(v.Out, 64<<10)
-	between := "[\n"
+	out := &writer{Writer: bufio.NewWriterSize(v.Out, 64<<10)}
+	between, end := "[\n  ", "[]\n"
 	for _, a := range v.apps {
 		for _, s := range v.selected(a) {
-			out.WriteString(between + "  ")
-			between = ",\n"
+			out.text(between)
+			between, end = ",\n  ", "\n]\n"
 			if err := v.writeSeries(ctx, out, a, &s); err != nil {
 				return err
 			}
 		}
 	}
-	if between == "[\n" {
-		out.WriteString("[")
-	} else {
-		out.WriteString("\n")
-	}
-	out.WriteString("]\n")
-	return out.Flush() // reports the first error of all writes
+	out.text(end)
+	return out.Flush()
 }
 
+// writer is a buffered writer whose Flush returns the first error of all writes.
+type writer struct{ *bufio.Writer }
+
+func (w *writer) text(s string) { _, _ = w.WriteString(s) } // Flush returns the error
+
 // writeSeries writes one object on one line, then its points on a line each.
-func (v *view) writeSeries(ctx context.Context, out *bufio.Writer, a *app, s *metrics.Summary) error {
+func (v *view) writeSeries(ctx context.Context, out *writer, a *app, s *metrics.Summary) error {
 	data, err := v.MaskedJSON(newSeriesObject(a, s))
 	if err != nil {
 		return err
 	}
 	if v.summary {
-		out.Write(data)
+		out.text(string(data))
 		return nil
 	}
-	out.WriteString(strings.TrimSuffix(string(data), "}") + `,"points":[`)
-	first := true
+	out.text(strings.TrimSuffix(string(data), "}") + `,"points":[`)
+	between := "\n    "
 	err = eachPoint(ctx, a, s, out, func(b []byte, p *metrics.Point) []byte {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(b, "\n    {\"step\":"...)
-		if p.HasStep {
-			b = strconv.AppendInt(b, p.Step, 10)
-		} else {
-			b = append(b, "null"...)
-		}
-		b = p.Time.UTC().AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano)
-		b = append(b, `","value":`...)
-		value, _ := number(p.Value).MarshalJSON() // floats and texts have a form
-		b = append(b, value...)
-		return append(strconv.AppendInt(append(b, `,"segment":`...), int64(p.Segment), 10), '}')
+		b = appendJSON(append(b, between...), p)
+		between = ",\n    "
+		return b
 	})
-	out.WriteString("]}")
+	out.text("]}")
 	return err
 }
 
+// appendJSON appends a point as a JSON object.
+func appendJSON(b []byte, p *metrics.Point) []byte {
+	b = append(b, `{"step":`...)
+	if p.HasStep {
+		b = strconv.AppendInt(b, p.Step, 10)
+	} else {
+		b = append(b, "null"...)
+	}
+	b = p.Time.UTC().AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano)
+	b = append(b, `","value":`...)
+	value, _ := number(p.Value).MarshalJSON() // each number has a form
+	b = append(b, value...)
+	return append(strconv.AppendInt(append(b, `,"segment":`...), int64(p.Segment), 10), '}')
+}
+
 // eachPoint writes each point of a series in a form.
-func eachPoint(ctx context.Context, a *app, s *metrics.Summary, out *bufio.Writer, form func([]byte, *metrics.Point) []byte) error {
+func eachPoint(ctx context.Context, a *app, s *metrics.Summary, out *writer, form func([]byte, *metrics.Point) []byte) error {
 	points, err := metrics.Points(a.dir, s.Key)
 	if err != nil && points == nil {
 		return err
@@ -125,8 +128,8 @@ func eachPoint(ctx context.Context, a *app, s *metrics.Summary, out *bufio.Write
 
 // printCSV prints all points as CSV (RFC 4180, lines end with \n) while it reads them.
 func (v *view) printCSV(ctx context.Context) error {
-	out := bufio.NewWriterSize(v.Out, 64<<10)
-	out.WriteString("app_id,role,replica,name,step,time,value,segment\n")
+	out := &writer{Writer: bufio.NewWriterSize(v.Out, 64<<10)}
+	out.text("app_id,role,replica,name,step,time,value,segment\n")
 	for _, a := range v.apps {
 		for _, s := range v.selected(a) {
 			head, err := csvFields(a.ID, s.Role, strconv.Itoa(s.Replica), s.Name)
@@ -138,7 +141,7 @@ func (v *view) printCSV(ctx context.Context) error {
 			}
 		}
 	}
-	return out.Flush() // reports the first error of all writes
+	return out.Flush()
 }
 
 func appendCSV(b []byte, p *metrics.Point) []byte {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -41,6 +43,9 @@ func (v *view) find(ctx context.Context, arguments []string) error {
 			return err
 		}
 		v.apps = append(v.apps, a)
+	}
+	if v.tail {
+		return nil // a name may come later
 	}
 	return v.checkNames()
 }
@@ -101,8 +106,7 @@ func (v *view) known() []string {
 // maxNamed is the number of names in an error.
 const maxNamed = 8
 
-// checkNames returns an error if no app has a metric of a name. A live view waits for it instead
-// if there are no metrics yet.
+// checkNames returns an error if no app has a metric of a name, unless there are no metrics at all.
 func (v *view) checkNames() error {
 	known := v.known()
 	if len(known) == 0 {
@@ -150,6 +154,10 @@ func (v *view) explainNone(ctx context.Context) error {
 	}
 	if v.scan != nil {
 		v.Say("the log of %s has no line with a number that matches (`torchx log %s --regex …` tries a pattern)", a.Handle(), a.ID)
+		return v.failNamed()
+	}
+	if _, err := os.Stat(a.dir); errors.Is(err, fs.ErrNotExist) {
+		v.Say("%s no metrics on this machine, and no copy of the log to find some in (`torchx log %s` copies the log of an app on a cluster)", who, a.ID)
 		return v.failNamed()
 	}
 	not := "no metrics"

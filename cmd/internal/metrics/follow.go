@@ -35,6 +35,9 @@ func (v *view) follow(ctx context.Context) error {
 	if err := v.reload(); err != nil {
 		return err
 	}
+	if err := v.checkNames(); err != nil {
+		return err
+	}
 	v.explainIssues()
 	return v.print(ctx)
 }
@@ -46,7 +49,7 @@ func (v *view) reload() error {
 			return err
 		}
 	}
-	return v.checkNames()
+	return nil
 }
 
 // watch redraws the screen until the apps have ended; quit is true if the user ended it.

@@ -54,9 +54,9 @@ func exact(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
-// short returns a value with about six digits for a table.
+// short returns a value with about five digits for a table.
 func short(v float64) string {
-	const digits = 6
+	const digits = 5
 	if text := notFinite(v); text != "" {
 		return text
 	}

@@ -121,6 +121,8 @@ func (v *view) table(rows []row, curves curves, width int) *ui.Table {
 		t.Shorten("METRIC", width, 12)
 		t.Shorten("APP", width, 12)
 		t.Fit(width, "BROKEN", "SEGMENTS", "COUNT", "STEP", "REPLICA", "MIN", "MAX")
+		t.Shorten("APP", width, 4)
+		t.Shorten("METRIC", width, 4)
 	}
 	return t
 }
@@ -128,6 +130,9 @@ func (v *view) table(rows []row, curves curves, width int) *ui.Table {
 // addCurves adds a line of blocks to each row if there is room.
 func (v *view) addCurves(t *ui.Table, rows []row, curves curves, width int) {
 	const least, most = 8, 24
+	if width-t.Width()-2 < least {
+		t.Drop("SOURCE")
+	}
 	room := min(width-t.Width()-2, most)
 	if room < least {
 		return
