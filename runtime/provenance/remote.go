@@ -9,7 +9,7 @@ import (
 // maxURL bounds a recorded URL in bytes.
 const maxURL = 2048
 
-// plainUser is the user name of most ssh servers of git: it is no secret.
+// plainUser is the user name of most ssh servers of git: it is not a secret.
 const plainUser = "git"
 
 // StripCredentials returns the URL of a remote, in any form that git accepts, without user

@@ -34,7 +34,7 @@ func NewCompare(f *program.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:  "compare",
-		Usage: "compare runs and their metrics",
+		Usage: "compare runs",
 		UsageText: "[options] HANDLE...\n" +
 			"torchx compare echo -\n" +
 			"torchx compare --since 1h --sort duration\n" +
