@@ -235,13 +235,17 @@ func (r *Request) AddErrorFiles() {
 // themselves: no file of a pod can be read from outside.
 func (r *Request) AddMetrics() {
 	for _, t := range r.PodSets() {
-		if len(t.Spec.Containers) == 0 || t.Spec.ShareProcessNamespace != nil && *t.Spec.ShareProcessNamespace {
-			continue // process 1 would not be the program
-		}
-		c := &t.Spec.Containers[0]
-		if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == spec.MetricsVariable }) {
-			c.Env = append(c.Env, corev1.EnvVar{Name: spec.MetricsVariable, Value: spec.MetricsInLog})
-		}
+		addMetrics(&t.Spec)
+	}
+}
+
+func addMetrics(pod *corev1.PodSpec) {
+	if len(pod.Containers) == 0 || pod.ShareProcessNamespace != nil && *pod.ShareProcessNamespace {
+		return // process 1 would not be the program
+	}
+	c := &pod.Containers[0]
+	if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == spec.MetricsVariable }) {
+		c.Env = append(c.Env, corev1.EnvVar{Name: spec.MetricsVariable, Value: spec.MetricsInLog})
 	}
 }
 
