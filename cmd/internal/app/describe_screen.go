@@ -116,6 +116,9 @@ func (p *describePage) roleDetails(r *spec.Role) string {
 		if order.Sidecar {
 			add("sidecar", "stopped when all other roles have succeeded")
 		}
+		if order.MaxParallel > 0 {
+			add("max_parallel", strconv.Itoa(order.MaxParallel))
+		}
 		add("timeout", attemptTimeoutText(order))
 	} else {
 		add("metadata", jsonText(r.Metadata))
