@@ -101,6 +101,23 @@ func (a *App) AddSecretEnv(names []string) {
 	a.setOwn(secretEnvKey, list)
 }
 
+// OtherMetadata returns the app's metadata without its Limits.
+func (a *App) OtherMetadata() map[string]any {
+	own, ok := a.Metadata[OrderKey].(map[string]any)
+	if !ok {
+		return a.Metadata
+	}
+	own = maps.Clone(own)
+	delete(own, timeoutKey)
+	delete(own, secretEnvKey)
+	others := maps.Clone(a.Metadata)
+	others[OrderKey] = own
+	if len(own) == 0 {
+		delete(others, OrderKey)
+	}
+	return others
+}
+
 func (a *App) setOwn(key string, v any) {
 	own, _ := a.Metadata[OrderKey].(map[string]any)
 	own = maps.Clone(own)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"maps"
 	"time"
 
 	"torchx/cmd/internal/program"
@@ -67,14 +66,4 @@ func attemptTimeoutText(o spec.Order) string {
 		return units.FormatDuration(o.Timeout) + " for each attempt, then it is retried"
 	}
 	return units.FormatDuration(o.Timeout) + " for each attempt"
-}
-
-// othersMetadata returns the metadata of an app that torchx does not read itself.
-func othersMetadata(app *spec.App) map[string]any {
-	if _, err := app.Limits(); err != nil {
-		return app.Metadata
-	}
-	others := maps.Clone(app.Metadata)
-	delete(others, spec.OrderKey)
-	return others
 }

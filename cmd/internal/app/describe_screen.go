@@ -37,7 +37,7 @@ func (p *describePage) text() string {
 	p.addProvenance(&fields)
 	fields.Add("Options", p.options)
 	fields.Add("Timeout", timeoutText(p.app))
-	fields.Add("Metadata", p.clean(jsonText(othersMetadata(p.app))))
+	fields.Add("Metadata", p.clean(jsonText(p.app.OtherMetadata())))
 	if p.description.Partial {
 		fields.Add("Partial", "this history does not have the app: its roles are as the backend reports them")
 	}
@@ -115,6 +115,9 @@ func (p *describePage) roleDetails(r *spec.Role) string {
 		}
 		if order.Sidecar {
 			add("sidecar", "stopped when all other roles have succeeded")
+		}
+		if order.MaxParallel > 0 {
+			add("max_parallel", strconv.Itoa(order.MaxParallel))
 		}
 		add("timeout", attemptTimeoutText(order))
 	} else {
