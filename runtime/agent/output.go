@@ -30,7 +30,11 @@ func OutputPath(dir, id string) string { return filepath.Join(dir, Escape(id)) }
 // makeOutput creates the folder of outputs.
 func (a *agent) makeOutput() error {
 	dir := a.bundle.OutputDir(a.manifest)
-	if err := makeEmpty(dir); err != nil {
+	mode := fs.FileMode(0o700)
+	if a.manifest.OutputDir != "" {
+		mode = 0o777 // the user's umask applies, as to any folder
+	}
+	if err := makeEmpty(dir, mode); err != nil {
 		return fmt.Errorf("cannot create the output folder: %w", err)
 	}
 	if a.manifest.Containers {
@@ -51,11 +55,11 @@ func (a *agent) restoreOutput() error {
 
 // makeEmpty creates a folder and its parents. It accepts an empty folder, which a killed
 // submission may have left.
-func makeEmpty(dir string) error {
+func makeEmpty(dir string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
 	}
-	err := os.Mkdir(dir, 0o777)
+	err := os.Mkdir(dir, mode)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}

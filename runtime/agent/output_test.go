@@ -13,7 +13,7 @@ func TestMakeEmpty(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "app-1")
 	for range 2 { // a killed submission leaves an empty folder
-		if err := makeEmpty(dir); err != nil {
+		if err := makeEmpty(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -25,7 +25,7 @@ func TestMakeEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, taken := range []string{dir, link, filepath.Join(dir, "f")} {
-		if err := makeEmpty(taken); err == nil || !strings.Contains(err.Error(), "already exists (move it away") {
+		if err := makeEmpty(taken, 0o700); err == nil || !strings.Contains(err.Error(), "already exists (move it away") {
 			t.Errorf("%s: got %v, want an error that it exists", taken, err)
 		}
 	}

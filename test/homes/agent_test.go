@@ -97,7 +97,9 @@ func buildOld(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	git := func(args ...string) error { return exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...).Run() }
+	git := func(args ...string) error {
+		return exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...).Run()
+	}
 	if err := git("cat-file", "-e", oldCommit+"^{commit}"); err != nil {
 		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "history") {
 			t.Fatalf("TORCHX_REQUIRE has history, but commit %s is missing: fetch all commits", oldCommit)
