@@ -18,6 +18,10 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 	if err != nil {
 		return fmt.Errorf("encode arguments of app %s: %w", a.ID, err)
 	}
+	submission, err := json.Marshal(a.Submission)
+	if err != nil {
+		return fmt.Errorf("encode submission of app %s: %w", a.ID, err)
+	}
 	return db.write(ctx, "record app "+a.ID, func(tx *sql.Tx) error {
 		seq, err := insertApp(ctx, tx, &a)
 		if err != nil {
@@ -30,8 +34,8 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx,
-			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv))
+			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv, submission) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv), string(submission))
 		if err != nil {
 			return err
 		}
@@ -66,7 +70,7 @@ func optional[T any](n *T) any {
 const (
 	rowColumns   = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id, rerun_of`
 	shortColumns = rowColumns + `, ` + tagsColumn
-	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv`
+	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv, submission, (SELECT checkout FROM checkouts WHERE checkouts.app = seq)`
 	longTables   = `apps JOIN app_details ON app = seq`
 	// tagsColumn is a JSON object, NULL without tags.
 	tagsColumn = `(SELECT json_group_object(key, value) FROM tags WHERE tags.app = seq HAVING count(*) > 0)`
@@ -76,10 +80,10 @@ func scanApp(row scanner, long bool) (history.App, error) {
 	var a history.App
 	var state, submitted int64
 	var exit, started, finished *int64
-	var args, def, cfg, request, modules, getenv, tags *string
+	var args, def, cfg, request, modules, getenv, tags, submission, checkout *string
 	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter, &a.Note, &a.ParentRunID, &a.RerunOf, &tags}
 	if long {
-		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv)
+		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv, &submission, &checkout)
 	}
 	if err := row.Scan(dest...); err != nil {
 		return history.App{}, err
@@ -87,14 +91,16 @@ func scanApp(row scanner, long bool) (history.App, error) {
 	a.State, a.ExitCode = stateOf(state), number(exit)
 	a.SubmittedAt, a.StartedAt, a.FinishedAt = time.Unix(0, submitted).UTC(), timeOf(started), timeOf(finished)
 	a.App, a.Cfg, a.Request, a.Modules, a.Getenv = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv)
-	if args != nil {
-		if err := json.Unmarshal([]byte(*args), &a.Args); err != nil {
-			return history.App{}, fmt.Errorf("decode arguments of app %s: %w", a.ID, err)
+	for _, part := range []struct {
+		name string
+		text *string
+		into any
+	}{{"arguments", args, &a.Args}, {"tags", tags, &a.Tags}, {"submission", submission, &a.Submission}, {"checkout", checkout, &a.Checkout}} {
+		if part.text == nil {
+			continue
 		}
-	}
-	if tags != nil {
-		if err := json.Unmarshal([]byte(*tags), &a.Tags); err != nil {
-			return history.App{}, fmt.Errorf("decode tags of app %s: %w", a.ID, err)
+		if err := json.Unmarshal([]byte(*part.text), part.into); err != nil {
+			return history.App{}, fmt.Errorf("decode %s of app %s: %w", part.name, a.ID, err)
 		}
 	}
 	return a, nil

@@ -18,7 +18,7 @@ func fullApp(id string) history.App {
 		AppKey: history.AppKey{ID: id, Backend: "local"},
 		Name:   "name",
 		App:    []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`),
-		Source:      history.Source{Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"}, Request: []byte(`{"r":[1,2]}`), Cwd: "/w d", Modules: []byte(`[]`), Getenv: []byte(`{}`)},
+		Source:      history.Source{Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"}, Request: []byte(`{"r":[1,2]}`), Cwd: "/w d", Modules: []byte(`[]`), Getenv: []byte(`{}`), Submission: history.Submission{Host: "h", User: "u", Version: "1", Libraries: []history.Library{{Name: "l", Commit: "c"}}}},
 		Outcome:     history.Outcome{State: spec.Submitted, Msg: "m", ExitCode: pointer(3), NumRestarts: 2, StartedAt: pointer(clock.Add(time.Second)), FinishedAt: pointer(clock.Add(time.Minute))},
 		SubmittedAt: clock,
 		Submitter:   "1:2:b",
@@ -195,6 +195,7 @@ func TestListDetails(t *testing.T) {
 		t.Errorf("with details: got %+v, %v", got, err)
 	}
 	want.Args, want.Cwd, want.App, want.Cfg, want.Request, want.Modules, want.Getenv = nil, "", nil, nil, nil, nil, nil
+	want.Submission = history.Submission{}
 	if got, err := db.List(t.Context(), history.Filter{}); err != nil || !reflect.DeepEqual(got, []history.App{want}) {
 		t.Errorf("without details: got %+v, %v", got, err)
 	}

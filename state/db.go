@@ -35,6 +35,8 @@ type Options struct {
 	SetAside bool
 	// NoWAL uses a rollback journal, as on a file system without shared memory.
 	NoWAL bool
+	// Slow is called before work that takes seconds with many apps; done follows it. It may be nil.
+	Slow func(what string) (done func())
 	// Now is the clock of events and positions; nil means time.Now.
 	Now func() time.Time
 
@@ -50,6 +52,7 @@ type DB struct {
 	sql      *sql.DB
 	timeout  time.Duration
 	now      func() time.Time
+	slow     func(what string) (done func())
 	created  bool
 	readOnly bool
 	aside    string

@@ -24,7 +24,7 @@ func (db *DB) SetLabels(ctx context.Context, backend, id string, c history.Label
 				return err
 			}
 		}
-		if err := putWords(ctx, tx, seq); err != nil {
+		if err := putWords(ctx, tx, seq, seq); err != nil {
 			return err
 		}
 		labels, err = queryLabels(ctx, tx, seq)
@@ -40,14 +40,6 @@ func putTags(ctx context.Context, tx *sql.Tx, seq int64, tags map[string]string)
 		}
 	}
 	return nil
-}
-
-// putWords updates the words of an app. A trigger does so for a new app, with the same words.
-func putWords(ctx context.Context, tx *sql.Tx, seq int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO words (rowid, text)
-		SELECT seq, concat_ws(' ', id, name, component, args, note, (SELECT group_concat(key || ' ' || value, ' ') FROM tags WHERE app = seq))
-		FROM apps JOIN app_details ON app = seq WHERE seq = ?`, seq)
-	return err
 }
 
 func queryLabels(ctx context.Context, q querier, seq int64) (labels history.Labels, err error) {

@@ -27,6 +27,11 @@ func (db *DB) List(ctx context.Context, f history.Filter) ([]history.App, error)
 
 // Walk implements history.Apps.
 func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.App) error) error {
+	if f.Search != "" {
+		if err := db.completeWords(ctx); err != nil {
+			return err
+		}
+	}
 	var stopped, broken error
 	began := false
 	err := db.read(ctx, "list apps", func() error {
@@ -35,10 +40,15 @@ func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.Ap
 			return err
 		}
 		err = eachRow(ctx, db.sql, func(row scanner) error {
+			var value *float64
+			if f.SortMetric != nil {
+				row = metricRow{row, &value}
+			}
 			a, err := scanApp(row, f.Details)
 			if err != nil {
 				return err
 			}
+			a.SortValue = value
 			began = true
 			stopped = visit(&a)
 			return stopped
@@ -76,29 +86,50 @@ func (db *DB) Known(ctx context.Context, backend string, ids []string) (map[stri
 // it begins with a condition that selects few apps, or walks an index in the order of the
 // list until it has enough. few is fewApps but in tests.
 func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (string, []any, error) {
-	all := conditionsOf(f)
-	first, err := fewest(ctx, q, all, few)
+	all, err := conditionsOf(ctx, q, f)
 	if err != nil {
 		return "", nil, err
 	}
-	b := listBuilder{filter: f, order: orderBy(f)}
+	first := -1
+	if !(f.Sort == history.SortSubmitted && f.SortMetric == nil && len(all) == 1 && (all[0].ordered || all[0].walkable())) {
+		if first, err = fewest(ctx, q, all, few); err != nil {
+			return "", nil, err
+		}
+	}
+	b := listBuilder{filter: f, order: orderBy(f), metric: `NULL AS metric`}
 	ordered := slices.IndexFunc(all, func(c condition) bool { return c.ordered })
+	walked := slices.IndexFunc(all, func(c condition) bool { return c.walkable() })
+	isState := func(c condition) bool { return c.column == `state` }
 	switch {
 	case first >= 0:
+		if m := f.SortMetric; m != nil {
+			b.metric = `(SELECT ` + string(m.Stat) + ` FROM metrics WHERE app = seq AND metrics.key = ? AND main) AS metric`
+			b.args = append(b.args, m.Name)
+		}
 		c := all[first]
 		c.where = `seq IN (SELECT ` + c.key + ` FROM ` + c.from + `)`
-		b.add(`apps NOT INDEXED`, append([]condition{c}, slices.Delete(all, first, first+1)...))
+		b.add(`apps NOT INDEXED`, append([]condition{c}, without(all, first)...))
+	case f.SortMetric != nil:
+		b.addMetric(all)
 	case f.Sort == history.SortSubmitted && ordered >= 0:
-		c := all[ordered]
-		b.addOrdered(c, slices.Delete(all, ordered, ordered+1))
-	case f.Sort == history.SortState, f.Sort == history.SortSubmitted && len(f.States) > 0:
-		b.addStates(all)
+		b.addOrdered(all[ordered], without(all, ordered))
+	case f.Sort == history.SortSubmitted && walked >= 0:
+		b.addWalks(all[walked], without(all, walked))
+	case f.Sort == history.SortState && slices.ContainsFunc(all, isState):
+		i := slices.IndexFunc(all, isState)
+		b.addWalks(all[i], without(all, i))
+	case f.Sort == history.SortState:
+		states := append(history.LiveStates(), history.TerminalStates()...)
+		b.addWalks(byValues(`state`, `apps_state`, ``, anys(states)...), all)
 	default:
 		b.add(`apps`+sorts[f.Sort].index, all)
 	}
 	columns, tables := shortColumns, `(`+strings.Join(b.parts, ` UNION ALL `)+`)`
 	if f.Details {
 		columns, tables = longColumns, tables+` JOIN app_details ON app = seq`
+	}
+	if f.SortMetric != nil {
+		columns += `, metric`
 	}
 	return `SELECT ` + columns + ` FROM ` + tables + b.order, b.args, nil
 }
@@ -107,6 +138,7 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 type listBuilder struct {
 	filter *history.Filter
 	order  string
+	metric string // the column of SortMetric
 	parts  []string
 	args   []any
 }
@@ -123,7 +155,7 @@ func (b *listBuilder) addInOrder(table string, all []condition, order string) {
 	if len(where) > 0 {
 		text = ` WHERE ` + strings.Join(where, ` AND `)
 	}
-	b.parts = append(b.parts, `SELECT * FROM (SELECT seq, duration, `+rowColumns+` FROM `+table+text+order+`)`)
+	b.parts = append(b.parts, `SELECT * FROM (SELECT seq, duration, `+b.metric+`, `+rowColumns+` FROM `+table+text+order+`)`)
 }
 
 // addOrdered adds the last apps of a condition whose index has them in the order of
@@ -138,21 +170,32 @@ func (b *listBuilder) addOrdered(first condition, others []condition) {
 	b.addInOrder(table+` CROSS JOIN apps ON seq = `+first.key, append([]condition{first}, others...), order)
 }
 
-// addStates adds one SELECT per state, each of which an index serves in the wanted order.
-func (b *listBuilder) addStates(all []condition) {
-	states := slices.Compact(slices.Sorted(slices.Values(b.filter.States)))
-	if len(states) == 0 {
-		states = append(history.LiveStates(), history.TerminalStates()...)
+// addWalks adds one SELECT per value of a condition, each of which an index serves in the order
+// of submission.
+func (b *listBuilder) addWalks(c condition, others []condition) {
+	for _, value := range c.values {
+		one := condition{where: c.column + ` = ?` + c.more, args: []any{value}}
+		b.add(`apps INDEXED BY `+c.index, append([]condition{one}, others...))
 	}
-	others := slices.DeleteFunc(all, func(c condition) bool { return c.isState })
-	for _, state := range states {
-		b.add(`apps INDEXED BY apps_state`, append([]condition{{where: `state = ?`, args: []any{int(state)}}}, others...))
+}
+
+// addMetric adds the first apps in the order of a metric, by the index of its value.
+func (b *listBuilder) addMetric(all []condition) {
+	m := b.filter.SortMetric
+	stat := string(m.Stat)
+	b.metric = stat + ` AS metric`
+	main := condition{where: `metrics.key = ? AND main`, args: []any{m.Name}}
+	order := metricOrder(m, stat, `app`)
+	if b.filter.Limit > 0 {
+		order += fmt.Sprintf(` LIMIT %d`, b.filter.Limit)
 	}
+	others := slices.DeleteFunc(all, func(c condition) bool { return c.isSort })
+	b.addInOrder(`metrics INDEXED BY metrics_`+stat+` CROSS JOIN apps ON seq = app`, append([]condition{main}, others...), order)
 }
 
 // sorts has the ORDER BY of each order, and the index that serves it.
 var sorts = map[history.Sort]struct{ by, index string }{
-	history.SortSubmitted: {``, ``},
+	history.SortSubmitted: {``, ` INDEXED BY apps_newest`},
 	history.SortStarted:   {`started_at DESC, `, ` INDEXED BY apps_started`},
 	history.SortFinished:  {`finished_at DESC, `, ` INDEXED BY apps_finished`},
 	history.SortDuration:  {`duration DESC, `, ` INDEXED BY apps_duration`},
@@ -161,6 +204,9 @@ var sorts = map[history.Sort]struct{ by, index string }{
 
 func orderBy(f *history.Filter) string {
 	order := ` ORDER BY ` + sorts[f.Sort].by + `submitted_at DESC, seq DESC`
+	if f.SortMetric != nil {
+		order = metricOrder(f.SortMetric, `metric`, `seq`)
+	}
 	if f.Limit > 0 {
 		order += fmt.Sprintf(` LIMIT %d`, f.Limit)
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"database/sql"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +63,7 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 		f.Component = pick("dist.ddp", "dist.*", "*.star:*", "none")
 	}
 	if some() {
-		f.Name = pick("train", "train*", "?val")
+		f.Name = pick("train", "train*", "?val", "none*")
 	}
 	if some() {
 		f.Parents = []string{"exp-1", "none"}
@@ -71,11 +73,58 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 		f.Tags = []history.TagFilter{{Key: "team", Value: &vision}, {Key: pick("gpu", "team")}}
 	}
 	if some() {
-		f.Search = pick("over", "LR 0.1", "vision", `"train" dist`, "--", "base run")
+		f.Search = pick("over*", "over", "LR 0.1", "vision", `"train" dist`, "--", "base* run", "0.0*")
 	}
 	f.Sort = history.Sort(r.IntN(5))
+	if some() {
+		ops := []history.Operator{history.Less, history.LessOrEqual, history.Greater, history.GreaterOrEqual, history.Equal, history.NotEqual}
+		f.Metrics = []history.MetricFilter{{Name: "loss", Stat: history.StatMin, Op: ops[r.IntN(len(ops))], Value: 0.5}}
+	}
+	if some() {
+		f.SortMetric = &history.MetricSort{Name: pick("loss", "acc"), Stat: history.StatLast, Descending: r.IntN(2) == 0}
+	}
 	f.Limit = r.IntN(30)
 	return f
+}
+
+// randomMetrics returns metrics of few different values, some of them NaN.
+func randomMetrics(r *rand.Rand) (all []history.Metric) {
+	for _, name := range []string{"loss", "acc"} {
+		if r.IntN(3) == 0 {
+			continue
+		}
+		v := []float64{0.25, 0.5, 0.75, math.NaN(), math.Inf(1)}[r.IntN(5)]
+		all = append(all, history.Metric{Role: "r", Name: name, Count: 1, First: v, Last: v, Min: v, Max: v, Main: true},
+			history.Metric{Role: "r", Replica: 1, Name: name, Count: 1, Last: 0.1, Min: 0.1, Max: 0.1})
+	}
+	return all
+}
+
+// valueOf returns the last value of a metric, which all have as their minimum too; nil: none.
+func valueOf(all []history.Metric, name string, _ history.Stat) *float64 {
+	for i := range all {
+		if all[i].Name == name && all[i].Main && !math.IsNaN(all[i].Last) {
+			return &all[i].Last
+		}
+	}
+	return nil
+}
+
+func matchesMetrics(f *history.Filter, all []history.Metric) bool {
+	for _, m := range f.Metrics {
+		v := valueOf(all, m.Name, m.Stat)
+		if v == nil {
+			return false
+		}
+		ok := map[history.Operator]bool{
+			history.Less: *v < m.Value, history.LessOrEqual: *v <= m.Value, history.Greater: *v > m.Value,
+			history.GreaterOrEqual: *v >= m.Value, history.Equal: *v == m.Value, history.NotEqual: *v != m.Value,
+		}
+		if !ok[m.Op] {
+			return false
+		}
+	}
+	return f.SortMetric == nil || slices.ContainsFunc(all, func(m history.Metric) bool { return m.Name == f.SortMetric.Name })
 }
 
 // matches is what Filter says, without a database.
@@ -93,12 +142,8 @@ func matches(f *history.Filter, a *history.App) bool {
 	for key, value := range a.Tags {
 		text += " " + key + " " + value
 	}
-	split := func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }
-	words := " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), split), " ")
-	for _, word := range strings.Fields(f.Search) {
-		if parts := strings.FieldsFunc(strings.ToLower(word), split); len(parts) > 0 && !strings.Contains(words, " "+strings.Join(parts, " ")) {
-			return false
-		}
+	if !history.FindWords(text, f.Search) {
+		return false
 	}
 	return (f.Backend == "" || a.Backend == f.Backend) && (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
 		(f.Since.IsZero() || !a.SubmittedAt.Before(f.Since)) && (f.Until.IsZero() || a.SubmittedAt.Before(f.Until)) &&
@@ -146,20 +191,33 @@ func duration(a history.App) time.Duration {
 func TestListOfRandomFilters(t *testing.T) {
 	t.Parallel()
 	db, r := openTest(t, Options{}), rand.New(rand.NewPCG(1, 1))
+	metrics := map[string][]history.Metric{}
 	apps := make([]history.App, 400)
 	for i := range apps {
 		apps[i] = randomApp(r, i)
 	}
 	slices.SortStableFunc(apps, func(a, b history.App) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
 	mustInsert(t, db, apps...)
+	for i := range apps {
+		a := &apps[i]
+		metrics[a.ID] = randomMetrics(r)
+		if err := db.PutMetrics(t.Context(), a.Backend, a.ID, metrics[a.ID]); err != nil {
+			t.Fatal(err)
+		}
+	}
 	slices.Reverse(apps) // equal times: the later record first
 	for range 400 {
 		f := randomFilter(r)
 		var want []string
 		sorted := slices.Clone(apps)
-		slices.SortStableFunc(sorted, func(a, b history.App) int { return less(f.Sort, a, b) })
+		slices.SortStableFunc(sorted, func(a, b history.App) int {
+			if m := f.SortMetric; m != nil {
+				return m.Compare(valueOf(metrics[a.ID], m.Name, m.Stat), valueOf(metrics[b.ID], m.Name, m.Stat))
+			}
+			return less(f.Sort, a, b)
+		})
 		for i := range sorted {
-			if matches(&f, &sorted[i]) && (f.Limit == 0 || len(want) < f.Limit) {
+			if matches(&f, &sorted[i]) && matchesMetrics(&f, metrics[sorted[i].ID]) && (f.Limit == 0 || len(want) < f.Limit) {
 				want = append(want, sorted[i].ID)
 			}
 		}
@@ -168,7 +226,13 @@ func TestListOfRandomFilters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := queryApps(t.Context(), db.sql, false, query, args...)
+			got, err := queryAll(t.Context(), db.sql, func(row scanner) (history.App, error) {
+				var value *float64
+				if f.SortMetric != nil {
+					row = metricRow{row, &value}
+				}
+				return scanApp(row, false)
+			}, query, args...)
 			if ids(got) != strings.Join(want, " ") || err != nil {
 				t.Fatalf("few %d, filter %+v:\ngot  %q, %v\nwant %q\n%s", few, f, ids(got), err, want, query)
 			}
@@ -198,6 +262,9 @@ func TestListUsesIndexes(t *testing.T) {
 		"backend":             {Backend: "local"},
 		"time":                {Since: clock, Until: clock.Add(time.Minute)},
 		"state and component": {States: []spec.State{spec.Failed}, Component: "dist.ddp"},
+		"metric":              {Metrics: []history.MetricFilter{{Name: "loss", Stat: history.StatMin, Op: history.Less, Value: 0.5}}},
+		"by metric":           {SortMetric: &history.MetricSort{Name: "loss", Stat: history.StatLast}},
+		"by metric, down":     {SortMetric: &history.MetricSort{Name: "loss", Stat: history.StatMax, Descending: true}, Name: "train"},
 		"tag and search":      {Tags: []history.TagFilter{{Key: "team"}}, Search: "train"},
 	} {
 		for sort := history.SortSubmitted; sort <= history.SortState; sort++ {
@@ -209,7 +276,7 @@ func TestListUsesIndexes(t *testing.T) {
 				}
 				for _, step := range explain(t, db.sql, query, args) {
 					// A whole walk is by an index in the order of the list, which the limit ends.
-					if strings.HasPrefix(step, "SCAN apps") && !strings.Contains(step, "USING INDEX") || strings.HasPrefix(step, "SCAN tags") {
+					if strings.HasPrefix(step, "SCAN apps") && !strings.Contains(step, "USING INDEX") || strings.HasPrefix(step, "SCAN tags") || strings.HasPrefix(step, "SCAN metrics") {
 						t.Errorf("%s, sort %d, few %d: %s\n%s", name, sort, few, step, query)
 					}
 				}
@@ -230,4 +297,61 @@ func explain(t *testing.T, q *sql.DB, query string, args []any) []string {
 		t.Fatalf("got steps %q, %v, want some", steps, err)
 	}
 	return steps
+}
+
+// A history of an earlier version has no words: the first search adds them, and what changed since
+// stays.
+func TestSearchOfOldApps(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := old(t, path)
+	_, err := s.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5010)
+		INSERT INTO apps (backend, id, name, component, state, submitted_at) SELECT 'local', 'a-' || i, 'a', 'c', 4, i FROM n`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Exec(`INSERT INTO app_details (app, args) SELECT seq, json_array('--lr', seq % 7) FROM apps`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var slow []string
+	db, err := Open(t.Context(), path, Options{Slow: func(what string) func() {
+		slow = append(slow, what)
+		return func() {}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	note := "the best"
+	if _, err := db.SetLabels(t.Context(), "local", "a-7", history.LabelChange{Note: &note}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Delete(t.Context(), "local", "a-9"); err != nil {
+		t.Fatal(err)
+	}
+	for search, want := range map[string]int{"lr 3": 716, "a-12": 1, "best": 1, "a-9": 0, "a-5010": 1} {
+		apps, err := db.List(t.Context(), history.Filter{Search: search})
+		if err != nil || len(apps) != want {
+			t.Errorf("%s: got %d apps, %v, want %d", search, len(apps), err, want)
+		}
+	}
+	if len(slow) != 2 {
+		t.Errorf("got %q, want the upgrade and the first search", slow)
+	}
+}
+
+// old creates a history of schema 4.
+func old(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	s, err := pool(plainDSN(path, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inTx(t.Context(), s, func(tx *sql.Tx) error { return apply(t.Context(), tx, migrationNames()[:4]) }); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

@@ -33,8 +33,8 @@ func migrationNames() []string {
 
 // migrate updates the schema and reports whether the file was empty. The common case, an
 // up-to-date schema, is one read without a lock.
-func migrate(ctx context.Context, s *sql.DB, agent, readOnly bool) (created bool, err error) {
-	todo, _, err := pending(ctx, s, agent)
+func migrate(ctx context.Context, s *sql.DB, o Options, readOnly bool) (created bool, err error) {
+	todo, _, err := pending(ctx, s, o.Agent)
 	if err != nil || len(todo) == 0 {
 		return false, err
 	}
@@ -43,11 +43,13 @@ func migrate(ctx context.Context, s *sql.DB, agent, readOnly bool) (created bool
 	}
 	err = inTx(ctx, s, func(tx *sql.Tx) error {
 		// Another process may have migrated it: check again under the lock.
-		todo, version, err := pending(ctx, tx, agent)
+		todo, version, err := pending(ctx, tx, o.Agent)
 		if err != nil || len(todo) == 0 {
 			return err
 		}
-		created = version == 0
+		if created = version == 0; !created {
+			defer o.Slow("upgrading the history for this version of torchx")()
+		}
 		return apply(ctx, tx, todo)
 	})
 	return created && err == nil, err

@@ -49,6 +49,9 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Slow == nil {
+		o.Slow = func(string) func() { return func() {} }
+	}
 	return o
 }
 
@@ -57,7 +60,7 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, wrapPath(op, path, err)
 	}
-	db := &DB{path: path, timeout: o.BusyTimeout, now: o.Now, setAside: o.SetAside}
+	db := &DB{path: path, timeout: o.BusyTimeout, now: o.Now, slow: o.Slow, setAside: o.SetAside}
 	if !o.NoWAL && networkFS(filepath.Dir(path)) {
 		o.NoWAL = true // the locks of a WAL are in shared memory, which machines do not share
 		db.notices = append(db.notices, noWALNotice(path, "it is on a network file system"))
@@ -100,7 +103,7 @@ func (db *DB) connect(ctx context.Context, o Options, dsn string) error {
 		if err := db.checkJournal(ctx, s, o); err != nil {
 			return err
 		}
-		db.created, err = migrate(ctx, s, o.Agent, db.readOnly)
+		db.created, err = migrate(ctx, s, o, db.readOnly)
 		return err
 	})
 	if err != nil {

@@ -95,5 +95,8 @@ func (a *Apps) owns(s *spec.Status) bool {
 	return err != nil || h.Backend == a.Backend
 }
 
+// FolderOf returns the folder of an app's bundle.
+func (a *Apps) FolderOf(id string) string { return a.Bundle(id).Dir }
+
 // Bundle returns the bundle of an app, which need not exist.
 func (a *Apps) Bundle(id string) agent.Bundle { return agent.BundleAt(a.Home, id) }

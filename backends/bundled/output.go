@@ -2,9 +2,7 @@ package bundled
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -34,8 +32,20 @@ func OutputPath(in backend.PlanInput) string {
 	return agent.OutputPath(dir, in.ID)
 }
 
-// Output returns where the outputs of an app are.
-func (a *Apps) Output(_ context.Context, id string) (*backend.Output, error) {
+// LoadedOutputPath is OutputPath for a plan that was read, in which planned is the folder: that
+// of another app ID if the plan is a copy.
+func LoadedOutputPath(in backend.PlanInput, planned string) string {
+	if planned == "" {
+		return OutputPath(in)
+	}
+	if !filepath.IsAbs(planned) {
+		planned = filepath.Join(in.Cwd, planned)
+	}
+	return agent.OutputPath(filepath.Dir(planned), in.ID)
+}
+
+// OutputOf returns where the outputs of an app are.
+func (a *Apps) OutputOf(_ context.Context, id string) (*backend.Output, error) {
 	bundle := a.Bundle(id)
 	if !a.Has(id) {
 		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
@@ -45,7 +55,7 @@ func (a *Apps) Output(_ context.Context, id string) (*backend.Output, error) {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
 	out := &backend.Output{Place: bundle.OutputDir(m), Here: true, Kept: m.OutputDir != ""}
-	if _, err := os.Lstat(out.Place); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(out.Place); err != nil {
 		return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: %s", id, missingOutput(m, bundle))
 	}
 	return out, nil
@@ -60,4 +70,11 @@ func missingOutput(m *agent.Manifest, bundle agent.Bundle) string {
 		return m.OutputDir + " was removed"
 	}
 	return "it was submitted by an older torchx"
+}
+
+// removeEmptyOutput removes the folder of an app below output_dir if the app wrote nothing.
+func removeEmptyOutput(bundle agent.Bundle) {
+	if m, err := bundle.Manifest(); err == nil && m.OutputDir != "" {
+		_ = os.Remove(m.OutputDir) // fails if it has files
+	}
 }

@@ -49,7 +49,8 @@ func (a *Apps) List(context.Context) ([]spec.Summary, error) {
 	return all, nil
 }
 
-// Delete removes the bundle of an ended app; logs below log_dir stay.
+// Delete removes the bundle of an ended app; logs below log_dir and outputs below output_dir
+// stay.
 func (a *Apps) Delete(_ context.Context, id string, o backend.DeleteOptions) error {
 	s, err := a.inspect(id)
 	if err != nil {
@@ -61,6 +62,7 @@ func (a *Apps) Delete(_ context.Context, id string, o backend.DeleteOptions) err
 	bundle := a.Bundle(id)
 	AwaitAgent(bundle)
 	keep := a.logsToKeep(bundle, o)
+	removeEmptyOutput(bundle)
 	a.unwatch(bundle)
 	if err := bundle.Remove(keep); errors.Is(err, fs.ErrNotExist) && !bundle.Exists() {
 		return fmt.Errorf("app %s: %w", id, backend.ErrNotFound) // another process deleted it

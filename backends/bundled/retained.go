@@ -148,14 +148,14 @@ func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int6
 	var total int64
 	err := filepath.WalkDir(bundle.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return ignoreMissing(err)
+			return ignoreUnreadable(err)
 		}
 		if keep != nil && path == filepath.Join(bundle.Dir, keep.Folder) {
 			return fs.SkipDir
 		}
 		info, err := e.Info()
 		if err != nil {
-			return ignoreMissing(err)
+			return ignoreUnreadable(err)
 		}
 		total += diskBytes(info)
 		return nil
@@ -166,9 +166,10 @@ func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int6
 	return total, nil
 }
 
-// ignoreMissing returns nil for a file that was deleted meanwhile.
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+// ignoreUnreadable returns nil for a file that was deleted meanwhile, and for a folder of
+// outputs that another user's container made private.
+func ignoreUnreadable(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
 	return err

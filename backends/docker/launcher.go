@@ -46,6 +46,7 @@ type appContainers struct {
 	app     string // app ID
 	request Request
 	byKey   map[spec.Replica]*Container
+	inLog   bool   // metrics are in the output of containers
 	output  string // folder of outputs on this machine; "": the engine cannot mount it
 }
 
@@ -98,7 +99,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 		return nil, err
 	}
 	l := &launcher{
-		appContainers: appContainers{app: m.ID, byKey: map[spec.Replica]*Container{}, output: outputFor(b, m, at)},
+		appContainers: appContainers{app: m.ID, byKey: map[spec.Replica]*Container{}, output: outputFor(b, m, at), inLog: m.MetricsInLog},
 		engine:        &engine{Client: c},
 		layout:        bundled.Layout{Dir: b.Dir},
 		log:           log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds),

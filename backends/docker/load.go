@@ -34,7 +34,7 @@ func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	if err := req.checkNames(); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
-	req.OutputDir, req.defaultImage = bundled.OutputPath(in), in.DefaultImage
+	req.OutputDir, req.defaultImage = bundled.LoadedOutputPath(in, req.OutputDir), in.DefaultImage
 	return &backend.Plan{
 		ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
 		Warnings: unsupported(in.App, o), Launch: backend.Launch{Progress: in.Progress},

@@ -2,10 +2,12 @@ package docker
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
 var _ backend.OutputFinder = (*Backend)(nil)
@@ -21,9 +23,9 @@ func (p planner) unreachableOutput() []string {
 
 func (e endpoint) isLocal() bool { return strings.HasPrefix(e.Host, localEngine) }
 
-// Output returns where the outputs of an app are. A remote engine's containers have none.
-func (b *Backend) Output(ctx context.Context, id string) (*backend.Output, error) {
-	out, err := b.Apps.Output(ctx, id)
+// OutputOf returns where the outputs of an app are. A remote engine's containers have none.
+func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, error) {
+	out, err := b.Apps.OutputOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +35,9 @@ func (b *Backend) Output(ctx context.Context, id string) (*backend.Output, error
 	}
 	if at, err := findEndpoint(lookup(m.Environ)); err == nil && !at.isLocal() {
 		return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: its containers run on another machine, the engine %s", id, at)
+	}
+	if req := new(Request); json.Unmarshal(m.Request, req) == nil && len(req.Containers) > 0 {
+		out.Read = fmt.Sprintf("docker cp %s:%s/. .", req.Containers[0].Name, spec.OutputMount)
 	}
 	return out, nil
 }

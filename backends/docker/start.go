@@ -135,6 +135,7 @@ func (l *launcher) body(s agent.Start) *Container {
 	}
 	c := &Container{Name: planned.Name, Config: &config, HostConfig: planned.HostConfig, Networking: planned.Networking}
 	l.addOutput(c)
+	l.addMetrics(c, s)
 	if s.Attempt > 0 {
 		c.Name = attemptName(planned.Name, s.Attempt)
 		config.Labels = maps.Clone(planned.Config.Labels)

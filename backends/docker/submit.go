@@ -66,7 +66,7 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID),
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: b.at.environ(), Record: p.Record,
 		Home: b.Home, SubmittedAt: time.Now(),
-		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true},
+		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true, MetricsInLog: !b.at.isLocal(), OnEnd: p.OnEnd},
 		Placement: agent.Placement{OutputDir: req.OutputDir},
 	}, nil
 }

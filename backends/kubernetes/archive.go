@@ -72,16 +72,16 @@ func (l *openLogs) close() error {
 // Sweep restarts the agents of archives that died.
 func (b *Backend) Sweep(context.Context) error { return archive.Sweep(b.config.Home, b.config.Exe) }
 
-// beginArchive records, before the submission, that an app with archive=true needs an
-// agent, so that a crash cannot leave the app without one. The returned functions start the
+// beginArchive records, before the submission, that an app with archive=true, or with something
+// to do at its end, needs an agent, so that a crash cannot leave the app without one. The returned functions start the
 // agent, or remove the archive of an app whose submission failed.
 func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func() error, err error) {
 	none := func() error { return nil }
-	if on, _ := p.Cfg["archive"].(bool); !on {
+	if on, _ := p.Cfg["archive"].(bool); !on && p.OnEnd == nil {
 		return none, none, nil
 	}
 	dir := archive.Dir(b.config.Home, p.ID)
-	if err := archive.Begin(dir, archive.Info{ID: p.ID, Cfg: p.Cfg}); err != nil {
+	if err := archive.Begin(dir, archive.Info{ID: p.ID, Cfg: p.Cfg, OnEnd: p.OnEnd, App: metricsOf(p.App)}); err != nil {
 		return nil, nil, err
 	}
 	return func() error { return archive.Spawn(b.config.Exe, dir) }, func() error { return archive.Forget(dir) }, nil
@@ -123,8 +123,24 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 		}
 		return store.SetStatus(ctx, manifest.Name, info.ID, s)
 	}
-	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Log: l.Printf}
-	return g.Run(context.Background())
+	ended := func(on *backend.OnEnd, s *spec.Status) error {
+		s.Handle = manifest.Handle(info.ID)
+		return agent.NoteEnd(home, dir, on, s)
+	}
+	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Ended: ended, Log: l.Printf}
+	finishMetrics := startMetrics(dir, info, history, l)
+	err = g.Run(context.Background())
+	if after, readErr := archive.ReadInfo(dir); readErr == nil && after.Done {
+		finishMetrics()
+	}
+	if err != nil || info.OnEnd == nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return agent.RunOnEnd(home, exe)
 }
 
 // recheckConsent refuses a kubeconfig that the user no longer trusts.

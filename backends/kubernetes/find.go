@@ -163,7 +163,10 @@ func (b *Backend) Submission(ctx context.Context, id string) (*backend.Submissio
 		return nil, err
 	}
 	if r := a.record(); r.App != nil {
-		return &backend.Submission{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
+		return &backend.Submission{
+			App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args,
+			ParentRunID: r.ParentRunID, RerunOf: r.RerunOf, Labels: r.Labels,
+		}, nil
 	}
 	return &backend.Submission{App: manifest.Rebuild(t.name, a.pods()), Partial: true}, nil
 }

@@ -108,6 +108,9 @@ func (a *app) summary(labels map[string]string) spec.Summary {
 		name = meta.Labels[label.Instance]
 	}
 	s := spec.Summary{ID: manifest.AppID(meta.Namespace, name), Name: labels[label.AppName], State: a.State(), Foreign: true}
+	if r := a.record(); r.App != nil {
+		s.Component, s.Args, s.ParentRunID, s.RerunOf, s.Tags, s.Note = r.Component, r.Args, r.ParentRunID, r.RerunOf, r.Tags, r.Note
+	}
 	status := a.Status()
 	s.SubmittedAt = status.SubmittedAt
 	if s.State == spec.Succeeded || s.State == spec.Cancelled {

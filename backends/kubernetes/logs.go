@@ -76,6 +76,9 @@ func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteO
 // retainedFolder is the folder of a home for logs that outlive their apps.
 const retainedFolder = "logs"
 
+// FolderOf returns the folder of an app's archive.
+func (b *Backend) FolderOf(id string) string { return archive.Dir(b.config.Home, id) }
+
 // Size returns the bytes of an app's archive; everything else is the cluster's.
 func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
 	if o.KeepLogs {

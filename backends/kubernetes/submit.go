@@ -59,6 +59,7 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 		return err
 	}
 	req.AddErrorFiles()
+	req.AddMetrics()
 	if err := req.AddRecord(p); err != nil {
 		return err
 	}

@@ -151,3 +151,8 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	}
 	return cmd
 }
+
+// LogDir implements agent.LogDirs.
+func (l *launcher) LogDir(r spec.Replica, attempt int) string {
+	return l.commands.layout.ReplicaDir(r, attempt)
+}

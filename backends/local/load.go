@@ -39,7 +39,7 @@ func (b *Backend) Load(ctx context.Context, in backend.PlanInput, raw json.RawMe
 		return nil, err
 	}
 	req.setPaths(in.ID, l)
-	req.OutputDir = o.outputDir
+	req.OutputDir = bundled.LoadedOutputPath(in, req.OutputDir)
 	p := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
 	if deviceRequest(in.App, o, req, nil) != nil {
 		if missing := b.missingGPUs(ctx, in.App, o); missing != "" {

@@ -3,6 +3,9 @@
 package local
 
 import (
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"torchx/runtime/backend"
@@ -73,5 +76,20 @@ func TestKilledAgentAfterRestart(t *testing.T) {
 	}
 	if f.waitFile(dir + "/prep"); s.NumRestarts != 1 {
 		t.Errorf("%d restarts, want 1", s.NumRestarts)
+	}
+}
+
+// TestMaxParallel: replicas count themselves, and no more than allowed run at the same time.
+func TestMaxParallel(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	dir := t.TempDir()
+	work := order(sh("work", 9, "cd "+dir+" && touch ${replica_id}.run && ls *.run | wc -l >> counts && sleep 0.05; rm ${replica_id}.run"), map[string]any{"max_parallel": 3})
+	_, s := f.run(nil, work)
+	f.expect(s, spec.Succeeded, 0)
+	data, err := os.ReadFile(dir + "/counts")
+	counts := strings.Fields(string(data))
+	if err != nil || len(counts) != 9 || slices.Max(counts) > "3" {
+		t.Errorf("got counts %v, %v, want nine of at most 3", counts, err)
 	}
 }

@@ -168,7 +168,11 @@ func TestCompleteHandles(t *testing.T) {
 		{[]string{"status", ""}, []string{"-", live, two}},
 		{[]string{"status", two[:3]}, []string{two}},
 		{[]string{"status", "local:"}, []string{"local://torchx/" + two, "local://torchx/" + live}},
-		{[]string{"status", two, ""}, nil},
+		{[]string{"status", two, ""}, []string{"-", live}},
+		{[]string{"status", "-", "local://torchx/" + two, ""}, []string{live}},
+		{[]string{"wait", live, ""}, []string{"-"}},
+		{[]string{"tag", two, ""}, []string{"-", live}},
+		{[]string{"tag", two, "k=v", ""}, nil},
 		{[]string{"delete", ""}, []string{"-", two}},
 		{[]string{"delete", "-f", two, ""}, []string{"-", live}},
 		{[]string{"cancel", ""}, []string{"-", live}},
@@ -184,6 +188,29 @@ func TestCompleteHandles(t *testing.T) {
 	} {
 		if got := completions(t, dir, c.words...); !reflect.DeepEqual(got, c.want) && !sameWords(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.words, got, c.want)
+		}
+	}
+}
+
+func TestCompleteOutputs(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	if r := torchx(t, dir, nil, "", "run", "utils.sh", "-c", "cd $TORCHX_OUTPUT && mkdir d && echo 1 >d/f && echo 2 >a && echo 3 >'b c'"); r.code != program.ExitOK {
+		t.Fatalf("%+v", r)
+	}
+	for _, c := range []struct {
+		words []string
+		want  []string
+	}{
+		{[]string{"output", "g"}, []string{"get"}},
+		{[]string{"output", "get", "-", ""}, []string{".", "a", "b c", "d/", ":open"}},
+		{[]string{"output", "get", "-", "a", "d/"}, []string{"d/f"}},
+		{[]string{"output", "get", "-", "../"}, nil},
+		{[]string{"output", "get", "nothing", ""}, nil},
+		{[]string{"output", "-", ""}, nil},
+	} {
+		if got := completions(t, dir, c.words...); !sameWords(got, c.want) {
+			t.Errorf("%q: got %q, want %q", c.words, got, c.want)
 		}
 	}
 }

@@ -182,7 +182,7 @@ var variable = []struct {
 	pattern *regexp.Regexp
 	name    string
 }{
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z| \d\d:\d\d:\d\d \S+)`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z| \d\d:\d\d(:\d\d \S+)?)`), "TIME"},
 	{regexp.MustCompile(`\b\d+\.\d\d s\b`), "CPU"},
 	{regexp.MustCompile(`-[0-9bcdfghjklmnpqrstvwxz]{10,15}\b`), "-ID"},
 	{regexp.MustCompile(`(just now|\b\d+(\.\d+)?(ms|µs|[smhd])( ago)?\b)`), "DURATION"},

@@ -37,6 +37,7 @@ var exampleProject = map[string]string{
 //
 //	torchx run utils.echo --msg hello
 //	torchx lib add shared ../shared      (lib COMMAND)
+//	an app that records a metric         (metrics)
 //
 // diff exits with 1 where it finds a difference.
 func TestHelpExamples(t *testing.T) {
@@ -74,6 +75,9 @@ func runExamples(t *testing.T, name string, examples []string) {
 	before := []string{"torchx run utils.echo --msg hello"}
 	if strings.HasPrefix(name, "lib ") && name != "lib add" {
 		before = append(before, "torchx lib add shared ../shared")
+	}
+	if name == "metrics" {
+		before = append(before, `torchx run utils.sh -c 'echo "{\"step\": 1, \"loss\": 0.5}" >> $TORCHX_METRICS'`)
 	}
 	for _, line := range slices.Concat(before, examples) {
 		if notRun[line] != "" {

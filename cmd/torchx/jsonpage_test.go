@@ -138,7 +138,7 @@ const jsonRules = "With `--json` a command prints JSON to stdout, and nothing el
 	"- a time is RFC 3339 in UTC with fractions of a second, a duration a number of seconds, a size a number of bytes;\n" +
 	"- values that look like secrets are `******`, unless `--show-secrets` is given;\n" +
 	"- an error is one line on stderr and an [exit code](exit-codes.md), and stdout is empty. " +
-	"Where the JSON tells what is wrong (`diff`, `doctor`, `migrate`, `prune`, `component lint`, `component test`, `config explain`) it is printed, too.\n\n" +
+	"Where the JSON tells what is wrong (`diff`, `doctor`, `migrate`, `prune`, `component lint`, `component test`, `config explain`) it is printed, too, and `status` of several apps prints those that it finds.\n\n" +
 	"Later versions may add fields; let your programs ignore fields that they do not know. " +
 	"The schemas are JSON Schema, draft 2020-12; `torchx docs -o DIR` writes them to DIR/schema."
 

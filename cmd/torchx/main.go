@@ -13,6 +13,7 @@ import (
 
 	"torchx/backends/all"
 	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/compare"
 	"torchx/cmd/internal/complete"
 	"torchx/cmd/internal/component"
 	"torchx/cmd/internal/config"
@@ -20,7 +21,10 @@ import (
 	"torchx/cmd/internal/doctor"
 	"torchx/cmd/internal/lib"
 	"torchx/cmd/internal/manual"
+	"torchx/cmd/internal/metrics"
+	"torchx/cmd/internal/output"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/run"
 	"torchx/cmd/internal/ui"
 )
@@ -53,7 +57,8 @@ func torchxProgram() program.Definition {
 		Commands: func(f *program.Factory) []*cli.Command {
 			return slices.Concat(
 				program.InGroup("run", run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewAttach(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f)),
-				program.InGroup("look", app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), app.NewUsage(f), app.NewDescribe(f), app.NewEvents(f), app.NewTag(f), app.NewNote(f)),
+				program.InGroup("look", app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), app.NewDescribe(f), app.NewEvents(f), app.NewTag(f), app.NewNote(f)),
+				program.InGroup("measure", app.NewUsage(f), metrics.NewMetrics(f), output.NewOutput(f), compare.NewCompare(f)),
 				program.InGroup("write", component.NewComponent(f), component.NewBuiltins(f), diff.NewDiff(f), component.NewMigrate(f), component.NewLSP(f)),
 				program.InGroup("share", lib.NewLib(f), manual.NewDocs(f)),
 				program.InGroup("set up", config.NewConfigure(f), config.NewConfig(f), config.NewRunopts(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion()),
@@ -62,6 +67,7 @@ func torchxProgram() program.Definition {
 		},
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
 			complete.Command:            complete.Complete,
+			provenance.CollectCommand:   provenance.Collect,
 			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},
 	}

@@ -187,6 +187,7 @@ func exitCodesPage() string {
 		{"0", "success; of `run` and `wait`: the app succeeded"},
 		{strconv.Itoa(program.ExitError), "the command failed"},
 		{strconv.Itoa(program.ExitUsage), "wrong usage: an unknown option, a bad value, a missing argument"},
+		{strconv.Itoa(spec.ExitDeadline), "the app or a replica exceeded its time limit, or a replica was not ready in time; of `wait`: --timeout ended it"},
 		{strconv.Itoa(spec.ExitNotStarted), "the app could not be started or supervised"},
 		{strconv.Itoa(spec.ExitNotExecutable), "the entry point is not executable"},
 		{strconv.Itoa(spec.ExitNotFound), "the entry point was not found"},
@@ -194,7 +195,7 @@ func exitCodesPage() string {
 		{strconv.Itoa(program.ExitPipe), "of `run`: the reader of its output is gone; the app goes on"},
 		{strconv.Itoa(spec.ExitCancelled), "the app was cancelled, or Ctrl-C ended the command"},
 		{fmt.Sprintf("%d + n", spec.ExitSignal), "signal n ended the replica that failed first"},
-		{"any other", "of `run` and `wait`: the exit code of the replica that failed first"},
+		{"any other", "of `run` and `wait`: the exit code of the replica that failed first; `wait` takes the first app that did not succeed"},
 	})
 	return p.String()
 }

@@ -11,6 +11,7 @@ import (
 
 	"torchx/cmd/internal/app"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
 )
@@ -46,7 +47,7 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			text := s.shown.String()
-			if !strings.HasPrefix(text, app.ScreenTake) || !strings.Contains(text, app.ScreenGive) {
+			if !strings.HasPrefix(text, tty.ScreenTake) || !strings.Contains(text, tty.ScreenGive) {
 				t.Errorf("%q", text)
 			}
 			if !strings.Contains(text, handle[strings.LastIndexByte(handle, '/')+1:]) || !strings.Contains(text, "RUNNING") {
@@ -76,10 +77,10 @@ func TestTopAfterPanic(t *testing.T) {
 	if *after != *before {
 		t.Error("the terminal is not in the mode it was in")
 	}
-	got := make([]byte, len(app.ScreenTake+app.ScreenGive))
+	got := make([]byte, len(tty.ScreenTake+tty.ScreenGive))
 	_, err = io.ReadFull(screen, got)
 	must(t, err)
-	if string(got) != app.ScreenTake+app.ScreenGive {
+	if string(got) != tty.ScreenTake+tty.ScreenGive {
 		t.Errorf("%q", got)
 	}
 	must(t, pts.Close())

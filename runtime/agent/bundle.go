@@ -67,10 +67,15 @@ type Manifest struct {
 type Lifecycle struct {
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
+	// OnEnd is what to run when the app has ended; nil: nothing.
+	OnEnd *backend.OnEnd `json:"on_end,omitempty"`
 
 	// Containers means that replicas outlive the agent and have their own ports: a new
 	// agent adopts them.
 	Containers bool `json:"containers,omitempty"`
+
+	// MetricsInLog means that $TORCHX_METRICS is the output of a replica instead of a file.
+	MetricsInLog bool `json:"metrics_in_log,omitempty"`
 }
 
 // Placement is the part of a manifest on what an app needs in order to start.

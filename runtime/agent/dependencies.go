@@ -11,7 +11,7 @@ import (
 func ordersOf(app *spec.App) map[*spec.Role]spec.Order {
 	all := map[*spec.Role]spec.Order{}
 	for i := range app.Roles {
-		if o, err := app.Roles[i].Order(); err == nil && (o.Ready != nil || len(o.DependsOn) > 0 || o.Sidecar || o.Timeout > 0) {
+		if o, err := app.Roles[i].Order(); err == nil && (o.Ready != nil || len(o.DependsOn) > 0 || o.Sidecar || o.MaxParallel > 0 || o.Timeout > 0) {
 			all[&app.Roles[i]] = o
 		}
 	}
@@ -33,11 +33,24 @@ func (p *policy) hasDependents(role *spec.Role) bool {
 // dependenciesMet reports whether a wanted start can happen now; if not, startUnblocked
 // returns the start later.
 func (p *policy) dependenciesMet(r *replica, now time.Time) bool {
-	r.blocked = p.blocker(r.role) != nil
+	r.blocked = p.blocker(r.role) != nil || !p.admit(r)
 	if r.blocked {
 		p.cancelUnreachable(now)
 	}
 	return !r.blocked
+}
+
+// admit reports whether a replica may start beside those of its role that run or are about
+// to, and then counts it as one of them.
+func (p *policy) admit(r *replica) bool {
+	limit := p.orders[r.role].MaxParallel
+	if limit == 0 || r.admitted {
+		return true
+	}
+	r.admitted = limit > count(p.byRole[r.role], func(r *replica) bool {
+		return r.state == spec.Running || r.state == spec.Pending && r.admitted
+	})
+	return r.admitted
 }
 
 // probePassed notes that an attempt is ready and returns what may start now.
@@ -61,7 +74,7 @@ func (p *policy) probeTimedOut(r *replica, attempt int) []action {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
-// startUnblocked returns the starts of replicas whose dependencies are met, and cancels
+// startUnblocked returns the starts of replicas that no longer wait for others, and cancels
 // those whose dependencies can never be met.
 func (p *policy) startUnblocked(now time.Time) (acts []action) {
 	p.cancelUnreachable(now)
@@ -71,6 +84,9 @@ func (p *policy) startUnblocked(now time.Time) (acts []action) {
 			continue
 		}
 		for _, r := range blocked {
+			if !p.admit(r) {
+				break
+			}
 			r.blocked = false
 			acts = append(acts, action{start: r})
 		}
@@ -96,9 +112,10 @@ func (p *policy) cancelUnreachable(now time.Time) {
 	}
 }
 
-// blockedReplicas returns the replicas of a role that wait for another role.
+// blockedReplicas returns the replicas of a role that wait for another role, or for others of
+// their own.
 func (p *policy) blockedReplicas(role *spec.Role) (blocked []*replica) {
-	if len(p.orders[role].DependsOn) == 0 {
+	if o := p.orders[role]; len(o.DependsOn) == 0 && o.MaxParallel == 0 {
 		return nil
 	}
 	for _, r := range p.byRole[role] {
@@ -186,6 +203,8 @@ func (p *policy) waitReason(role *spec.Role) func(*replica) string {
 		switch {
 		case r.state == spec.Pending && blocker != nil:
 			return fmt.Sprintf("waits for %s", blocker)
+		case r.state == spec.Pending && r.blocked:
+			return fmt.Sprintf("waits: max_parallel is %d", o.MaxParallel)
 		case r.state == spec.Running && o.Ready != nil && !r.ready && !r.stopping:
 			return fmt.Sprintf("not ready yet (%s)", o.Ready)
 		}

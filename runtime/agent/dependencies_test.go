@@ -270,3 +270,37 @@ func TestPortsOfDependencies(t *testing.T) {
 		t.Errorf("db after a restart: got %q, want %q", restarted, db)
 	}
 }
+
+// atMost limits how many replicas of a role run at the same time.
+func atMost(n int, more func(*spec.Role)) func(*spec.Role) { return orderKey("max_parallel", n, more) }
+
+// TestMaxParallel: the next replica starts when one has ended, also after restarts.
+func TestMaxParallel(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, true, role("a", 4, atMost(2, nil)), role("b", 1, needs("a succeeded")))
+	s.expect(strings.Join(s.did, ", "), "start a/0#0, start a/1#0")
+	if got := s.g.waitReason(s.g.app.Role("a"))(s.member("a/3")); got != "waits: max_parallel is 2" {
+		t.Errorf("got reason %q, want the limit", got)
+	}
+	s.expect(s.exit("a/1", 0), "start a/2#0")
+	s.expect(s.exit("a/0", 0), "start a/3#0")
+	s.expect(s.exit("a/3", 0), "")
+	s.expect(s.exit("a/2", 0), "start b/0#0")
+	s.exit("b/0", 0)
+	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Succeeded, spec.Succeeded, spec.Succeeded)
+
+	s = newScript(t, true, role("a", 3, atMost(1, retries(spec.RetryRole, 1))))
+	s.expect(strings.Join(s.did, ", "), "start a/0#0")
+	s.expect(s.exit("a/0", 0), "start a/1#0")
+	s.expect(s.exit("a/1", 3), "start a/0#1")
+	s.expect(s.exit("a/0", 0), "start a/1#1")
+	s.expect(s.exit("a/1", 0), "start a/2#0")
+	s.exit("a/2", 0)
+	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Succeeded)
+
+	s = newScript(t, true, role("a", 3, atMost(1, retries(spec.RetryReplica, 1))))
+	s.expect(s.exit("a/0", 3), "start a/1#0") // while a/0 waits for its restart
+	s.expect(s.exit("a/1", 0), "start a/0#1")
+	s.expect(s.exit("a/0", 4), "")
+	s.expectEnd(spec.Failed, 4, spec.Failed, spec.Succeeded, spec.Cancelled)
+}

@@ -22,11 +22,14 @@ func (a *agent) finish() error {
 		s.Msg = "the app's folder was deleted while the app ran: its replicas were stopped"
 	}
 	failpoint.Hit(failpoint.Ended)
+	awaitMetrics := a.stopMetrics()
 	a.logError(a.launcher.Ended(&s))
 	err := a.writeStatus(&s)
 	a.logError(err)
 	failpoint.Hit(failpoint.ResultWritten)
 	if err == nil && !a.bundleDeleted {
+		a.logError(NoteEnd(a.manifest.Home, a.bundle.Dir, a.manifest.OnEnd, &s))
+		failpoint.Hit(failpoint.EndNoted)
 		a.bundle.life().RemoveEntry()
 	}
 	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
@@ -35,11 +38,13 @@ func (a *agent) finish() error {
 	a.reply(readyAnswer{OK: true}) // canceled before the first start
 	a.recorder.put(&s, a.launcher.Checkpoints())
 	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
+	awaitMetrics()
 	a.recorder.close()
 	if a.bundleDeleted { // commands wait for the history: only it has the result
 		a.bundle.life().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
+	a.runOnEnd()
 	return err
 }
 

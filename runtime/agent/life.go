@@ -159,18 +159,29 @@ func (l Life) Start(exe string, files ...*os.File) (*os.Process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	cmd := command(context.Background(), exe, l.Dir) // it outlives every caller
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, files
-	return cmd.Process, cmd.Start()
+	return startDetached(exe, l.Dir, out, files)
 }
 
-// command returns `exe agent argument` as a process that outlives the terminal, keeps no
-// mount busy and does not count as part of the app that may have started it.
+// startDetached starts `exe agent argument`, which outlives every caller.
+func startDetached(exe, argument string, out *os.File, files []*os.File) (*os.Process, error) {
+	cmd := command(context.Background(), exe, argument)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, files
+	err := cmd.Start()
+	return cmd.Process, err
+}
+
+// command returns `exe agent argument` as a detached process.
 func command(ctx context.Context, exe, argument string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, exe, "agent", argument)
-	cmd.Dir = filepath.VolumeName(argument) + string(filepath.Separator)
+	return Detached(ctx, os.Environ(), exe, "agent", argument)
+}
+
+// Detached returns a command as a process that outlives the terminal, keeps no mount busy and
+// does not count as part of the app that may have started it.
+func Detached(ctx context.Context, environ []string, exe string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Dir = filepath.VolumeName(exe) + string(filepath.Separator)
 	cmd.Env = []string{}
-	for _, e := range os.Environ() {
+	for _, e := range environ {
 		if !strings.HasPrefix(e, spec.JobIDVariable+"=") {
 			cmd.Env = append(cmd.Env, e)
 		}

@@ -34,7 +34,7 @@ func (a *agent) makeOutput() error {
 		return fmt.Errorf("cannot create the output folder: %w", err)
 	}
 	if a.manifest.Containers {
-		a.logError(shareFolder(dir))
+		a.logError(shareFolder(dir, os.Geteuid()))
 	}
 	return nil
 }

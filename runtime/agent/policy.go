@@ -66,7 +66,8 @@ type replica struct {
 type nextStart struct {
 	nextAttempt  int           // the attempt to start, or the running one
 	restartGroup *restartGroup // of the start; nil: first start
-	blocked      bool          // its role waits for another
+	blocked      bool          // its role waits for another, or it for replicas of its role
+	admitted     bool          // counted for max_parallel
 	restarts     int
 }
 
@@ -141,7 +142,7 @@ func (p *policy) canStart(r *replica, attempt int) bool {
 // noteStarted records that an attempt has started.
 func (p *policy) noteStarted(r *replica, process Process, now time.Time) {
 	p.countRestart(r)
-	r.state, r.blocked = spec.Running, false
+	r.state, r.blocked, r.admitted = spec.Running, false, false
 	r.lastAttempt = lastAttempt{attempt: r.nextAttempt, hasStarted: true, process: process, startedAt: &now, stopping: r.stopping}
 	p.startedAt = earliest(p.startedAt, &now)
 }

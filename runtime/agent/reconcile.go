@@ -38,6 +38,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	s, err = b.reconcile()
 	if err == nil && s.State.Terminal() {
 		failpoint.Hit(failpoint.ReconcileRecorded)
+		err = b.noteEnd(s)
 		b.life().RemoveEntry()
 	}
 	return s, err

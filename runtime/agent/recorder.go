@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"sync"
@@ -19,6 +20,7 @@ const recordTimeout = 5 * time.Second
 type Store interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
 	PutCheckpoints(ctx context.Context, backend, id string, points []history.Checkpoint) error
+	PutMetrics(ctx context.Context, backend, id string, all []history.Metric) error
 	Close() error
 }
 
@@ -68,11 +70,13 @@ type recorder struct {
 	backend, id string
 	log         *log.Logger
 
-	mu     sync.Mutex
-	next   *spec.Status
-	points []history.Checkpoint // not written yet
-	wake   chan struct{}
-	done   chan struct{}
+	mu      sync.Mutex
+	next    *spec.Status
+	points  []history.Checkpoint // not written yet
+	metrics []history.Metric     // newer than those written; nil: none
+	closed  bool
+	wake    chan struct{}
+	done    chan struct{}
 }
 
 func newRecorder(h *History, backend, id string, l *log.Logger) *recorder {
@@ -83,9 +87,25 @@ func newRecorder(h *History, backend, id string, l *log.Logger) *recorder {
 
 func (r *recorder) put(s *spec.Status, points []history.Checkpoint) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.next = s
 	r.points = append(r.points, points...)
-	r.mu.Unlock()
+	r.notify()
+}
+
+// putMetrics records the metrics of the app; they replace earlier ones.
+func (r *recorder) putMetrics(all []history.Metric) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.metrics = all
+	r.notify()
+}
+
+// notify wakes the loop; the caller holds mu.
+func (r *recorder) notify() {
+	if r.closed {
+		return
+	}
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -94,7 +114,10 @@ func (r *recorder) put(s *spec.Status, points []history.Checkpoint) {
 
 // close writes the remaining status and checkpoints, within recordTimeout.
 func (r *recorder) close() {
+	r.mu.Lock()
+	r.closed = true
 	close(r.wake)
+	r.mu.Unlock()
 	select {
 	case <-r.done:
 	case <-time.After(recordTimeout):
@@ -108,30 +131,37 @@ func (r *recorder) loop() {
 	ctx := context.Background()
 	for more := true; more; {
 		_, more = <-r.wake
-		s, points := r.take()
-		if s == nil {
+		s, points, metrics := r.take()
+		if s == nil && metrics == nil {
 			continue
 		}
 		db, err := r.history.Store(ctx)
 		if err != nil {
 			r.log.Print(err)
-		} else if err := r.write(ctx, db, s, points); err != nil {
+		} else if err := r.write(ctx, db, s, points, metrics); err != nil {
 			r.log.Printf("record status: %v", err)
 		}
 	}
 }
 
-func (r *recorder) take() (*spec.Status, []history.Checkpoint) {
+func (r *recorder) take() (*spec.Status, []history.Checkpoint, []history.Metric) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s, points := r.next, r.points
-	r.next, r.points = nil, nil
-	return s, points
+	s, points, metrics := r.next, r.points, r.metrics
+	r.next, r.points, r.metrics = nil, nil, nil
+	return s, points, metrics
 }
 
-func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []history.Checkpoint) error {
-	if err := db.SetStatus(ctx, r.backend, r.id, s); err != nil || len(points) == 0 {
-		return err
+func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []history.Checkpoint, metrics []history.Metric) error {
+	var err error
+	if s != nil {
+		err = db.SetStatus(ctx, r.backend, r.id, s)
 	}
-	return db.PutCheckpoints(ctx, r.backend, r.id, points)
+	if err == nil && len(points) > 0 {
+		err = db.PutCheckpoints(ctx, r.backend, r.id, points)
+	}
+	if len(metrics) > 0 {
+		err = errors.Join(err, db.PutMetrics(ctx, r.backend, r.id, metrics))
+	}
+	return err
 }

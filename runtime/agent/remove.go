@@ -35,7 +35,11 @@ func (b Bundle) Remove(keep *Keep) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("delete app folder: %w", err), os.RemoveAll(trash))
 	}
-	if err := finishRemoval(trash); err != nil {
+	err = finishRemoval(trash)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("delete app folder: %w (files of a container's user: run `sudo rm -r %s`)", err, trash)
+	case err != nil:
 		return fmt.Errorf("delete app folder: %w", err)
 	}
 	return nil

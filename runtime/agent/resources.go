@@ -11,13 +11,18 @@ import (
 )
 
 // resourcesOf adds up the resources that the replicas of an app request. A role without a
-// request counts as zero.
+// request counts as zero, and of a role with max_parallel only as many as run together. GPUs
+// are assigned to all replicas before they start.
 func resourcesOf(app *spec.App) machine.Size {
 	var sum machine.Size
 	for i := range app.Roles {
 		r, n := &app.Roles[i].Resource, app.Roles[i].NumReplicas
+		together := n
+		if o, err := app.Roles[i].Order(); err == nil && o.MaxParallel > 0 {
+			together = min(n, o.MaxParallel)
+		}
 		sum = sum.Plus(machine.Size{
-			CPU: max(r.CPU, 0) * float64(n), MemMB: max(r.MemMB, 0) * n, GPU: max(r.GPU, 0) * n,
+			CPU: max(r.CPU, 0) * float64(together), MemMB: max(r.MemMB, 0) * together, GPU: max(r.GPU, 0) * n,
 		})
 	}
 	return sum

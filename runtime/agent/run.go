@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"torchx/runtime/failpoint"
+	"torchx/runtime/metrics/collect"
 	"torchx/runtime/spec"
 )
 
@@ -30,7 +31,8 @@ type agent struct {
 	config    Config
 	policy    *policy
 	launcher  Launcher
-	admission *admission // nil: not needed
+	admission *admission         // nil: not needed
+	metrics   *collect.Collector // nil: none are collected
 	log       *log.Logger
 
 	sampler *sampler
@@ -87,6 +89,7 @@ type ending struct {
 func (a *agent) run() error {
 	defer close(a.closed)
 	failpoint.Hit(failpoint.AgentBegun)
+	a.startMetrics()
 	if a.isResuming {
 		a.reply(readyAnswer{OK: true})
 		a.resume()

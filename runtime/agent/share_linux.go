@@ -25,13 +25,13 @@ const (
 )
 
 // shareFolder lets every user write to a folder, as to /tmp: the user of a container may be
-// any. A default access control list lets this user read and delete what they create there.
-func shareFolder(dir string) error {
+// any. A default access control list lets the user owner read and delete what they create.
+func shareFolder(dir string, owner int) error {
 	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
 		return fmt.Errorf("share output folder: %w", err)
 	}
-	if os.Geteuid() == 0 {
-		return nil // reads and deletes all files anyway
+	if owner == 0 {
+		return nil // it reads and deletes all files anyway
 	}
 	const all, others = aclRead | aclWrite | aclExecute, aclRead | aclExecute
 	acl := binary.LittleEndian.AppendUint32(nil, aclVersion)
@@ -40,7 +40,7 @@ func shareFolder(dir string) error {
 		id          uint32
 	}{
 		{aclUserObj, all, aclNoID},
-		{aclUser, all, uint32(os.Geteuid())},
+		{aclUser, all, uint32(owner)},
 		{aclGroupObj, others, aclNoID},
 		{aclMask, all, aclNoID},
 		{aclOther, others, aclNoID},

@@ -53,7 +53,7 @@ func (a *agent) start(batch []pendingStart) {
 		}
 		replicas = append(replicas, p.replica)
 		starts = append(starts, Start{
-			Replica: p.replica.key, Attempt: p.attempt, Env: a.env(p.replica), Line: a.lineProbe(p.replica, p.attempt),
+			Replica: p.replica.key, Attempt: p.attempt, Env: a.env(p.replica, p.attempt), Line: a.lineProbe(p.replica, p.attempt),
 		})
 	}
 	if len(starts) == 0 {
@@ -92,11 +92,11 @@ func (a *agent) recordStart(r *replica, attempt int, s Started) {
 }
 
 // env returns the environment of an attempt besides the variables of its role.
-func (a *agent) env(r *replica) []string {
+func (a *agent) env(r *replica, attempt int) []string {
 	if a.manifest.Containers {
 		return nil
 	}
-	return slices.Concat(a.ports.env(a.policy, r), a.deviceEnv(r), a.outputEnv(r))
+	return slices.Concat(a.ports.env(a.policy, r), a.deviceEnv(r), a.outputEnv(r), a.metricsEnv(r, attempt))
 }
 
 // launch starts a batch and aborts it when a signal arrives.

@@ -78,10 +78,11 @@ func Sweep(home, exe string) error {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("app folder %s: %w", b.Dir, err))
 		case s.State.Terminal():
+			errs = append(errs, b.noteEnd(s))
 			b.life().RemoveEntry()
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, RunOnEnd(home, exe))...)
 }
 
 // DeadApps returns the folder names of apps whose agent died and whose result is not

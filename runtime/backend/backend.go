@@ -17,9 +17,11 @@
 //	TerminalOpener    `--tty` and `attach`                            an error
 //	Prober            a reason why the backend is unavailable         nothing
 //	Doctor            `doctor`: one check per requirement of apps     the Prober's result
+//	FolderFinder      metrics of apps                                 an error
 //	Sizer             sizes in `prune` and `delete`                   no sizes
 //	LogRetainer       `delete --keep-logs`, logs of deleted apps      logs are deleted
 //	LogFinder         logs of apps that were removed elsewhere        not found
+//	MetricsCollector  `metrics` of apps whose supervisor died         what was collected before
 //	OutputFinder      `output`: files that replicas wrote               an error
 //	Sweeper           every command ends what dead supervisors left   nothing
 //	HistoryRestorer   a lost history is restored                      it stays lost

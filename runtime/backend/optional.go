@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
@@ -56,6 +57,20 @@ type Sizer interface {
 	Size(ctx context.Context, id string, o DeleteOptions) (int64, error)
 }
 
+// FolderFinder is a Backend that keeps data of its apps on this machine.
+type FolderFinder interface {
+	// FolderOf returns the folder with the data of an app that torchx keeps beside its logs. The
+	// folder need not exist.
+	FolderOf(id string) string
+}
+
+// MetricsCollector is a FolderFinder that can collect what the apps' own supervisors have not.
+type MetricsCollector interface {
+	// CollectMetrics completes the metrics in the folder of an app. If the app has not ended, those
+	// of a supervisor that is alive are complete.
+	CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error
+}
+
 // Sweeper is a Backend whose apps have supervisors on this machine.
 type Sweeper interface {
 	// Sweep ends what killed supervisors left running and writes the results of their
@@ -86,9 +101,9 @@ type AppRecord struct {
 
 // OutputFinder is a Backend whose apps have a folder for outputs, $TORCHX_OUTPUT.
 type OutputFinder interface {
-	// Output returns where the outputs of an app are. Errors: ErrNotFound, also if the app
+	// OutputOf returns where the outputs of an app are. Errors: ErrNotFound, also if the app
 	// has no such folder.
-	Output(ctx context.Context, id string) (*Output, error)
+	OutputOf(ctx context.Context, id string) (*Output, error)
 }
 
 // Output is where the outputs of an app are.
@@ -97,8 +112,10 @@ type Output struct {
 	// the backend name it.
 	Place string
 	Here  bool
-	Kept  bool   // Delete keeps it
-	Read  string // how to read a place that is not here: one line
+	Kept  bool // Delete keeps it
+	// Read is a command that reads a place that is not here, or files of other users; "":
+	// none is needed.
+	Read string
 }
 
 // SubmissionReader is a Backend that stores with an app what was submitted, so that other
@@ -115,6 +132,9 @@ type Submission struct {
 	Component string
 	Args      []string
 	Partial   bool // reconstructed from running replicas
+
+	ParentRunID, RerunOf string
+	history.Labels       // as submitted
 }
 
 // TrustedFiler is a Backend that runs programs selected by files that its options name, such as

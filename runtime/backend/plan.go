@@ -47,6 +47,7 @@ type Launch struct {
 	Progress Progress      // receives steps of slow work in Submit
 	Environ  []string      // environment of replicas, "K=V"; nil: this process's
 	Queue    bool          // start only when resources are free; for a Queuer
+	OnEnd    *OnEnd        // nil: nothing to do at the end
 	TTY      *TerminalSize // run on a pseudo-terminal of this size; for a TerminalOpener
 }
 

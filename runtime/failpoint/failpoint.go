@@ -33,6 +33,7 @@ const (
 	ExitRecorded      = "agent/exit-recorded"      // … and is recorded
 	Ended             = "agent/ended"              // all have ended, but status.json says that they run
 	ResultWritten     = "agent/result-written"     // status.json has the result, but the history does not
+	EndNoted          = "agent/end-noted"          // … and what runs at the end is noted, but has not begun
 	HistoryWritten    = "agent/history-written"    // … and so does the history; the lock is held
 	RemovalNoted      = "cli/removal-noted"        // the removal of an app is recorded, but nothing is deleted
 	Removed           = "cli/removed"              // … and the app is deleted, but still in the history

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"time"
 
 	"torchx/runtime/spec"
@@ -39,16 +40,74 @@ type Filter struct {
 	Until   time.Time    // submitted before; zero: all
 	// Component and Name select apps of that component or name, which may be a Pattern. "": all.
 	Component, Name string
-	Parents         []string    // the ParentRunID is one of these; empty: all
-	Tags            []TagFilter // all must match
-	Search          string      // words that the name, component, arguments, tags or note have, or begin with; "": all
+	Parents         []string       // the ParentRunID is one of these; empty: all
+	Tags            []TagFilter    // all must match
+	Metrics         []MetricFilter // all must match
+	Search          string         // words of the ID, name, component, arguments, tags or note, see FindWords; "": all
 	Sort            Sort
-	Limit           int  // at most so many, the first; 0: all
-	Details         bool // also read App, Cfg and Source, of which only Component is set without it
+	SortMetric      *MetricSort // instead of Sort, and selects apps that have the metric
+	Limit           int         // at most so many, the first; 0: all
+	Details         bool        // also read App, Cfg and Source, of which only Component is set without it
 }
 
 // TagFilter selects apps that have a tag.
 type TagFilter struct {
 	Key   string
 	Value *string // nil: any
+}
+
+// Stat is a value of a metric that apps are found by.
+type Stat string
+
+// The values.
+const (
+	StatLast Stat = "last"
+	StatMin  Stat = "min"
+	StatMax  Stat = "max"
+)
+
+// Operator compares a value of a metric with a number.
+type Operator string
+
+// The operators.
+const (
+	Less           Operator = "<"
+	LessOrEqual    Operator = "<="
+	Greater        Operator = ">"
+	GreaterOrEqual Operator = ">="
+	Equal          Operator = "="
+	NotEqual       Operator = "<>"
+)
+
+// MetricFilter selects apps by a value of their main series of a name. NaN never matches.
+type MetricFilter struct {
+	Name  string
+	Stat  Stat
+	Op    Operator
+	Value float64
+}
+
+// MetricSort is an order by a value of the main series of a name; NaN is last.
+type MetricSort struct {
+	Name       string
+	Stat       Stat
+	Descending bool
+}
+
+// Compare orders two values; nil is NaN.
+func (m *MetricSort) Compare(a, b *float64) int {
+	switch {
+	case a == nil || b == nil:
+		return cmp.Compare(boolInt(a == nil), boolInt(b == nil))
+	case m.Descending:
+		return cmp.Compare(*b, *a)
+	}
+	return cmp.Compare(*a, *b)
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

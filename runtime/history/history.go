@@ -66,6 +66,12 @@ type Apps interface {
 	Known(ctx context.Context, backend string, ids []string) (map[string]bool, error)
 	// SetLabels changes an app's labels and returns them. Errors: ErrNotFound.
 	SetLabels(ctx context.Context, backend, id string, c LabelChange) (Labels, error)
+	// SetCheckout records the checkout of an app, and its diff by gzip; nil: none. Errors:
+	// ErrNotFound.
+	SetCheckout(ctx context.Context, backend, id string, c Checkout, diff []byte) error
+	// Diff returns the diff of an app's checkout, by gzip. Errors: ErrNotFound if none is
+	// stored.
+	Diff(ctx context.Context, backend, id string) ([]byte, error)
 	// Delete deletes an app and all of its records, without a tombstone. Errors: ErrNotFound.
 	Delete(ctx context.Context, backend, id string) error
 
@@ -84,6 +90,8 @@ type Recorder interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
 	// PutCheckpoints adds or replaces log checkpoints. Errors: ErrNotFound.
 	PutCheckpoints(ctx context.Context, backend, id string, points []Checkpoint) error
+	// PutMetrics adds or replaces metrics. Errors: ErrNotFound.
+	PutMetrics(ctx context.Context, backend, id string, all []Metric) error
 }
 
 // Removals accesses tombstones. A removal begins before anything is deleted and finishes

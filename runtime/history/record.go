@@ -24,7 +24,9 @@ type App struct {
 	Source
 	Outcome
 	Labels
+	Checkout    *Checkout // nil: not known, or no checkout
 	SubmittedAt time.Time // required
+	SortValue   *float64  // of Filter.SortMetric, only in its List; nil: NaN
 	// Submitter is the submitting process, "pid:starttime:bootid". It tells whether an app
 	// that has not started may still start.
 	Submitter string
@@ -42,6 +44,7 @@ type Source struct {
 
 	ParentRunID string `json:"parent_run_id,omitempty"` // the run that this one belongs to
 	RerunOf     string `json:"rerun_of,omitempty"`      // handle of the run that this one repeats
+	Submission
 }
 
 // Outcome is the last known state and result of an app.
@@ -73,6 +76,7 @@ const (
 	EventApp      EventKind = "app"      // the app's state changed
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
 	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app restarts
+	EventOnEnd    EventKind = "on_end"   // what was to run at the end of the app; not stored in the history
 	EventMissing  EventKind = "missing"  // the backend was found to have lost the ended app
 )
 
@@ -99,6 +103,19 @@ type Checkpoint struct {
 	Time    time.Time
 	Line    int64
 	Offset  int64 // bytes
+}
+
+// Metric is the summary of a series of numbers that a replica has reported.
+type Metric struct {
+	Role                  string
+	Replica               int
+	Name                  string
+	Source                string
+	Count, NonFinite      int64
+	First, Last, Min, Max float64 // Min and Max are of finite values; NaN: none
+	LastStep              *int64  // nil: without steps
+	// Main marks the series of a name that represents the app: one for each name.
+	Main bool
 }
 
 // Lease gives a replica exclusive use of a device of this machine for as long as its app

@@ -2,6 +2,8 @@ package history
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,9 +11,11 @@ import (
 	"torchx/runtime/brief"
 )
 
+// MaxTags is the number of tags that an app may have.
+const MaxTags = 64
+
 // Limits of labels in bytes: what a table, a file name or a label of a cluster can hold.
 const (
-	maxTags     = 64
 	maxTagKey   = 63
 	maxTagValue = 256
 	maxNote     = 4096
@@ -36,10 +40,23 @@ func ParseTags(texts []string) (map[string]string, error) {
 	return tags, CheckTags(tags)
 }
 
+// FormatTags returns tags as they are typed, in the order of their keys.
+func FormatTags(tags map[string]string, separator string) string {
+	var words []string
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		word := key
+		if value := tags[key]; value != "" {
+			word += "=" + value
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, separator)
+}
+
 // CheckTags returns an error if there are too many tags.
 func CheckTags(tags map[string]string) error {
-	if len(tags) > maxTags {
-		return fmt.Errorf("%d tags, want at most %d", len(tags), maxTags)
+	if len(tags) > MaxTags {
+		return fmt.Errorf("%d tags, want at most %d", len(tags), MaxTags)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func stamps(root string) [2]stamp {
 
 // readState reads the files of the project at root. Paths in messages are relative to dir.
 func readState(root, dir string) (*state, error) {
-	s := &state{lock: &Lock{}, stamps: stamps(root)}
+	s := &state{stamps: stamps(root)}
 	path := filepath.Join(root, ProjectFile)
 	data, err := readText(path, displayPath(path, dir), maxProject)
 	switch {
@@ -52,16 +52,23 @@ func readState(root, dir string) (*state, error) {
 			return nil, err
 		}
 	}
-	path = filepath.Join(root, LockFile)
-	data, err = readText(path, displayPath(path, dir), maxLock)
+	s.lock, err = readLock(root, dir)
+	return s, err
+}
+
+// ReadLock reads torchx.lock of the project at root; it is empty if there is none.
+func ReadLock(root string) (*Lock, error) { return readLock(root, "") }
+
+func readLock(root, dir string) (*Lock, error) {
+	path := filepath.Join(root, LockFile)
+	data, err := readText(path, displayPath(path, dir), maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+		return &Lock{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.lock, err = ParseLock(displayPath(path, dir), data)
-	return s, err
+	return ParseLock(displayPath(path, dir), data)
 }
 
 // readText reads a file of a project; the error is fs.ErrNotExist if it is missing.

@@ -3,7 +3,7 @@
 //	Lines, Scanner  two sources: lines of JSON, and patterns over the log
 //	Sink            what sources write to: a Store, or a Memory for one command
 //	Store           the writer of an app's folder; only one process has it open
-//	Summaries, Curve, Points, Issues  read an app's folder, also while it is written
+//	Summaries, Curve, Points, Issues  read an app's Folder, also while it is written
 //
 // The store is the folder "metrics" in the app's folder:
 //
@@ -20,6 +20,8 @@ package metrics
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,21 +57,31 @@ type Summary struct {
 }
 
 // Sources of metrics, by precedence. If several sources of a replica report the same name, the
-// first keeps it; the name of another gets "@" and the source appended.
+// first keeps it; the name of another gets "@" and the source, or the folder of the TensorBoard
+// files, appended.
 const (
 	SourceFile        = "file"        // lines of JSON in $TORCHX_METRICS
 	SourceTensorBoard = "tensorboard" // event files below $TORCHX_OUTPUT
 	SourceLog         = "log"         // patterns over the log
 )
 
-func precedence(source string) int {
-	switch source {
-	case SourceFile:
-		return 0
-	case SourceTensorBoard:
-		return 1
+// OfFolder returns the source of TensorBoard files in a Folder, relative to the folder of
+// outputs: two folders are two runs, whose tags may be the same.
+func OfFolder(dir string) string { return SourceTensorBoard + ":" + dir }
+
+// split returns the source without a Folder, and what is appended to a name that it does not
+// keep.
+func split(source string) (kind, suffix string) {
+	kind, suffix, _ = strings.Cut(source, ":")
+	if suffix == "" || suffix == "." {
+		suffix = kind
 	}
-	return 2
+	return kind, suffix
+}
+
+func precedence(source string) int {
+	kind, _ := split(source)
+	return slices.Index([]string{SourceFile, SourceTensorBoard, SourceLog}, kind)
 }
 
 // Sink takes points in the order of their arrival.
@@ -109,7 +121,6 @@ type Bucket struct {
 const (
 	MaxNames    = 1000  // of a replica and source
 	MaxSeries   = 10000 // of an app
-	MaxName     = 200   // bytes of a name
 	maxBuckets  = 512   // of a series
 	bucketSpace = 256 << 10
 	maxStored   = 1 << 30 // bytes of points.dat; later points count in summaries only

@@ -51,10 +51,10 @@ func readFrame(r io.Reader, buf *[]byte, left int64) ([]byte, error) {
 
 // openPoints opens an app's points for reading; nil if it has none.
 func openPoints(dir string) (*os.File, error) {
-	if err := safefile.CheckFolder(filepath.Join(dir, folder)); err != nil {
+	if err := safefile.CheckFolder(filepath.Join(dir, Folder)); err != nil {
 		return nil, err
 	}
-	f, err := safefile.Open(filepath.Join(dir, folder, pointsFile))
+	f, err := safefile.Open(filepath.Join(dir, Folder, pointsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func load(dir string) (*state, error) {
 
 func describe(dir string, offset int64, err error) error {
 	if errors.Is(err, errDamaged) {
-		return fmt.Errorf("%s is %w after byte %d: later points are missing", filepath.Join(dir, folder, pointsFile), err, offset)
+		return fmt.Errorf("%s is %w after byte %d: later points are missing", filepath.Join(dir, Folder, pointsFile), err, offset)
 	}
 	return err
 }
@@ -203,7 +203,7 @@ func pointsOf(payload []byte, id uint64, f func(*Point) bool) error {
 // loadIndex returns the state that the index has, or an empty one: everything in the index can
 // be found in the points again.
 func loadIndex(dir string) (s *state, size int64) {
-	data, err := safefile.ReadFile(filepath.Join(dir, folder, indexFile), maxStored)
+	data, err := safefile.ReadFile(filepath.Join(dir, Folder, indexFile), maxStored)
 	head := len(indexMagic) + frameHeader
 	if err != nil || len(data) < head || string(data[:len(indexMagic)]) != indexMagic {
 		return newState(), 0
@@ -222,7 +222,7 @@ func loadIndex(dir string) (s *state, size int64) {
 // writeIndex replaces the index.
 func (s *Store) writeIndex() error {
 	data := append([]byte(indexMagic), sealed(s.state.encode())...)
-	f, err := os.CreateTemp(filepath.Join(s.dir, folder), ".index-")
+	f, err := os.CreateTemp(filepath.Join(s.dir, Folder), ".index-")
 	if err != nil {
 		return fmt.Errorf("write metrics: %w", err)
 	}

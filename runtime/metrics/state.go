@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // clockBack is how far the time of a series may go back within a segment: several processes
@@ -190,7 +188,8 @@ func (s *state) named() []namedSeries {
 	for id, n := range s.series {
 		all[id] = namedSeries{Key: n.Key, series: n, id: id}
 		if owners[n.Key] != n.source {
-			all[id].Name += "@" + n.source
+			_, suffix := split(n.source)
+			all[id].Name += "@" + suffix
 		}
 	}
 	slices.SortStableFunc(all, func(a, b namedSeries) int { return a.compare(b.Key) })
@@ -225,10 +224,11 @@ func (s *state) summaries() []Summary {
 }
 
 func (n *series) summary() Summary {
+	kind, _ := split(n.source)
 	return Summary{
 		Key: n.Key, Count: n.count, NonFinite: n.nonFinite, Segments: n.segment + 1,
 		First: n.first, Last: n.last, Min: n.min, Max: n.max, LastStep: n.lastStep, HasStep: n.hasStep,
-		FirstTime: time.Unix(0, n.firstTime).UTC(), LastTime: time.Unix(0, n.lastTime).UTC(), Source: n.source,
+		FirstTime: time.Unix(0, n.firstTime).UTC(), LastTime: time.Unix(0, n.lastTime).UTC(), Source: kind,
 	}
 }
 
@@ -251,19 +251,6 @@ func (s *state) lookup(k Key) (*series, int) {
 		}
 	}
 	return nil, -1
-}
-
-// validName reports whether a name can be kept and printed.
-func validName(name string) bool {
-	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
-		return false
-	}
-	for _, r := range name {
-		if !unicode.IsGraphic(r) {
-			return false
-		}
-	}
-	return true
 }
 
 func none(err error) iter.Seq2[Point, error] {

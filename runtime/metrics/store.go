@@ -9,19 +9,26 @@ import (
 	"path/filepath"
 
 	"torchx/runtime/filelock"
+	"torchx/runtime/pattern"
 	"torchx/runtime/safefile"
 )
 
-// Names in an app's folder.
+// Folder is the folder of the metrics in an app's folder.
+const Folder = "metrics"
+
+// Names in it.
 const (
-	folder     = "metrics"
 	pointsFile = "points.dat"
 	indexFile  = "index.dat"
 	lockFile   = "lock"
 )
 
-// indexEvery is how many bytes of points follow the index at least before it is replaced.
-const indexEvery = 1 << 20
+// The index is replaced when indexEvery bytes of points follow it, and by Close if there are more
+// than indexLeast: fewer are read faster than an index.
+const (
+	indexEvery = 1 << 20
+	indexLeast = 64 << 10
+)
 
 // Store writes the metrics of one app. It is not safe for concurrent use.
 type Store struct {
@@ -43,7 +50,7 @@ type Store struct {
 // Open opens the metrics of an app for writing. What a killed writer left unfinished is cut
 // off. Errors: filelock.ErrHeld if another process has them open.
 func Open(dir string) (*Store, error) {
-	path := filepath.Join(dir, folder)
+	path := filepath.Join(dir, Folder)
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
@@ -94,7 +101,7 @@ func (s *Store) open() (err error) {
 	return s.file.Truncate(s.state.offset)
 }
 
-func (s *Store) path(name string) string { return filepath.Join(s.dir, folder, name) }
+func (s *Store) path(name string) string { return filepath.Join(s.dir, Folder, name) }
 
 func writeAt(f *os.File, b []byte, offset int64) error {
 	_, err := f.WriteAt(b, offset)
@@ -116,7 +123,7 @@ func (s *Store) Summaries() []Summary { return s.state.summaries() }
 // Add implements Sink.
 func (s *Store) Add(k Key, p Point, source string) {
 	n, id := (*series)(nil), 0
-	if validName(k.Name) {
+	if pattern.ValidName(k.Name) {
 		n, id = s.state.find(seriesKey{k, source})
 	}
 	if n == nil {
@@ -211,7 +218,7 @@ func (s *Store) takePayload(positions map[string][]byte) []byte {
 // again.
 func (s *Store) Close() error {
 	var err error
-	if s.state.offset > s.indexed && len(s.unwritten) == 0 && len(s.dirty) == 0 {
+	if s.state.offset > s.indexed+indexLeast && len(s.unwritten) == 0 && len(s.dirty) == 0 {
 		err = s.writeIndex()
 	}
 	return errors.Join(err, s.closeFiles())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"torchx/runtime/filelock"
+	"torchx/runtime/pattern"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -159,7 +160,7 @@ func TestCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := filepath.Join(dir, folder, pointsFile)
+		name := filepath.Join(dir, Folder, pointsFile)
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)
@@ -175,7 +176,7 @@ func TestCutAnywhere(t *testing.T) {
 			_, err = f.Write(make([]byte, r.IntN(30)))
 			err = errors.Join(err, f.Close())
 		case 2:
-			err = os.WriteFile(filepath.Join(dir, folder, indexFile), []byte("x"), 0o600)
+			err = os.WriteFile(filepath.Join(dir, Folder, indexFile), []byte("x"), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +235,7 @@ func TestTooManyNames(t *testing.T) {
 	for i := range MaxNames + 5 {
 		s.Add(key("n"+string(rune('0'+i%10))+time.Duration(i).String()), at(1, 1), SourceFile)
 	}
-	for _, name := range []string{"", "a\x00b", "a\nb", "\xff", string(make([]byte, MaxName+1))} {
+	for _, name := range []string{"", "a\x00b", "a\nb", "\xff", string(make([]byte, pattern.MaxName+1))} {
 		s.Add(key(name), at(1, 1), SourceFile)
 	}
 	mustFlush(t, s, nil)
@@ -254,7 +255,7 @@ func TestDamage(t *testing.T) {
 		s.Add(key("loss"), at(int64(i), 1), SourceFile)
 		mustFlush(t, s, nil)
 	}
-	name := filepath.Join(dir, folder, pointsFile)
+	name := filepath.Join(dir, Folder, pointsFile)
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

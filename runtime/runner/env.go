@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"torchx/runtime/config"
 	"torchx/runtime/history"
@@ -21,20 +22,31 @@ const (
 // trackerEnv returns the variable that holds the config of a tracker.
 func trackerEnv(name string) string { return "TORCHX_TRACKER_" + strings.ToUpper(name) + "_CONFIG" }
 
-// ParseEnv reads the values of --env.
-func ParseEnv(args []string) (spec.Map[string], error) {
-	var env spec.Map[string]
+// ParseEnv reads the values of --env: NAME=VALUE, or NAME for the value that lookup returns.
+// unset are the names without a value, which are left out.
+func ParseEnv(args []string, lookup func(string) (string, bool)) (env spec.Map[string], unset []string, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
+		if !ok && key != "" && isPlainName(key) {
+			if value, ok = lookup(key); !ok {
+				unset = append(unset, key)
+				continue
+			}
+		}
 		if !ok || key == "" {
 			if at := strings.IndexAny(arg, " :"); at > 0 {
 				arg = arg[:at] + "..." // the rest may be a secret
 			}
-			return nil, fmt.Errorf("invalid --env %q: expected NAME=VALUE", arg)
+			return nil, nil, fmt.Errorf("invalid --env %q: expected NAME=VALUE, or NAME for the value that it has here", arg)
 		}
 		env.Set(key, value)
 	}
-	return env, nil
+	return env, unset, nil
+}
+
+// isPlainName reports whether a word can be meant as the name of a variable.
+func isPlainName(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return r == ':' || unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }
 
 // inject adds the variables of --env to every role, then the variables that identify the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ type fake struct {
 	submit    func(*backend.Plan) error // nil: the app starts
 	describe  func(id string) error     // returns an error for an app; may be nil
 	list      error                     // error of List
+	foreign   []spec.Summary            // further apps of List
 	cancelled []string
 	deleted   []string
 }
@@ -128,7 +130,7 @@ func (f *fake) List(context.Context) ([]spec.Summary, error) {
 	if f.list != nil {
 		return nil, f.list
 	}
-	var list []spec.Summary
+	list := slices.Clone(f.foreign)
 	for _, id := range f.order {
 		if s, ok := f.apps[id]; ok {
 			list = append(list, spec.Summary{ID: id, State: s.State, SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt, ExitCode: s.ExitCode})

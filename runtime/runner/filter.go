@@ -27,8 +27,12 @@ type Filter struct {
 	Tags            []history.TagFilter
 	Search          string
 	Sort            history.Sort
-	Limit           int  // maximum number; 0: DefaultLimit
-	All             bool // no limit
+	// Metrics and SortMetric select apps by what they have reported, as in history.Filter.
+	Metrics    []history.MetricFilter
+	SortMetric *history.MetricSort
+	Limit      int  // maximum number; 0: DefaultLimit
+	All        bool // no limit
+	Recorded   bool // only apps of the history, if there is one
 }
 
 // query returns the filter of the history, without a limit. An app's message tells whether it is
@@ -40,7 +44,7 @@ func (f *Filter) query() history.Filter {
 	}
 	return history.Filter{
 		Backend: f.Backend, States: states, Since: f.Since, Until: f.Until, Component: f.Component, Name: f.Name,
-		Parents: f.Parents, Tags: f.Tags, Search: f.Search, Sort: f.Sort,
+		Parents: f.Parents, Tags: f.Tags, Search: f.Search, Sort: f.Sort, Metrics: f.Metrics, SortMetric: f.SortMetric,
 	}
 }
 
@@ -62,6 +66,9 @@ func (f *Filter) matchesState(w *Row) bool {
 // matchesRest reports whether a row that the history does not have matches the conditions that
 // are independent of its state.
 func (f *Filter) matchesRest(w *Row) bool {
+	if len(f.Metrics) > 0 || f.SortMetric != nil {
+		return false // only the history has metrics
+	}
 	for _, t := range f.Tags {
 		if value, ok := w.Tags[t.Key]; !ok || t.Value != nil && value != *t.Value {
 			return false
@@ -89,6 +96,9 @@ func fits(pattern, text string) bool {
 // compare orders rows as f.Sort says. Unknown values come last, equal ones are newest first.
 func (f *Filter) compare(a, b *Row, now time.Time) int {
 	c := 0
+	if f.SortMetric != nil {
+		return cmp.Or(f.SortMetric.Compare(a.SortValue, b.SortValue), latest(a.SubmittedAt, b.SubmittedAt))
+	}
 	switch f.Sort {
 	case history.SortStarted:
 		c = latest(a.StartedAt, b.StartedAt)

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
@@ -38,11 +39,29 @@ func (r *Runner) Labels(ctx context.Context, ref history.AppKey) (history.Labels
 	return row.Labels, nil
 }
 
-// inheritTags adds the tags of the parent run, if the history has it, that p does not set.
+// inheritTags adds the tags of the parent run that p does not set, then the default ones. Too many
+// are left out, in the order of their keys: a run must not fail for them.
 func (r *Runner) inheritTags(ctx context.Context, p *Planned) {
-	parent := p.Source.ParentRunID
-	if parent == "" {
-		return
+	tags := maps.Clone(p.DefaultTags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	maps.Copy(tags, r.parentTags(ctx, p.Source.ParentRunID))
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		if len(tags)+len(p.Tags) <= history.MaxTags {
+			break
+		}
+		delete(tags, key)
+	}
+	if maps.Copy(tags, p.Tags); len(tags) > 0 {
+		p.Tags = tags
+	}
+}
+
+// parentTags returns the tags of a parent run, nil if the history does not have it.
+func (r *Runner) parentTags(ctx context.Context, parent string) map[string]string {
+	if parent == "" || r.History == nil {
+		return nil
 	}
 	ref := history.AppKey{ID: parent}
 	if h, err := spec.ParseHandle(parent); err == nil {
@@ -50,17 +69,12 @@ func (r *Runner) inheritTags(ctx context.Context, p *Planned) {
 	}
 	apps, err := r.History.FindPrefix(ctx, ref.ID)
 	if err != nil {
-		return // tags of a parent are a convenience: the run must not fail for them
+		return nil // the parent may be unknown here, too
 	}
 	for i := range apps {
-		if apps[i].ID != ref.ID || ref.Backend != "" && apps[i].Backend != ref.Backend {
-			continue
+		if apps[i].ID == ref.ID && (ref.Backend == "" || apps[i].Backend == ref.Backend) {
+			return apps[i].Tags
 		}
-		tags := maps.Clone(apps[i].Tags)
-		maps.Copy(tags, p.Tags)
-		if len(tags) > 0 {
-			p.Tags = tags
-		}
-		return
 	}
+	return nil
 }

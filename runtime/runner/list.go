@@ -35,10 +35,11 @@ type Row struct {
 	FinishedAt  *time.Time
 	ExitCode    *int
 	NumRestarts int
-	Msg         string // why it is in this state; "" for no particular reason
-	Foreign     bool   // started by another program or TORCHX_HOME
-	ParentRunID string // the run that this one belongs to
-	RerunOf     string // handle of the run that this one repeats
+	Msg         string   // why it is in this state; "" for no particular reason
+	Foreign     bool     // started by another program or TORCHX_HOME
+	ParentRunID string   // the run that this one belongs to
+	RerunOf     string   // handle of the run that this one repeats
+	SortValue   *float64 // of Filter.SortMetric; nil: NaN
 	history.Labels
 
 	args     []string // the component's, of an app that is missing in the history
@@ -68,8 +69,22 @@ func rowOf(a *history.App) *Row {
 	ref := a.AppKey
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: a.Labels, recorded: true,
+		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: a.Labels, SortValue: a.SortValue, recorded: true,
 	}
+}
+
+// Row returns one app as List does. Errors: those of Status.
+func (r *Runner) Row(ctx context.Context, ref history.AppKey) (Row, error) {
+	s, err := r.Status(ctx, ref)
+	if err != nil {
+		return Row{}, err
+	}
+	w := &Row{Handle: ref.Handle(), AppID: ref.ID, Backend: ref.Backend}
+	if recorded := r.row(ctx, ref); recorded != nil {
+		w = rowOf(recorded)
+	}
+	w.update(s)
+	return *w, nil
 }
 
 // List returns apps in the order of f. It queries backends for apps that may have changed. If
@@ -113,7 +128,7 @@ func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) err
 	}
 	querier := *r
 	var unavailable error
-	if f.Backend != "" {
+	if f.Backend != "" && (!f.Recorded || r.History == nil) {
 		extra, err := r.onlyBackend(ctx, f)
 		if err != nil && !errors.Is(err, backend.ErrUnavailable) {
 			return err
@@ -136,7 +151,7 @@ func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 		return nil, nil
 	}
 	query := f.query()
-	byTime := f.Sort == history.SortSubmitted && len(query.States) == 0
+	byTime := f.Sort == history.SortSubmitted && f.SortMetric == nil && len(query.States) == 0
 	switch {
 	case f.Limit == 0:
 	case byTime:
@@ -196,7 +211,7 @@ func summaryRow(backendName string, a *spec.Summary) *Row {
 	return &Row{
 		Handle: history.AppKey{Backend: backendName, ID: a.ID}.Handle(), AppID: a.ID, Name: a.Name, Backend: backendName,
 		State: a.State, Foreign: a.Foreign, SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
-		Component: a.Component, ParentRunID: a.ParentRunID, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
+		Component: a.Component, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -157,5 +159,91 @@ func TestListOfUnavailableBackend(t *testing.T) {
 	}
 	if len(w.warnings) != 0 {
 		t.Errorf("got warnings %q besides the error, want none", w.warnings)
+	}
+}
+
+// Filters and orders hold for apps that live, that have ended and that only the backend has.
+func TestListFilters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	vision := "vision"
+	at := func(minutes int) *time.Time {
+		t := time.Date(2026, 1, 1, 0, minutes, 0, 0, time.UTC)
+		return &t
+	}
+	add := func(name string, p Provenance, s spec.Status) history.AppKey {
+		ref := history.AppKey{Backend: "local", ID: name}
+		a := history.App{AppKey: ref, Name: name, Source: p.Source, Labels: p.Labels, Outcome: history.Outcome{State: s.State}, SubmittedAt: *s.SubmittedAt}
+		if err := w.History.Insert(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.History.SetStatus(t.Context(), "local", name, &s); err != nil {
+			t.Fatal(err)
+		}
+		if !s.State.Terminal() {
+			w.local.set(name, &s)
+		}
+		return ref
+	}
+	tagged := Provenance{Source: history.Source{Component: "dist.ddp", Args: []string{"--lr", "0.1"}, ParentRunID: "exp"}, Labels: history.Labels{Tags: map[string]string{"team": vision}}}
+	add("ended", tagged, spec.Status{State: spec.Succeeded, SubmittedAt: at(1), StartedAt: at(2), FinishedAt: at(9)})
+	add("failed", Provenance{}, spec.Status{State: spec.Failed, SubmittedAt: at(3), StartedAt: at(3), FinishedAt: at(4)})
+	add("live", tagged, spec.Status{State: spec.Running, SubmittedAt: at(4), StartedAt: at(5)})
+	add("waits", Provenance{}, spec.Status{State: spec.Pending, SubmittedAt: at(5), Msg: spec.QueuedMark + "waits for 1 GPU"})
+	add("pending", Provenance{}, spec.Status{State: spec.Pending, SubmittedAt: at(6), Msg: "pulls an image"})
+	w.local.foreign = []spec.Summary{
+		{ID: "theirs", Name: "theirs", State: spec.Succeeded, Foreign: true, SubmittedAt: at(7), FinishedAt: at(8), ExitCode: new(int), Component: "dist.ddp", Args: []string{"--lr", "0.1"}, ParentRunID: "exp", Tags: map[string]string{"team": vision}, Note: "first"},
+		{ID: "bare", Name: "bare", State: spec.Succeeded, Foreign: true, SubmittedAt: at(8), FinishedAt: at(8), ExitCode: new(int)},
+	}
+	w.Now = func() time.Time { return *at(30) }
+	for _, tt := range []struct {
+		f    Filter
+		want string
+	}{
+		{Filter{Queued: true}, "waits"},
+		{Filter{Queued: true, States: []spec.State{spec.Failed}}, "waits failed"},
+		{Filter{States: []spec.State{spec.Pending}}, "pending waits"},
+		{Filter{Tags: []history.TagFilter{{Key: "team", Value: &vision}}}, "live ended"},
+		{Filter{Component: "dist.*", Search: "lr 0.1"}, "live ended"},
+		{Filter{Parents: []string{"exp"}, States: []spec.State{spec.Running}}, "live"},
+		{Filter{Since: *at(3), Until: *at(5)}, "live failed"},
+		{Filter{Sort: history.SortDuration}, "live ended failed pending waits"},
+		{Filter{Sort: history.SortDuration, Limit: 2}, "live ended"},
+		{Filter{Sort: history.SortStarted}, "live failed ended pending waits"},
+		{Filter{Sort: history.SortFinished}, "ended failed pending waits live"},
+		{Filter{Sort: history.SortState}, "pending waits live ended failed"},
+		{Filter{Backend: "local"}, "bare theirs pending waits live failed ended"},
+		{Filter{Backend: "local", Tags: []history.TagFilter{{Key: "team"}}}, "theirs live ended"},
+		{Filter{Backend: "local", Component: "dist.ddp", Search: "0.1", Limit: 2}, "theirs live"},
+		{Filter{Backend: "local", Parents: []string{"exp"}, Name: "t*"}, "theirs"},
+		{Filter{Backend: "local", Search: "first"}, "theirs"},
+		{Filter{Backend: "local", Until: *at(8), Since: *at(6)}, "theirs pending"},
+	} {
+		rows, err := w.List(t.Context(), tt.f)
+		names := []string{}
+		for i := range rows {
+			names = append(names, rows[i].Name)
+		}
+		if got := strings.Join(names, " "); got != tt.want || err != nil {
+			t.Errorf("%+v: got %q, %v, want %q", tt.f, got, err, tt.want)
+		}
+	}
+}
+
+func TestParentIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app := w.run(t, "local", "a")
+	for text, want := range map[string][]string{
+		"exp-7":           {"exp-7"},
+		"-":               {"-", app.ID, app.Handle()},
+		app.ID:            {app.ID, app.Handle()},
+		"local://x/other": {"local://torchx/other", "local://x/other", "other"},
+	} {
+		got, err := w.ParentIDs(t.Context(), text)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", text, got, err, want)
+		}
 	}
 }

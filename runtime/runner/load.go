@@ -2,11 +2,13 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,12 +24,24 @@ type LoadOptions struct {
 	// Backend is a name or alias; "" means the backend that the app was planned for,
 	// which TORCHX_JOB_ID of its roles names.
 	Backend string
-	Cwd     string   // absolute folder the command runs in
-	Environ []string // environment that replicas inherit; nil: this process's
+	Cwd     string        // absolute folder the command runs in
+	Environ []string      // environment that replicas inherit; nil: this process's
 	Timeout time.Duration // overrides the time limit of the app; 0: the app's own
 	// DefaultImage is torchx.IMAGE, the program's default.
-	DefaultImage string
-	Progress     backend.Progress // reports slow work; may be nil
+	DefaultImage   string
+	Progress       backend.Progress  // reports slow work; may be nil
+	history.Labels                   // override those of `describe --json`
+	DefaultTags    map[string]string // see Provenance
+}
+
+// labels returns the labels of an app whose JSON has some.
+func (o *LoadOptions) labels(in history.Labels) history.Labels {
+	tags := maps.Clone(in.Tags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	maps.Copy(tags, o.Tags)
+	return history.Labels{Tags: tags, Note: cmp.Or(o.Note, in.Note)}
 }
 
 // loaded mirrors planned with parts not decoded yet.
@@ -44,6 +58,11 @@ type loaded struct {
 	Component   string     `json:"component"`
 	Args        []string   `json:"args"`
 	Partial     bool       `json:"partial"`
+	// Provenance is that of the described app, not of the new one.
+	Provenance  json.RawMessage `json:"provenance"`
+	ParentRunID string          `json:"parent_run_id"`
+	RerunOf     string          `json:"rerun_of"` // not of the new app
+	history.Labels
 }
 
 // Load decodes and validates the output of `run --dryrun --json`, edited or not. Errors:
@@ -83,7 +102,9 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 		return nil, err
 	}
 	plan.Environ = o.Environ
-	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Provenance: Provenance{Source: history.Source{Cwd: o.Cwd}}}, nil
+	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Provenance: Provenance{
+		Source: history.Source{Cwd: o.Cwd, ParentRunID: r.envOr(envParentRun, "")}, Labels: o.labels(in.Labels), DefaultTags: o.DefaultTags,
+	}}, nil
 }
 
 // planAgain plans the output of `describe --json` as a new app.
@@ -103,7 +124,8 @@ func (r *Runner) planAgain(ctx context.Context, backendName string, in *loaded, 
 	return r.Plan(ctx, PlanRequest{
 		Backend: backendName, App: in.App, Cfg: []backend.Layer{backend.JSONLayer(in.Cfg, "cfg")},
 		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress,
-		Provenance: Provenance{Source: history.Source{Component: in.Component, Args: in.Args, Cwd: o.Cwd}},
+		Tracking:   Tracking{ParentRunID: in.ParentRunID},
+		Provenance: Provenance{Source: history.Source{Component: in.Component, Args: in.Args, Cwd: o.Cwd}, Labels: o.labels(in.Labels), DefaultTags: o.DefaultTags},
 	})
 }
 

@@ -51,6 +51,8 @@ type Planned struct {
 	Plan    *backend.Plan
 	// Warnings come from option parsing and the backend, one line each.
 	Warnings []string
+	// Recorded is called when the app has its record, before it starts; nil: nothing to do.
+	Recorded func()
 	Provenance
 }
 

@@ -72,7 +72,7 @@ func TestPlanLeavesAppAlone(t *testing.T) {
 	w := newWorld(t)
 	app := echo(1)
 	app.Roles[0].Env.Set("A", "role")
-	env, err := ParseEnv([]string{"A=cli=1", "B=", "TORCHX_JOB_ID=mine"})
+	env, _, err := ParseEnv([]string{"A=cli=1", "B=", "TORCHX_JOB_ID=mine"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,11 @@ func TestPlanLeavesAppAlone(t *testing.T) {
 	if id, _ := got.Get(envSessionID); !uuid.MatchString(id) {
 		t.Errorf("got session ID %q, want a UUID", id)
 	}
-	if _, err := ParseEnv([]string{"A"}); err == nil {
+	lookup := func(name string) (string, bool) { return "here", name == "A" }
+	if env, unset, err := ParseEnv([]string{"A", "B"}, lookup); err != nil || len(env) != 1 || env[0].Value != "here" || len(unset) != 1 {
+		t.Errorf("names alone: got %v, %v, %v", env, unset, err)
+	}
+	if _, _, err := ParseEnv([]string{"A: 1"}, nil); err == nil {
 		t.Error("--env A: got nil, want an error")
 	}
 }

@@ -17,7 +17,8 @@ import (
 type Provenance struct {
 	history.Source
 	history.Labels
-	Origin string `json:"origin,omitempty"` // message of the history's first event, such as "rerun of …"
+	DefaultTags map[string]string `json:"-"`                // of the project: inherited tags override them
+	Origin      string            `json:"origin,omitempty"` // message of the history's first event, such as "rerun of …"
 }
 
 // Reconcile brings the history and this machine into agreement; every command that opens

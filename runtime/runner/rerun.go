@@ -17,6 +17,7 @@ type Recorded struct {
 	Cfg map[string]any // options with a value
 	history.Source
 	history.Labels
+	Checkout *history.Checkout // nil: not known, or no checkout
 }
 
 // Evaluated reports whether the app is unchanged from what its component returned. An app
@@ -30,7 +31,7 @@ func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, e
 	if row == nil || row.App == nil {
 		return nil, r.unrecorded(ctx, ref)
 	}
-	c := &Recorded{Ref: ref, Source: row.Source, Labels: row.Labels}
+	c := &Recorded{Ref: ref, Source: row.Source, Labels: row.Labels, Checkout: row.Checkout}
 	for _, part := range []struct {
 		raw  json.RawMessage
 		into any

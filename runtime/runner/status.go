@@ -151,7 +151,11 @@ type Description struct {
 	Cfg         json.RawMessage // nil if unknown
 	Component   *string         // nil if unknown
 	Args        []string
-	Partial     bool // App holds only what the backend reports
+	Partial     bool         // App holds only what the backend reports
+	Record      *history.App // nil if the history does not have the app
+	ParentRunID string
+	RerunOf     string // handle of the run that this one repeats
+	history.Labels
 }
 
 // Describe returns what was submitted. Errors: backend.ErrNotFound, backend.ErrUnavailable.
@@ -163,7 +167,10 @@ func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description
 		}
 		return r.partial(ctx, ref)
 	}
-	d := &Description{Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args}
+	d := &Description{
+		Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args,
+		ParentRunID: row.ParentRunID, RerunOf: row.RerunOf, Labels: row.Labels, Record: row,
+	}
 	if row.Component != "" {
 		d.Component = &row.Component
 	}
@@ -187,7 +194,10 @@ func (r *Runner) submission(ctx context.Context, ref history.AppKey) (*Descripti
 	if err != nil {
 		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
 	}
-	d := &Description{Handle: ref.Handle(), Args: s.Args, Partial: s.Partial}
+	d := &Description{
+		Handle: ref.Handle(), Args: s.Args, Partial: s.Partial,
+		ParentRunID: s.ParentRunID, RerunOf: s.RerunOf, Labels: s.Labels,
+	}
 	if !s.Partial {
 		d.Name = s.App.Name
 	}

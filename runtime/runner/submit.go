@@ -28,6 +28,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		}
 	}
 	p.Plan.Component, p.Plan.Args = p.Component, p.Args
+	r.inheritTags(ctx, p)
 	if p.Plan.Record, err = json.Marshal(p.Provenance); err != nil {
 		return spec.Handle{}, fmt.Errorf("encode the record of app %s: %w", ref.Handle(), err)
 	}
@@ -37,6 +38,9 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	}
 	p.Plan.Unrecorded = !recorded
 	failpoint.Hit(failpoint.Recorded)
+	if recorded && p.Recorded != nil {
+		p.Recorded()
+	}
 	if err := b.Submit(ctx, p.Plan); err != nil {
 		if recorded {
 			r.recordFailure(context.WithoutCancel(ctx), b, ref, err)
@@ -63,7 +67,6 @@ func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice 
 	if r.History == nil {
 		return false, "", nil
 	}
-	r.inheritTags(ctx, p)
 	row, err := r.newRow(p)
 	if err == nil {
 		err = r.History.Insert(ctx, row)

@@ -42,6 +42,18 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 // OpenInput opens a user's file for reading.
 func OpenInput(path string) (*os.File, error) { return open(path, os.O_RDONLY, 0, os.Stat, "") }
 
+// OpenIn opens a user's file below root for reading. It follows links inside root.
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, notRegular(name, info.Mode(), "")
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	return checked(f, name, "")
+}
+
 // ReadFile reads a file of a home of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
@@ -82,6 +94,11 @@ func open(path string, flag int, perm fs.FileMode, stat func(string) (fs.FileInf
 	if err != nil {
 		return nil, err
 	}
+	return checked(f, path, remedy)
+}
+
+// checked returns an open file if it is a regular one, and closes it otherwise.
+func checked(f *os.File, path, remedy string) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = notRegular(path, info.Mode(), remedy)

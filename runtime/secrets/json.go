@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // JSON returns a JSON text with secrets hidden, with its order and numbers unchanged and without
@@ -16,7 +17,7 @@ func (r *Rules) JSON(data []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	m := masker{rules: r, in: d}
-	if err := m.value(false); err != nil {
+	if err := m.value(false, false); err != nil {
 		return nil, fmt.Errorf("hide secrets: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -31,8 +32,8 @@ type masker struct {
 	out   bytes.Buffer
 }
 
-// value copies the next value; hide means that it is secret.
-func (m *masker) value(hide bool) error {
+// value copies the next value; hide means that it is secret, env that it has variables.
+func (m *masker) value(hide, env bool) error {
 	token, err := m.in.Token()
 	if err != nil {
 		return err
@@ -40,9 +41,9 @@ func (m *masker) value(hide bool) error {
 	switch v := token.(type) {
 	case json.Delim:
 		if v == '{' {
-			return m.object(hide)
+			return m.object(hide, env)
 		}
-		return m.list(hide)
+		return m.list(hide, env)
 	case string:
 		return m.write(m.mask(v, hide))
 	case json.Number:
@@ -60,7 +61,7 @@ func (m *masker) mask(s string, hide bool) string {
 	return m.rules.Text(s)
 }
 
-func (m *masker) object(hide bool) error {
+func (m *masker) object(hide, env bool) error {
 	m.out.WriteByte('{')
 	name := "" // of {"name": ..., "value": ...}
 	for first := true; m.in.More(); first = false {
@@ -77,7 +78,8 @@ func (m *masker) object(hide bool) error {
 		}
 		m.out.WriteByte(':')
 		at := m.out.Len()
-		if err := m.value(hide || m.rules.Name(key) || key == "value" && m.rules.Name(name)); err != nil {
+		secret := m.rules.Name(key) || env && m.rules.variables[key] || key == "value" && (m.rules.Name(name) || m.rules.variables[name])
+		if err := m.value(hide || secret, strings.EqualFold(key, "env")); err != nil {
 			return err
 		}
 		if key == "name" {
@@ -88,7 +90,7 @@ func (m *masker) object(hide bool) error {
 	return m.close('}')
 }
 
-func (m *masker) list(hide bool) error {
+func (m *masker) list(hide, env bool) error {
 	m.out.WriteByte('[')
 	follows := false
 	for first := true; m.in.More(); first = false {
@@ -108,6 +110,9 @@ func (m *masker) list(hide bool) error {
 			continue
 		}
 		shown := m.rules.Arg(arg, follows)
+		if name, _, ok := strings.Cut(arg, "="); ok && env && m.rules.variables[name] {
+			shown = name + "=" + Hidden
+		}
 		if hide && arg != "" {
 			shown = Hidden
 		}
@@ -124,7 +129,7 @@ func (m *masker) element(raw json.RawMessage, hide bool) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	inner := masker{rules: m.rules, in: d}
-	if err := inner.value(hide); err != nil {
+	if err := inner.value(hide, false); err != nil {
 		return err
 	}
 	m.out.Write(inner.out.Bytes())

@@ -16,6 +16,7 @@ package secrets
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,7 +27,10 @@ const Hidden = "******"
 
 // Rules determine what is secret. The zero value has the rules in the package documentation. It
 // is safe for concurrent use.
-type Rules struct{ patterns []pattern }
+type Rules struct {
+	patterns  []pattern
+	variables map[string]bool // names of secret environment variables, exactly
+}
 
 // New returns rules with a user's patterns: names of variables or arguments, ignoring case, with
 // * for any text. The error names the invalid pattern.
@@ -40,6 +44,20 @@ func New(patterns []string) (*Rules, error) {
 		r.patterns = append(r.patterns, p)
 	}
 	return r, nil
+}
+
+// WithVariables returns rules that also hide the values of the environment variables with these
+// names, wherever variables are shown: NAME=VALUE, in objects and lists called env, and as value
+// next to name.
+func (r *Rules) WithVariables(names []string) *Rules {
+	c := &Rules{patterns: r.patterns, variables: maps.Clone(r.variables)}
+	if c.variables == nil {
+		c.variables = map[string]bool{}
+	}
+	for _, name := range names {
+		c.variables[name] = true
+	}
+	return c
 }
 
 // Name reports whether the value of a name is secret.

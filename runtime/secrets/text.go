@@ -62,6 +62,9 @@ func (r *Rules) Text(s string) string {
 func (r *Rules) assignments(s string) string {
 	return hide(s, assigned(s), func(start, end int) int {
 		if name, ok := strings.CutSuffix(s[start:end], "="); ok {
+			if r.variables[name] {
+				return givenLen(s[end:], '=')
+			}
 			return r.lenIfSecret(name, s[end:], '=')
 		}
 		return r.lenIfSecret(strings.TrimRight(s[start:end], "\": \t"), s[end:], ':')

@@ -47,6 +47,16 @@ func JoinPath(paths ...string) string {
 	return strings.Join(parts, ":")
 }
 
+// MetricsFile is the name of the file for metrics in the folder of an attempt's log.
+const MetricsFile = "metrics.jsonl"
+
+// MetricsMount is where containers have the file for metrics.
+const MetricsMount = "/torchx/metrics.jsonl"
+
+// MetricsInLog is the file for metrics of containers to which no file can be mounted: the standard
+// output of their first process, which is their log.
+const MetricsInLog = "/proc/1/fd/1"
+
 // OutputMount is where containers and pods have the folder of outputs.
 const OutputMount = "/torchx/output"
 
@@ -56,5 +66,6 @@ const (
 	SessionIDVariable = "TORCHX_INTERNAL_SESSION_ID"
 	Rank0HostVariable = "TORCHX_RANK0_HOST"       // host of replica 0 of the first role
 	ErrorFileVariable = "TORCHELASTIC_ERROR_FILE" // file to which torchelastic writes a failure as JSON
+	MetricsVariable   = "TORCHX_METRICS"          // file to which a replica appends metrics as lines of JSON
 	OutputVariable    = "TORCHX_OUTPUT"           // folder that all replicas share for files to keep
 )

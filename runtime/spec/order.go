@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,9 @@ import (
 //	    "depends_on": {"db": "ready"},           # or ["db"], which means "started"
 //	    "ready": {"port": "http", "timeout": 30},
 //	    "sidecar": True,
+//	    "max_parallel": 4,
 //	    "timeout": "2h", "retry_on_timeout": True,
+//	    "metrics": {"loss": r"loss=(\S+)"},
 //	}}
 //
 // All other keys of the metadata belong to backends.
@@ -22,9 +25,10 @@ const OrderKey = "torchx"
 
 // Keys of the value of OrderKey.
 const (
-	dependsOnKey = "depends_on"
-	readyKey     = "ready"
-	sidecarKey   = "sidecar"
+	dependsOnKey   = "depends_on"
+	readyKey       = "ready"
+	sidecarKey     = "sidecar"
+	maxParallelKey = "max_parallel"
 )
 
 // Condition is the progress of a role that its dependents wait for. The names are those of
@@ -59,6 +63,8 @@ type Order struct {
 	// Sidecar means that the role serves the others. It is stopped when all of them have
 	// succeeded, which counts as its success.
 	Sidecar bool
+	// MaxParallel is how many replicas run at the same time at most; 0: all of them.
+	MaxParallel int
 	// Timeout bounds each attempt of a replica, from its start; 0: no limit.
 	Timeout time.Duration
 	// RetryOnTimeout means that an attempt that exceeds Timeout is retried like one that
@@ -74,7 +80,7 @@ func (r *Role) Order() (Order, error) {
 		return o, nil
 	}
 	at := fmt.Sprintf("role %s: metadata[%q]", r.Name, OrderKey)
-	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey, timeoutKey, retryOnTimeoutKey)
+	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey, maxParallelKey, timeoutKey, retryOnTimeoutKey, metricsKey)
 	if err != nil {
 		return o, err
 	}
@@ -87,6 +93,13 @@ func (r *Role) Order() (Order, error) {
 		if o.Ready, err = parseProbe(fmt.Sprintf("%s[%q]", at, readyKey), v, r.PortMap); err != nil {
 			return o, err
 		}
+	}
+	if v, ok := values[maxParallelKey]; ok {
+		n, ok := number(v)
+		if !ok || n < 1 || n > MaxReplicas || n != math.Trunc(n) {
+			return o, fmt.Errorf("%s[%q] is %s, want a whole number from 1 to %d", at, maxParallelKey, short(fmt.Sprint(v)), MaxReplicas)
+		}
+		o.MaxParallel = int(n)
 	}
 	if v, ok := values[timeoutKey]; ok {
 		if o.Timeout, err = parseTimeout(fmt.Sprintf("%s[%q]", at, timeoutKey), v); err != nil {

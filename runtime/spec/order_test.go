@@ -79,6 +79,9 @@ func TestOrderErrors(t *testing.T) {
 		{"path of a log", `{"ready": {"log": "x", "path": "/"}}`, "", `"path" needs "port"`},
 		{"path that would end the request line", `{"ready": {"port": 80, "path": "/ HTTP/1.1\r\nX: y"}}`, "", `must be a URL path`},
 		{"no time", `{"ready": {"port": 80, "timeout": "30s"}}`, "", `["timeout"] is 30s, want a number of seconds`},
+		{"no number of replicas", `{"max_parallel": "2"}`, "", `role db: metadata["torchx"]["max_parallel"] is "2", want a whole number from 1`},
+		{"no replica", `{"max_parallel": 0}`, "", `is "0", want a whole number from 1`},
+		{"half a replica", `{"max_parallel": 1.5}`, "", `is "1.5", want a whole number from 1`},
 		{"no time at all", `{"ready": {"port": 80, "period": 0}}`, "", `["period"] is 0, want a number of seconds`},
 	}
 	for _, test := range tests {

@@ -103,6 +103,7 @@ type Summary struct {
 	ExitCode                *int
 	Component               string
 	Args                    []string
-	ParentRunID, Note       string
+	ParentRunID, RerunOf    string
+	Note                    string
 	Tags                    map[string]string
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"torchx/runtime/units"
@@ -68,7 +69,7 @@ func (a *App) Limits() (l Limits, err error) {
 		return l, nil
 	}
 	at := fmt.Sprintf("app %s: metadata[%q]", a.Name, OrderKey)
-	values, err := object(at, own, timeoutKey, secretEnvKey)
+	values, err := object(at, own, timeoutKey, secretEnvKey, metricsKey)
 	if err != nil {
 		return l, err
 	}
@@ -87,13 +88,34 @@ func (a *App) Limits() (l Limits, err error) {
 // SetTimeout sets the app's time limit in its metadata.
 func (a *App) SetTimeout(limit time.Duration) { a.setOwn(timeoutKey, units.FormatDuration(limit)) }
 
-// SetSecretEnv sets the variables whose values are hidden.
-func (a *App) SetSecretEnv(names []string) {
+// AddSecretEnv adds variables whose values are hidden.
+func (a *App) AddSecretEnv(names []string) {
+	known, _ := a.Limits() // on an error Validate reports it
+	names = slices.Concat(known.SecretEnv, names)
+	slices.Sort(names)
+	names = slices.Compact(names)
 	list := make([]any, len(names))
 	for i, name := range names {
 		list[i] = name
 	}
 	a.setOwn(secretEnvKey, list)
+}
+
+// OtherMetadata returns the app's metadata without its Limits.
+func (a *App) OtherMetadata() map[string]any {
+	own, ok := a.Metadata[OrderKey].(map[string]any)
+	if !ok {
+		return a.Metadata
+	}
+	own = maps.Clone(own)
+	delete(own, timeoutKey)
+	delete(own, secretEnvKey)
+	others := maps.Clone(a.Metadata)
+	others[OrderKey] = own
+	if len(own) == 0 {
+		delete(others, OrderKey)
+	}
+	return others
 }
 
 func (a *App) setOwn(key string, v any) {

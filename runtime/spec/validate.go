@@ -39,6 +39,9 @@ func (a *App) Validate() error {
 	if _, err := a.Limits(); err != nil {
 		return err
 	}
+	if err := a.checkMetrics(); err != nil {
+		return err
+	}
 	return a.validateOrder()
 }
 

@@ -58,7 +58,7 @@ func Read(r io.ReaderAt, size, offset int64, each func(Scalar)) (next int64, bro
 	d := decoder{each: each}
 	for next = offset; ; {
 		n, err := d.record(in, size-next)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return next, d.broken, nil
 		}
 		if err != nil {

@@ -418,6 +418,7 @@ func TestProblemsOfFiles(t *testing.T) {
 		"x = specs.Role(\"a\", 1)":                                                         "specs.Role: image: got int, want string",
 		"x = specs.Role(\"a\", \"b\", args = [\"x\",\n    1])":                             "specs.Role: args[1]: got int, want string",
 		"x = specs.Role(\"a\", \"b\", sidecar = \"yes\")":                                  "specs.Role: sidecar: got string, want bool",
+		"x = specs.Role(\"a\", \"b\", max_parallel = 0)":                                   "specs.Role: max_parallel: got 0, want a whole number from 1",
 		"x = specs.Role(\"a\", \"b\", retry_policy = \"Replica\")":                         "unknown policy",
 		"x = specs.Role(\"a\", \"b\", env = None, args = ())":                              "",
 		"True1 = 1\nx = specs.AppDef(True1)":                                               "",

@@ -16,6 +16,7 @@ var orderArgs = []field{
 	{"depends_on", checkDependsOn, starlark.None},
 	{"ready", checkJSONDict, starlark.None},
 	{"sidecar", checkBool, starlark.None},
+	{"max_parallel", checkMaxParallel, starlark.None},
 	{"timeout", checkTimeout, starlark.None},
 	{"retry_on_timeout", checkBool, starlark.None},
 }
@@ -29,6 +30,14 @@ func checkDependsOn(at string, v starlark.Value) (starlark.Value, error) {
 		return checkStrings(at, v)
 	}
 	return nil, wrongType(at, v, `dict such as {"db": "ready"} or list of roles`)
+}
+
+// checkMaxParallel accepts a number of replicas.
+func checkMaxParallel(at string, v starlark.Value) (starlark.Value, error) {
+	if n, ok := v.(starlark.Int); !ok || n.Sign() <= 0 {
+		return nil, fmt.Errorf("%s: got %s, want a whole number from 1", at, v)
+	}
+	return v, nil
 }
 
 // checkTimeout accepts a duration or a number of seconds.

@@ -31,5 +31,6 @@ END;
 CREATE TRIGGER words_delete AFTER DELETE ON apps BEGIN
     DELETE FROM words WHERE rowid = old.seq;
 END;
-INSERT INTO words (rowid, text)
-SELECT seq, concat_ws(' ', id, name, component, args) FROM apps JOIN app_details ON app = seq;
+-- The first search adds the words of older apps, the newest first: up to this one they are missing.
+CREATE TABLE words_missing (seq INTEGER NOT NULL);
+INSERT INTO words_missing SELECT max(seq) FROM apps HAVING max(seq) IS NOT NULL;

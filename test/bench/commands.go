@@ -10,7 +10,10 @@ func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench) []bench 
 	all = append(all, w.libraries(s.runs)...)
 	all = append(all, w.languageServer(s.runs)...)
 	all = append(all, w.history(s)...)
+	all = append(all, w.outputs(s.runs)...)
+	all = append(all, w.metrics(s)...)
 	all = append(all, w.logs(s)...)
+	all = append(all, w.scans(s)...)
 	all = append(all, w.live(s)...)
 	all = append(all, k.pods(s)...)
 	return append(all, e.containers(s)...)
@@ -30,6 +33,8 @@ func (w *environment) daily(runs int) []bench {
 		line("run --dryrun dist.ddp", "", libraries, "run --dryrun dist.ddp -j 2x2 --script x.py", w.command(w.floor())),
 		line("run dist.ddp --help", "< 30 ms", libraries, "run dist.ddp --help", w.command(w.floor())),
 		line("run utils.echo to its end", "< 60 ms", "sh -c 'echo hello world'", "run utils.echo", w.command("echo hello world")),
+		line("run --timeout 1h utils.echo", "< 60 ms", "sh -c 'echo hello world'", "run --timeout 1h utils.echo", w.command("echo hello world")),
+		line("run --on-end true utils.echo", "< 60 ms", "sh -c 'echo hello world'", "run --on-end true utils.echo", w.command("echo hello world")),
 		line("100 replicas of /bin/true", "< 4x", "a shell starting 100",
 			"run utils.binary --entrypoint /bin/true --num_replicas 100", w.command(hundred)),
 	}

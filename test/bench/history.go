@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,9 +20,9 @@ import (
 func (w *environment) history(s sizes) []bench {
 	old := w.in("old")
 	filled := false
-	line := func(name, goal, args string) bench {
+	compared := func(name, goal, args, floorName string, floor side) bench {
 		return bench{
-			name: name, goal: goal, floorName: libraries, runs: s.runs,
+			name: name, goal: goal, floorName: floorName, runs: s.runs,
 			prepare: func() (side, side, error) {
 				if !filled {
 					if err := fill(old.home, s.apps); err != nil {
@@ -29,19 +30,35 @@ func (w *environment) history(s sizes) []bench {
 					}
 					filled = true
 				}
-				return old.torchx(args + " > /dev/null"), w.command(w.floor()), nil
+				return old.torchx(args + " > /dev/null"), floor, nil
 			},
 		}
+	}
+	line := func(name, goal, args string) bench {
+		return compared(name, goal, args, libraries, w.command(w.floor()))
+	}
+	find := func(name, args string) bench {
+		return compared(name, "< 3x", "list "+args, "torchx version", old.torchx("version > /dev/null"))
 	}
 	among := fmt.Sprintf(" of %d apps", s.apps)
 	return []bench{
 		line("list"+among, "< 50 ms", "list"),
 		line("list --state FAILED", "< 50 ms", "list --state FAILED"),
 		line("status"+among, "< 25 ms", "status "+appID(s.apps/2)),
+		find("list --tag", "--tag team=vision"),
+		find("list --search", "--search 'lr 7'"),
+		find("list --name PATTERN", "--name '*7'"),
+		find("list --component --state", "--component dist.ddp --state failed"),
+		find("list --until", "--until "+start(s.apps).Add(time.Hour).Format(time.RFC3339)),
+		find("list --sort duration", "--sort duration"),
+		find("list --search, by duration", "--search lr --sort duration"),
 	}
 }
 
 func appID(i int) string { return fmt.Sprintf("trainer-%06x", i) }
+
+// start returns when the first app was submitted.
+func start(apps int) time.Time { return time.Now().Add(-time.Duration(apps) * time.Minute) }
 
 // fill creates a history with apps of realistic size.
 func fill(home string, apps int) error {
@@ -60,14 +77,16 @@ func fill(home string, apps int) error {
 		return err
 	}
 	states, codes := []spec.State{spec.Succeeded, spec.Succeeded, spec.Failed, spec.Cancelled}, []int{0, 0, 1, 130}
-	start := time.Now().AddDate(-1, 0, 0)
+	began := start(apps)
 	for i := range apps {
-		at := start.Add(time.Duration(i) * time.Minute)
+		at := began.Add(time.Duration(i) * time.Minute)
+		ended := at.Add(time.Duration(i%7919) * time.Second)
 		a := history.App{
 			AppKey: history.AppKey{ID: appID(i), Backend: "local"},
-			Name:   "trainer",
-			App:    def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp"},
-			Outcome:     history.Outcome{State: states[i%len(states)], ExitCode: &codes[i%len(codes)], StartedAt: &at, FinishedAt: &at},
+			Name:   fmt.Sprintf("trainer-%d", i%100),
+			App:    def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp", Args: []string{"--lr", strconv.Itoa(i % 5000)}},
+			Labels:      history.Labels{Tags: map[string]string{"team": []string{"vision", "speech"}[i%2]}},
+			Outcome:     history.Outcome{State: states[i%len(states)], ExitCode: &codes[i%len(codes)], StartedAt: &at, FinishedAt: &ended},
 			SubmittedAt: at,
 		}
 		if err := db.Insert(ctx, a); err != nil {

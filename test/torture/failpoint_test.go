@@ -71,6 +71,23 @@ func TestKillAtEveryFailpoint(t *testing.T) {
 	}
 }
 
+// If an agent is killed when the app has just exceeded its time limit, that is the result,
+// and nothing is left running.
+func TestKillAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.torchx(failpoint.DeadlineRecorded, "run", "-d", "--timeout", "0.2", h.file, "--script", "setsid sleep 600 & sleep 600", "--num_replicas", "2")
+	h.torchx("", "wait", h.onlyApp().AppID)
+	a := h.onlyApp()
+	if !a.is(spec.Failed, spec.ExitDeadline) {
+		t.Errorf("got %v, want FAILED with exit code %d", a, spec.ExitDeadline)
+	}
+	if s := h.torchx("", "status", a.AppID); !strings.Contains(s.stdout, "deadline of 200ms exceeded") {
+		t.Errorf("got status without the deadline:\n%s", s.stdout)
+	}
+	h.checkNoProcesses(a)
+}
+
 // If an agent is killed in the queue, its app does not run, and its entry and resources
 // are free.
 func TestKillInTheQueue(t *testing.T) {

@@ -113,6 +113,8 @@ type Agent struct {
 	App *App
 	// Status records a status of the app, the newest last; it may be slow.
 	Status func(ctx context.Context, s *spec.Status) error
+	// Ended is called with the last status of the app; on may be nil.
+	Ended func(on *backend.OnEnd, s *spec.Status) error
 	// Log writes a line to the agent's log.
 	Log func(format string, args ...any)
 }
@@ -146,12 +148,25 @@ func (g *Agent) Run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return err // the next command starts another agent
 	}
+	if err := g.Ended(i.OnEnd, g.lastStatus()); err != nil {
+		g.Log("%v", err)
+	}
 	i.Done = true
 	if err := i.Write(g.App.Dir); err != nil {
 		return err
 	}
 	life(g.App.Dir).RemoveEntry()
 	return nil
+}
+
+// lastStatus returns the last known status of the app.
+func (g *Agent) lastStatus() *spec.Status {
+	g.App.mu.Lock()
+	defer g.App.mu.Unlock()
+	if g.App.snap == nil || g.App.snap.Status == nil {
+		return &spec.Status{State: spec.Unknown, Msg: "the app is not on its cluster"}
+	}
+	return g.App.snap.Status
 }
 
 // cancelWhenDeleted calls cancel after the archive was deleted.

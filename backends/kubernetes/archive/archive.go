@@ -153,6 +153,10 @@ type Info struct {
 	Agent bool      `json:"agent,omitempty"`
 	Begun time.Time `json:"begun,omitzero"`
 	Done  bool      `json:"done,omitempty"`
+	// OnEnd is what the agent runs when the app has ended; nil: nothing.
+	OnEnd *backend.OnEnd `json:"on_end,omitempty"`
+	// App has the roles with their metrics; nil: none are collected.
+	App *spec.App `json:"app,omitempty"`
 }
 
 const (

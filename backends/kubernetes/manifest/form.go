@@ -125,6 +125,7 @@ func formWarnings(app *spec.App, f Form, o Options) (lines []string) {
 		lines = append(lines, fmt.Sprintf("gang=%s does not support these retry policies and ignores them: %s: %s", f, strings.Join(names, ", "), advice))
 	}
 	lines = append(lines, deadlineWarnings(app, f)...)
+	lines = append(lines, parallelWarnings(app, f)...)
 	if f == FormJob && (len(app.Roles) > 1 || app.Roles[0].NumReplicas > 1) {
 		text := "gang=job does not start all replicas together: some may wait for resources while others run"
 		if len(app.Roles) > 1 && o.failFast {
@@ -134,6 +135,18 @@ func formWarnings(app *spec.App, f Form, o Options) (lines []string) {
 	}
 	if f == FormJobSet && len(app.Roles) > 1 && !o.failFast {
 		lines = append(lines, "with gang=jobset, fail_fast=false keeps the replicas of the same role running, but a failed role stops the others")
+	}
+	return lines
+}
+
+// parallelWarnings names the roles whose replicas a Volcano Job starts together although they
+// limit that.
+func parallelWarnings(app *spec.App, f Form) (lines []string) {
+	for i := range app.Roles {
+		role := &app.Roles[i]
+		if order, err := role.Order(); f == FormVolcano && err == nil && order.MaxParallel > 0 && order.MaxParallel < role.NumReplicas {
+			lines = append(lines, fmt.Sprintf("gang=volcano starts all replicas of role %s together and ignores its max_parallel: use -cfg gang=jobset or gang=job", role.Name))
+		}
 	}
 	return lines
 }

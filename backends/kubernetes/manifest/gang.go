@@ -94,12 +94,12 @@ func (b *builder) jobs(units []unit) (objects []Object) {
 	}})
 }
 
-// jobSpec returns an Indexed Job that runs all replicas of a unit in parallel.
+// jobSpec returns an Indexed Job that runs the replicas of a unit.
 func (b *builder) jobSpec(u unit) batchv1.JobSpec {
 	app := b.in.App
 	role := &app.Roles[u.role]
 	n := int32(u.count)
-	s := batchv1.JobSpec{ActiveDeadlineSeconds: b.deadlines(role).job, Completions: &n, Parallelism: &n, CompletionMode: new(batchv1.IndexedCompletion), Template: *u.Template}
+	s := batchv1.JobSpec{ActiveDeadlineSeconds: b.deadlines(role).job, Completions: &n, Parallelism: parallelism(role, u), CompletionMode: new(batchv1.IndexedCompletion), Template: *u.Template}
 	retries, spare := int32(0), int32(role.NumReplicas-requiredReplicas(role))
 	if retryPolicy(app, role, b.form) == spec.RetryReplica {
 		retries = int32(role.MaxRetries)
@@ -116,4 +116,13 @@ func (b *builder) jobSpec(u unit) batchv1.JobSpec {
 		s.MaxFailedIndexes = &spare
 	}
 	return s
+}
+
+// parallelism returns how many replicas of a unit run at the same time.
+func parallelism(role *spec.Role, u unit) *int32 {
+	n := u.count
+	if order, err := role.Order(); err == nil && order.MaxParallel > 0 {
+		n = min(n, order.MaxParallel)
+	}
+	return new(int32(n))
 }

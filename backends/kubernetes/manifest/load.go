@@ -190,6 +190,7 @@ func (p PodSet) adopt(old, name, id string) {
 	rename(&p.Spec.Subdomain, old, name)
 	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {
+			adoptOutput(&list[i], old, name)
 			for n := range list[i].Env {
 				e := &list[i].Env[n]
 				switch {

@@ -52,6 +52,7 @@ func (p Planner) Options() []backend.Option {
 		{Key: "annotations", Type: backend.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
 		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to submit to; not with gang=volcano"},
 		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the other replicas when one has failed for good"},
+		{Key: "output", Type: backend.TypeStr, Help: "volume for the outputs of apps, pvc:CLAIM[/FOLDER]: each app gets a folder in it, $TORCHX_OUTPUT; without it the variable is not set"},
 		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the result in TORCHX_HOME: a background process follows the app to its end"},
 	}
 }
@@ -78,6 +79,7 @@ type podOptions struct {
 	pullSecrets                   []string
 	pullPolicy                    string
 	hostNetwork                   bool
+	output                        Volume
 }
 
 // ReadOptions reads the values of Planner.Options. Errors: ErrInvalidOption.
@@ -103,6 +105,12 @@ func ReadOptions(cfg backend.Config) (Options, error) {
 	set(&o.failFast, cfg["fail_fast"])
 	set(&o.Validate, cfg["validate_spec"])
 	set(&o.Quiet, cfg["quiet"])
+	if text, _ := cfg["output"].(string); text != "" {
+		var err error
+		if o.output, err = parseVolume(text); err != nil {
+			return o, err
+		}
+	}
 	if v, ok := cfg["gang"].(string); ok {
 		o.gang = Form(v)
 	}

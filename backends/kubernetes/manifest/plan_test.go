@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -415,6 +416,26 @@ func TestSidecarIsRefused(t *testing.T) {
 		_, err := Planner{}.Plan(t.Context(), in)
 		if want := "role store is a sidecar, which the kubernetes backend cannot stop"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", form, err, want)
+		}
+	}
+}
+
+// TestMaxParallel is the parallelism of a Job; a Volcano Job cannot have it, and says so.
+func TestMaxParallel(t *testing.T) {
+	t.Parallel()
+	train := role("train", func(r *spec.Role) {
+		r.NumReplicas, r.Metadata = 10, map[string]any{spec.OrderKey: map[string]any{"max_parallel": 4}}
+	})
+	for _, form := range Forms {
+		p, err := Planner{}.Plan(t.Context(), input(t, "gang="+string(form), train))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(p.Request)
+		isLimited := strings.Contains(string(text), `"completions":10`) && strings.Contains(string(text), `"parallelism":4`)
+		isSaid := strings.Contains(strings.Join(p.Warnings, "\n"), "ignores its max_parallel")
+		if err != nil || isLimited == (form == FormVolcano) || isSaid != (form == FormVolcano) {
+			t.Errorf("%s: limited %v, said %v (%v), want a limit, or a warning for Volcano", form, isLimited, isSaid, err)
 		}
 	}
 }

@@ -43,6 +43,7 @@ func (b *builder) template(u unit) (*Template, error) {
 		Spec:       b.podSpec(&role),
 	}
 	addMounts(&t.Spec, &c, role.Mounts)
+	b.addOutput(&t.Spec, &c)
 	t.Spec.Containers = []corev1.Container{c}
 	t.Spec.ActiveDeadlineSeconds = b.deadlines(given).pod
 	maps.Copy(t.Annotations, b.options.annotations)

@@ -19,6 +19,7 @@ import (
 
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -39,6 +40,14 @@ type Record struct {
 	Cfg       backend.Config `json:"cfg,omitempty"`
 	Component string         `json:"component,omitempty"`
 	Args      []string       `json:"args,omitempty"`
+	Origin
+}
+
+// Origin is what the record shows of a backend.Plan's.
+type Origin struct {
+	ParentRunID string `json:"parent_run_id,omitempty"`
+	RerunOf     string `json:"rerun_of,omitempty"`
+	history.Labels
 }
 
 // AddRecord annotates the main object with the submission. If the app is too large for an
@@ -46,7 +55,13 @@ type Record struct {
 func (r *Request) AddRecord(p *backend.Plan) error {
 	cfg := maps.Clone(p.Cfg)
 	dropTarget(cfg)
-	text, err := Record{p.App, cfg, p.Component, p.Args}.encode()
+	var origin Origin
+	if len(p.Record) > 0 {
+		if err := json.Unmarshal(p.Record, &origin); err != nil {
+			return fmt.Errorf("read the record of app %s: %w", p.ID, err)
+		}
+	}
+	text, err := Record{p.App, cfg, p.Component, p.Args, origin}.encode()
 	if err != nil {
 		return err
 	}

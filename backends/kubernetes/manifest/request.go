@@ -231,6 +231,20 @@ func (r *Request) AddErrorFiles() {
 	}
 }
 
+// AddMetrics makes programs append their metrics to their log, unless they set the file
+// themselves: no file of a pod can be read from outside.
+func (r *Request) AddMetrics() {
+	for _, t := range r.PodSets() {
+		if len(t.Spec.Containers) == 0 || t.Spec.ShareProcessNamespace != nil && *t.Spec.ShareProcessNamespace {
+			continue // process 1 would not be the program
+		}
+		c := &t.Spec.Containers[0]
+		if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == spec.MetricsVariable }) {
+			c.Env = append(c.Env, corev1.EnvVar{Name: spec.MetricsVariable, Value: spec.MetricsInLog})
+		}
+	}
+}
+
 func addErrorFile(c *corev1.Container) {
 	command := strings.Join(slices.Concat(c.Command, c.Args), " ")
 	switch {

@@ -169,15 +169,17 @@ func (b *assessment) completeReplicas() {
 		a := r.last()
 		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() || a == nil && r.countedState() == spec.Failed
 	})
+	// A JobSet does not say why a job failed: with a deadline, its pods are only deleted.
+	b.overran = b.overran || b.seen.JobSet != nil && b.phase == failed && !cancelled && !anyFailed && b.jobDeadline > 0
 	for _, r := range b.replicas {
 		switch a := r.last(); {
 		case a == nil:
-			b.completeMissing(r, cancelled)
+			b.completeMissing(r, cancelled || b.overran)
 		case !a.wasDeleted():
 		default:
 			r.final = a.status
 			r.final.State, r.final.Msg = spec.Failed, "its pod was deleted"
-			if cancelled || anyFailed || b.phase == succeeded {
+			if cancelled || anyFailed || b.overran || b.phase == succeeded {
 				r.final.State, r.final.Msg = spec.Cancelled, ""
 			}
 		}

@@ -37,6 +37,27 @@ func TestEdges(t *testing.T) {
 			p := &s.Pods[0].Status
 			p.ContainerStatuses, p.Reason, p.Message = nil, "Evicted", "The node was low on resource: memory. "
 		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: evicted by its node: The node was low on resource: memory.\nfirst r/0\nr/0.0 FAILED: evicted by its node: The node was low on resource: memory.\n"},
+		{"its pod exceeded the time limit", "job_killed", func(s *Observation) {
+			s.Pods[0].Status.Reason, s.Pods[0].Status.Message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
+			s.Pods[0].Spec.ActiveDeadlineSeconds = seconds(90)
+		}, "FAILED (alone FAILED) 124\nreplica r/0 failed first: deadline of 1m30s exceeded\nfirst r/0\nr/0.0 FAILED 124: deadline of 1m30s exceeded\n"},
+		{"its pod exceeded the time limit of the app", "volcano_exit3", func(s *Observation) {
+			s.Pods[0].Status.Reason = "DeadlineExceeded"
+			s.Pods[0].Spec.ActiveDeadlineSeconds = seconds(7200)
+			s.App = &spec.App{Roles: []spec.Role{spec.NewRole("r", "")}}
+			s.App.SetTimeout(2 * time.Hour)
+		}, "FAILED (alone FAILED) 124\ndeadline of 2h exceeded\nfirst r/0\nr/0.0 FAILED 124: deadline of 2h exceeded\n"},
+		{"a Job exceeded its deadline", "job_exit3", func(s *Observation) {
+			s.Jobs[0].Spec.ActiveDeadlineSeconds = seconds(7200)
+			for i := range s.Jobs[0].Status.Conditions {
+				s.Jobs[0].Status.Conditions[i].Reason = "DeadlineExceeded"
+			}
+			s.Pods = nil
+		}, "FAILED (alone FAILED) 124\ndeadline of 2h exceeded\nr/0.0 CANCELLED\n"},
+		{"a job of a JobSet exceeded its deadline", "jobset_exit3", func(s *Observation) {
+			s.JobSet.Spec.ReplicatedJobs[0].Template.Spec.ActiveDeadlineSeconds = seconds(7200)
+			s.Pods = nil
+		}, "FAILED (alone FAILED) 124\ndeadline of 2h exceeded\nr/0.0 CANCELLED\n"},
 		{"preempted", "job_killed", func(s *Observation) {
 			s.Pods[0].Status.Conditions = append(s.Pods[0].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "PreemptionByScheduler", Message: "default-scheduler: preempting to accommodate a higher priority pod"})
 		}, "FAILED (alone FAILED) 137\nreplica r/0 failed first: preempted: default-scheduler: preempting to accommodate a higher priority pod\nfirst r/0\nr/0.0 FAILED 137 SIGKILL: preempted: default-scheduler: preempting to accommodate a higher priority pod\n"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -43,6 +44,7 @@ func (s *Observation) jobSet() *workload {
 		size[r.Name] = each
 		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
 		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
+		v.limitJobs(&r.Template.Spec)
 		all := succeededJobs[r.Name] == r.Replicas && required == each
 		u.outcome = func(int) spec.State {
 			if all {
@@ -83,6 +85,14 @@ func (v *workload) jobSetEnd(set *kube.JobSet) {
 	}
 }
 
+// limitJobs takes note of the deadline of a job.
+func (l *lifecycle) limitJobs(s *batchv1.JobSpec) {
+	d := time.Duration(ptr.Deref(s.ActiveDeadlineSeconds, 0)) * time.Second
+	if d > 0 && (l.jobDeadline == 0 || d < l.jobDeadline) {
+		l.jobDeadline = d
+	}
+}
+
 // pods returns the number of pods that a Job runs to the end, and how many must succeed.
 func pods(s *batchv1.JobSpec) (count, required int) {
 	count = int(ptr.Deref(s.Completions, ptr.Deref(s.Parallelism, 1)))
@@ -110,6 +120,7 @@ func (s *Observation) jobs() *workload {
 		count, required := pods(&job.Spec)
 		u := h.add(job.Name, &job.Spec.Template, count, required)
 		u.retries = int(ptr.Deref(job.Spec.BackoffLimitPerIndex, 0))
+		v.limitJobs(&job.Spec)
 		done, broken := indexes(job.Status.CompletedIndexes), indexes(ptr.Deref(job.Status.FailedIndexes, ""))
 		u.outcome = func(index int) spec.State {
 			switch {
@@ -133,6 +144,7 @@ func (s *Observation) jobs() *workload {
 			v.endedAt = later(v.endedAt, timeOf(c.LastTransitionTime))
 			if c.Type == batchv1.JobFailed {
 				anyFailed, v.reason = true, firstText(v.reason, c.Message, c.Reason)
+				v.overran = v.overran || c.Reason == batchv1.JobReasonDeadlineExceeded
 			}
 		case ptr.Deref(job.Spec.Suspend, false):
 			suspended++

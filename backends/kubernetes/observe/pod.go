@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -40,6 +41,9 @@ func podStatus(pod *corev1.Pod) spec.ReplicaStatus {
 	}
 	if note := disruption(pod); note != "" {
 		s.Msg = note
+	}
+	if overran(pod) {
+		s.ExitCode, s.Signal = new(spec.ExitDeadline), ""
 	}
 	if s.State == spec.Failed && s.ExitCode == nil && s.Msg == "" {
 		s.Msg = firstText(pod.Status.Message, pod.Status.Reason)
@@ -202,8 +206,8 @@ func disruption(pod *corev1.Pod) string {
 		return withMessage("preempted")
 	case "Terminated", "Shutdown", "NodeShutdown":
 		return withMessage("its node was shut down")
-	case "DeadlineExceeded":
-		return withMessage("it ran longer than its deadline")
+	case batchv1.JobReasonDeadlineExceeded:
+		return spec.DeadlineText(deadline(pod))
 	}
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
@@ -223,6 +227,16 @@ func disruption(pod *corev1.Pod) string {
 		return firstText(c.Message, c.Reason)
 	}
 	return ""
+}
+
+// overran reports whether the kubelet ended a pod at its deadline.
+func overran(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == batchv1.JobReasonDeadlineExceeded // the kubelet uses the same reason
+}
+
+// deadline returns how long a pod may run, 0 for no limit.
+func deadline(pod *corev1.Pod) time.Duration {
+	return time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
 }
 
 // wasStopped reports whether a pod ended because of its deletion. The times are whole seconds

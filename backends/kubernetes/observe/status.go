@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"torchx/runtime/spec"
 )
 
@@ -88,9 +90,14 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	switch {
 	case cancelled:
 		s.State, s.Msg, code = spec.Cancelled, "cancelled", spec.ExitCancelled
+	case b.overran && first == nil:
+		s.State, s.Msg, code = spec.Failed, spec.DeadlineText(b.jobDeadline), spec.ExitDeadline
 	case tooMany || b.phase != succeeded && !b.enoughSucceeded():
 		s.State, code = spec.Failed, codeUnknown
 		s.Msg = b.failure(first)
+		if first != nil && first.last() != nil && b.appOverran(first.last().pod) {
+			s.Msg = spec.DeadlineText(deadline(first.last().pod))
+		}
 		if first != nil {
 			s.FirstFailure = &first.final
 			if c := first.final.ExitCode; c != nil && *c != 0 {
@@ -101,6 +108,15 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 		s.State = spec.Succeeded
 	}
 	s.ExitCode = &code
+}
+
+// appOverran reports whether a pod ended at the time limit of the app, not of its role.
+func (b *assessment) appOverran(pod *corev1.Pod) bool {
+	if b.seen.App == nil || !overran(pod) {
+		return false
+	}
+	limits, err := b.seen.App.Limits()
+	return err == nil && limits.Timeout > deadline(pod)-time.Second && limits.Timeout <= deadline(pod)
 }
 
 // tooManyFailed reports whether more replicas of a role failed than it can lose.

@@ -53,6 +53,10 @@ type lifecycle struct {
 	retries     bool   // a failure now restarts the whole app
 	reason      string // the controller's message on a failure
 	failing     string // the same, while pods are still being stopped
+	// jobDeadline is the time limit of jobs that the controller enforces by deleting their
+	// pods; 0 if there is none. overran means that one exceeded it.
+	jobDeadline time.Duration
+	overran     bool
 	// incomplete describes a missing part of the app, "" if there is none.
 	incomplete string
 }

@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -31,26 +30,6 @@ func forApp(f *program.Factory, run func(ctx context.Context, r *runner.Runner, 
 		}
 		return run(c.Context, r, ref)
 	}
-}
-
-// eachApp calls run for each handle, continues after an error and fails at the end.
-func eachApp(ctx context.Context, f *program.Factory, handles []string, run func(ctx context.Context, handle string) error) error {
-	var failed error
-	for _, h := range handles {
-		err := run(ctx, h)
-		if err == nil {
-			continue
-		}
-		if program.Interrupted(ctx, err) || len(handles) == 1 {
-			return err
-		}
-		f.Explain(err)
-		failed = errors.Join(failed, err)
-	}
-	if failed != nil {
-		return program.QuietError(program.ExitCode(ctx, failed))
-	}
-	return nil
 }
 
 // canonicalBackend returns the canonical name of the backend in a flag, "" for none.

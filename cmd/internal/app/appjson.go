@@ -34,29 +34,15 @@ func newAppObject(a *runner.Row) appObject {
 // listObject is an app in the JSON of `list`.
 type listObject struct {
 	appObject
-	DurationSeconds *float64          `json:"duration_seconds"`
-	Tags            map[string]string `json:"tags"`
-	Note            ui.NullString     `json:"note"`
-	ParentRunID     ui.NullString     `json:"parent_run_id"`
-	RerunOf         ui.NullString     `json:"rerun_of"`
+	DurationS *float64 `json:"duration_s"`
+	originObject
 }
 
 func newListObject(a *runner.Row) listObject {
-	o := listObject{
-		appObject: newAppObject(a), Tags: tagsOrEmpty(a.Tags), Note: ui.NullString(a.Note),
-		ParentRunID: ui.NullString(a.ParentRunID), RerunOf: ui.NullString(a.RerunOf),
-	}
+	o := listObject{appObject: newAppObject(a), originObject: newOriginObject(a.Labels, a.ParentRunID, a.RerunOf)}
 	if took := a.Duration(failpoint.Now()); took != nil {
 		seconds := took.Seconds()
-		o.DurationSeconds = &seconds
+		o.DurationS = &seconds
 	}
 	return o
-}
-
-// tagsOrEmpty returns tags as JSON output has them: an object, also without tags.
-func tagsOrEmpty(tags map[string]string) map[string]string {
-	if tags == nil {
-		return map[string]string{}
-	}
-	return tags
 }

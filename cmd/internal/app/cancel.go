@@ -2,62 +2,96 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
+	"torchx/runtime/spec"
 )
 
 // cancelOptions are the flags of `cancel`.
-type cancelOptions struct{ wait, force bool }
+type cancelOptions struct{ wait, force, quiet bool }
 
 // NewCancel returns the command `cancel`.
 func NewCancel(f *program.Factory) *cli.Command {
-	o := cancelOptions{}
+	o, s := cancelOptions{}, &selection{}
 	return &cli.Command{
 		Name:    "cancel",
 		Aliases: []string{"stop"},
-		Usage:   "end a running app",
-		UsageText: "HANDLE [--wait] [-f]\n" +
+		Usage:   "end running apps",
+		UsageText: "HANDLE... [--wait] [-f]\n" +
 			"torchx run -d utils.sh sleep 60\n" +
-			"torchx cancel --wait -",
-		Description: "Ask an app to end: its replicas get SIGTERM and, after the grace period, SIGKILL. An app that has ended is left as it " +
+			"torchx cancel --wait -\n" +
+			"torchx cancel --tag sweep=7 --yes\n" +
+			"torchx cancel --all --dry-run",
+		Description: "Ask apps to end: their replicas get SIGTERM and, after the grace period, SIGKILL. An app that has ended is left as it " +
 			"is. " +
-			program.HandleHelp,
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "wait", Usage: "wait until the app has ended", Destination: &o.wait},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "send SIGKILL immediately", Destination: &o.force},
+			program.HandleHelp + " " + selectHelp + "On a terminal cancel then asks first; elsewhere --yes is needed.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the apps have ended", Destination: &o.wait},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "send SIGKILL immediately, and do not ask", Destination: &o.force},
+			quietFlag(&o.quiet),
+		}, s.flags("all apps that have not ended"), s.changeFlags()),
+		Action: func(c *cli.Context) error {
+			f := quietly(f, o.quiet)
+			s.yes = s.yes || o.force
+			sel, err := s.apps(c, f, canceling, c.Args().Slice())
+			if err != nil || len(sel.targets) == 0 {
+				return err
+			}
+			return cancelAll(c.Context, f, sel.runner, sel.targets, o)
 		},
-		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return cancel(ctx, f, r, ref, o) }),
 	}
 }
 
-func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o cancelOptions) error {
-	before, err := r.Status(ctx, ref)
-	if err != nil {
-		return err
+// canceling selects apps that have not ended.
+var canceling = purpose{
+	command: "cancel", verb: "cancel", past: "canceled", asks: true,
+	canTake: isLive, refusal: "only apps that have not ended can be canceled",
+}
+
+// cancelAll requests the end of apps, all before it waits for the first.
+func cancelAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []target, o cancelOptions) error {
+	var ending []target
+	request := func(ctx context.Context, ref runner.Ref) (*spec.Status, error) {
+		before, err := r.Status(ctx, ref)
+		if err != nil || before.State.Terminal() {
+			return before, err
+		}
+		return before, r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force})
 	}
-	if before.State.Terminal() {
-		f.Say("%s has already ended: %s", ref.Handle(), ui.StateLine(before, time.Now()))
+	failed := eachApp(ctx, f, targets, parallel, request, func(ref runner.Ref, before *spec.Status) error {
+		switch {
+		case before.State.Terminal():
+			f.Say("%s has already ended: %s", ref.Handle(), ui.StateLine(before, time.Now()))
+		case o.wait:
+			ending = append(ending, target{ref: ref})
+		default:
+			f.Say("canceling %s", ref.Handle())
+		}
 		return nil
+	})
+	if len(ending) == 0 || ctx.Err() != nil {
+		return failed
 	}
-	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force}); err != nil {
-		return err
-	}
-	if !o.wait {
-		f.Say("canceling %s", ref.Handle())
+	defer sayIfWaiting(f, ending)()
+	err := eachApp(ctx, f, ending, follow.MaxWaits, r.Wait, func(ref runner.Ref, s *spec.Status) error {
+		f.Say("%s: %s", ref.Handle(), ui.StateLine(s, time.Now()))
 		return nil
-	}
-	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", ref.Handle(), ref.Handle())
-	s, err := r.Wait(ctx, ref)
-	stop()
-	if err != nil {
+	})
+	switch {
+	case err == nil:
+		return failed
+	case failed == nil || ctx.Err() != nil:
 		return err
+	case len(ending) == 1: // eachApp leaves the error of an only app to its caller
+		f.Explain(err)
 	}
-	f.Say("%s: %s", ref.Handle(), ui.StateLine(s, time.Now()))
-	return nil
+	return failed
 }

@@ -2,16 +2,21 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+	"torchx/runtime/outputs"
 	"torchx/runtime/runner"
+	"torchx/runtime/spec"
 )
 
 // NewDelete returns the command `delete`.
 func NewDelete(f *program.Factory) *cli.Command {
-	o := runner.DeleteOptions{}
+	o, s, quiet := runner.DeleteOptions{}, &selection{}, false
 	return &cli.Command{
 		Name:    "delete",
 		Aliases: []string{"rm"},
@@ -19,36 +24,87 @@ func NewDelete(f *program.Factory) *cli.Command {
 		UsageText: "HANDLE... [--keep-logs] [-f]\n" +
 			"torchx delete echo\n" +
 			"torchx run -d utils.sh sleep 60\n" +
-			"torchx delete -f -",
+			"torchx delete -f -\n" +
+			"torchx delete --state failed --until 7d --yes",
 		Description: "Remove apps that have ended: their records, files and logs. An app that has not ended is an error, unless --force " +
-			"cancels it first. Logs in your own log_dir are kept. " +
-			program.HandleHelp,
-		Flags: []cli.Flag{
+			"cancels it first. Logs in your own log_dir and outputs in your own output_dir are kept. " +
+			program.HandleHelp + " " + selectHelp + "On a terminal delete then asks first; elsewhere --yes is needed. " +
+			"`torchx prune` removes apps by their age, number or size.",
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files", Destination: &o.KeepLogs},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "cancel apps that have not ended, then remove them", Destination: &o.Force},
-		},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "cancel apps that have not ended, then remove them, and do not ask", Destination: &o.Force},
+			quietFlag(&quiet),
+		}, s.flags("all apps that have ended, with --force all apps"), s.changeFlags()),
 		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return program.Missing(c, "HANDLE")
+			f := quietly(f, quiet)
+			s.yes = s.yes || o.Force
+			p := deleting
+			if o.Force {
+				p.canTake = anyState
 			}
-			return eachApp(c.Context, f, c.Args().Slice(), func(ctx context.Context, handle string) error {
-				return deleteApp(ctx, f, handle, o)
-			})
+			sel, err := s.apps(c, f, p, c.Args().Slice())
+			if err != nil || len(sel.targets) == 0 {
+				return err
+			}
+			return deleteAll(c.Context, f, sel.runner, sel.targets, o)
 		},
 	}
 }
 
-func deleteApp(ctx context.Context, f *program.Factory, handle string, o runner.DeleteOptions) error {
-	r, ref, err := f.Resolve(ctx, handle)
-	if err != nil {
-		return err
+// deleting selects apps that have ended.
+var deleting = purpose{
+	command: "delete", verb: "delete", past: "deleted", asks: true,
+	canTake: spec.State.Terminal, refusal: "only apps that have ended can be deleted (--force cancels others first)",
+}
+
+func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []target, o runner.DeleteOptions) error {
+	if o.Force || len(targets) == 1 {
+		defer sayIfWaiting(f, targets)()
 	}
-	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", ref.Handle(), ref.Handle())
-	err = r.Delete(ctx, ref, o)
+	if o.Force && len(targets) > parallel {
+		cancelLive(ctx, r, targets, backend.CancelOptions{Discard: !o.KeepLogs})
+	}
+	act := func(ctx context.Context, ref runner.Ref) (kept string, err error) {
+		return keptOutput(ctx, r, ref), r.Delete(ctx, ref, o)
+	}
+	return eachApp(ctx, f, targets, parallel, act, func(ref runner.Ref, kept string) error {
+		f.Say("deleted %s%s", ref.Handle(), kept)
+		return nil
+	})
+}
+
+// cancelLive requests the end of the apps that have not ended: more than are deleted at the same
+// time must not wait for each other's grace periods. What fails, fails again in the deletion.
+func cancelLive(ctx context.Context, r *runner.Runner, targets []target, o backend.CancelOptions) {
+	requests, stop := start(ctx, targets, parallel, func(ctx context.Context, ref runner.Ref) (struct{}, error) {
+		if s, err := r.Status(ctx, ref); err != nil || s.State.Terminal() {
+			return struct{}{}, err
+		}
+		return struct{}{}, r.Cancel(ctx, ref, o)
+	})
+	for _, request := range requests {
+		<-request
+	}
 	stop()
-	if err != nil {
-		return err
+}
+
+// sayIfWaiting prints what the command waits for if it takes long, until stop is called.
+func sayIfWaiting(f *program.Factory, targets []target) (stop func()) {
+	if len(targets) == 1 {
+		handle := targets[0].ref.Handle()
+		return f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", handle, handle)
 	}
-	f.Say("deleted %s", ref.Handle())
-	return nil
+	return f.SayIfSlow("waiting for %s to end (torchx cancel --force kills them)", ui.Counted(len(targets), "app"))
+}
+
+// keptOutput says where on this machine the outputs stay of an app that will be deleted.
+func keptOutput(ctx context.Context, r *runner.Runner, ref runner.Ref) string {
+	if b, err := r.Backends.Get(ref.Backend); err != nil || !backend.RunsHere(b) {
+		return ""
+	}
+	out, err := r.Output(ctx, ref)
+	if err != nil || !out.Kept || !outputs.HasFiles(out.Place) {
+		return ""
+	}
+	return "; its outputs stay in " + out.Place
 }

@@ -2,18 +2,20 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 )
 
 // describeOptions are the flags of `describe`.
-type describeOptions struct{ full, json bool }
+type describeOptions struct{ full, json, diff bool }
 
 // NewDescribe returns the command `describe`.
 func NewDescribe(f *program.Factory) *cli.Command {
@@ -21,12 +23,14 @@ func NewDescribe(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "describe",
 		Usage:     "show what was submitted",
-		UsageText: "HANDLE [--full] [--json]\ntorchx describe -\ntorchx describe --full echo",
+		UsageText: "HANDLE [--full] [--diff] [--json]\ntorchx describe -\ntorchx describe --full echo",
 		Description: "Show the component with its arguments, the options that differ from the default, and the roles of an app. Long arguments " +
-			"are shortened; --full shows everything that was submitted. " + program.SecretsHelp +
+			"are shortened; --full shows everything that was submitted. An app that was submitted from a git checkout shows the commit " +
+			"and the changed files; --diff prints their diff, as `git apply` reads it and without hiding secrets. " + program.SecretsHelp +
 			" With --show-secrets the app of --json can be run again. " + program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "full", Usage: "show all arguments, variables and options", Destination: &o.full},
+			&cli.BoolFlag{Name: "diff", Usage: "print the uncommitted changes that the app was submitted with", Destination: &o.diff},
 			program.JSONFlag(&o.json),
 		},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return describe(ctx, f, r, ref, o) }),
@@ -34,10 +38,18 @@ func NewDescribe(f *program.Factory) *cli.Command {
 }
 
 func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o describeOptions) error {
+	if o.diff && (o.full || o.json) {
+		return program.Usagef("describe", "--diff cannot be used with --full or --json")
+	}
+	provenance.Await(ctx, f, ref)
 	d, err := r.Describe(ctx, ref)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	hideSecretEnv(f, d)
+	switch {
+	case o.diff:
+		return printDiff(ctx, f, r, ref, d)
 	case o.json:
 		return f.PrintMaskedJSON(newDescriptionObject(ref, d))
 	case o.full:
@@ -68,17 +80,28 @@ func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, 
 	if p.options, err = changedOptions(f, r, ref.Backend, d.Cfg); err != nil {
 		return nil, err
 	}
-	if r.History != nil {
-		if record, err := r.History.Get(ctx, ref.Backend, ref.ID); err == nil {
-			p.folder = record.Cwd
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	if p.status, err = r.Status(ctx, ref); err != nil {
 		f.Warn("the state of %s is not known: %v", ref.Handle(), err)
 	}
 	return p, nil
+}
+
+// printDiff prints the stored diff, unchanged if it goes to a file or a program.
+func printDiff(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *runner.Description) error {
+	if d.Record == nil {
+		return fmt.Errorf("the git checkout of %s is not known: this history does not have the app", ref.Handle())
+	}
+	diff, err := provenance.Diff(ctx, r, d.Record)
+	if err != nil {
+		return err
+	}
+	text := string(diff)
+	if ui.IsTerminal(f.Out) {
+		text = f.PaintDiff(ui.Clean(text, true))
+	}
+	return f.Print(text)
 }
 
 // printDescription prints everything that was submitted, as YAML.
@@ -90,10 +113,19 @@ func printDescription(f *program.Factory, d *runner.Description) error {
 		Args      []string `json:"args"`
 		Partial   bool     `json:"partial,omitempty"`
 	}{d.Handle, d.Component, d.Args, d.Partial}
-	for _, part := range []struct {
+	parts := []struct {
 		title string
 		value any
-	}{{"", head}, {"APPLICATION", d.App}, {"OPTIONS", d.Cfg}} {
+	}{{"", head}, {"APPLICATION", d.App}, {"OPTIONS", d.Cfg}}
+	if d.Record != nil {
+		if o := provenance.Of(&d.Record.Source, d.Record.Checkout); o != nil {
+			parts = append(parts, struct {
+				title string
+				value any
+			}{"PROVENANCE", o})
+		}
+	}
+	for _, part := range parts {
 		text, err := f.MaskedYAML(part.value)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -21,7 +22,6 @@ type describePage struct {
 	app         *spec.App    // secrets hidden
 	options     string       // those that differ from the default
 	status      *spec.Status // nil if not known
-	folder      string       // that the app was submitted from; "" if not known
 }
 
 // text returns the page: the app, and its roles.
@@ -32,18 +32,45 @@ func (p *describePage) text() string {
 	if s := p.status; s != nil {
 		fields.AddColored("State", p.clean(ui.StateLine(s, p.now)), stateColor(s.State))
 	}
+	p.addOrigin(&fields, p.description)
 	fields.Add("Submitted", p.ago(p.submittedAt()))
-	fields.Add("Folder", p.clean(p.folder))
+	p.addProvenance(&fields)
 	fields.Add("Options", p.options)
-	fields.Add("Metadata", p.clean(jsonText(p.app.Metadata)))
+	fields.Add("Timeout", timeoutText(p.app))
+	fields.Add("Metadata", p.clean(jsonText(p.app.OtherMetadata())))
 	if p.description.Partial {
-		fields.Add("Note", "this history does not have the app: its roles are as the backend reports them")
+		fields.Add("Partial", "this history does not have the app: its roles are as the backend reports them")
 	}
 	text := fields.Text(p.width, p.style)
 	if len(p.app.Roles) > 0 {
 		text += "\n" + p.roleTable()
 	}
 	return text + "\nAll of it: torchx describe --full " + p.clean(p.description.Handle) + "\n"
+}
+
+// addProvenance adds where the app comes from.
+func (p *describePage) addProvenance(fields *ui.Fields) {
+	r := p.description.Record
+	if r == nil {
+		return
+	}
+	fields.Add("Folder", p.clean(r.Cwd))
+	by := strings.Trim(r.User+"@"+r.Host, "@")
+	if r.Version != "" {
+		by = strings.TrimPrefix(by+", torchx "+r.Version, ", ")
+	}
+	fields.Add("By", p.clean(by))
+	fields.Add("Libraries", p.clean(provenance.LibrariesText(r.Libraries)))
+	c := r.Checkout
+	if c == nil {
+		return
+	}
+	fields.Add("Commit", p.clean(provenance.CommitText(c)))
+	fields.Add("Remote", p.clean(c.Remote))
+	fields.Add("Changes", p.clean(provenance.ChangesText(c)))
+	if c.DiffSum != "" {
+		fields.Add("Diff", p.clean(ui.BytesText(c.DiffBytes)+": torchx describe --diff "+p.description.Handle))
+	}
 }
 
 // submittedAt returns when the app was submitted, nil if not known.
@@ -89,6 +116,10 @@ func (p *describePage) roleDetails(r *spec.Role) string {
 		if order.Sidecar {
 			add("sidecar", "stopped when all other roles have succeeded")
 		}
+		if order.MaxParallel > 0 {
+			add("max_parallel", strconv.Itoa(order.MaxParallel))
+		}
+		add("timeout", attemptTimeoutText(order))
 	} else {
 		add("metadata", jsonText(r.Metadata))
 	}

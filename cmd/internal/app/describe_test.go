@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/secrets"
 	"torchx/runtime/spec"
@@ -28,8 +29,8 @@ func TestDescribe(t *testing.T) {
 	store.Metadata = map[string]any{"torchx": map[string]any{"sidecar": true}}
 	p := describePage{
 		screen:      screen{now: noon, width: 80, masked: rules.Text},
-		description: &runner.Description{Handle: "local://torchx/train-f3k1", SubmittedAt: before(60)}, command: "train.star:main",
-		app: &spec.App{Name: "train", Roles: []spec.Role{trainer, store}}, options: "grace_period=3", folder: "/home/me/project",
+		description: &runner.Description{Handle: "local://torchx/train-f3k1", SubmittedAt: before(60), Record: provenRecord()}, command: "train.star:main",
+		app: &spec.App{Name: "train", Roles: []spec.Role{trainer, store}}, options: "grace_period=3",
 		status: &spec.Status{State: spec.Running, StartedAt: before(5)},
 	}
 	want := `      App: local://torchx/train-f3k1
@@ -37,6 +38,12 @@ Component: train.star:main
     State: RUNNING for 5s
 Submitted: 2026-03-01 11:59:00 UTC (1m ago)
    Folder: /home/me/project
+       By: me@box, torchx 1.2
+Libraries: shared v1 (0123456789ab), local
+   Commit: 1b7f3f6e5c2d on main
+   Remote: git@h:o/r.git
+  Changes: 6 files changed, 1 untracked: a, b, c, d, e, ...
+     Diff: 2.0 KiB: torchx describe --diff local://torchx/train-f3k1
   Options: grace_period=3
 
 ROLE     REPLICAS   ENTRYPOINT    RESOURCES                RETRIES  ENV
@@ -55,17 +62,32 @@ All of it: torchx describe --full local://torchx/train-f3k1
 	if got := p.text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	p.status, p.folder, p.options, p.description.SubmittedAt, p.command = nil, "", "", nil, ""
+	p.status, p.description.Record, p.options, p.description.SubmittedAt, p.command = nil, nil, "", nil, ""
 	p.description.Partial = true
 	p.app = &spec.App{}
 	want = `      App: local://torchx/train-f3k1
-     Note: this history does not have the app: its roles are as the backend
+  Partial: this history does not have the app: its roles are as the backend
            reports them
 
 All of it: torchx describe --full local://torchx/train-f3k1
 `
 	if got := p.text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// provenRecord returns the record of an app that was submitted from a checkout with changes.
+func provenRecord() *history.App {
+	dirty := true
+	return &history.App{
+		Source: history.Source{Cwd: "/home/me/project", Submission: history.Submission{
+			Host: "box", User: "me", Version: "1.2",
+			Libraries: []history.Library{{Name: "shared", Revision: "v1", Commit: "0123456789abcdef"}, {Name: "local"}},
+		}},
+		Checkout: &history.Checkout{
+			Commit: "1b7f3f6e5c2d0000", Branch: "main", Remote: "git@h:o/r.git", Dirty: &dirty, Changed: 6, Untracked: 1,
+			Files: []string{"a", "b", "c", "d", "e", "f"}, UntrackedFiles: []string{"x"}, DiffSum: "51", DiffBytes: 2048,
+		},
 	}
 }
 

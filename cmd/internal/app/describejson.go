@@ -4,27 +4,50 @@ import (
 	"encoding/json"
 	"time"
 
+	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 )
 
 // descriptionObject is `describe --json`, which `submit` reads; unknown values are null.
 type descriptionObject struct {
-	Handle      string          `json:"handle"`
-	AppID       string          `json:"app_id"`
-	Name        ui.NullString   `json:"name"`
-	SubmittedAt *time.Time      `json:"submitted_at"`
-	App         json.RawMessage `json:"app"`
-	Cfg         json.RawMessage `json:"cfg"`
-	Component   *string         `json:"component"`
-	Args        []string        `json:"args"`
-	Partial     bool            `json:"partial"`
+	Handle      string             `json:"handle"`
+	AppID       string             `json:"app_id"`
+	Name        ui.NullString      `json:"name"`
+	SubmittedAt *time.Time         `json:"submitted_at"`
+	App         json.RawMessage    `json:"app"`
+	Cfg         json.RawMessage    `json:"cfg"`
+	Component   *string            `json:"component"`
+	Args        []string           `json:"args"`
+	Partial     bool               `json:"partial"`
+	Provenance  *provenance.Object `json:"provenance"`
+	originObject
+}
+
+// originObject is what --json of several commands has about the origin and the labels of an app.
+type originObject struct {
+	Tags        map[string]string `json:"tags"`
+	Note        ui.NullString     `json:"note"`
+	ParentRunID ui.NullString     `json:"parent_run_id"`
+	RerunOf     ui.NullString     `json:"rerun_of"`
+}
+
+func newOriginObject(l history.Labels, parent, rerunOf string) originObject {
+	if l.Tags == nil {
+		l.Tags = map[string]string{}
+	}
+	return originObject{l.Tags, ui.NullString(l.Note), ui.NullString(parent), ui.NullString(rerunOf)}
 }
 
 func newDescriptionObject(ref runner.Ref, d *runner.Description) descriptionObject {
 	o := descriptionObject{
 		Handle: d.Handle, AppID: ref.ID, Name: ui.NullString(d.Name), SubmittedAt: ui.UTC(d.SubmittedAt),
 		App: d.App, Cfg: d.Cfg, Component: d.Component, Args: d.Args, Partial: d.Partial,
+		originObject: newOriginObject(d.Labels, d.ParentRunID, d.RerunOf),
+	}
+	if d.Record != nil {
+		o.Provenance = provenance.Of(&d.Record.Source, d.Record.Checkout)
 	}
 	if o.Component != nil && o.Args == nil {
 		o.Args = []string{}

@@ -13,6 +13,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
+	"torchx/runtime/onend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -27,7 +28,7 @@ func NewEvents(f *program.Factory) *cli.Command {
 			"torchx events -\n" +
 			"torchx events --json echo",
 		Description: "Show the recorded events of an app, oldest first: its submission, each change of state of the app and of its " +
-			"replicas, and each restart. " +
+			"replicas, each restart, and what ran at its end. " +
 			program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
@@ -38,7 +39,8 @@ func NewEvents(f *program.Factory) *cli.Command {
 
 func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, asJSON bool) error {
 	// Reading the status records events since the previous command.
-	if _, err := r.Status(ctx, ref); err != nil {
+	s, err := r.Status(ctx, ref)
+	if err != nil {
 		return err
 	}
 	if r.History == nil {
@@ -51,10 +53,24 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 	if err != nil {
 		return err
 	}
+	events = append(events, onEndEvents(r, ref, s)...)
+	slices.SortStableFunc(events, func(a, b history.Event) int { return a.Time.Compare(b.Time) })
 	if asJSON {
 		return f.PrintMaskedJSON(eventObjects(ref, events))
 	}
 	return eventTable(f, events, time.Local)
+}
+
+// onEndEvents returns what ran at the end of the app, from its folder.
+func onEndEvents(r *runner.Runner, ref runner.Ref, s *spec.Status) (events []history.Event) {
+	folder, err := r.Folder(ref)
+	if err != nil {
+		return nil
+	}
+	for _, record := range onend.Records(folder) {
+		events = append(events, history.Event{Time: record.Time, Kind: history.EventOnEnd, State: s.State, Msg: record.String()})
+	}
+	return events
 }
 
 // eventObject is an element of `events --json`; values that do not apply are null.
@@ -128,6 +144,9 @@ func eventText(e *history.Event) string {
 	}
 	if e.Kind == history.EventRestart {
 		return "restart: " + e.Msg
+	}
+	if e.Kind == history.EventOnEnd {
+		return "on end: " + e.Msg
 	}
 	if e.Kind == history.EventMissing {
 		text = string(e.Kind)

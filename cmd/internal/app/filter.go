@@ -17,7 +17,7 @@ import (
 type filterFlags struct {
 	backend, component, name     string
 	since, until, parent, search string
-	states, tags                 cli.StringSlice
+	states, tags, where          cli.StringSlice
 }
 
 // flags returns the flags; where explains --backend.
@@ -31,12 +31,13 @@ func (o *filterFlags) flags(where string) []cli.Flag {
 		&cli.StringFlag{Name: "since", Usage: "only apps submitted at `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
 		&cli.StringFlag{Name: "until", Usage: "only apps submitted before `TIME`", Destination: &o.until},
 		&cli.StringFlag{Name: "parent", Usage: "only apps whose parent run is `HANDLE`, an app or another ID", Destination: &o.parent},
-		&cli.StringFlag{Name: "search", Usage: "only apps that have all words of `TEXT`, or words that begin with them, in their name, component, arguments, tags or note", Destination: &o.search},
+		&cli.StringSliceFlag{Name: "where", Usage: "only apps whose metric compares as in `EXPR`: 'loss<0.3' (the last value), 'min(loss)<=0.3', 'max(acc)>0.9', =, != (repeatable)", Destination: &o.where},
+		&cli.StringFlag{Name: "search", Usage: "only apps that have all words of `TEXT` in their ID, name, component, arguments, tags or note (base* is any word that begins so)", Destination: &o.search},
 	}
 }
 
 // filterNames are the names of the flags.
-var filterNames = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search"}
+var filterNames = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where"}
 
 // given reports whether the command line has one of the flags.
 func (o *filterFlags) given(c *cli.Context) bool {
@@ -72,6 +73,9 @@ func (o *filterFlags) filter(c *cli.Context, f *program.Factory) (filter runner.
 		return filter, err
 	}
 	if filter.Tags, err = tagFilters(command, o.tags.Value()); err != nil {
+		return filter, err
+	}
+	if filter.Metrics, err = metricFilters(command, o.where.Value()); err != nil {
 		return filter, err
 	}
 	if err := o.times(command, &filter); err != nil || o.parent == "" {

@@ -13,7 +13,6 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
-	"torchx/runtime/suggest"
 )
 
 // listOptions are the flags of `list`.
@@ -38,6 +37,7 @@ func NewList(f *program.Factory) *cli.Command {
 			"torchx list --state failed --since 2d\n" +
 			"torchx list --tag team=vision --sort duration\n" +
 			"torchx list --component 'dist.*' --search 'baseline lr' -o wide\n" +
+			"torchx list --where 'loss<0.3' --sort 'min(loss)'\n" +
 			"torchx list -q --state running\n" +
 			"torchx list --all -o jsonl\n" +
 			"torchx list -o 'go-template={{.app_id}} {{.state}}'",
@@ -50,7 +50,7 @@ func NewList(f *program.Factory) *cli.Command {
 			program.CfgFlag(&o.cfg),
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all apps, without a limit", Destination: &o.all},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
-			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + " (default: submitted)", Destination: &o.sort},
+			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + ", or a metric: loss, min(loss), acc:desc (default: submitted)", Destination: &o.sort},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT` " + strings.Join(ListFormats, ", ") + "TEMPLATE (default: table)", Destination: &o.output},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print handles only, as -o name does", Destination: &o.quiet},
 			program.JSONFlag(&o.json),
@@ -110,7 +110,7 @@ func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.
 			return filter, err
 		}
 	}
-	if filter.Sort, err = parseSort(o.sort); err != nil {
+	if filter.Sort, filter.SortMetric, err = parseOrder(o.sort); err != nil {
 		return filter, err
 	}
 	filter.All = o.all
@@ -118,17 +118,18 @@ func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.
 	return filter, err
 }
 
-// ListOrders are the values of --sort, the default first.
+// ListOrders are the values of --sort besides metrics, the default first.
 var ListOrders = []string{"submitted", "started", "ended", "duration", "state"}
 
-// parseSort returns the order of a name in ListOrders.
-func parseSort(name string) (history.Sort, error) {
+// parseOrder returns the order of a name in ListOrders, or that of a metric.
+func parseOrder(name string) (history.Sort, *history.MetricSort, error) {
 	for order, known := range ListOrders { // in the order of history.Sort
 		if known == cmp.Or(name, ListOrders[0]) {
-			return history.Sort(order), nil
+			return history.Sort(order), nil, nil
 		}
 	}
-	return 0, program.Usagef("list", "unknown order %s: it is one of %s.%s", ui.QuoteWord(name), strings.Join(ListOrders, ", "), suggest.Hint(name, ListOrders))
+	m, err := parseMetricSort("list", name)
+	return 0, m, err
 }
 
 // listCfg parses -cfg. It warns about options that have no effect; an invalid value is an error.

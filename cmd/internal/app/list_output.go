@@ -10,6 +10,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/suggest"
 )
@@ -90,7 +91,7 @@ func (w *lineWriter) end() error              { return w.out.Flush() }
 
 // csvColumns are names of --json.
 var csvColumns = []string{
-	"handle", "app_id", "name", "backend", "state", "component", "submitted_at", "started_at", "finished_at", "duration_seconds", "exit_code",
+	"handle", "app_id", "name", "backend", "state", "component", "submitted_at", "started_at", "finished_at", "duration_s", "exit_code",
 	"tags", "note", "parent_run_id", "rerun_of",
 }
 
@@ -107,12 +108,12 @@ func newCSVWriter(out *bufio.Writer) (listWriter, error) {
 		if o.ExitCode != nil {
 			exit = strconv.Itoa(*o.ExitCode)
 		}
-		if o.DurationSeconds != nil {
-			took = strconv.FormatFloat(*o.DurationSeconds, 'f', -1, 64)
+		if o.DurationS != nil {
+			took = strconv.FormatFloat(*o.DurationS, 'f', -1, 64)
 		}
 		record := []string{
 			o.Handle, o.AppID, a.Name, o.Backend, o.State.String(), a.Component, timeText(o.SubmittedAt), timeText(o.StartedAt), timeText(o.FinishedAt),
-			took, exit, tagsText(o.Tags, ","), a.Note, a.ParentRunID, a.RerunOf,
+			took, exit, history.FormatTags(o.Tags, ","), a.Note, a.ParentRunID, a.RerunOf,
 		}
 		for i := range record {
 			record[i] = ui.Clean(record[i], true)

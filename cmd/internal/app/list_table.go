@@ -3,12 +3,12 @@ package app
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 )
 
@@ -66,7 +66,7 @@ func wideTable(apps []runner.Row, now time.Time) *ui.Table {
 		}
 		row := []ui.Cell{ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), stateColor(a.State))}
 		for _, text := range []string{
-			a.Component, submitted, age, durationText(a, now), exit, restarts, tagsText(a.Tags, " "), a.ParentRunID, a.RerunOf, a.Note,
+			a.Component, submitted, age, durationText(a, now), exit, restarts, history.FormatTags(a.Tags, " "), a.ParentRunID, a.RerunOf, a.Note,
 		} {
 			row = append(row, ui.NewCell(text, ""))
 		}
@@ -85,15 +85,6 @@ func durationText(a *runner.Row, now time.Time) string {
 		return ui.Took(took.Truncate(time.Second))
 	}
 	return ui.Took(*took)
-}
-
-// tagsText returns tags as they are typed, in the order of their keys.
-func tagsText(tags map[string]string, separator string) string {
-	var words []string
-	for _, key := range ui.Keys(tags) {
-		words = append(words, tagText(key, tags[key]))
-	}
-	return strings.Join(words, separator)
 }
 
 // Widths that columns keep as long as others fit.

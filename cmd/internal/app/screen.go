@@ -10,6 +10,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -44,6 +45,14 @@ func decodeApp(raw json.RawMessage) (*spec.App, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	return app, decoder.Decode(app)
+}
+
+// addOrigin adds the labels of an app, and the runs that it repeats or belongs to.
+func (p *screen) addOrigin(fields *ui.Fields, d *runner.Description) {
+	fields.Add("Tags", p.clean(history.FormatTags(d.Tags, " ")))
+	fields.Add("Note", ui.Clean(p.masked(d.Note), true))
+	fields.Add("Rerun of", p.clean(d.RerunOf))
+	fields.Add("Parent", p.clean(d.ParentRunID))
 }
 
 // clean returns a line from outside with control characters escaped and secrets hidden.

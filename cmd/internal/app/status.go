@@ -31,37 +31,81 @@ const (
 
 // NewStatus returns the command `status`.
 func NewStatus(f *program.Factory) *cli.Command {
-	o := statusOptions{}
+	o, s := statusOptions{}, &selection{}
 	return &cli.Command{
-		Name:      "status",
-		Usage:     "show an app's state",
-		UsageText: "HANDLE [--roles A,B] [--format FORMAT]\ntorchx status -\ntorchx status --format torchx echo",
+		Name:  "status",
+		Usage: "show the state of apps",
+		UsageText: "HANDLE... [--roles A,B] [--format FORMAT] [--json]\n" +
+			"torchx status -\n" +
+			"torchx status --format torchx echo\n" +
+			"torchx status --state failed --since 1d",
 		Description: "Show the state of an app and why, when it was submitted, started and ended, and its replicas. Of many replicas " +
-			"those that differ come first and equal ones share a line. " + program.HandleHelp,
-		Flags: []cli.Flag{
+			"those that differ come first and equal ones share a line. " + program.HandleHelp + " " + selectHelp +
+			"--json prints an object for a single HANDLE, otherwise an array with an object for each app.",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "roles", Usage: "only the roles `A,B`", Destination: &o.roles},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` json, or torchx for the layout of TorchX", Destination: &o.format},
 			program.JSONFlag(&o.json),
+		}, s.flags("all apps")...),
+		Action: func(c *cli.Context) error {
+			o := o
+			if o.json {
+				o.format = cmp.Or(o.format, formatJSON)
+			}
+			if formats := []string{"", formatJSON, formatTorchX}; !slices.Contains(formats, o.format) || o.json && o.format != formatJSON {
+				return program.Usagef("status", "--format %s: want json or torchx, and --json means --format json", ui.QuoteWord(o.format))
+			}
+			sel, err := s.apps(c, f, purpose{command: "status", verb: "show", canTake: anyState}, c.Args().Slice())
+			if err != nil {
+				return err
+			}
+			return status(c.Context, f, sel, o)
 		},
-		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return status(ctx, f, r, ref, o) }),
 	}
 }
 
-func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o statusOptions) error {
-	if o.json {
-		o.format = cmp.Or(o.format, formatJSON)
+// status prints the status of apps: blocks of text with an empty line between them, or JSON.
+func status(ctx context.Context, f *program.Factory, sel selected, o statusOptions) error {
+	objects, blocks := []statusObject{}, 0
+	act := func(ctx context.Context, ref runner.Ref) (statusOutput, error) {
+		return readStatus(ctx, f, sel.runner, ref, o)
 	}
-	if formats := []string{"", formatJSON, formatTorchX}; !slices.Contains(formats, o.format) || o.json && o.format != formatJSON {
-		return program.Usagef("status", "--format %s: want json or torchx, and --json means --format json", ui.QuoteWord(o.format))
+	failed := eachApp(ctx, f, sel.targets, parallel, act, func(_ runner.Ref, out statusOutput) error {
+		if o.format == formatJSON {
+			objects = append(objects, out.object)
+			return nil
+		}
+		if blocks++; blocks > 1 {
+			out.text = "\n" + out.text
+		}
+		return f.Print(out.text)
+	})
+	switch {
+	case o.format != formatJSON || ctx.Err() != nil:
+		return failed
+	case sel.several:
+		return cmp.Or(f.PrintMaskedJSON(objects), failed)
+	case failed == nil:
+		return f.PrintMaskedJSON(objects[0])
 	}
+	return failed
+}
+
+// statusOutput is what is printed of an app.
+type statusOutput struct {
+	text   string
+	object statusObject
+}
+
+func readStatus(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o statusOptions) (out statusOutput, err error) {
 	s, err := r.Status(ctx, ref)
 	if err != nil {
-		return err
+		return out, err
 	}
 	if o.roles != "" {
 		names := backend.SplitCSV(o.roles)
 		if err := checkRoles(ctx, f, r, ref, s, names); err != nil {
-			return err
+			return out, err
 		}
 		ui.FilterRoles(s, names)
 	}
@@ -71,12 +115,14 @@ func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		if err != nil {
 			d = nil // all but the name is known
 		}
-		return f.PrintMaskedJSON(newStatusObject(ref, s, d))
+		out.object = newStatusObject(ref, s, d)
 	case formatTorchX:
-		return f.Print(paintStates(f.Masked(ui.TorchXStatus(s, time.Local)), f.OutStyle))
+		out.text = paintStates(f.Masked(ui.TorchXStatus(s, time.Local)), f.OutStyle)
+	default:
+		page := newStatusPage(ctx, f, r, ref, s)
+		out.text = page.text()
 	}
-	page := newStatusPage(ctx, f, r, ref, s)
-	return f.Print(page.text())
+	return out, nil
 }
 
 // checkRoles returns an error if the app has none of the roles, and warns of each that it

@@ -21,10 +21,12 @@ const (
 // statusPage is what `status` shows.
 type statusPage struct {
 	screen
-	status  *spec.Status
-	command string          // component with its arguments; "" if not known
-	queue   string          // place in the queue; "" if the app does not wait there
-	probed  map[string]bool // roles with a readiness probe
+	status    *spec.Status
+	timeout   time.Duration       // of the app; 0: none
+	described *runner.Description // nil if not known
+	command   string              // component with its arguments; "" if not known
+	queue     string              // place in the queue; "" if the app does not wait there
+	probed    map[string]bool     // roles with a readiness probe
 }
 
 // newStatusPage collects what the page shows beside the status. What cannot be read is left out.
@@ -34,7 +36,8 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 	if err != nil {
 		return page
 	}
-	page.command = commandText(f, d)
+	page.described = d
+	page.command, page.timeout = commandText(f, d), timeoutOf(d)
 	if app, err := decodeApp(d.App); err == nil {
 		for i := range app.Roles {
 			if o, err := app.Roles[i].Order(); err == nil && o.Ready != nil {
@@ -69,8 +72,12 @@ func (p *statusPage) text() string {
 	fields.Add("Error", p.errorText())
 	fields.Add("Queue", p.queue)
 	fields.Add("Component", p.command)
+	if p.described != nil {
+		p.addOrigin(&fields, p.described)
+	}
 	fields.Add("Submitted", p.ago(s.SubmittedAt))
 	fields.Add("Started", p.ago(s.StartedAt))
+	fields.Add("Deadline", p.deadline())
 	fields.Add("Ended", p.ago(s.FinishedAt)+p.afterFailure())
 	fields.Add("Restarts", p.restarts())
 	fields.Add("Replicas", p.tally())

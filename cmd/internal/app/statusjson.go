@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -25,11 +26,14 @@ type statusObject struct {
 	SubmittedAt        *time.Time      `json:"submitted_at"`
 	StartedAt          *time.Time      `json:"started_at"`
 	FinishedAt         *time.Time      `json:"finished_at"`
+	TimeoutS           *float64        `json:"timeout_s"`
+	DeadlineAt         *time.Time      `json:"deadline_at"`
 	Roles              []roleObject    `json:"roles"`
 	FirstFailure       *replicaObject  `json:"first_failure"`
 	PastAttempts       []replicaObject `json:"past_attempts"`
 	Restarts           []restartObject `json:"restarts"`
 	LeftRunning        []string        `json:"left_running"`
+	originObject
 }
 
 type roleObject struct {
@@ -80,10 +84,15 @@ func newStatusObject(ref runner.Ref, s *spec.Status, d *runner.Description) stat
 		SubmittedAt: ui.UTC(s.SubmittedAt), StartedAt: ui.UTC(s.StartedAt), FinishedAt: ui.UTC(s.FinishedAt),
 		Roles: []roleObject{}, PastAttempts: replicaObjects(s.Past), Restarts: []restartObject{}, LeftRunning: append([]string{}, s.LeftRunning...),
 	}
+	o.originObject = newOriginObject(history.Labels{}, "", "")
 	if d != nil {
+		o.originObject = newOriginObject(d.Labels, d.ParentRunID, d.RerunOf)
 		o.Name = ui.NullString(d.Name)
 		if d.SubmittedAt != nil { // as `list` has it
 			o.SubmittedAt = d.SubmittedAt
+		}
+		if limit := timeoutOf(d); limit > 0 {
+			o.TimeoutS, o.DeadlineAt = new(limit.Seconds()), ui.UTC(deadlineAt(s, limit))
 		}
 	}
 	for _, r := range s.Roles {

@@ -1,8 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -10,28 +11,56 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
+	"torchx/runtime/runner"
 )
+
+// labelsObject is `tag --json` and `note --json` of one app.
+type labelsObject struct {
+	Handle string            `json:"handle"`
+	AppID  string            `json:"app_id"`
+	Tags   map[string]string `json:"tags"`
+	Note   ui.NullString     `json:"note"`
+}
+
+func newLabelsObject(ref runner.Ref, l history.Labels) labelsObject {
+	o := newOriginObject(l, "", "")
+	return labelsObject{ref.Handle(), ref.ID, o.Tags, o.Note}
+}
 
 // NewTag returns the command `tag`.
 func NewTag(f *program.Factory) *cli.Command {
+	s, quiet, asJSON := &selection{}, false, false
 	return &cli.Command{
 		Name:  "tag",
 		Usage: "label apps",
-		UsageText: "HANDLE... KEY=VALUE... KEY-...\n" +
+		UsageText: "HANDLE... [KEY=VALUE...] [KEY-...] [--json]\n" +
 			"torchx tag - team=vision baseline=\n" +
 			"torchx tag - baseline-\n" +
-			"torchx tag -",
+			"torchx tag - --json\n" +
+			"torchx tag --component 'dist.*' --since 2d --yes checked=",
 		Description: "Add tags to apps, or replace or remove them: KEY=VALUE sets a tag, KEY= a tag without a value, KEY- removes one. " +
 			"Without any of these, print the tags. `torchx run --tag` tags a new app, `torchx list --tag` finds apps by tags. " +
-			program.HandleHelp,
+			program.HandleHelp + " " + selectHelp + "On a terminal tag then asks before it changes them; elsewhere --yes is needed.",
+		Flags: slices.Concat([]cli.Flag{quietFlag(&quiet), labelsFlag(&asJSON)}, s.flags("all apps"), s.changeFlags()),
 		Action: func(c *cli.Context) error {
 			handles, change, err := parseTagWords(c.Args().Slice())
 			if err != nil {
 				return program.Usagef("tag", "%v", err)
 			}
-			return eachApp(c.Context, f, handles, func(ctx context.Context, handle string) error {
-				return tag(ctx, f, handle, change)
-			})
+			if s.dryRun && asJSON {
+				return program.Usagef("tag", "--dry-run prints no JSON: `torchx list --json` does")
+			}
+			p := purpose{command: "tag", verb: "tag", past: "tagged", canTake: anyState}
+			p.asks = len(change.Set)+len(change.Remove) > 0
+			f := quietly(f, quiet)
+			sel, err := s.apps(c, f, p, handles)
+			switch {
+			case err != nil || len(sel.targets) == 0 && !asJSON:
+				return err
+			case p.asks:
+				return setTags(c.Context, f, sel, change, asJSON)
+			}
+			return printTags(c.Context, f, sel, asJSON)
 		},
 	}
 }
@@ -45,9 +74,6 @@ func parseTagWords(words []string) (handles []string, c history.LabelChange, err
 	first := 0
 	for first < len(words) && !isTag(words[first]) {
 		first++
-	}
-	if first == 0 {
-		return nil, c, errors.New("missing HANDLE")
 	}
 	c.Set = map[string]string{}
 	for _, word := range words[first:] {
@@ -68,79 +94,115 @@ func parseTagWords(words []string) (handles []string, c history.LabelChange, err
 	return words[:first], c, nil
 }
 
-func tag(ctx context.Context, f *program.Factory, handle string, c history.LabelChange) error {
-	r, ref, err := f.Resolve(ctx, handle)
-	if err != nil {
-		return err
+// labelsFlag returns the flag --json of commands that change labels.
+func labelsFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print the tags and the note as JSON, after a change", Destination: to}
+}
+
+// setTags changes the tags of apps, and prints of how many if there may be several.
+func setTags(ctx context.Context, f *program.Factory, sel selected, c history.LabelChange, asJSON bool) error {
+	set := func(ctx context.Context, ref runner.Ref) (history.Labels, error) {
+		return sel.runner.SetLabels(ctx, ref, c)
 	}
-	if len(c.Set)+len(c.Remove) > 0 {
-		_, err := r.SetLabels(ctx, ref, c)
-		return err
+	all := []labelsObject{}
+	err := eachApp(ctx, f, sel.targets, parallel, set, func(ref runner.Ref, labels history.Labels) error {
+		all = append(all, newLabelsObject(ref, labels))
+		return nil
+	})
+	if sel.several {
+		f.Say("tagged %s", ui.Counted(len(all), "app"))
 	}
-	labels, err := r.Labels(ctx, ref)
-	if err != nil {
-		return err
+	if asJSON {
+		err = cmp.Or(err, printLabels(f, sel, all))
 	}
-	for _, key := range ui.Keys(labels.Tags) {
-		if err := f.Printf("%s\n", tagText(key, labels.Tags[key])); err != nil {
-			return err
+	return err
+}
+
+// printTags prints a line for each tag, which begins with the handle if there may be several apps.
+func printTags(ctx context.Context, f *program.Factory, sel selected, asJSON bool) error {
+	all := []labelsObject{}
+	err := eachApp(ctx, f, sel.targets, parallel, sel.runner.Labels, func(ref runner.Ref, labels history.Labels) error {
+		if asJSON {
+			all = append(all, newLabelsObject(ref, labels))
+			return nil
 		}
+		for line := range strings.Lines(history.FormatTags(labels.Tags, "\n")) {
+			line = ui.OneLine(line)
+			if sel.several {
+				line = ref.Handle() + " " + line
+			}
+			if err := f.Printf("%s\n", line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if asJSON {
+		err = cmp.Or(err, printLabels(f, sel, all))
+	}
+	return err
+}
+
+// printLabels prints an array if there may be several apps, as `status --json` does.
+func printLabels(f *program.Factory, sel selected, all []labelsObject) error {
+	switch {
+	case sel.several:
+		return f.PrintMaskedJSON(all)
+	case len(all) == 1:
+		return f.PrintMaskedJSON(all[0])
 	}
 	return nil
 }
 
-// tagText returns a tag as it is typed.
-func tagText(key, value string) string {
-	if value == "" {
-		return key
-	}
-	return key + "=" + value
-}
-
 // NewNote returns the command `note`.
 func NewNote(f *program.Factory) *cli.Command {
+	asJSON := false
 	return &cli.Command{
 		Name:  "note",
 		Usage: "describe an app",
-		UsageText: "HANDLE [TEXT]\n" +
+		UsageText: "HANDLE [TEXT] [--json]\n" +
 			"torchx note - 'baseline with the old tokenizer'\n" +
 			"torchx note -",
 		Description: "Set the note of an app, which `torchx describe` shows and `torchx list --search` finds. An empty TEXT removes it. " +
 			"Without TEXT, print the note. " +
 			program.HandleHelp,
+		Flags: []cli.Flag{labelsFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
-			switch words := c.Args().Slice(); len(words) {
-			case 0:
-				return program.Usagef("note", "missing HANDLE")
-			case 1:
-				return printNote(c.Context, f, words[0])
-			default:
-				return setNote(c.Context, f, words[0], strings.Join(words[1:], " "))
+			words := c.Args().Slice()
+			var change *string
+			if len(words) == 0 {
+				return program.Missing(c, "HANDLE")
 			}
+			if text := strings.Join(words[1:], " "); len(words) > 1 {
+				if err := history.CheckNote(text); err != nil {
+					return program.Usagef("note", "%v", err)
+				}
+				change = &text
+			}
+			ref, labels, err := setNote(c.Context, f, words[0], change)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return f.PrintMaskedJSON(newLabelsObject(ref, labels))
+			case change != nil || labels.Note == "":
+				return nil
+			}
+			return f.Printf("%s\n", ui.Clean(labels.Note, true))
 		},
 	}
 }
 
-func setNote(ctx context.Context, f *program.Factory, handle, text string) error {
-	if err := history.CheckNote(text); err != nil {
-		return program.Usagef("note", "%v", err)
-	}
+// setNote changes the note of an app, unless text is nil, and returns its labels.
+func setNote(ctx context.Context, f *program.Factory, handle string, text *string) (ref runner.Ref, l history.Labels, err error) {
 	r, ref, err := f.Resolve(ctx, handle)
 	if err != nil {
-		return err
+		return ref, l, err
 	}
-	_, err = r.SetLabels(ctx, ref, history.LabelChange{Note: &text})
-	return err
-}
-
-func printNote(ctx context.Context, f *program.Factory, handle string) error {
-	r, ref, err := f.Resolve(ctx, handle)
-	if err != nil {
-		return err
+	if text == nil {
+		l, err = r.Labels(ctx, ref)
+	} else {
+		l, err = r.SetLabels(ctx, ref, history.LabelChange{Note: text})
 	}
-	labels, err := r.Labels(ctx, ref)
-	if err != nil || labels.Note == "" {
-		return err
-	}
-	return f.Printf("%s\n", labels.Note)
+	return ref, l, err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -28,12 +29,12 @@ func TestTopKeys(t *testing.T) {
 		keys  string
 		first int
 	}{{"[A", 4}, {"OB", 6}, {"[H", 0}, {"[1~", 0}, {"[F", math.MaxInt}, {"[4~", math.MaxInt}, {"[Z", 5}} {
-		v := &topScreen{first: 5}
 		keys := make(chan byte, len(c.keys))
+		v := &topScreen{first: 5, screen: &tty.FullScreen{Keys: keys}}
 		for _, k := range []byte(c.keys) {
 			keys <- k
 		}
-		if quit := v.key('\x1b', keys); quit || v.first != c.first {
+		if quit := v.key('\x1b'); quit || v.first != c.first {
 			t.Errorf("%q: first row %d, want %d", c.keys, v.first, c.first)
 		}
 	}

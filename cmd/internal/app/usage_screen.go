@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/usage"
@@ -20,13 +18,12 @@ func (v *usageView) watch(ctx context.Context, screen *os.File, rec *usage.Recor
 	level := v.f.Level
 	v.f.Level = ui.LevelError + 1 // messages would damage the screen
 	defer func() { v.f.Level = level }()
-	keys := make(chan byte, 64)
-	give, err := takeScreen(v.f.In, screen, keys)
+	full, err := tty.TakeFullScreen(v.f.In, screen)
 	if err != nil {
 		return rec, err
 	}
 	defer func() {
-		if giveErr := give(); err == nil {
+		if giveErr := full.Give(); err == nil {
 			err = giveErr
 		}
 	}()
@@ -35,7 +32,7 @@ func (v *usageView) watch(ctx context.Context, screen *os.File, rec *usage.Recor
 	tick := time.NewTicker(usageInterval)
 	defer tick.Stop()
 	for !rec.Status.State.Terminal() {
-		if err := v.draw(screen, rec); err != nil {
+		if err := v.draw(full, rec); err != nil {
 			return rec, err
 		}
 		select {
@@ -48,7 +45,7 @@ func (v *usageView) watch(ctx context.Context, screen *os.File, rec *usage.Recor
 				return rec, err
 			}
 			rec = next
-		case k := <-keys:
+		case k := <-full.Keys:
 			const ctrlC, ctrlD = 3, 4
 			if k == 'q' || k == 'Q' || k == ctrlC || k == ctrlD {
 				return rec, nil
@@ -58,27 +55,10 @@ func (v *usageView) watch(ctx context.Context, screen *os.File, rec *usage.Recor
 	return rec, nil
 }
 
-// draw redraws the screen in one write. It leaves out what does not fit.
-func (v *usageView) draw(screen *os.File, rec *usage.Record) error {
-	width, height, err := term.GetSize(int(screen.Fd()))
-	if err != nil || width <= 0 || height <= 0 {
-		width, height = ui.DefaultWidth, 24
-	}
+// draw redraws the screen.
+func (v *usageView) draw(full *tty.FullScreen, rec *usage.Record) error {
+	width, _ := full.Size()
 	head := fmt.Sprintf("torchx usage  %s  %s  %s (key: q)", time.Now().Format(time.TimeOnly), v.ref.ID, rec.Status.State)
 	lines := []string{v.f.OutStyle.Paint(ui.AnsiDim, ui.CutText(ui.OneLine(head), width, "…"))}
-	lines = append(lines, strings.Split(strings.TrimSuffix(v.text(rec, width), "\n"), "\n")...)
-	if len(lines) > height {
-		lines = lines[:height]
-	}
-	var b strings.Builder
-	b.WriteString("\x1b[H")
-	for i, l := range lines {
-		if i > 0 {
-			b.WriteString("\r\n")
-		}
-		b.WriteString("\x1b[2K" + l)
-	}
-	b.WriteString("\x1b[J")
-	_, err = screen.WriteString(b.String())
-	return err
+	return full.Draw(append(lines, strings.Split(strings.TrimSuffix(v.text(rec, width), "\n"), "\n")...))
 }

@@ -1,27 +1,86 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
+	"torchx/runtime/units"
 )
 
 // NewWait returns the command `wait`.
 func NewWait(f *program.Factory) *cli.Command {
+	o, s, timeout := follow.WaitOptions{}, &selection{}, ""
 	return &cli.Command{
 		Name:  "wait",
-		Usage: "wait until an app ends",
-		UsageText: "HANDLE\n" +
-			"torchx wait -",
-		Description: "Wait until an app has ended, print how it ended, and exit with its exit code. " +
-			program.HandleHelp +
-			" Ctrl-C stops waiting; the app goes on.",
-		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
-			return follow.Attach(ctx, f, r, ref, nil)
-		}),
+		Usage: "wait until apps end",
+		UsageText: "HANDLE... [--timeout DURATION] [-q]\n" +
+			"torchx wait -\n" +
+			"torchx wait --tag sweep=7 --timeout 2h",
+		Description: "Wait until all apps have ended, print how each ended, and exit with the exit code of the app: of several, that of the " +
+			"first that did not succeed, in the order of the command line. " +
+			program.HandleHelp + " " + selectHelp + "Then the first is the newest, and apps that have ended count, too. " +
+			"Ctrl-C stops waiting; the apps go on.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "timeout", Usage: "wait at most `DURATION` for all apps together (90, 10m, 2h), then exit with 124; the apps go on", Destination: &timeout},
+			quietFlag(&o.Quiet),
+		}, s.flags("all apps that have not ended")),
+		Action: func(c *cli.Context) (err error) {
+			if o.Timeout, err = parseTimeout(c, timeout); err != nil {
+				return err
+			}
+			sel, err := s.apps(c, f, waiting, c.Args().Slice())
+			if err != nil || len(sel.targets) == 0 {
+				return err
+			}
+			return waitAll(c.Context, f, sel.runner, sel.targets, o)
+		},
 	}
+}
+
+var waiting = purpose{command: "wait", verb: "wait for", canTake: anyState, onlyLive: true}
+
+func parseTimeout(c *cli.Context, text string) (time.Duration, error) {
+	if !c.IsSet("timeout") {
+		return 0, nil
+	}
+	d, err := units.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, program.Usagef("wait", "--timeout must be a duration above 0 such as 90, 10m or 2h, not %s", ui.QuoteWord(text))
+	}
+	return d, nil
+}
+
+// waitAll explains first which handles name no app.
+func waitAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []target, o follow.WaitOptions) error {
+	var apps []runner.Ref
+	exits := make([]error, len(targets))
+	for i, t := range targets {
+		switch {
+		case t.err == nil:
+			apps = append(apps, t.ref)
+		case len(targets) == 1:
+			return t.err
+		default:
+			f.Explain(t.err)
+			exits[i] = program.QuietError(program.ExitCode(ctx, t.err))
+		}
+	}
+	ends, err := follow.Wait(ctx, f, r, apps, o)
+	if err != nil {
+		return err
+	}
+	for i, t := range targets {
+		if t.err == nil {
+			exits[i], ends = ends[0], ends[1:]
+		}
+	}
+	return cmp.Or(exits...)
 }

@@ -116,7 +116,7 @@ func read(g *grammar.Grammar, words []string) partialLine {
 			l.flag(g, w)
 		case l.verb == nil:
 			l.verb = known(g.Verbs, w)
-		case l.verb.Subs != nil:
+		case l.verb.IsGroup(w, len(l.positionals)):
 			l.verb = known(l.verb.Subs, w)
 		default:
 			l.positionals = append(l.positionals, w)
@@ -169,8 +169,11 @@ func (c *completer) find(ctx context.Context) {
 		c.flagNames()
 	case c.line.verb == nil:
 		c.commandNames(c.commands)
-	case c.line.verb.Subs != nil:
+	case c.line.verb.Subs != nil && len(c.line.positionals) == 0:
 		c.commandNames(c.command().Subcommands)
+		if c.line.verb.Operands {
+			c.positional(ctx)
+		}
 	default:
 		c.positional(ctx)
 	}

@@ -34,7 +34,9 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 	if db == nil {
 		return
 	}
-	c.add("-", "the most recent app")
+	if !slices.Contains(c.line.positionals, "-") {
+		c.add("-", "the most recent app")
+	}
 	filter := history.Filter{Limit: maxHandles}
 	_, force := c.line.flags["force"]
 	switch {
@@ -60,7 +62,7 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 		if c.current != "" && strings.HasPrefix(handle, c.current) && !strings.HasPrefix(value, c.current) {
 			value = handle
 		}
-		if !slices.Contains(c.line.positionals, value) {
+		if !slices.Contains(c.line.positionals, a.ID) && !slices.Contains(c.line.positionals, handle) {
 			c.add(value, fmt.Sprintf("%s, %s ago", a.State, ui.Age(time.Since(a.SubmittedAt))))
 		}
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/metrics"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -37,6 +40,13 @@ func (c *completer) positional(ctx context.Context) {
 	case cmd.Name == "diff":
 		c.components(true)
 		c.handles(ctx, cmd.Name, false)
+	case cmd.Name == "metrics" && at > 0:
+		c.metricNames(ctx)
+		c.handles(ctx, cmd.Name, true)
+	case cmd.Name == "tag" && !slices.ContainsFunc(c.line.positionals, func(word string) bool { return strings.Contains(word, "=") }):
+		c.handles(ctx, cmd.Name, false)
+	case c.line.verb.Name == "output get" && at > 0:
+		c.outputFiles(ctx, c.line.positionals[0])
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
 	case strings.HasPrefix(argument, "HANDLE"):
@@ -74,6 +84,10 @@ func operands(usage string) []string {
 
 // flagValue offers values of a flag by its first name; typed is the value up to the cursor.
 func (c *completer) flagValue(ctx context.Context, name, typed string) {
+	if name == "o" && c.line.verb != nil && c.line.verb.Name == "output get" {
+		c.folder = true
+		return
+	}
 	switch name {
 	case "backend":
 		c.backendNames(true)
@@ -87,6 +101,9 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		for _, s := range states {
 			c.add(strings.ToLower(s), "")
 		}
+		if c.line.verb != nil && c.line.verb.Name == "list" {
+			c.add("queued", "in the queue of this machine")
+		}
 	case "streams":
 		for _, s := range backend.Streams {
 			c.add(string(s), "")
@@ -96,9 +113,27 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 			c.add(s, "")
 		}
 	case "sort":
-		for _, s := range app.TopOrders {
+		orders := app.TopOrders
+		if c.line.verb != nil && c.line.verb.Name == "list" {
+			orders = app.ListOrders
+		}
+		for _, s := range orders {
 			c.add(s, "")
 		}
+	case "x":
+		for _, s := range metrics.XAxes {
+			c.add(s, "")
+		}
+	case "output":
+		c.outputs()
+	case "tag":
+		c.tags(ctx, typed)
+	case "component":
+		c.recordedValues(ctx, func(a *history.App) string { return a.Component })
+	case "name":
+		c.recordedValues(ctx, func(a *history.App) string { return a.Name })
+	case "parent":
+		c.handles(ctx, "", false)
 	case "roles":
 		c.roles(ctx)
 	case "workspace":

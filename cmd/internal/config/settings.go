@@ -29,6 +29,7 @@ func (x *explainer) settings() error {
 	add(x.setting("workspace", nil, "", key{"cli:run", "workspace"}))
 	add(x.setting("image", program.DefaultImage, "TORCHX_IMAGE", key{"torchx", "image"}))
 	add(x.trackers())
+	add(x.setting("tags", nil, "", key{"torchx", "tags"}))
 	add(x.setting("secrets", nil, "TORCHX_SECRETS", key{"torchx", "secrets"}))
 	add(x.setting("log_level", "info", "LOGLEVEL"))
 	add(x.setting("parent_run_id", nil, "TORCHX_PARENT_RUN_ID"))
@@ -97,7 +98,7 @@ func (x *explainer) trackers() setting {
 
 // sectionKeys are the keys of sections that belong neither to a backend nor to a component.
 var sectionKeys = map[string][]string{
-	"torchx":   {"image", "secrets"},
+	"torchx":   {"env_file", "env_file_secrets", "image", "on_end", "provenance", "secrets", "tags"},
 	"cli:run":  {"scheduler", "backend", "workspace", "component"},
 	"cli:list": {"scheduler", "backend"},
 }

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -38,6 +39,12 @@ func compare(f *program.Factory, a, b *side, only string) (*comparison, error) {
 		if only == "" || only == part {
 			c.parts = append(c.parts, part)
 		}
+	}
+	if a.parts[provenancePart] == nil || b.parts[provenancePart] == nil {
+		if only == provenancePart {
+			return nil, fmt.Errorf("where they come from is known only of two past apps that this version of torchx ran: name two handles")
+		}
+		c.parts = slices.DeleteFunc(c.parts, func(part string) bool { return part == provenancePart })
 	}
 	shownA, err := maskedTree(f, a.parts)
 	if err != nil {

@@ -12,8 +12,10 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/runner"
 	"torchx/starlark/specmodule"
 )
 
@@ -30,7 +32,10 @@ type options struct {
 }
 
 // planParts are the parts of a plan that are compared, in their order of output.
-var planParts = []string{"app", "cfg", "request"}
+var planParts = []string{"app", "cfg", "request", provenancePart}
+
+// provenancePart is where a past app comes from. It is compared if both sides are past apps.
+const provenancePart = "provenance"
 
 // NewDiff returns the command `diff`.
 func NewDiff(f *program.Factory) *cli.Command {
@@ -48,7 +53,7 @@ func NewDiff(f *program.Factory) *cli.Command {
 		Description: "Show how two apps, their options and their plans differ. A and B are components, quoted with their arguments, or " +
 			"handles of past apps. B may be arguments only: A's component with these arguments changed. A past app alone is " +
 			"compared with what its component gives now, as `torchx rerun` would run it; a component alone is compared on two " +
-			"backends, -b X,Y. With A and B, -b X,Y plans A for X and B for Y. Both plans get the same app ID, nothing is " +
+			"backends, -b X,Y. Of two past apps, the git commit, the uncommitted changes and the versions are compared, too. With A and B, -b X,Y plans A for X and B for Y. Both plans get the same app ID, nothing is " +
 			"submitted and no backend is contacted. The exit code is 0 without differences, 1 with differences, 2 if the " +
 			"comparison failed. " +
 			program.SecretsHelp,
@@ -58,7 +63,7 @@ func NewDiff(f *program.Factory) *cli.Command {
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: &env},
 			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.plan.Workspace},
 			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around each difference", Value: 3, Destination: &o.context},
-			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg or request", Destination: &o.only},
+			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg, request or provenance", Destination: &o.only},
 			program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
@@ -96,6 +101,9 @@ func diff(ctx context.Context, f *program.Factory, words []string, o options) er
 		if err := planSide(ctx, planner, s, o.plan); err != nil {
 			return err
 		}
+		if err := planning.HideSecretEnv(f, s.plan.Plan.App); err != nil {
+			return err
+		}
 	}
 	c, err := compare(f, a, b, o.only)
 	if err != nil {
@@ -122,12 +130,14 @@ type side struct {
 	Component ui.NullString `json:"component"`
 	Args      []string      `json:"args"`
 
-	handle  string // of a past app
-	now     bool   // plan its component as it is today
-	backend string // from -b
-	base    []string
-	parts   map[string]any             // by planParts
-	ordered map[string]json.RawMessage // the same with keys in their order
+	handle     string             // of a past app
+	now        bool               // plan its component as it is today
+	provenance *provenance.Object // of a past app as recorded; nil: not known
+	backend    string             // from -b
+	base       []string
+	plan       *runner.Planned
+	parts      map[string]any             // by planParts
+	ordered    map[string]json.RawMessage // the same with keys in their order
 }
 
 // sides parses the arguments and -b.

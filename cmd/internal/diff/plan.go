@@ -7,6 +7,7 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 )
@@ -29,12 +30,21 @@ func planSide(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 			f.Warn("%s", w)
 		}
 	}
+	s.plan = planned
 	s.Backend, s.Component, s.Args = planned.Backend, ui.NullString(planned.Component), append([]string{}, planned.Args...)
 	data, err := json.Marshal(planned)
 	if err != nil {
 		return fmt.Errorf("encode the plan of %s: %w", s.Label, err)
 	}
 	if err := json.Unmarshal(data, &s.ordered); err != nil {
+		return err
+	}
+	if s.provenance != nil {
+		if s.ordered[provenancePart], err = json.Marshal(s.provenance); err != nil {
+			return err
+		}
+	}
+	if data, err = json.Marshal(s.ordered); err != nil {
 		return err
 	}
 	return json.Unmarshal(data, &s.parts)
@@ -62,6 +72,9 @@ func planPast(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 	past, err := planning.PastApp(ctx, f, s.handle)
 	if err != nil {
 		return nil, err
+	}
+	if !s.now {
+		s.provenance = provenance.Of(&past.Source, past.Checkout)
 	}
 	if s.now && !past.Evaluated() {
 		return nil, fmt.Errorf("%s was submitted from a file: it has no component to compare with", past.Ref.Handle())

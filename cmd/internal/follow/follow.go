@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 )
@@ -66,6 +67,11 @@ func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o
 			return err
 		}
 	}
+	collected, err := provenance.Prepare(f, p)
+	if err != nil {
+		return err
+	}
+	defer collected()
 	runsHere := !o.Detach && backend.RunsHere(b)
 	a := app{f.Console, r, p.Ref()}
 	ctx, leave := context.WithCancelCause(ctx)

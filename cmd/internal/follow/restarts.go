@@ -27,6 +27,7 @@ const (
 type Announcer struct {
 	console *ui.Console
 	target  LogTarget
+	label   string // begins each line
 	notes   *logview.Notes
 	stop    func()
 	pending *pendingAnnouncer
@@ -48,9 +49,21 @@ func Announce(c *ui.Console, r *runner.Runner, t LogTarget, withLogs bool) *Anno
 	if !withLogs {
 		a.notes.Close()
 	}
-	a.stop = r.Observe(t.Ref, a.observe)
-	a.pending = announcePending(c, r, t.Ref)
+	a.start(r)
 	return a
+}
+
+// announceOneOfSeveral announces the restarts of an app immediately, and names the app.
+func announceOneOfSeveral(c *ui.Console, r *runner.Runner, ref runner.Ref) *Announcer {
+	a := &Announcer{console: c, target: LogTarget{Ref: ref}, label: ref.Handle() + ": ", notes: logview.NewNotes(), known: map[restartKey]bool{}}
+	a.notes.Close()
+	a.start(r)
+	return a
+}
+
+func (a *Announcer) start(r *runner.Runner) {
+	a.stop = r.Observe(a.target.Ref, a.observe)
+	a.pending = announcePending(a.console, r, a.target.Ref)
 }
 
 // Stop ends the announcements.
@@ -128,6 +141,6 @@ func (a *Announcer) say(after int, format string, args ...any) {
 		if midLine && ui.IsTerminal(a.console.Out) && ui.IsTerminal(a.console.Err) {
 			fmt.Fprintln(a.console.Err)
 		}
-		a.console.Say(format, args...)
+		a.console.Say("%s", a.label+fmt.Sprintf(format, args...))
 	}})
 }

@@ -28,9 +28,19 @@ func (a app) result(ctx context.Context, interrupted func() bool, onTerminal boo
 	stop := a.SayIfSlow("waiting for %s to end", a.ref.Handle())
 	s, err := a.runner.Wait(ctx, a.ref)
 	stop()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	a.printEnd(ctx, s, onTerminal)
+	if interrupted() && s.State != spec.Succeeded {
+		return program.QuietError(spec.ExitCancelled)
+	}
+	return program.AppExit(s)
+}
+
+// printEnd prints how the app ended.
+func (a app) printEnd(ctx context.Context, s *spec.Status, onTerminal bool) {
+	switch {
 	case s.State != spec.Failed:
 		a.Say("%s: %s", a.ref.Handle(), ui.StateLine(s, time.Now()))
 	case onTerminal:
@@ -42,10 +52,6 @@ func (a app) result(ctx context.Context, interrupted func() bool, onTerminal boo
 	default:
 		a.explainFailure(ctx, s)
 	}
-	if interrupted() && s.State != spec.Succeeded {
-		return program.QuietError(spec.ExitCancelled)
-	}
-	return program.AppExit(s)
 }
 
 // explainFailure prints which replica failed first and how, the end of its output, and what

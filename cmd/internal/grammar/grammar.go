@@ -28,6 +28,9 @@ type Verb struct {
 	Name  string // with that of its group: "component test"
 	Flags Flags
 	Subs  map[string]*Verb // commands of a group, by name and alias
+	// Operands reports whether a group is a command, too: a first word that names none of its
+	// commands is an argument.
+	Operands bool
 	// Stops reports whether the first positional ends the flags of this program: the
 	// words after it belong to a component.
 	Stops bool
@@ -70,7 +73,7 @@ func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops []string
 	verbs := map[string]*Verb{}
 	for _, c := range commands {
 		v := &Verb{Name: prefix + c.Name, Flags: newFlags(c.Flags, false)}
-		v.Stops = slices.Contains(stops, v.Name)
+		v.Stops, v.Operands = slices.Contains(stops, v.Name), c.Args
 		for n, f := range g.global {
 			if v.Flags[n] == nil {
 				v.Flags[n] = f
@@ -84,6 +87,11 @@ func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops []string
 		}
 	}
 	return verbs
+}
+
+// IsGroup reports whether a word after the operands names a command of v.
+func (v *Verb) IsGroup(word string, operands int) bool {
+	return v.Subs != nil && (!v.Operands || operands == 0 && v.Subs[word] != nil)
 }
 
 // Find returns the flag of a command, or of the program if v is nil, by its spelling with

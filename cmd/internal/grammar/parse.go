@@ -65,14 +65,14 @@ type parser struct {
 func (p *parser) step(args []string) ([]string, error) {
 	arg := args[0]
 	switch {
-	case arg == "--" && p.verb != nil && p.verb.Subs == nil:
+	case arg == "--" && p.verb != nil && !p.verb.IsGroup(arg, 0):
 		p.out.Positionals = append(p.out.Positionals, args[1:]...)
 		return nil, nil
 	case IsFlag(arg):
 		return p.flag(arg, args[1:])
 	case p.verb == nil:
 		return p.command(arg, args[1:], p.grammar.Verbs)
-	case p.verb.Subs != nil:
+	case p.verb.IsGroup(arg, len(p.out.Positionals)):
 		return p.command(arg, args[1:], p.verb.Subs)
 	case p.verb.Stops:
 		p.out.Positionals = append(p.out.Positionals, args...)
@@ -95,7 +95,7 @@ func (p *parser) command(word string, rest []string, known map[string]*Verb) ([]
 		return nil, usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), suggest.Hint(word, ui.Keys(known)))
 	}
 	p.verb, p.out.Verb = v, v.Name
-	if v.Subs == nil {
+	if v.Subs == nil || v.Operands {
 		rest = slices.Concat(p.out.Early, rest)
 		p.out.Early = nil
 	}

@@ -11,30 +11,23 @@ import (
 	"torchx/runtime/runner"
 )
 
-// labels returns the tags of .torchxconfig and of --tag, which overrides them, and the note.
-func (o *Options) labels(conf *config.Config) (l history.Labels, err error) {
-	given, err := history.ParseTags(o.Tags)
+// Labels returns the labels of --tag and --note, and the tags of .torchxconfig. command is for
+// errors.
+func Labels(command string, texts []string, note string, conf *config.Config) (l history.Labels, defaults map[string]string, err error) {
+	l.Note = note
+	l.Tags, err = history.ParseTags(texts)
 	if err == nil {
-		err = history.CheckNote(o.Note)
+		err = history.CheckNote(note)
 	}
 	if err != nil {
-		return l, program.Usagef(o.Command, "%v", err)
+		return l, nil, program.Usagef(command, "%v", err)
 	}
-	tags := map[string]string{}
 	if v, ok := conf.Get("torchx", "tags"); ok {
-		if tags, err = history.ParseTags(backend.SplitCSV(v.Text)); err != nil {
-			return l, fmt.Errorf("%s: %w", v.Origin(), err)
+		if defaults, err = history.ParseTags(backend.SplitCSV(v.Text)); err != nil {
+			return l, nil, fmt.Errorf("%s: %w", v.Origin(), err)
 		}
 	}
-	maps.Copy(tags, given)
-	if err := history.CheckTags(tags); err != nil {
-		return l, program.Usagef(o.Command, "%v", err)
-	}
-	if len(tags) > 0 {
-		l.Tags = tags
-	}
-	l.Note = o.Note
-	return l, nil
+	return l, defaults, nil
 }
 
 // Inherit gives a rerun the tags of the past app, unless it sets them anew.

@@ -18,20 +18,25 @@ type Options struct {
 	Backend      string
 	Cfg          string
 	CfgJSON      map[string]any // of --stdin, instead of Cfg
-	Env          []string       // K=V
+	Env          []string       // NAME=VALUE or NAME
+	EnvFiles     []string       // --env-file, absolute
 	Workspace    string
 	HasWorkspace bool // --workspace was given, maybe empty
 	ParentRunID  string
 	Tags         []string // KEY or KEY=VALUE
 	Note         string
-	Timeout      string // --timeout; "": that of the component
-	Strict       bool // refuse a role that requests no resources
-	TTY          bool // --tty
-	Submit       bool // the plan is submitted, not only shown
+	Metrics      []string // NAME=REGEX
+	Timeout      string   // --timeout; "": that of the component
+	Strict       bool     // refuse a role that requests no resources
+	TTY          bool     // --tty
+	Submit       bool     // the plan is submitted, not only shown
 	Component    string
 	Inputs       component.Inputs
 
+	Ends
+
 	recordedCfg backend.Layer // -cfg of a past app, instead of the config files
+	recordedEnv *Recorded     // its variables, instead of the files of the config files
 }
 
 // DefaultBackend sets Backend, if it is empty, to that of [cli:run] or else to the first,

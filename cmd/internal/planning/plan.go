@@ -55,7 +55,7 @@ func Check(f *program.Factory, o Options) error {
 	if !utf8.ValidString(f.Env.Dir) {
 		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to a folder with another name", f.Env.Dir)
 	}
-	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, []string{o.Note, o.Timeout, o.Cfg, o.Workspace, o.ParentRunID}) {
+	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, o.Metrics, []string{o.Note, o.Timeout, o.Cfg, o.Workspace, o.ParentRunID}) {
 		if !utf8.ValidString(arg) {
 			return program.Usagef(o.Command, "argument %q is not valid UTF-8: pass such bytes in a file", arg)
 		}
@@ -119,9 +119,9 @@ func withoutPosition(c *component.Component, err error) error {
 
 // Request returns the request for a plan: the app that a component returned, with options.
 func Request(f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
-	env, err := runner.ParseEnv(o.Env)
+	env, err := o.variables(f, conf)
 	if err != nil {
-		return nil, program.Usagef(o.Command, "%v", err)
+		return nil, err
 	}
 	image, err := f.Image()
 	if err != nil {
@@ -146,7 +146,7 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	if err != nil {
 		return nil, err
 	}
-	labels, err := o.labels(conf)
+	labels, defaults, err := Labels(o.Command, o.Tags, o.Note, conf)
 	if err != nil {
 		return nil, err
 	}
@@ -154,16 +154,23 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	if err == nil {
 		app, err = applyTimeout(app, o)
 	}
+	if err == nil {
+		app, err = applyMetrics(app, o)
+	}
+	if err == nil && len(env.secret) > 0 {
+		app = app.Clone()
+		app.AddSecretEnv(env.secret)
+	}
 	if err != nil {
 		return nil, err
 	}
 	q := &runner.PlanRequest{
-		Backend: o.Backend, App: app, Cfg: layers, Env: env, Strict: o.Strict,
+		Backend: o.Backend, App: app, Cfg: layers, Env: env.values, Strict: o.Strict,
 		DefaultImage: image, Environ: ReplicaEnviron(f), Progress: f.Display.Tell,
 		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
 		Provenance: runner.Provenance{Source: history.Source{
 			Args: built.Args, Cwd: f.Env.Dir, Modules: modules, Getenv: getenv, Request: more,
-		}, Labels: labels},
+		}, Labels: labels, DefaultTags: defaults},
 	}
 	if !o.HasWorkspace {
 		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/provenance"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
@@ -19,7 +21,8 @@ import (
 // Recorded holds the options of a run that the history keeps for rerun, in addition to its
 // component, arguments, backend and -cfg.
 type Recorded struct {
-	Env         spec.Map[string]  `json:"env,omitempty"` // --env
+	Env         spec.Map[string]  `json:"env,omitempty"`        // --env and --env-file
+	SecretEnv   []string          `json:"secret_env,omitempty"` // those of Env whose values are secrets
 	Workspace   string            `json:"workspace,omitempty"`
 	NoWorkspace bool              `json:"no_workspace,omitempty"` // --workspace=
 	ParentRunID string            `json:"parent_run_id,omitempty"`
@@ -28,13 +31,15 @@ type Recorded struct {
 	Image       string            `json:"image,omitempty"`          // torchx.IMAGE
 	TTY         bool              `json:"tty,omitempty"`            // --tty
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
+	OnEnd       []string          `json:"on_end,omitempty"`         // --on-end
+	Metrics     []string          `json:"metrics,omitempty"`        // --metric
 }
 
-// record returns the record of o; env is the value of --env, image that of torchx.IMAGE.
-func (o *Options) record(env spec.Map[string], image string) (json.RawMessage, error) {
+// record returns the record of o; env are the variables, image that of torchx.IMAGE.
+func (o *Options) record(env variables, image string) (json.RawMessage, error) {
 	data, err := json.Marshal(Recorded{
-		Env: env, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
-		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout,
+		Env: env.values, SecretEnv: env.secret, Workspace: o.Workspace, NoWorkspace: o.HasWorkspace && o.Workspace == "", ParentRunID: o.ParentRunID,
+		Inputs: o.Inputs.JSON, Config: o.Inputs.Config, Image: image, TTY: o.TTY, Timeout: o.Timeout, OnEnd: o.OnEnd, Metrics: o.Metrics,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the options: %w", err)
@@ -60,11 +65,7 @@ func ReadRecorded(raw json.RawMessage) (r Recorded, err error) {
 
 // restore sets the recorded options that are not overridden.
 func (o *Options) restore(r *Recorded) {
-	var env []string
-	for _, e := range r.Env {
-		env = append(env, e.Key+"="+e.Value)
-	}
-	o.Env = append(env, o.Env...) // the last value of a variable wins
+	o.recordedEnv = r
 	if !o.HasWorkspace {
 		o.Workspace, o.HasWorkspace = r.Workspace, r.Workspace != "" || r.NoWorkspace
 	}
@@ -72,6 +73,10 @@ func (o *Options) restore(r *Recorded) {
 		o.ParentRunID = r.ParentRunID
 	}
 	o.Timeout = cmp.Or(o.Timeout, r.Timeout)
+	o.Metrics = slices.Concat(r.Metrics, o.Metrics)
+	if !o.HasOnEnd {
+		o.OnEnd, o.HasOnEnd = r.OnEnd, len(r.OnEnd) > 0
+	}
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }
 
@@ -81,6 +86,7 @@ func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Reco
 	if err != nil {
 		return nil, err
 	}
+	provenance.Await(ctx, f, ref)
 	return r.Recorded(ctx, ref)
 }
 

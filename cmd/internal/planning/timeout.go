@@ -7,7 +7,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// ParseTimeout parses --timeout of a command; "" is no limit.
+// ParseTimeout parses --timeout of a command; "" means none.
 func ParseTimeout(command, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

@@ -105,7 +105,7 @@ func (e Environment) Get(name string) string {
 }
 
 // homeParts lists the home and the parts of it that must belong to the user.
-var homeParts = []string{"", "apps", "live", "queue", "unrecorded", "archive", HistoryFile}
+var homeParts = []string{"", "apps", "live", "queue", "unrecorded", "archive", "ends", HistoryFile}
 
 // Home returns the folder that holds everything: $TORCHX_HOME, else ~/.torchx. A home of
 // another user is an error.

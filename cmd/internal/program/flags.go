@@ -69,14 +69,23 @@ var appNouns = []string{"app", "apps", "job", "jobs", "pod", "pods", "run", "run
 
 // AtMost returns a usage error for more than n positional arguments.
 func AtMost(c *cli.Context, n int) error {
-	if c.NArg() > n && slices.Contains(appNouns, c.Args().First()) {
-		typed := strings.Join(append([]string{CommandName(c)}, c.Args().Tail()...), " ")
-		return remedied(CommandName(c), "unexpected argument %s: type `torchx %s`", c.Args().First(), typed)
+	if c.NArg() <= n {
+		return nil
 	}
-	if c.NArg() > n {
-		return Usagef(CommandName(c), "unexpected argument %s", ui.QuoteWord(c.Args().Get(n)))
+	if err := AppNoun(CommandName(c), c.Args().Slice()); err != nil {
+		return err
 	}
-	return nil
+	return Usagef(CommandName(c), "unexpected argument %s", ui.QuoteWord(c.Args().Get(n)))
+}
+
+// AppNoun returns a usage error if the first of several arguments is what kubectl and others
+// have before the name of an app, else nil.
+func AppNoun(command string, arguments []string) error {
+	if len(arguments) < 2 || !slices.Contains(appNouns, arguments[0]) {
+		return nil
+	}
+	typed := strings.Join(append([]string{command}, arguments[1:]...), " ")
+	return remedied(command, "unexpected argument %s: type `torchx %s`", arguments[0], typed)
 }
 
 // OneArgument returns the only positional argument; what names it in errors.

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"torchx/runtime/history"
 	"torchx/runtime/library"
 	"torchx/runtime/library/git"
 	"torchx/starlark/interp"
@@ -43,6 +44,19 @@ func (f *Factory) OpenLibraries() *library.Set {
 		home = "" // the cache is unreadable then, and vendored libraries need no cache
 	}
 	return &library.Set{Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)}, Dir: f.Env.Dir}
+}
+
+// LockedLibraries returns the versions in the project's torchx.lock; none if it cannot be read.
+func (f *Factory) LockedLibraries() []history.Library {
+	lock, err := library.ReadLock(f.ProjectRoot())
+	if err != nil {
+		return nil // what loads the libraries reports it
+	}
+	var list []history.Library
+	for _, l := range lock.Libraries {
+		list = append(list, history.Library{Name: l.Name, Revision: l.Revision, Commit: l.Commit})
+	}
+	return list
 }
 
 // ReadModule returns the current content of a library's file; top is the root of the

@@ -190,7 +190,9 @@ func (f *Factory) openHistory(ctx context.Context) (*state.DB, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)", home, PathCause(err))
 	}
-	db, err := state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{SetAside: true})
+	db, err := state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{
+		SetAside: true, Slow: func(what string) func() { return f.SayIfSlow("%s", what) },
+	})
 	switch {
 	case errors.Is(err, state.ErrNewerSchema), ctx.Err() != nil:
 		return nil, err

@@ -21,6 +21,7 @@ import (
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
+	"torchx/runtime/onend"
 	"torchx/starlark/interp"
 	"torchx/state"
 )
@@ -41,6 +42,9 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	if len(args) > 2 && args[1] == agentCommand {
 		if args[2] == agent.SelfTestArgument {
 			return agent.RunSelfTest(s.Out)
+		}
+		if filepath.Base(args[2]) == agent.OnEndFolder {
+			return onend.Main(args[2])
 		}
 		return all.RunAgent(args[2], openStore)
 	}

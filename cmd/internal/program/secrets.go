@@ -15,13 +15,24 @@ const SecretsHelp = "Values that look like secrets are shown as " + secrets.Hidd
 // secrets. They are never nil, so that an unreadable configuration reveals nothing. The
 // error names an invalid pattern; the other rules apply.
 func (f *Factory) SecretRules() (rules *secrets.Rules, bad error) {
+	patterns, bad := f.secretPatterns()
+	rules, _ = secrets.New(patterns) // each pattern is valid
+	return rules, bad
+}
+
+// SecretPatterns returns the valid patterns of $TORCHX_SECRETS and of [torchx] secrets.
+func (f *Factory) SecretPatterns() []string {
+	patterns, _ := f.secretPatterns()
+	return patterns
+}
+
+func (f *Factory) secretPatterns() (patterns []string, bad error) {
 	origins := map[string]string{"$TORCHX_SECRETS": f.Env.Get("TORCHX_SECRETS")}
 	if conf, err := f.Config(); err == nil {
 		if v, ok := conf.Get("torchx", "secrets"); ok {
 			origins[v.Origin()] = v.Text
 		}
 	}
-	var patterns []string
 	for _, origin := range ui.Keys(origins) {
 		for _, p := range backend.SplitCSV(origins[origin]) {
 			if _, err := secrets.New([]string{p}); err != nil {
@@ -31,6 +42,5 @@ func (f *Factory) SecretRules() (rules *secrets.Rules, bad error) {
 			patterns = append(patterns, p)
 		}
 	}
-	rules, _ = secrets.New(patterns) // each pattern is valid
-	return rules, bad
+	return patterns, bad
 }

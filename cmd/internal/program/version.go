@@ -63,12 +63,19 @@ func readVersion() versionInfo {
 // versionLine returns a line that begins like TorchX's: `torchx-<version>`.
 func versionLine() string {
 	v := readVersion()
-	line := "torchx-" + v.Version
+	return "torchx-" + v.text() + " (" + v.Go + " " + v.OS + "/" + v.Arch + ")"
+}
+
+// VersionText returns the version with its revision: "0.1.0 5b1aeda01234".
+func VersionText() string { return readVersion().text() }
+
+func (v versionInfo) text() string {
+	text := v.Version
 	if v.Revision != nil {
-		line += " " + (*v.Revision)[:min(12, len(*v.Revision))]
+		text += " " + (*v.Revision)[:min(12, len(*v.Revision))]
 		if v.Modified {
-			line += "+changes"
+			text += "+changes"
 		}
 	}
-	return line + " (" + v.Go + " " + v.OS + "/" + v.Arch + ")"
+	return text
 }

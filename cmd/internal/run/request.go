@@ -37,7 +37,7 @@ type runRequest struct {
 func onlyStdin(c *cli.Context) error {
 	for _, name := range c.LocalFlagNames() {
 		switch name {
-		case "stdin", "dryrun", "dry-run", "json", "queue":
+		case "stdin", "timeout", "on-end", "env-file", "dryrun", "dry-run", "json", "queue":
 			continue
 		}
 		return program.Usagef("run", "%s cannot be used with --stdin (put it into the JSON)", grammar.Spelling(name))

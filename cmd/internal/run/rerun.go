@@ -9,6 +9,7 @@ import (
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 )
@@ -17,7 +18,7 @@ import (
 func NewRerun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "rerun"}}
 	var recorded bool
-	env, tags := cli.StringSlice{}, cli.StringSlice{}
+	env, envFiles, tags, onEnd, metrics := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "rerun",
 		Usage: "run a past app again",
@@ -29,14 +30,15 @@ func NewRerun(f *program.Factory) *cli.Command {
 		Description: "Evaluate the component of an app again, in the folder where it was run, with the same arguments, variables and " +
 			"options, and run the result as a new app. What you give here overrides what was given then: an argument by name, " +
 			"arguments after `--` all together. rerun warns if component files, environment variables that the component read, or " +
-			"named resources have changed. An app that was submitted from a file is submitted again. An app that had a terminal " +
+			"named resources have changed, or the git commit or uncommitted changes of the folder differ. An app that was submitted from a file is submitted again. An app that had a terminal " +
 			"gets one, unless --tty=false is given. " +
 			program.HandleHelp,
-		Flags: append(runFlags(&o, &env, &tags, "run on `BACKEND` (default: that of the past app)"),
+		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, "run on `BACKEND` (default: that of the past app)"),
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},
 		),
 		Action: func(c *cli.Context) error {
-			o.Env, o.Tags, o.HasWorkspace = env.Value(), tags.Value(), c.IsSet("workspace")
+			o.EnvFiles, o.OnEnd, o.HasOnEnd = absolute(f, envFiles.Value()), onEnd.Value(), c.IsSet("on-end")
+			o.Env, o.Tags, o.Metrics, o.HasWorkspace = env.Value(), tags.Value(), metrics.Value(), c.IsSet("workspace")
 			o.hasTTY = c.IsSet("tty")
 			o.Inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {
@@ -82,6 +84,7 @@ func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.
 	if err := planning.Check(f, o.Options); err != nil {
 		return nil, err
 	}
+	sayCheckoutChanges(ctx, f, past)
 	var q *runner.PlanRequest
 	var err error
 	if exact || !past.Evaluated() {
@@ -94,6 +97,9 @@ func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.
 	}
 	q.Origin = "rerun of " + past.Ref.Handle()
 	planning.Inherit(q, past)
+	if len(q.Tags) > 0 {
+		f.Say("tags: %s", history.FormatTags(q.Tags, " "))
+	}
 	r, err := f.Planner()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -32,7 +33,7 @@ type options struct {
 func NewRun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "run"}}
 	var stdin, tee bool
-	env, tags := cli.StringSlice{}, cli.StringSlice{}
+	env, envFiles, tags, onEnd, metrics := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "run",
 		Usage: "run a component",
@@ -49,12 +50,13 @@ func NewRun(f *program.Factory) *cli.Command {
 			"--wait or --log), unless -d is given, and exits with the app's exit code. Ctrl-C cancels the app, a second Ctrl-C " +
 			"kills it. With --tty your terminal is connected to the only replica; ctrl-p ctrl-q detaches and leaves it running. " +
 			"--dryrun hides secrets. --dryrun --json does not, because its output can be submitted.",
-		Flags: append(runFlags(&o, &env, &tags, "run on `BACKEND` (default: the first of torchx runopts)"),
+		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, "run on `BACKEND` (default: the first of torchx runopts)"),
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},
 			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted for TorchX; logs are always kept and shown", Destination: &tee},
 		),
 		Action: func(c *cli.Context) (err error) {
-			o.Env, o.Tags, o.HasWorkspace = env.Value(), tags.Value(), c.IsSet("workspace")
+			o.EnvFiles, o.OnEnd, o.HasOnEnd = absolute(f, envFiles.Value()), onEnd.Value(), c.IsSet("on-end")
+			o.Env, o.Tags, o.Metrics, o.HasWorkspace = env.Value(), tags.Value(), metrics.Value(), c.IsSet("workspace")
 			o.Component, o.Inputs.Args = splitComponent(c.Args().Slice())
 			if stdin {
 				if err := onlyStdin(c); err != nil {
@@ -79,20 +81,42 @@ func splitComponent(words []string) (name string, args []string) {
 }
 
 // runFlags returns the flags that `run` and `rerun` share.
-func runFlags(o *options, env, tags *cli.StringSlice, where string) []cli.Flag {
+func runFlags(o *options, env, envFiles, tags, onEnd, metrics *cli.StringSlice, where string) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),
 		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print what would be submitted, and submit nothing", Destination: &o.dryrun},
 		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: print JSON for torchx submit", Destination: &o.json},
-		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
+		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role: NAME=VALUE, or NAME for the value that it has here; `K=V` (repeatable)", Destination: env},
+		&cli.StringSliceFlag{Name: "env-file", Usage: "set the variables of `FILE` in every role, one NAME=VALUE a line as for docker; --env overrides them, and their values are hidden (repeatable)", Destination: envFiles},
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that requests no resources", Destination: &o.Strict},
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to add to the image of the first role, or several: {FOLDER: TARGET, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
-		&cli.StringSliceFlag{Name: "tag", Usage: "label the run with `KEY[=VALUE]` (repeatable; see torchx tag)", Destination: tags},
-		&cli.StringFlag{Name: "note", Usage: "describe the run by `TEXT`", Destination: &o.Note},
+		&cli.StringSliceFlag{Name: "metric", Usage: "record a metric of all lines that match `NAME=REGEX` (RE2 with a group for the number; step gives the step; repeatable)", Destination: metrics},
 		timeoutFlag(&o.Timeout),
+		onEndFlag(onEnd),
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the parent run", Destination: &o.ParentRunID},
-	}, follow.Flags(&o.follow)...)
+	}, slices.Concat(labelFlags(tags, &o.Note), follow.Flags(&o.follow))...)
+}
+
+// labelFlags returns the flags that label a run.
+func labelFlags(tags *cli.StringSlice, note *string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "tag", Usage: "label the run with `KEY[=VALUE]` (repeatable; see torchx tag)", Destination: tags},
+		&cli.StringFlag{Name: "note", Usage: "describe the run by `TEXT`", Destination: note},
+	}
+}
+
+// onEndFlag returns the flag --on-end.
+func onEndFlag(actions *cli.StringSlice) cli.Flag {
+	return &cli.StringSliceFlag{Name: "on-end", Usage: "when the app has ended, run `COMMAND` with a summary on its stdin, or post a summary to a URL (repeatable; empty: not what .torchxconfig says)", Destination: actions}
+}
+
+// absolute resolves paths of the command line.
+func absolute(f *program.Factory, paths []string) []string {
+	for i, path := range paths {
+		paths[i] = f.Env.Absolute(path)
+	}
+	return paths
 }
 
 // timeoutFlag returns the flag --timeout.
@@ -136,6 +160,9 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 // execute prints the plan of a dry run; otherwise it submits the plan and follows the app.
 func execute(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
 	printNotes(f, planned)
+	if err := planning.ApplyOnEnd(f, o.Command, o.Ends, planned, !o.dryrun); err != nil {
+		return err
+	}
 	if o.dryrun && o.follow.Tty.On {
 		if err := follow.CheckTerminal(f, "run", planned); err != nil {
 			return err
@@ -176,6 +203,9 @@ func printNotes(f *program.Factory, p *runner.Planned) {
 func printPlan(f *program.Factory, p *runner.Planned, asJSON bool) error {
 	if asJSON {
 		return f.PrintJSON(p)
+	}
+	if err := planning.HideSecretEnv(f, p.Plan.App); err != nil {
+		return err
 	}
 	app, err := f.MaskedYAML(p.Plan.App)
 	if err != nil {

@@ -18,19 +18,21 @@ import (
 // NewSubmit returns the command `submit`.
 func NewSubmit(f *program.Factory) *cli.Command {
 	var following follow.Options
-	var backend, timeout string
+	var backend, timeout, note string
+	onEnd, tags := cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "submit",
 		Usage: "submit a saved plan",
-		UsageText: "FILE|- [-d] [--wait] [--log] [--queue]\n" +
+		UsageText: "FILE|- [-d] [--wait] [--log] [--queue] [--tag KEY[=VALUE]]\n" +
 			"torchx run --dryrun --json utils.echo > plan.json\n" +
 			"torchx submit plan.json",
 		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or from stdin (-). submit follows " +
 			"the app as run does. An app ID that exists already is an error.",
-		Flags: append([]cli.Flag{
+		Flags: append(append([]cli.Flag{
 			program.BackendFlag(&backend, "`BACKEND` of the plan, if the plan does not name it"),
 			timeoutFlag(&timeout),
-		}, follow.Flags(&following)...),
+			onEndFlag(&onEnd),
+		}, labelFlags(&tags, &note)...), follow.Flags(&following)...),
 		Action: func(c *cli.Context) error {
 			file, err := program.OneArgument(c, "FILE")
 			if err != nil {
@@ -46,12 +48,21 @@ func NewSubmit(f *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit}, following)
+			conf, err := f.Config()
+			if err != nil {
+				return err
+			}
+			labels, defaults, err := planning.Labels("submit", tags.Value(), note, conf)
+			if err != nil {
+				return err
+			}
+			ends := planning.Ends{OnEnd: onEnd.Value(), HasOnEnd: c.IsSet("on-end")}
+			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit, Labels: labels, DefaultTags: defaults}, ends, following)
 		},
 	}
 }
 
-func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions, following follow.Options) error {
+func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions, ends planning.Ends, following follow.Options) error {
 	data, err := readPlan(f, file)
 	if err != nil {
 		return err
@@ -75,6 +86,9 @@ func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadO
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
 	printNotes(f, planned)
+	if err := planning.ApplyOnEnd(f, "submit", ends, planned, true); err != nil {
+		return err
+	}
 	return follow.SubmitPlanned(ctx, f, planned, following)
 }
 

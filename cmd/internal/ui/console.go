@@ -129,6 +129,18 @@ func (c *Console) PrintJSON(v any) error {
 	return e.Encode(v)
 }
 
+// HideVariables also hides the values of variables with these names.
+func (c *Console) HideVariables(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	rules := c.Rules
+	c.Rules = func() (*secrets.Rules, error) {
+		r, err := rules()
+		return r.WithVariables(names), err
+	}
+}
+
 // Masked returns text with secrets hidden.
 func (c *Console) Masked(text string) string {
 	if c.ShowSecrets {
@@ -149,7 +161,7 @@ func (c *Console) MaskedArgs(args []string) []string {
 
 // MaskedJSON returns the JSON form of v with secrets hidden.
 func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
-	data, err := encodeJSON(v)
+	data, err := EncodeJSON(v)
 	if err != nil || c.ShowSecrets {
 		return data, err
 	}

@@ -10,7 +10,7 @@ func (s NullString) MarshalJSON() ([]byte, error) {
 	if s == "" {
 		return []byte("null"), nil
 	}
-	return encodeJSON(string(s))
+	return EncodeJSON(string(s))
 }
 
 // UTC returns a time as JSON output has it, in UTC; nil stays nil.

@@ -13,7 +13,7 @@ import (
 // yamlText returns a value as YAML, made from its JSON form with keys in their order. Control
 // characters are escaped.
 func yamlText(v any) (string, error) {
-	data, err := encodeJSON(v)
+	data, err := EncodeJSON(v)
 	if err != nil {
 		return "", err
 	}
@@ -26,8 +26,8 @@ func yamlText(v any) (string, error) {
 	return strings.TrimPrefix(strings.TrimPrefix(w.b.String(), "\n"), " "), nil
 }
 
-// encodeJSON is json.Marshal without escapes for < > &.
-func encodeJSON(v any) ([]byte, error) {
+// EncodeJSON returns a value as one line of JSON with its newline; < > & are not escaped.
+func EncodeJSON(v any) ([]byte, error) {
 	var data bytes.Buffer
 	e := json.NewEncoder(&data)
 	e.SetEscapeHTML(false)

@@ -15,7 +15,7 @@ type tick struct {
 // Space for ticks.
 const (
 	rowsOfTick    = 2.5
-	columnsOfTick = 11.0
+	columnsOfTick = 12.0
 	maxTicks      = 60 // of an axis, whatever its numbers
 )
 

@@ -1,0 +1,73 @@
+package kubernetes
+
+import (
+	"context"
+	"log"
+
+	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/manifest"
+	"torchx/runtime/agent"
+	"torchx/runtime/backend"
+	"torchx/runtime/metrics"
+	"torchx/runtime/metrics/collect"
+	"torchx/runtime/spec"
+)
+
+var _ backend.MetricsCollector = (*Backend)(nil)
+
+// CollectMetrics archives the logs that the cluster still has, and collects metrics from the
+// archive.
+func (b *Backend) CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error {
+	dir := archive.Dir(b.config.Home, id)
+	saved, saveErr := archive.Saved{}, error(nil)
+	if !archive.Followed(dir) {
+		saving, cancel := context.WithTimeout(ctx, saveTime)
+		saved, saveErr = b.archive(id, "").Save(saving)
+		cancel()
+	}
+	c, err := collect.New(archive.MetricsConfig(dir, app))
+	if err != nil || !archive.Exists(dir) {
+		return err
+	}
+	if ended && !archive.Followed(dir) && (saveErr != nil || len(saved.Missing) == 0) {
+		return c.Complete(ctx) // without the pods, the archive gets no more lines
+	}
+	return c.Once(ctx)
+}
+
+// metricsOf returns the parts of an app that say what its metrics are.
+func metricsOf(app *spec.App) *spec.App {
+	small := &spec.App{Name: app.Name, Metadata: map[string]any{spec.OrderKey: app.Metadata[spec.OrderKey]}}
+	for i := range app.Roles {
+		r := &app.Roles[i]
+		small.Roles = append(small.Roles, spec.Role{Name: r.Name, Metadata: map[string]any{spec.OrderKey: r.Metadata[spec.OrderKey]}})
+	}
+	return small
+}
+
+// startMetrics collects the metrics of an archive in the background; the returned function reads
+// the rest.
+func startMetrics(dir string, info archive.Info, history *agent.History, l *log.Logger) (finish func()) {
+	if info.App == nil {
+		return func() {}
+	}
+	config := archive.MetricsConfig(dir, info.App)
+	config.Log = l.Printf
+	config.Record = func(all []metrics.Summary) {
+		ctx := context.Background()
+		store, err := history.Store(ctx)
+		if err == nil {
+			err = store.PutMetrics(ctx, manifest.Name, info.ID, collect.Records(info.App, all))
+		}
+		if err != nil {
+			l.Print(err)
+		}
+	}
+	c, err := collect.New(config)
+	if err != nil {
+		l.Print(err)
+		return func() {}
+	}
+	c.Start()
+	return func() { <-c.Stop() }
+}

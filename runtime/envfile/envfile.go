@@ -1,0 +1,74 @@
+// Package envfile reads files of environment variables by the rules of `docker run --env-file`:
+//
+//	# a comment, also after white space
+//	NAME=VALUE     the value is everything after the first =, quotes and white space included
+//	NAME           the value of the caller's environment; left out if it is not set there
+//
+// Lines end in LF or CRLF. The file is UTF-8 and may start with a byte order mark.
+package envfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxSize bounds a file in bytes: Linux starts no program with more than 6 MiB of variables
+// and arguments.
+const MaxSize = 1 << 20
+
+// Variable is one variable of a file.
+type Variable struct{ Name, Value string }
+
+// Read returns the variables of a file in order; name is that of the file in errors. lookup
+// returns a variable of the caller's environment. Errors are one line, FILE:LINE: problem, and
+// contain no values.
+func Read(r io.Reader, name string, lookup func(string) (string, bool)) ([]Variable, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("%s has more than %d bytes: not a file of variables", name, MaxSize)
+	}
+	var all []Variable
+	number := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
+		number++
+		v, ok, err := parse(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), lookup)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
+		}
+		if ok {
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+// parse reads a line; ok is false if it has no variable.
+func parse(line string, lookup func(string) (string, bool)) (v Variable, ok bool, err error) {
+	if !utf8.ValidString(line) {
+		return v, false, errors.New("the line is not valid UTF-8")
+	}
+	if strings.Contains(line, "\x00") {
+		return v, false, errors.New("the line has a NUL byte, which no variable can hold")
+	}
+	line = strings.TrimLeftFunc(line, unicode.IsSpace)
+	if line == "" || line[0] == '#' {
+		return v, false, nil
+	}
+	v.Name, v.Value, ok = strings.Cut(line, "=")
+	switch {
+	case v.Name == "":
+		return v, false, errors.New("no name before `=`")
+	case strings.ContainsFunc(v.Name, unicode.IsSpace):
+		return v, false, errors.New("the name has white space: write NAME=VALUE without spaces around `=`, and no `export`")
+	case !ok:
+		v.Value, ok = lookup(v.Name)
+	}
+	return v, ok, nil
+}

@@ -1,0 +1,224 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"torchx/runtime/metrics"
+	"torchx/runtime/safefile"
+)
+
+const (
+	readSize  = 256 << 10 // bytes read at once
+	checkSize = 256       // bytes before the position that must not change
+)
+
+// file reads the lines that an attempt appends to $TORCHX_METRICS.
+type file struct {
+	collector *Collector
+	key       string
+	attempt   Attempt
+	path      string
+
+	opened bool // at is known
+	at     filePosition
+	seen   fs.FileInfo // when it was last read
+	wrong  bool        // it is not a regular file
+	lines  *metrics.Lines
+}
+
+// filePosition is how far a file has been read.
+type filePosition struct {
+	Offset int64  `json:"offset"`
+	Sum    uint32 `json:"sum"`            // of up to checkSize bytes before the offset
+	Skip   bool   `json:"skip,omitempty"` // the rest of the line is skipped: it is too long
+	Done   bool   `json:"done,omitempty"`
+}
+
+func (f *file) isDone() bool { return f.at.Done }
+
+func (f *file) read(_ context.Context, final bool) error {
+	info, err := os.Lstat(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !final && !f.hasChanged(info) {
+		return err
+	}
+	if info.Size() == 0 && info.Mode().IsRegular() && !f.opened && !f.collector.hasStore() {
+		return nil // made for a container that wrote nothing
+	}
+	store, err := f.collector.open()
+	if err != nil {
+		return err
+	}
+	if !f.opened {
+		if err := decode(store.Position(f.key), &f.at); err != nil {
+			return err
+		}
+		f.lines = metrics.NewLines(store, f.attempt.Role, f.attempt.ID, metrics.SourceFile)
+		f.opened = true
+	}
+	if f.at.Done {
+		return nil
+	}
+	if err := f.readFile(store, final); err != nil {
+		return err
+	}
+	f.seen = info
+	return nil
+}
+
+func (f *file) hasChanged(info fs.FileInfo) bool {
+	return f.seen == nil || info.Size() != f.seen.Size() || !info.ModTime().Equal(f.seen.ModTime()) || !os.SameFile(info, f.seen)
+}
+
+func (f *file) readFile(store *metrics.Store, final bool) error {
+	in, err := safefile.Open(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, safefile.ErrNotRegular):
+		return f.skip(store, final, err)
+	case err != nil:
+		return f.skip(store, final, err)
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if !f.continues(in, info.Size()) {
+		f.at = filePosition{} // another file, or it was cut and written anew
+	}
+	at := info.ModTime()
+	if now := time.Now(); at.After(now) {
+		at = now
+	}
+	return f.readLines(store, in, info.Size(), at, final)
+}
+
+// skip counts a file that cannot be read, once.
+func (f *file) skip(store *metrics.Store, final bool, why error) error {
+	var path *fs.PathError
+	if errors.As(why, &path) {
+		why = path.Err
+	}
+	if !f.wrong {
+		f.wrong = true
+		store.Broken(f.attempt.Role, f.attempt.ID, metrics.SourceFile, 1, "$TORCHX_METRICS cannot be read: "+why.Error())
+	}
+	f.at.Done = final
+	return f.save(nil)
+}
+
+// continues reports whether the bytes before the position are those that were read.
+func (f *file) continues(in io.ReaderAt, size int64) bool {
+	if f.at.Offset > size {
+		return false
+	}
+	sum, err := sumBefore(in, f.at.Offset)
+	return err == nil && sum == f.at.Sum
+}
+
+func sumBefore(in io.ReaderAt, offset int64) (uint32, error) {
+	b := make([]byte, min(offset, checkSize))
+	_, err := in.ReadAt(b, offset-int64(len(b)))
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return crc32.ChecksumIEEE(b), err
+}
+
+// readLines reads the lines up to size.
+func (f *file) readLines(store *metrics.Store, in io.ReaderAt, size int64, at time.Time, final bool) error {
+	buf := make([]byte, 0, readSize)
+	saved := f.at.Offset
+	for end := f.at.Offset; end < size; {
+		n := int(min(readSize, size-end))
+		if cap(buf)-len(buf) < n {
+			grown := make([]byte, len(buf), 2*cap(buf)+n)
+			copy(grown, buf)
+			buf = grown
+		}
+		n, err := in.ReadAt(buf[len(buf):len(buf)+n], end)
+		if n == 0 {
+			if errors.Is(err, io.EOF) {
+				break // it was cut meanwhile
+			}
+			return fmt.Errorf("read metrics: %w", err)
+		}
+		end += int64(n)
+		buf = f.takeLines(store, buf[:len(buf)+n], at)
+		if f.at.Offset-saved >= flushBytes {
+			saved = f.at.Offset
+			if err := f.save(in); err != nil {
+				return err
+			}
+		}
+	}
+	if final {
+		if len(buf) > 0 && !f.at.Skip {
+			f.lines.Line(buf, at, f.attempt.Number)
+		}
+		f.at.Offset += int64(len(buf))
+		f.at.Done = true
+	}
+	return f.save(in)
+}
+
+// takeLines adds the whole lines of a buffer and returns the rest.
+func (f *file) takeLines(store *metrics.Store, buf []byte, at time.Time) []byte {
+	rest := buf
+	for {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			break
+		}
+		if !f.at.Skip {
+			f.lines.Line(rest[:i], at, f.attempt.Number)
+		}
+		f.at.Skip = false
+		f.at.Offset += int64(i) + 1
+		rest = rest[i+1:]
+	}
+	if len(rest) > metrics.MaxLine {
+		if !f.at.Skip {
+			store.Broken(f.attempt.Role, f.attempt.ID, metrics.SourceFile, 1, "a line is longer than 1 MiB")
+		}
+		f.at.Skip = true
+		f.at.Offset += int64(len(rest))
+		rest = rest[:0]
+	}
+	return buf[:copy(buf, rest)]
+}
+
+func (f *file) save(in io.ReaderAt) error {
+	if in != nil {
+		f.at.Sum, _ = sumBefore(in, f.at.Offset) // on an error the file is read again
+	}
+	return f.collector.flush(f.key, encode(f.at))
+}
+
+func encode(position any) []byte {
+	data, _ := json.Marshal(position) // plain fields cannot fail
+	return data
+}
+
+func decode(data []byte, position any) error {
+	if data == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, position); err != nil {
+		return fmt.Errorf("read position of metrics: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package onend
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// backoff are the pauses before the second try of a POST and the further ones.
+var backoff = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second}
+
+const (
+	// postTimeout bounds one try.
+	postTimeout = 15 * time.Second
+	// maxAnswer bounds what is read of an answer, in bytes.
+	maxAnswer = 64 << 10
+)
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// post sends the summary to a URL and tries again after failures.
+func (p *performer) post(target string) error {
+	body, err := p.json()
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Timeout: postTimeout}
+	for try := 0; ; try++ {
+		err := postOnce(client, target, body)
+		if err == nil {
+			return nil
+		}
+		if try == len(p.backoff) {
+			return fmt.Errorf("not delivered in %d tries: %w", try+1, err)
+		}
+		time.Sleep(p.backoff[try])
+	}
+}
+
+// postOnce returns an error without the URL, which may contain secrets.
+func postOnce(client *http.Client, target string, body []byte) error {
+	req, err := http.NewRequest(http.MethodPost, target, bytes.NewReader(body)) //nolint:noctx // the client has a time limit
+	if err != nil {
+		return errors.New("not a valid URL")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "torchx")
+	res, err := client.Do(req)
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // what it says does not matter
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return fmt.Errorf("the server answered %s", res.Status)
+	}
+	return nil
+}
