@@ -17,6 +17,10 @@ const (
 	closeWait = 200 * time.Millisecond
 	// drift is how much earlier than planned an attempt may be measured together with others.
 	drift = 50 * time.Millisecond
+	// batch is how many samples of a second are written together, after the age batchAge: to open a
+	// file costs more than to measure an idle replica.
+	batch    = 5
+	batchAge = 10 * time.Second
 )
 
 // sampler measures the running attempts from its own goroutine and appends their samples to the bundle.
@@ -51,6 +55,7 @@ type measured struct {
 	track   *sample.Track
 	resumed bool      // a former agent may have written samples
 	due     time.Time // of the next reading
+	pending []sample.Sample
 }
 
 func newSampler(appDir string, l Launcher, logger *log.Logger) *sampler {
@@ -246,10 +251,18 @@ func (s *sampler) write(m *measured, now time.Time, last bool) bool {
 	s.mu.Lock()
 	next, ok := m.track.Take(now, f.Size(), last)
 	s.mu.Unlock()
-	if !ok {
+	if !ok && (!last || m.pending == nil) {
 		return false
 	}
-	err := f.Append(next)
+	if !ok {
+		next, m.pending = m.pending[len(m.pending)-1], m.pending[:len(m.pending)-1]
+	}
+	m.pending = append(m.pending, next)
+	if !last && len(m.pending) < batch && next.Seconds < batch && m.track.Age(now) > batchAge {
+		return true
+	}
+	err := f.Append(m.pending...)
+	m.pending = nil
 	if err != nil && !s.failed {
 		s.log.Print(err) // once: the disk may be full
 	}
