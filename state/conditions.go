@@ -27,7 +27,9 @@ type condition struct {
 const maxWalks = 64
 
 // walkable reports whether walks of an index, one per value, find the newest matching apps.
-func (c *condition) walkable() bool { return c.index != "" && len(c.values) <= maxWalks }
+func (c *condition) walkable() bool {
+	return c.index != "" && len(c.values) > 0 && len(c.values) <= maxWalks
+}
 
 // without returns the other conditions.
 func without(all []condition, i int) []condition { return slices.Delete(slices.Clone(all), i, i+1) }

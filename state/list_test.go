@@ -63,7 +63,7 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 		f.Component = pick("dist.ddp", "dist.*", "*.star:*", "none")
 	}
 	if some() {
-		f.Name = pick("train", "train*", "?val")
+		f.Name = pick("train", "train*", "?val", "none*")
 	}
 	if some() {
 		f.Parents = []string{"exp-1", "none"}

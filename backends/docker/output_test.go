@@ -68,7 +68,7 @@ func TestOutputDir(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	f := onEngine(t, real)
-	own := shell("test $TORCHX_OUTPUT = /tmp && test ! -e /torchx")
+	own := shell("test $TORCHX_OUTPUT = /tmp && test ! -e /torchx/output")
 	own.Name = "own"
 	own.Env.Set(spec.OutputVariable, "/tmp")
 	dir := t.TempDir()

@@ -36,14 +36,14 @@ func TestHabits(t *testing.T) {
 }
 
 // answers returns each command line that habits answer, and its answer. Flags of all
-// commands are those of note, which has none.
+// commands are those of completion, which has none.
 func answers() iter.Seq2[[]string, string] {
 	return func(yield func([]string, string) bool) {
 		for _, h := range grammar.Habits {
 			for verb := range strings.SplitSeq(h.Verb, "|") {
 				for word := range strings.FieldsSeq(h.Words) {
 					if verb == "" && grammar.IsFlag(word) {
-						verb = "note"
+						verb = "completion"
 					}
 					if !yield(append(strings.Fields(verb), word), h.Answer(verb)) {
 						return

@@ -67,6 +67,7 @@ type tree struct {
 	rss      int64         // then
 	members  int           // a number that changes with the processes, then
 	nextRead time.Time     // of the shared pages
+	denied   bool          // this process may not read them
 }
 
 // NewTracker returns a tracker of trees below the process self, which is the parent of orphans.
@@ -232,33 +233,51 @@ func (t *Tracker) sum(state *tree, all []*tracked, now time.Time) Tree {
 
 // memory returns the resident memory of a tree. The pages that a single process maps are not counted
 // twice. For several, the kernel divides each page by the processes that map it (PSS), which takes it
-// some milliseconds for each GiB: it is asked when something has changed, and seldom enough.
+// some milliseconds for each GiB: it is asked when something has changed, and seldom enough. Without an
+// answer the memory is at least that of the last one, or of the largest process.
 func (t *Tracker) memory(state *tree, all []*tracked, rss int64, members int, now time.Time) (bytes int64, once bool) {
 	if len(all) == 1 {
 		state.pss = 0
 		return rss, true
 	}
 	changed := members != state.members || rss-state.rss > rss/128 || state.rss-rss > rss/128
-	switch {
-	case state.pss > 0 && (!changed || now.Before(state.nextRead)):
-		return min(state.pss, rss), true
-	case now.Before(state.nextRead): // it cannot be read
+	if !now.Before(state.nextRead) && (changed || state.pss == 0) {
+		began := time.Now()
+		pss, whole, denied := t.readSharing(all)
+		state.denied, state.nextRead = denied, now.Add(sharingPart*time.Since(began))
+		switch {
+		case denied:
+			state.pss, state.nextRead = 0, now.Add(rescanAfter)
+		case whole:
+			state.pss, state.rss, state.members = pss, rss, members
+		}
+	}
+	if state.denied {
 		return rss, false
 	}
-	var pss int64
-	began, readable := time.Now(), true
+	largest := int64(0)
 	for _, p := range all {
-		n, ok := readPSS(p.pid, t.buffer)
+		largest = max(largest, p.usage.RSS)
+	}
+	return max(min(state.pss, rss), largest), true
+}
+
+// readSharing adds up the PSS of processes. It is not whole if one has ended meanwhile: then pages that
+// it shared were divided by different numbers. denied means that this process may not know.
+func (t *Tracker) readSharing(all []*tracked) (pss int64, whole, denied bool) {
+	for _, p := range all {
+		n, mayRead := readPSS(p.pid, t.buffer)
+		if !mayRead {
+			return 0, false, true
+		}
 		pss += n
-		readable = readable && (ok || !exists(p.pid))
 	}
-	state.nextRead = now.Add(sharingPart * time.Since(began))
-	if !readable || pss == 0 {
-		state.pss, state.nextRead = 0, now.Add(rescanAfter)
-		return rss, false
+	for _, p := range all {
+		if s, ok := t.read(p.pid); !ok || s.zombie || s.usage.RSS == 0 {
+			return 0, false, false
+		}
 	}
-	state.pss, state.rss, state.members = pss, rss, members
-	return pss, true
+	return pss, pss > 0, false
 }
 
 // readIO reads the counters of a process that may have changed. It reports whether they are known.

@@ -10,11 +10,20 @@ import (
 // pageSize is the unit of memory in /proc/PID/stat.
 var pageSize = int64(os.Getpagesize())
 
-// slurp reads a file of /proc with one call, which is enough for the ones used here, into buffer.
+// slurp returns the content of a file, nil if it cannot be read.
 func slurp(name string, buffer []byte) []byte {
-	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	data, err := slurpFile(name, buffer)
 	if err != nil {
 		return nil
+	}
+	return data
+}
+
+// slurpFile reads a file of /proc with one call, which is enough for the ones used here, into buffer.
+func slurpFile(name string, buffer []byte) ([]byte, error) {
+	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
 	}
 	defer syscall.Close(fd)
 	for {
@@ -22,7 +31,7 @@ func slurp(name string, buffer []byte) []byte {
 		if err == syscall.EINTR {
 			continue
 		}
-		return buffer[:max(0, n)]
+		return buffer[:max(0, n)], err
 	}
 }
 
@@ -56,10 +65,20 @@ func exists(pid int) bool {
 	return ok
 }
 
-// readPSS returns the proportional set size of a process: each page divided by the processes that map it.
-func readPSS(pid int, buffer []byte) (int64, bool) {
-	kb, ok := amount(slurp(procPath(pid, "smaps_rollup"), buffer), "Pss:")
-	return kb << 10, ok
+// readPSS returns the proportional set size of a process: each page divided by the processes that map it;
+// 0 if it is ending. mayRead is false if this process may not know, or the kernel does not tell.
+func readPSS(pid int, buffer []byte) (bytes int64, mayRead bool) {
+	data, err := slurpFile(procPath(pid, "smaps_rollup"), buffer)
+	switch err {
+	case nil:
+		kb, _ := amount(data, "Pss:")
+		return kb << 10, true
+	case syscall.EACCES, syscall.EPERM:
+		return 0, false
+	case syscall.ENOENT:
+		return 0, !exists(pid) // before Linux 4.14
+	}
+	return 0, true
 }
 
 // readIO returns what a process has read and written.

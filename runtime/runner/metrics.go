@@ -12,7 +12,7 @@ import (
 )
 
 // Metrics returns the folder with an app's metrics, as Folder does, after it has completed them if
-// they are not. Problems are warnings: what there is can be read.
+// they are not. Problems are warnings, since the rest can be read.
 func (r *Runner) Metrics(ctx context.Context, ref history.AppKey) (string, error) {
 	dir, err := r.Folder(ref)
 	if err != nil {

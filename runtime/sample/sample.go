@@ -20,13 +20,14 @@ const (
 	Cgroup  = "cgroup"         // the control group without inactive file pages; its peak is the kernel's
 	Engine  = "engine"         // the statistics of a container engine
 	Metrics = "metrics.k8s.io" // the metrics API of a cluster
-	Tree    = "tree"           // of a peak: the largest PSS or RSS that was sampled
+	Tree    = "tree"           // of a peak: the largest PSS that was sampled
 	Process = "process"        // of a peak: the kernel's, of the largest process
 )
 
 // Reading is what a replica uses at one moment. Unknown values are nil.
 type Reading struct {
 	CPU           *time.Duration // user and system time since the start
+	Rate          *float64       // instead of CPU: its present use, percent of one processor
 	Memory        *int64         // bytes
 	Source        string         // of Memory
 	Peak          *int64         // of the memory since the start, in bytes, if the kernel knows it

@@ -59,7 +59,7 @@ func (t *Track) Age(now time.Time) time.Duration { return t.age + max(0, now.Sub
 // Add adds a reading at now. Durations are measured by the monotonic clock: the system's may jump.
 func (t *Track) Add(r *Reading, now time.Time) {
 	took := now.Sub(t.last).Seconds()
-	if took <= 0 || r.CPU == nil && r.Memory == nil {
+	if took <= 0 || r.CPU == nil && r.Rate == nil && r.Memory == nil {
 		return
 	}
 	t.last = now
@@ -67,8 +67,12 @@ func (t *Track) Add(r *Reading, now time.Time) {
 	b := &t.bucket
 	b.readings++
 	b.seconds += took
-	if r.CPU != nil {
+	switch {
+	case r.CPU != nil:
 		b.addCPU(t.useOf(*r.CPU), took)
+	case r.Rate != nil:
+		used := *r.Rate / 100 * took
+		b.addCPU(&used, took)
 	}
 	if r.Memory != nil {
 		b.memory.add(float64(*r.Memory), took)
@@ -118,7 +122,7 @@ func (t *Track) NotePeak(r *Reading) {
 
 // PeakSource returns the source of a peak among amounts of memory with a source.
 func PeakSource(source string) string {
-	if source == PSS || source == RSS {
+	if source == PSS {
 		return Tree
 	}
 	return source

@@ -195,6 +195,9 @@ func (g *Agent) follow(ctx context.Context, i Info) error {
 		defer close(reported)
 		g.report(ctx)
 	}()
+	measuring, stop := context.WithCancel(ctx)
+	defer stop()
+	go g.measure(measuring)
 	f.wait(ctx, g.Log)
 	<-reported
 	g.App.mu.Lock()

@@ -179,6 +179,15 @@ type FailureRule struct {
 	TargetReplicatedJobs []string `json:"targetReplicatedJobs,omitempty"`
 }
 
+// PodUsage is what the containers of a pod use, as metrics.k8s.io says.
+type PodUsage struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Containers []struct {
+		Usage corev1.ResourceList `json:"usage"`
+	} `json:"containers"`
+}
+
 // Resource is a kind of objects, as in request paths.
 type Resource struct {
 	Group, Version string // Group "" is the core group
@@ -201,6 +210,7 @@ var (
 	VolcanoQueues   = Resource{"scheduling.volcano.sh", "v1beta1", "queues"}
 	PodGroups       = Resource{"scheduling.volcano.sh", "v1beta1", "podgroups"}
 	JobSets         = Resource{"jobset.x-k8s.io", "v1alpha2", "jobsets"}
+	PodMetrics      = Resource{"metrics.k8s.io", "v1beta1", "pods"}
 )
 
 // String returns the resource as kubectl writes it: jobs.batch.volcano.sh.

@@ -26,7 +26,7 @@ var Habits = []Habit{
 	{"", "edit patch set scale rollout", "a submitted app does not change: `torchx rerun HANDLE ARGUMENTS` runs it with other arguments"},
 	{"", "erase purge", "`torchx delete HANDLE` removes apps, `torchx prune --older-than 30d` old ones"},
 	{"", "clean gc system", "`torchx prune --older-than 30d` removes old apps"},
-	{"", "build pull push images image tag commit rmi", "`torchx run -b docker COMPONENT` pulls and builds images, see `torchx help docker-workspaces`"},
+	{"", "build pull push images image commit rmi", "`torchx run -b docker COMPONENT` pulls and builds images, see `torchx help docker-workspaces`"},
 	{"", "login logout auth", "`docker login REGISTRY` stores credentials, see `torchx help private-registries`"},
 	{"", "init setup", "`torchx configure` writes .torchxconfig, `torchx component new NAME` a component"},
 	{"", "new generate scaffold", "`torchx component new NAME` writes a component"},

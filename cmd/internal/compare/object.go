@@ -1,0 +1,102 @@
+package compare
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
+)
+
+// comparisonObject is `compare --json`.
+type comparisonObject struct {
+	Runs        []runObject        `json:"runs"`
+	Differences []differenceObject `json:"differences"`
+}
+
+type runObject struct {
+	Handle          string         `json:"handle"`
+	AppID           string         `json:"app_id"`
+	Name            ui.NullString  `json:"name"`
+	Backend         string         `json:"backend"`
+	Component       ui.NullString  `json:"component"`
+	State           spec.State     `json:"state"`
+	ExitCode        *int           `json:"exit_code"`
+	SubmittedAt     *time.Time     `json:"submitted_at"`
+	StartedAt       *time.Time     `json:"started_at"`
+	FinishedAt      *time.Time     `json:"finished_at"`
+	DurationSeconds *float64       `json:"duration_seconds"`
+	NumRestarts     int            `json:"num_restarts"`
+	MaxRSSBytes     *int64         `json:"max_rss_bytes"`
+	CPUSeconds      *float64       `json:"cpu_seconds"`
+	Metrics         []metricObject `json:"metrics"`
+}
+
+type metricObject struct {
+	Name    string `json:"name"`
+	Role    string `json:"role"`
+	Replica int    `json:"replica"`
+	Goal    string `json:"goal"`
+	Last    number `json:"last"`
+	Best    number `json:"best"`
+	IsBest  bool   `json:"is_best"`
+}
+
+type differenceObject struct {
+	Part   string    `json:"part"`
+	Name   string    `json:"name"`
+	Values []*string `json:"values"`
+}
+
+// number is a value in JSON: NaN and infinite ones are strings, as in the JSON form of protocol buffers.
+type number float64
+
+// MarshalJSON writes a number or a string.
+func (n number) MarshalJSON() ([]byte, error) {
+	switch v := float64(n); {
+	case math.IsNaN(v):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(v, 1):
+		return []byte(`"Infinity"`), nil
+	case math.IsInf(v, -1):
+		return []byte(`"-Infinity"`), nil
+	default:
+		return json.Marshal(v)
+	}
+}
+
+func (c *comparison) object() comparisonObject {
+	o := comparisonObject{Runs: []runObject{}, Differences: []differenceObject{}}
+	for _, r := range c.runs {
+		one := runObject{
+			Handle: r.record.Handle(), AppID: r.record.ID, Name: ui.NullString(r.record.Name), Backend: r.record.Backend,
+			Component: ui.NullString(r.record.Component), State: r.status.State, ExitCode: r.status.ExitCode,
+			SubmittedAt: ui.UTC(&r.record.SubmittedAt), StartedAt: ui.UTC(r.status.StartedAt), FinishedAt: ui.UTC(r.status.FinishedAt),
+			NumRestarts: r.status.NumRestarts, MaxRSSBytes: r.peakMemory(), CPUSeconds: r.cpuSeconds(), Metrics: []metricObject{},
+		}
+		if d := r.duration(); d != nil {
+			seconds := d.Seconds()
+			one.DurationSeconds = &seconds
+		}
+		for i, v := range r.values {
+			if v.known {
+				one.Metrics = append(one.Metrics, metricObject{
+					c.metrics[i].name, v.role, v.replica, c.metrics[i].goal(), number(v.last), number(v.best), v.isBest,
+				})
+			}
+		}
+		o.Runs = append(o.Runs, one)
+	}
+	for _, d := range c.differences {
+		o.Differences = append(o.Differences, differenceObject{parts[d.key.part], d.key.name, d.shown})
+	}
+	return o
+}
+
+func (m metric) goal() string {
+	if m.isMax {
+		return "max"
+	}
+	return "min"
+}
