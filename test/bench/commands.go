@@ -1,5 +1,7 @@
 package main
 
+import "path/filepath"
+
 // libraries is the floor of most commands: a program with torchx's libraries that does
 // nothing.
 const libraries = "a Go program with the same libraries"
@@ -35,7 +37,21 @@ func (w *environment) daily(runs int) []bench {
 		line("run utils.echo to its end", "< 60 ms", "sh -c 'echo hello world'", "run utils.echo", w.command("echo hello world")),
 		line("run --timeout 1h utils.echo", "< 60 ms", "sh -c 'echo hello world'", "run --timeout 1h utils.echo", w.command("echo hello world")),
 		line("run --on-end true utils.echo", "< 60 ms", "sh -c 'echo hello world'", "run --on-end true utils.echo", w.command("echo hello world")),
+		w.checkout(runs),
 		line("100 replicas of /bin/true", "< 4x", "a shell starting 100",
 			"run utils.binary --entrypoint /bin/true --num_replicas 100", w.command(hundred)),
+	}
+}
+
+// checkout compares a run in a git checkout with uncommitted changes to one elsewhere: the run
+// does not wait for git.
+func (w *environment) checkout(runs int) bench {
+	return bench{
+		name: "run in a git checkout", goal: "< 1.1x", floorName: "the same run elsewhere", runs: runs,
+		prepare: func() (side, side, error) {
+			const setup = "git init -q checkout && cd checkout && date > a && git add a && git -c user.name=n -c user.email=e@x commit -qm x && echo new > a"
+			run := func(dir string) side { return w.command("cd " + dir + " && exec " + w.bin + " run utils.echo") }
+			return run(filepath.Join(w.dir, "checkout")), run(w.dir), w.sh("cd " + w.dir + " && " + setup)
+		},
 	}
 }

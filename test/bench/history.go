@@ -45,6 +45,7 @@ func (w *environment) history(s sizes) []bench {
 		line("list"+among, "< 50 ms", "list"),
 		line("list --state FAILED", "< 50 ms", "list --state FAILED"),
 		line("status"+among, "< 25 ms", "status "+appID(s.apps/2)),
+		line("compare 100 runs", "< 10x", "compare --state FAILED --limit 100"),
 		find("list --tag", "--tag team=vision"),
 		find("list --search", "--search 'lr 7'"),
 		find("list --name PATTERN", "--name '*7'"),
