@@ -23,7 +23,7 @@ var folders = map[string][]string{
 	"cmd":        {"starlark", "backends", "state", "runtime", "components", "docs"},
 	"starlark":   {"runtime"},
 	"backends":   {"runtime"},
-	"state":      {"runtime", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
+	"state":      {"runtime"},
 	"runtime":    {},
 	"components": {},
 	"docs":       {},
@@ -103,6 +103,10 @@ var allowed = map[string][]string{
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
+
+	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
+
+	"components": {},
 }
 
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
