@@ -128,9 +128,8 @@ var shared = map[string][]string{
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app,
 // and the axes of metrics.
-var extraRooms = map[string][]string{"complete": {"app", "metrics"}}
 // compare its conditions.
-var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app"}}
+var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app", "metrics"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
