@@ -13,6 +13,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
+	"torchx/runtime/suggest"
 )
 
 // listOptions are the flags of `list`.
@@ -91,6 +92,13 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 	})
 	if err != nil && (!printed || !errors.Is(err, backend.ErrUnavailable)) {
 		return err
+	}
+	if m := filter.SortMetric; m != nil && !printed && err == nil {
+		known, err := r.List(c.Context, runner.Filter{SortMetric: m, Limit: 1})
+		if err == nil && len(known) == 0 {
+			return program.Usagef("list", "unknown order %s: it is one of %s, or a metric, and no app has a metric of that name.%s",
+				ui.QuoteWord(o.sort), strings.Join(ListOrders, ", "), suggest.Hint(o.sort, ListOrders))
+		}
 	}
 	return cmp.Or(out.end(), err)
 }
