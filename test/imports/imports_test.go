@@ -126,6 +126,7 @@ var shared = map[string][]string{
 // and the axes of metrics, compare the conditions of app.
 // and the axes of metrics.
 // compare its conditions.
+// and the axes of metrics, compare its conditions.
 var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app", "metrics"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
