@@ -33,7 +33,6 @@ var folders = map[string][]string{
 // allowed lists, for each package that is not below cmd or test, the packages of this
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
-	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/sample", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/brief":            {},
@@ -56,7 +55,6 @@ var allowed = map[string][]string{
 	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/metrics/collect":  {"runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/metrics", "runtime/pattern", "runtime/safefile", "runtime/spec", "runtime/tfevents"},
-	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/onend":            {"runtime/agent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/pattern":          {"runtime/brief"},
@@ -91,14 +89,11 @@ var allowed = map[string][]string{
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
 	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/safefile", "runtime/spec"},
-	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/safefile", "runtime/spec"},
 	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
 	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
-	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/metrics", "runtime/metrics/collect", "runtime/spec"},
-	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/metrics/collect", "runtime/safefile", "runtime/spec"},
-	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/sample", "runtime/spec"},
-	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/safefile", "runtime/sample", "runtime/spec"},
+	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/metrics", "runtime/metrics/collect", "runtime/sample", "runtime/spec"},
+	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/metrics/collect", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/kubernetes/kube":     {"runtime/backend", "runtime/safefile", "runtime/userpath"},
 	"backends/kubernetes/label":    {},
 	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/history", "runtime/overlay", "runtime/safefile", "runtime/spec", "runtime/units"},
@@ -128,9 +123,11 @@ var shared = map[string][]string{
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app,
 // and the axes of metrics.
-var extraRooms = map[string][]string{"complete": {"app", "metrics"}}
-// compare its conditions.
-var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app"}}
+var (
+	extraRooms = map[string][]string{"complete": {"app", "metrics"}}
+	// compare its conditions.
+	extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app"}}
+)
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
