@@ -121,13 +121,9 @@ var shared = map[string][]string{
 	"ui/plot":    {"ui"},
 }
 
-// extraRooms lists the rooms that a room may import: complete uses the states and orders of app,
-// and the axes of metrics.
-var (
-	extraRooms = map[string][]string{"complete": {"app", "metrics"}}
-	// compare its conditions.
-	extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app"}}
-)
+// extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the
+// axes of metrics, compare its conditions.
+var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app", "metrics"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
