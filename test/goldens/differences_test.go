@@ -39,7 +39,7 @@ const (
 var differences = []difference{
 	{everyCase, `.*\.env\.TORCHX_JOB_ID`, `local_cwd://`, `local://`, "canonical backend names are recorded; the alias finds the app, too"},
 	{everyCase, `app\.roles\[\d]\.image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
-	{everyCase, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null}`, "options that TorchX does not have"},
+	{everyCase, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null,"output_dir":null}`, "options that TorchX does not have"},
 	{everyCase, `request\.role_params\..+\[\d+]\.combined`, `/combined.log`, removed, "the file is not written"},
 
 	{"ddp_elastic", appArgs + `\[1]`, `:=localhost}:30000`, `:=localhost}:$${TORCHX_PORT_C10D:=30000}`, portReason},

@@ -164,7 +164,7 @@ var dockerDifferences = append(inApp(differences), []difference{
 	{everyCase, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the same"},
 	{everyCase, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "the version of torchx"},
 	{
-		everyCase, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true}`,
+		everyCase, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true,"output_dir":null}`,
 		"options that TorchX does not have",
 	},
 	{"custom_names_leading_eq", envText, `RANK0_HOST=-_9app`, `RANK0_HOST=9app`, "[BUG] fact 99: rank 0's host was not the name of its container"},

@@ -34,7 +34,7 @@ func TestRunFlags(t *testing.T) {
 			want: map[string]string{env0: `{"LOGLEVEL":"${replica_id}",` + own + `}`, "request.role_params.sh[0].env.LOGLEVEL": `"0"`},
 		},
 		{name: "env PATH", flags: []string{"--env", "PATH=/p"}, argv: []string{"utils.echo"}, want: map[string]string{"request.role_params.echo[0].env.PATH": `"/p:$CASES"`}},
-		{name: "env without value", flags: []string{"--env", "A"}, argv: []string{"utils.echo"}, code: 2, stderr: []string{`--env "A"`}},
+		{name: "env from the shell that has no such variable", flags: []string{"--env", "NOT_SET_ANYWHERE"}, argv: []string{"utils.echo"}, stderr: []string{"NOT_SET_ANYWHERE is not set here"}},
 		{name: "twice", flags: []string{"-s", "local", "--backend", "local"}, argv: []string{"utils.echo"}, code: 2, stderr: []string{`more than once`}},
 		{
 			name: "tracking, fact 61", flags: []string{"--parent_run_id", "cli"}, argv: []string{"utils.echo"},

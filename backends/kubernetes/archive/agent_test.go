@@ -46,7 +46,7 @@ func (s *recorder) status(_ context.Context, status *spec.Status) error {
 
 func runAgent(t *testing.T, c *cluster, dir string, s *recorder) error {
 	t.Helper()
-	g := &Agent{App: newApp(t, c, dir), Status: s.status, Log: t.Logf}
+	g := &Agent{App: newApp(t, c, dir), Status: s.status, Ended: func(*backend.OnEnd, *spec.Status) error { return nil }, Log: t.Logf}
 	return g.Run(t.Context())
 }
 

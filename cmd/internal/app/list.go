@@ -38,7 +38,7 @@ func NewList(f *program.Factory) *cli.Command {
 			"torchx list --state failed --since 2d\n" +
 			"torchx list --tag team=vision --sort duration\n" +
 			"torchx list --component 'dist.*' --search 'baseline lr' -o wide\n" +
-			"torchx list --where 'loss<0.3' --sort 'min(loss)'\n" +
+			"torchx list --where 'loss<0.3' --where 'max(acc)>0.9'\n" +
 			"torchx list -q --state running\n" +
 			"torchx list --all -o jsonl\n" +
 			"torchx list -o 'go-template={{.app_id}} {{.state}}'",

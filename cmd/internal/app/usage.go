@@ -28,7 +28,7 @@ func NewUsage(f *program.Factory) *cli.Command {
 	var attempt string
 	return &cli.Command{
 		Name:  "usage",
-		Usage: "show resource usage over time",
+		Usage: "show resource usage",
 		UsageText: "HANDLE[/ROLE[/ID,...]] [-t] [--attempt K] [--json] [--csv]\n" +
 			"torchx usage -\n" +
 			"torchx usage echo/echo/0 --json\n" +
