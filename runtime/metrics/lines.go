@@ -290,8 +290,7 @@ func (p *lineParser) text() ([]byte, bool) {
 func (p *lineParser) number() (float64, bool) {
 	start := p.i
 	for p.i < len(p.b) {
-		c := p.b[p.i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '+' || c == '-' || c == '.') {
+		if !isNumberByte(p.b[p.i]) {
 			break
 		}
 		p.i++
@@ -389,4 +388,9 @@ func trimSpace(b []byte) []byte {
 		b = b[1:]
 	}
 	return b
+}
+
+// isNumberByte reports whether a number, NaN or Infinity can have the byte.
+func isNumberByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '+' || c == '-' || c == '.'
 }

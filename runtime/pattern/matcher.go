@@ -134,7 +134,7 @@ func (b *sequenceBuilder) addRepeated(t *syntax.Regexp) bool {
 	}
 	// A rune beyond ASCII has several bytes, which matters only where they are counted.
 	wide, ok := it.addSet(one)
-	if !ok || wide && !(it.least <= 1 && it.most == unlimited) {
+	if !ok || wide && (it.least > 1 || it.most != unlimited) {
 		return false
 	}
 	b.items = append(b.items, it)

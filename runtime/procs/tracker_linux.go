@@ -2,6 +2,8 @@ package procs
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"syscall"
@@ -69,13 +71,13 @@ func exists(pid int) bool {
 // 0 if it is ending. mayRead is false if this process may not know, or the kernel does not tell.
 func readPSS(pid int, buffer []byte) (bytes int64, mayRead bool) {
 	data, err := slurpFile(procPath(pid, "smaps_rollup"), buffer)
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		kb, _ := amount(data, "Pss:")
 		return kb << 10, true
-	case syscall.EACCES, syscall.EPERM:
+	case errors.Is(err, fs.ErrPermission):
 		return 0, false
-	case syscall.ENOENT:
+	case errors.Is(err, fs.ErrNotExist):
 		return 0, !exists(pid) // before Linux 4.14
 	}
 	return 0, true

@@ -29,7 +29,7 @@ func diffArgs(format ...string) []string {
 func (s *scratch) readDiff(ctx context.Context, c *history.Checkout) []byte {
 	packed, sum := &bytes.Buffer{}, sha256.New()
 	zip := gzip.NewWriter(packed)
-	size, err := int64(0), error(nil)
+	size := int64(0)
 	read := func(r io.Reader) error {
 		block := make([]byte, 64<<10)
 		for {
@@ -44,7 +44,8 @@ func (s *scratch) readDiff(ctx context.Context, c *history.Checkout) []byte {
 			}
 		}
 	}
-	if err = s.stream(ctx, read, diffArgs("--binary", "--full-index", "--src-prefix=a/", "--dst-prefix=b/")...); err == nil {
+	err := s.stream(ctx, read, diffArgs("--binary", "--full-index", "--src-prefix=a/", "--dst-prefix=b/")...)
+	if err == nil {
 		err = zip.Close()
 	}
 	switch {

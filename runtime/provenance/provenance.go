@@ -53,8 +53,14 @@ func Collect(ctx context.Context, dir string, o Options) (*history.Checkout, []b
 	if err != nil {
 		return c, nil, nil //nolint:nilerr // whether it is dirty stays unknown
 	}
-	if s.readStatus(ctx, c) != nil || c.Changed == 0 || !o.Diff {
-		return c, nil, nil
+	return c, s.read(ctx, c, o.Diff), nil
+}
+
+// read completes c by what has changed, and returns the diff if it is wanted. What cannot be read
+// stays unknown.
+func (s *scratch) read(ctx context.Context, c *history.Checkout, wantDiff bool) []byte {
+	if err := s.readStatus(ctx, c); err == nil && c.Changed > 0 && wantDiff {
+		return s.readDiff(ctx, c)
 	}
-	return c, s.readDiff(ctx, c), nil
+	return nil
 }

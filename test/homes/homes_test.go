@@ -166,10 +166,12 @@ func run(t *testing.T, program, home string, started time.Time, args []string) s
 
 var (
 	timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	duration  = regexp.MustCompile(`("finished_at": "NOW",\s+"exit_code": \d+,\s+"duration_s": )[0-9.]+`)
 	moment    = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 )
 
-// section returns one stream of a command's output. Times after the test's start become NOW.
+// section returns one stream of a command's output. Times after the test's start, and
+// durations until then, become NOW.
 func section(name, text, home string, started time.Time) string {
 	if text == "" {
 		return ""
@@ -184,6 +186,7 @@ func section(name, text, home string, started time.Time) string {
 	}
 	text = strings.ReplaceAll(text, home, recordedHome)
 	text = timestamp.ReplaceAllStringFunc(text, now(time.RFC3339Nano))
+	text = duration.ReplaceAllString(text, `${1}"NOW"`)
 	text = moment.ReplaceAllStringFunc(text, now(time.DateTime))
 	return "-- " + name + "\n" + strings.TrimSuffix(text, "\n") + "\n"
 }

@@ -81,10 +81,12 @@ func showUsage(ctx context.Context, f *program.Factory, text string, o usageOpti
 	if err := r.CheckReplicas(ctx, v.ref, rec.Status, v.role, v.ids); err != nil {
 		return err
 	}
-	switch screen, ok := f.Out.(*os.File); {
+	screen, isFile := f.Out.(*os.File)
+	canDraw := isFile && ui.IsTerminal(screen) && f.Env.Get("TERM") != "dumb"
+	switch {
 	case o.json:
 		return f.PrintJSON(newUsageObject(v.ref, rec))
-	case o.csv || o.follow && !(ok && ui.IsTerminal(screen) && f.Env.Get("TERM") != "dumb"):
+	case o.csv || o.follow && !canDraw:
 		return v.printCSV(ctx, rec)
 	case o.follow && !rec.Status.State.Terminal():
 		if rec, err = v.watch(ctx, screen, rec); err != nil {

@@ -59,16 +59,21 @@ func Prepare(f *program.Factory, p *runner.Planned) (wait func(), err error) {
 	if mode == provenanceOff {
 		return wait, nil
 	}
-	p.Submission.Host, _ = os.Hostname() // without them they are unknown
+	p.Host, _ = os.Hostname() // without them they are unknown
 	if u, err := user.Current(); err == nil {
-		p.Submission.User = u.Username
+		p.User = u.Username
 	}
-	if _, err := exec.LookPath("git"); err != nil || !provenance.Find(p.Cwd) {
+	if !hasGit() || !provenance.Find(p.Cwd) {
 		return wait, nil
 	}
 	c := &collector{factory: f, plan: p, mode: mode}
 	p.Recorded = c.start
 	return c.started.Wait, nil
+}
+
+func hasGit() bool {
+	_, err := exec.LookPath("git")
+	return err == nil
 }
 
 // collector starts the process that records the checkout of one app. If it cannot be started,

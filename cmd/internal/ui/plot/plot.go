@@ -20,16 +20,6 @@ type Sample struct {
 	Segment             int  // samples of different segments are not connected
 }
 
-// Point returns the sample of one point.
-func Point(x, y float64, segment int) Sample {
-	s := Sample{FirstX: x, LastX: x, First: y, Last: y, Min: y, Max: y, Segment: segment}
-	s.NaN, s.PosInf, s.NegInf = math.IsNaN(y), math.IsInf(y, 1), math.IsInf(y, -1)
-	if !isFinite(y) {
-		s.Min, s.Max = math.NaN(), math.NaN()
-	}
-	return s
-}
-
 // Series is a curve.
 type Series struct {
 	Name    string

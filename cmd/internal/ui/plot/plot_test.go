@@ -16,11 +16,21 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures of testdata")
 
+// point returns the sample of one point.
+func point(x, y float64, segment int) plot.Sample {
+	s := plot.Sample{FirstX: x, LastX: x, First: y, Last: y, Min: y, Max: y, Segment: segment}
+	s.NaN, s.PosInf, s.NegInf = math.IsNaN(y), math.IsInf(y, 1), math.IsInf(y, -1)
+	if s.NaN || s.PosInf || s.NegInf {
+		s.Min, s.Max = math.NaN(), math.NaN()
+	}
+	return s
+}
+
 // curve returns n points of a function, ten steps apart.
 func curve(n int, f func(i float64) float64) []plot.Sample {
 	var out []plot.Sample
 	for i := range n {
-		out = append(out, plot.Point(float64(i*10), f(float64(i)), 0))
+		out = append(out, point(float64(i*10), f(float64(i)), 0))
 	}
 	return out
 }
@@ -51,7 +61,7 @@ func pictures() map[string]plot.Plot {
 	})
 	retried := curve(60, func(i float64) float64 { return 2 - i/40 })
 	for i := 30.0; i < 100; i++ {
-		retried = append(retried, plot.Point(i*10, 1.9-i/50, 1))
+		retried = append(retried, point(i*10, 1.9-i/50, 1))
 	}
 	wide := []plot.Sample{
 		{FirstX: 0, LastX: 400, First: 1, Last: 2, Min: 1, Max: 2},
@@ -70,15 +80,15 @@ func pictures() map[string]plot.Plot {
 		"gaps":         {Title: "wave", Note: "by time", X: plot.Seconds, Series: one(gaps)},
 		"retried":      {Title: "loss", Note: "by step", X: plot.Steps, Series: one(retried)},
 		"wide":         {Title: "loss", Note: "by step", X: plot.Steps, Series: one(wide)},
-		"point":        {Title: "loss", Note: "by step", X: plot.Steps, Series: one([]plot.Sample{plot.Point(7, 2, 0)})},
+		"point":        {Title: "loss", Note: "by step", X: plot.Steps, Series: one([]plot.Sample{point(7, 2, 0)})},
 		"empty":        {Title: "loss", Note: "by step", X: plot.Steps},
 		"not-a-number": {Title: "loss", Note: "by step", X: plot.Steps, Series: one(curve(9, func(float64) float64 { return nan }))},
 		"equal":        {Title: "lr", Note: "by step", X: plot.Steps, Series: one(curve(9, func(float64) float64 { return 0.001 }))},
 		"huge":         {Title: "x", Note: "by step", X: plot.Steps, Series: one(curve(5, func(i float64) float64 { return (i - 2) * 0.8e308 }))},
 		"small":        {Title: "x", Note: "by step", X: plot.Steps, Series: one(curve(5, func(i float64) float64 { return i * 3e-12 }))},
-		"large-steps":  {Title: "x", Note: "by step", X: plot.Steps, Series: one([]plot.Sample{plot.Point(0, 1e6, 0), plot.Point(4e6, 3.4e6, 0)})},
-		"hours":        {Title: "x", Note: "by time", X: plot.Seconds, Series: one([]plot.Sample{plot.Point(0, 1, 0), plot.Point(30000, 2, 0)})},
-		"milliseconds": {Title: "x", Note: "by time", X: plot.Seconds, Series: one([]plot.Sample{plot.Point(0, 1, 0), plot.Point(0.021, 2, 0)})},
+		"large-steps":  {Title: "x", Note: "by step", X: plot.Steps, Series: one([]plot.Sample{point(0, 1e6, 0), point(4e6, 3.4e6, 0)})},
+		"hours":        {Title: "x", Note: "by time", X: plot.Seconds, Series: one([]plot.Sample{point(0, 1, 0), point(30000, 2, 0)})},
+		"milliseconds": {Title: "x", Note: "by time", X: plot.Seconds, Series: one([]plot.Sample{point(0, 1, 0), point(0.021, 2, 0)})},
 	}
 }
 
