@@ -35,9 +35,10 @@ var differentCodes = map[string]int{
 	// The queue has a default, and a retry policy that the cluster lacks is a warning.
 	"k8s_missing_queue":     program.ExitOK,
 	"k8s_role_retry_policy": program.ExitOK,
-	// A repeated flag and an unknown command are usage errors.
+	// A repeated flag is a usage error.
 	"repeated_run_flag": program.ExitUsage,
-	"tracker_none":      program.ExitUsage,
+	// The history answers without a tracker.
+	"tracker_none": program.ExitOK,
 	// The shell's code for a program that is not found.
 	"local_run_cmd_not_found": spec.ExitNotFound,
 	// A planned app that cannot be started is recorded with 125; no engine is available.

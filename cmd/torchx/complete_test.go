@@ -74,6 +74,9 @@ func TestComplete(t *testing.T) {
 		{"conf", "configure config"},
 		{"completion bash ", ""},
 		{"list --stat", "--state"},
+		{"tracker ", "list"},
+		{"tracker list ", "jobs metadata artifacts"},
+		{"tracker list jobs --pa", "--parent-run-id"},
 		{"list --state failed --stat", "--state"}, // may be given again
 		{"list --state run", "running"},
 		{"list --limit 3 --lim", ""},
@@ -173,6 +176,8 @@ func TestCompleteHandles(t *testing.T) {
 		{[]string{"wait", live, ""}, []string{"-"}},
 		{[]string{"tag", two, ""}, []string{"-", live}},
 		{[]string{"tag", two, "k=v", ""}, nil},
+		{[]string{"tracker", "list", "jobs", ""}, nil},
+		{[]string{"tracker", "list", "metadata", live[:3]}, []string{live}},
 		{[]string{"delete", ""}, []string{"-", two}},
 		{[]string{"delete", "-f", two, ""}, []string{"-", live}},
 		{[]string{"cancel", ""}, []string{"-", live}},

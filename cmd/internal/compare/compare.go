@@ -1,5 +1,5 @@
 // Package compare has the command compare, which shows what differs between runs, and how they
-// ended.
+// ended, and the group tracker, which lists runs and what they recorded.
 //
 //	run          one app: its result, its metrics and its facts
 //	fact         what a run was given: an argument, an option, a variable, a version

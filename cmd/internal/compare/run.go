@@ -24,17 +24,20 @@ type run struct {
 	values  []value                    // by comparison.metrics
 }
 
+// errNoHistory ends a command that only the history can answer.
+var errNoHistory = errors.New("this command needs the history")
+
 // load reads an app. Damaged metrics are only a warning.
 func load(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref) (*run, error) {
 	if r.History == nil {
-		return nil, errors.New("compare needs the history")
+		return nil, errNoHistory
 	}
 	record, err := r.History.Get(ctx, ref.Backend, ref.ID)
 	if errors.Is(err, history.ErrNotFound) {
 		if _, err := r.Status(ctx, ref); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s was not submitted from this TORCHX_HOME: it cannot be compared", ref.Handle())
+		return nil, fmt.Errorf("%s was not submitted from this TORCHX_HOME: only its status is known", ref.Handle())
 	}
 	if err != nil {
 		return nil, err

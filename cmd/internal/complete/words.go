@@ -132,7 +132,7 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		c.recordedValues(ctx, func(a *history.App) string { return a.Component })
 	case "name":
 		c.recordedValues(ctx, func(a *history.App) string { return a.Name })
-	case "parent":
+	case "parent", "parent-run-id":
 		c.handles(ctx, "", false)
 	case "roles":
 		c.roles(ctx)
@@ -140,6 +140,10 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		c.folder = true
 	case "print":
 		c.components(false)
+	case "artifact":
+		if len(c.line.positionals) > 0 {
+			c.outputFiles(ctx, c.line.positionals[0])
+		}
 	}
 }
 

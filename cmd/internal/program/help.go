@@ -158,6 +158,8 @@ func HelpEntry(b *strings.Builder, label, text string, width int) {
 
 // Group makes a command with subcommands print its help if none is given.
 func (f *Factory) Group(c *cli.Command) *cli.Command {
-	c.Action = func(*cli.Context) error { return f.Print(CommandHelp(c, c.Name, ui.TerminalWidth(f.Out))) }
+	c.Action = func(ctx *cli.Context) error {
+		return f.Print(CommandHelp(c, CommandName(ctx), ui.TerminalWidth(f.Out)))
+	}
 	return c
 }
