@@ -122,13 +122,8 @@ var shared = map[string][]string{
 	"ui/plot":    {"ui"},
 }
 
-// extraRooms lists the rooms that a room may import: complete uses the states and orders of app,
-// and the axes of metrics, compare the conditions of app.
-// and the axes of metrics.
-// compare its conditions.
-// and the axes of metrics, compare its conditions.
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the
-// axes of metrics, compare its conditions.
+// axes of metrics, compare the conditions of app.
 var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app", "metrics"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
