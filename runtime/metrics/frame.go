@@ -31,10 +31,10 @@ const (
 	flagShort   = 4 // the value is a float32
 )
 
-var (
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-	errDamaged = errors.New("damaged")
-)
+var errDamaged = errors.New("damaged")
+
+// castagnoli returns the table, which is made on first use: it would slow the start of every command.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // section holds the encoded points of a series for the next frame. Times and steps are
 // differences to the point before, so that most take few bytes.
@@ -95,7 +95,7 @@ func appendText(b []byte, s string) []byte {
 func sealed(payload []byte) []byte {
 	b := make([]byte, frameHeader, frameHeader+len(payload))
 	binary.LittleEndian.PutUint32(b, uint32(len(payload)))
-	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(payload, castagnoli))
+	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(payload, castagnoli()))
 	return append(b, payload...)
 }
 

@@ -40,7 +40,7 @@ func readFrame(r io.Reader, buf *[]byte, left int64) ([]byte, error) {
 	if _, err := io.ReadFull(r, payload); err != nil {
 		return nil, fmt.Errorf("read metrics: %w", err)
 	}
-	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+	if crc32.Checksum(payload, castagnoli()) != binary.LittleEndian.Uint32(head[4:]) {
 		if n == left {
 			return nil, nil // the last one is being written
 		}
@@ -209,7 +209,7 @@ func loadIndex(dir string) (s *state, size int64) {
 		return newState(), 0
 	}
 	sum, payload := data[len(indexMagic):head], data[head:]
-	if int(binary.LittleEndian.Uint32(sum)) != len(payload) || binary.LittleEndian.Uint32(sum[4:]) != crc32.Checksum(payload, castagnoli) {
+	if int(binary.LittleEndian.Uint32(sum)) != len(payload) || binary.LittleEndian.Uint32(sum[4:]) != crc32.Checksum(payload, castagnoli()) {
 		return newState(), 0
 	}
 	s = newState()
