@@ -58,7 +58,7 @@ func TestTimeoutOfMetadata(t *testing.T) {
 // SetTimeout replaces the limit of a component and leaves other metadata and clones alone.
 func TestSetTimeout(t *testing.T) {
 	t.Parallel()
-	a := &App{Metadata: map[string]any{"k": 1, OrderKey: map[string]any{"timeout": "1h", "secret_env": []any{"A"}}}}
+	a := &App{Metadata: map[string]any{"k": 1, OrderKey: map[string]any{"timeout": "1h", "hidden_env": []any{"A"}}}}
 	b := a.Clone()
 	b.SetTimeout(90 * time.Minute)
 	l, err := b.Limits()

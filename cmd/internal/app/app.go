@@ -47,7 +47,7 @@ func parseStates(command string, texts []string) ([]spec.State, error) {
 	for _, name := range backend.SplitCSV(strings.Join(texts, ",")) {
 		s, err := spec.ParseState(strings.ToUpper(name))
 		if err != nil {
-			known := StateNames()
+			known := append(StateNames(), strings.ToUpper(queuedState))
 			return nil, program.Usagef(command, "unknown state %s: it is one of %s.%s", ui.QuoteWord(name),
 				strings.Join(known, ", "), suggest.Hint(strings.ToUpper(name), known))
 		}
