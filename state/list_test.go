@@ -192,7 +192,7 @@ func TestListOfRandomFilters(t *testing.T) {
 	t.Parallel()
 	db, r := openTest(t, Options{}), rand.New(rand.NewPCG(1, 1))
 	metrics := map[string][]history.Metric{}
-	apps := make([]history.App, 400)
+	apps := make([]history.App, 300)
 	for i := range apps {
 		apps[i] = randomApp(r, i)
 	}
@@ -206,7 +206,7 @@ func TestListOfRandomFilters(t *testing.T) {
 		}
 	}
 	slices.Reverse(apps) // equal times: the later record first
-	for range 400 {
+	for range 250 {
 		f := randomFilter(r)
 		var want []string
 		sorted := slices.Clone(apps)
