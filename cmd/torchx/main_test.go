@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,6 +33,9 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil && slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "python") {
+		t.Fatalf("TORCHX_REQUIRE has python, without which scripts are skipped: %v", err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -32,12 +32,24 @@ type checkout struct {
 	env []string
 }
 
+// needProgram returns the path of a program. Without it the test is skipped, unless
+// TORCHX_REQUIRE has git: where git is required, the others are there.
+func needProgram(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "git") {
+			t.Fatal(err)
+		}
+		t.Skipf("%v; TORCHX_REQUIRE=git makes this a failure", err)
+	}
+	return path
+}
+
 // newCheckout returns a checkout with one commit of a.txt on main.
 func newCheckout(t *testing.T) *checkout {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
-	}
+	needProgram(t, "git")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	home := t.TempDir()
@@ -289,10 +301,7 @@ func TestLargeDiff(t *testing.T) {
 func TestHang(t *testing.T) {
 	t.Parallel()
 	c := newCheckout(t)
-	mkfifo, err := exec.LookPath("mkfifo")
-	if err != nil {
-		t.Skip(err)
-	}
+	mkfifo := needProgram(t, "mkfifo")
 	c.write("a.txt", "two\n")
 	must(t, exec.Command(mkfifo, filepath.Join(c.dir, ".git/info/attributes")).Run())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

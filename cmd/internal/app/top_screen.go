@@ -28,21 +28,11 @@ type topScreen struct {
 }
 
 // WatchTop shows the table until q, Ctrl-C or a signal.
-func WatchTop(ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.File, order string) (err error) {
-	c.Level = ui.LevelError + 1 // messages would damage the screen
-	full, err := tty.TakeFullScreen(c.In, screen)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if giveErr := full.Give(); err == nil {
-			err = giveErr
-		}
-	}()
-	resized, stop := tty.Resizes()
-	defer stop()
-	v := &topScreen{Console: c, sampler: s, screen: full, order: order}
-	return v.loop(ctx, resized)
+func WatchTop(ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.File, order string) error {
+	return tty.OnFullScreen(c, screen, func(full *tty.FullScreen, resized <-chan os.Signal) error {
+		v := &topScreen{Console: c, sampler: s, screen: full, order: order}
+		return v.loop(ctx, resized)
+	})
 }
 
 func (v *topScreen) loop(ctx context.Context, resized <-chan os.Signal) error {

@@ -15,20 +15,15 @@ import (
 // watch shows the table on the whole screen until the app ends, q or Ctrl-C. It returns what is known
 // then.
 func (v *usageView) watch(ctx context.Context, screen *os.File, rec *usage.Record) (last *usage.Record, err error) {
-	level := v.f.Level
-	v.f.Level = ui.LevelError + 1 // messages would damage the screen
-	defer func() { v.f.Level = level }()
-	full, err := tty.TakeFullScreen(v.f.In, screen)
-	if err != nil {
-		return rec, err
-	}
-	defer func() {
-		if giveErr := full.Give(); err == nil {
-			err = giveErr
-		}
-	}()
-	resized, stop := tty.Resizes()
-	defer stop()
+	last = rec
+	err = tty.OnFullScreen(v.f.Console, screen, func(full *tty.FullScreen, resized <-chan os.Signal) (err error) {
+		last, err = v.loop(ctx, full, resized, rec)
+		return err
+	})
+	return last, err
+}
+
+func (v *usageView) loop(ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal, rec *usage.Record) (*usage.Record, error) {
 	tick := time.NewTicker(usageInterval)
 	defer tick.Stop()
 	for !rec.Status.State.Terminal() {

@@ -54,20 +54,14 @@ func (v *view) reload() error {
 
 // watch redraws the screen until the apps have ended; quit is true if the user ended it.
 func (v *view) watch(ctx context.Context, screen *os.File) (quit bool, err error) {
-	level := v.Level
-	v.Level = ui.LevelError + 1 // messages would damage the screen
-	defer func() { v.Level = level }()
-	full, err := tty.TakeFullScreen(v.In, screen)
-	if err != nil {
-		return false, err
-	}
-	defer func() {
-		if giveErr := full.Give(); err == nil {
-			err = giveErr
-		}
-	}()
-	resized, stop := tty.Resizes()
-	defer stop()
+	err = tty.OnFullScreen(v.Console, screen, func(full *tty.FullScreen, resized <-chan os.Signal) (err error) {
+		quit, err = v.loop(ctx, full, resized)
+		return err
+	})
+	return quit, err
+}
+
+func (v *view) loop(ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal) (quit bool, err error) {
 	tick := time.NewTicker(refreshInterval)
 	defer tick.Stop()
 	for after := 0; after <= maxRefreshes; {

@@ -1,6 +1,7 @@
 package tty
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -26,9 +27,23 @@ type FullScreen struct {
 	restore func() error
 }
 
-// TakeFullScreen takes over the terminal and reads keys from it. The caller calls Give to restore
-// it.
-func TakeFullScreen(input io.Reader, screen *os.File) (*FullScreen, error) {
+// OnFullScreen calls show with the whole terminal, and with notices that its size has changed. It
+// restores the terminal afterwards, and drops messages of c until then: they would damage the screen.
+func OnFullScreen(c *ui.Console, screen *os.File, show func(full *FullScreen, resized <-chan os.Signal) error) error {
+	level := c.Level
+	c.Level = ui.LevelError + 1
+	defer func() { c.Level = level }()
+	full, err := takeFullScreen(c.In, screen)
+	if err != nil {
+		return err
+	}
+	resized, stop := Resizes()
+	defer stop()
+	return cmp.Or(show(full, resized), full.give())
+}
+
+// takeFullScreen takes over the terminal and reads keys from it.
+func takeFullScreen(input io.Reader, screen *os.File) (*FullScreen, error) {
 	keys := make(chan byte, 64)
 	s := &FullScreen{Keys: keys, screen: screen, restore: func() error { return nil }}
 	if in, ok := input.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
@@ -40,14 +55,14 @@ func TakeFullScreen(input io.Reader, screen *os.File) (*FullScreen, error) {
 		go readKeys(in, keys)
 	}
 	if _, err := screen.WriteString(ScreenTake); err != nil {
-		_ = s.Give() // the first error counts
+		_ = s.give() // the first error counts
 		return nil, err
 	}
 	return s, nil
 }
 
-// Give restores the terminal.
-func (s *FullScreen) Give() error {
+// give restores the terminal.
+func (s *FullScreen) give() error {
 	_, err := s.screen.WriteString(ScreenGive)
 	if restoreErr := s.restore(); restoreErr != nil {
 		return restoreErr
