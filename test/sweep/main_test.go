@@ -82,6 +82,7 @@ func newFixtureAt(t *testing.T, point string) *fixture {
 	}
 	t.Cleanup(func() {
 		f.endAll()
+		f.waitFor("all supervisors to end", func() bool { return len(f.supervisors("")) == 0 })
 		f.must(f.Backends.Close())
 		f.must(db.Close())
 	})
@@ -90,13 +91,21 @@ func newFixtureAt(t *testing.T, point string) *fixture {
 
 // supervisor returns the PID of the supervisor of an app, 0 if it has none.
 func (f *fixture) supervisor(id string) int {
-	for _, p := range procs.List() {
-		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
-		if err == nil && !p.Zombie && strings.Contains(string(data), "\x00agent\x00"+filepath.Join(f.home, "apps", id)+"\x00") {
-			return p.PID
-		}
+	if pids := f.supervisors(id + "\x00"); len(pids) > 0 {
+		return pids[0]
 	}
 	return 0
+}
+
+// supervisors returns the PIDs of the supervisors of all apps whose folder begins with a text.
+func (f *fixture) supervisors(folder string) (pids []int) {
+	for _, p := range procs.List() {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		if err == nil && !p.Zombie && strings.Contains(string(data), "\x00agent\x00"+filepath.Join(f.home, "apps")+"/"+folder) {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
 }
 
 // kill kills the supervisor of an app and waits for its death.
@@ -179,7 +188,7 @@ func (f *fixture) end(ref history.AppKey) (*spec.Status, *sweep.Snapshot) {
 	s, err := f.Wait(ctx, ref)
 	if err != nil {
 		j, _ := os.ReadFile(filepath.Join(f.home, "apps", ref.ID, "journal.jsonl"))
-		f.Fatalf("wait for the end of the sweep: %v\n%s%s", err, f.log(ref), j[:min(3000,len(j))])
+		f.Fatalf("wait for the end of the sweep: %v\n%s%s", err, f.log(ref), j[:min(3000, len(j))])
 	}
 	return s, f.trialsOf(ref)
 }
