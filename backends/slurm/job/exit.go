@@ -1,9 +1,12 @@
 package job
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"torchx/runtime/spec"
 )
 
 // Exit is how a process ended. Known is false before that.
@@ -51,3 +54,37 @@ func parseExit(text string) Exit {
 
 // failed reports whether the process failed.
 func (e Exit) failed() bool { return e.Code != 0 || e.Signal != 0 }
+
+// LacksExit reports whether a job failed without saying how: sacct --json of 22.05 prints the
+// exit code 0 for all jobs, and sacct --parsable2 the right one.
+func (j *Job) LacksExit() bool { return j.Status == statusFailed && !j.Exit.failed() }
+
+// Code returns the exit code by torchx's convention (128+n for signal n, 124 for a time limit)
+// and the name of the signal; nil if the job has not ended.
+func (j *Job) Code() (code *int, signal string) {
+	n := 0
+	switch state := j.State(); {
+	case !state.Terminal():
+		return nil, ""
+	case state == spec.Succeeded:
+	case state == spec.Cancelled:
+		n = spec.ExitCancelled
+	case j.has(statusTimeout), j.has(statusDeadline):
+		n = spec.ExitDeadline
+	case j.Exit.Signal > 0:
+		n = spec.ExitSignal + j.Exit.Signal
+	case j.has(statusMemory): // the kernel's way to end a process that needs too much
+		n = spec.ExitSignal + sigKill
+	default:
+		n = cmp.Or(j.Exit.Code, j.Derived.Code, codeUnknown)
+	}
+	if state := j.State(); state == spec.Failed {
+		signal = spec.SignalName(n)
+	}
+	return &n, signal
+}
+
+const (
+	codeUnknown = 1 // of a job that failed in an unknown way
+	sigKill     = 9
+)

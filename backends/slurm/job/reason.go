@@ -36,7 +36,7 @@ var causes = map[string]cause{
 	"Resources":  {"enough resources are not free yet", fixWait + " when other jobs end"},
 	"Priority":   {"jobs of a higher priority are before it", fixWait + " after them, see `sprio`"},
 	"Dependency": {"another job must end first", fixWait + " after it"},
-	"BeginTime":  {"its earliest start time has not come", fixWait + ", `scontrol update jobid=ID starttime=now` starts it now"},
+	reasonBegin:  {"its earliest start time has not come", fixWait + ", `scontrol update jobid=ID starttime=now` starts it now"},
 	"Licenses":   {"a license that it needs is in use", fixWait + " when one is free, see `scontrol show licenses`"},
 	"Prolog":     {"the cluster prepares its nodes", fixWait},
 	"Cleaning":   {"its previous run is being cleaned up", fixWait},
@@ -98,6 +98,8 @@ var causes = map[string]cause{
 }
 
 const (
+	reasonBegin = "BeginTime"
+
 	fixTime   = "ask for more by -cfg time=TIME"
 	fixMemory = "ask for more memory in the role's resource"
 )
@@ -178,6 +180,8 @@ func (j *Job) Waits() string {
 		return cause{"it is suspended", fmt.Sprintf("`scontrol resume %d` resumes it", j.Main())}.String()
 	case j.has("REQUEUED") && j.Reason == "":
 		return "it is being requeued"
+	case j.Reason == reasonBegin && j.Restarts > 0: // Slurm gives requeued jobs a start time
+		return cause{fmt.Sprintf("it was requeued, restart %d", j.Restarts), fixWait + " about two minutes later"}.String()
 	}
 	c, ok := j.explain()
 	if !ok || j.State() != spec.Pending {

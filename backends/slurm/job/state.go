@@ -14,6 +14,7 @@ const (
 	statusRunning   = "RUNNING"
 	statusCompleted = "COMPLETED"
 	statusCancelled = "CANCELLED"
+	statusFailed    = "FAILED"
 	statusTimeout   = "TIMEOUT"
 	statusDeadline  = "DEADLINE"
 	statusMemory    = "OUT_OF_MEMORY"
@@ -31,7 +32,7 @@ const (
 var bases = map[string]spec.State{
 	statusPending: spec.Pending, statusRunning: spec.Running, statusSuspended: spec.Pending,
 	statusCompleted: spec.Succeeded, statusCancelled: spec.Cancelled,
-	"FAILED": spec.Failed, statusTimeout: spec.Failed, statusDeadline: spec.Failed, statusMemory: spec.Failed,
+	statusFailed: spec.Failed, statusTimeout: spec.Failed, statusDeadline: spec.Failed, statusMemory: spec.Failed,
 	statusNodeFail: spec.Failed, statusPreempted: spec.Failed, statusBootFail: spec.Failed,
 }
 
