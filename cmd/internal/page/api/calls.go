@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -43,6 +44,9 @@ func (a *API) Register(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /api/v1/runs/{id}/metrics", a.ofRun("metrics", "--json", "--summary"))
 	mux.HandleFunc("GET /api/v1/runs/{id}/usage", a.usage)
+	mux.HandleFunc("GET /api/v1/runs/{id}/log", a.log)
+	mux.HandleFunc("GET /api/v1/runs/{id}/log/search", a.logSearch)
+	mux.HandleFunc("GET /api/v1/runs/{id}/log/download", a.logDownload)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
 			guard.Refuse(w, http.StatusMethodNotAllowed, "the method "+strconv.Quote(r.Method)+" is not allowed")
@@ -180,4 +184,9 @@ func StatusOf(err error) int {
 		return http.StatusNotFound
 	}
 	return http.StatusInternalServerError
+}
+
+// attach makes an answer a download, of a name that the browser cannot mistake.
+func attach(w http.ResponseWriter, name string) {
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
