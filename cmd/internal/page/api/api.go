@@ -40,7 +40,10 @@
 // they print JSON.
 package api
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Session describes the server to the page.
 type Session struct {
@@ -66,6 +69,15 @@ type Started struct {
 	Handle   string   `json:"handle"`
 	AppID    string   `json:"app_id"`
 	Messages []string `json:"messages"`
+}
+
+// Form is what a form for rerun needs. Values are by name; those of positional arguments are
+// "argument N". Secrets are hidden in both: only changed arguments are sent back.
+type Form struct {
+	Component json.RawMessage   `json:"component"` // component show --json
+	Args      []string          `json:"args"`
+	Values    map[string]string `json:"values"`
+	Folder    string            `json:"folder"` // where the component is evaluated
 }
 
 // LogQuery selects lines. role and replica choose replicas (none: all, merged in the order of

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,14 @@ func (a *API) Register(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /api/v1/runs/{id}/metrics", a.ofRun("metrics", "--json", "--summary"))
 	mux.HandleFunc("GET /api/v1/runs/{id}/usage", a.usage)
+	mux.HandleFunc("GET /api/v1/runs/{id}/usage/curves", a.usageCurves)
+	mux.HandleFunc("GET /api/v1/runs/{id}/curves", a.curves)
+	mux.HandleFunc("GET /api/v1/runs/{id}/outputs", a.ofRun("output", "--json"))
+	mux.HandleFunc("GET /api/v1/runs/{id}/outputs/{file...}", a.file)
+	mux.HandleFunc("GET /api/v1/runs/{id}/form", a.form)
+	mux.HandleFunc("GET /api/v1/compare", a.compare)
+	mux.HandleFunc("GET /api/v1/prune", a.prune)
+	a.registerActions(mux)
 	mux.HandleFunc("GET /api/v1/runs/{id}/log", a.log)
 	mux.HandleFunc("GET /api/v1/runs/{id}/log/search", a.logSearch)
 	mux.HandleFunc("GET /api/v1/runs/{id}/log/download", a.logDownload)
@@ -89,6 +98,24 @@ func (a *API) usage(w http.ResponseWriter, r *http.Request) {
 	a.print(w, r, append(args, "--", HandleOf(r))...)
 }
 
+// maxCompared is the number of runs in a comparison.
+const maxCompared = 100
+
+func (a *API) compare(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	args := flagsOf(q, "metric")
+	runs := q["run"]
+	if len(runs) == 0 || len(runs) > maxCompared {
+		fail(w, bad("compare needs 1 to %d runs", maxCompared))
+		return
+	}
+	a.print(w, r, slices.Concat([]string{"compare", "--json"}, args, []string{"--"}, runs)...)
+}
+
+func (a *API) prune(w http.ResponseWriter, r *http.Request) {
+	a.print(w, r, append([]string{"prune", "--dry-run", "--json"}, flagsOf(r.URL.Query(), "older-than", "keep", "max-size", "state", "backend")...)...)
+}
+
 func (a *API) list(w http.ResponseWriter, r *http.Request) {
 	a.print(w, r, a.ListArgs(r.URL.Query())...)
 }
@@ -99,8 +126,12 @@ var listFlags = []string{"backend", "component", "name", "tag", "state", "since"
 // ListArgs returns the command line for the parameters of a list. Empty ones do not count: a
 // form sends them.
 func (a *API) ListArgs(q url.Values) []string {
-	args := []string{"list", "--json"}
-	for _, name := range listFlags {
+	return append([]string{"list", "--json"}, flagsOf(q, listFlags...)...)
+}
+
+// flagsOf returns the flags for parameters of the same names that have a value.
+func flagsOf(q url.Values, names ...string) (args []string) {
+	for _, name := range names {
 		for _, value := range q[name] {
 			if value != "" {
 				args = append(args, "--"+name+"="+value)
@@ -177,11 +208,14 @@ func fail(w http.ResponseWriter, err error) { guard.Refuse(w, StatusOf(err), err
 // StatusOf returns the HTTP status for an error of a command.
 func StatusOf(err error) int {
 	var usage *grammar.UsageError
+	var command *commandError
 	switch {
 	case errors.As(err, &usage):
 		return http.StatusBadRequest
 	case errors.Is(err, backend.ErrNotFound):
 		return http.StatusNotFound
+	case errors.As(err, &command) && command.code == program.ExitUsage:
+		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
 }
