@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"runtime/envfile":          {},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {"runtime/safefile"},
-	"runtime/history":          {"runtime/brief", "runtime/spec"},
+	"runtime/history":          {"runtime/brief", "runtime/pattern", "runtime/spec"},
 	"runtime/jsondiff":         {},
 	"runtime/kv":               {"runtime/brief"},
 	"runtime/lazyregexp":       {},
