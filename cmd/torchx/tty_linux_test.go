@@ -31,7 +31,7 @@ func onTTY(t *testing.T, dir, line string, flags ...string) *session {
 // end waits for the end of a session and checks that the terminal is restored.
 func (s *session) end(code int, says string) {
 	s.t.Helper()
-	if got := <-s.ended; got != code {
+	if got := s.wait(); got != code {
 		s.t.Errorf("exit code %d, want %d: %q", got, code, s.shown)
 	}
 	if !strings.Contains(s.shown.String(), says) {
