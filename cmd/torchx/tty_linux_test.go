@@ -73,7 +73,7 @@ func TestTTYSession(t *testing.T) {
 	s.typed("stty size\r")
 	s.shown.waitFor("24 100\r\n")
 	s.resize(31, 91)
-	s.typed("sleep 0.1; stty size; echo started; sleep 300\r")
+	s.typed("sleep 0.1; stty size; sh -c 'echo started; exec sleep 300'\r") // in the foreground already
 	s.shown.waitFor("31 91\r\n")
 	s.shown.waitFor("\r\nstarted\r\n")
 	s.typed("\x03")
