@@ -11,8 +11,8 @@ type Watcher interface {
 	// that follows from what was left, nil if none does.
 	End(trial int) (*Value, *Verdict)
 	// Start begins to judge. After a restart the controller first calls Begin for all trials
-	// that have had an app, and End for those that have ended: what they have reported so far was
-	// judged before, and only --stop-when applies to it.
+	// that have had an app, and End for those that have ended. What they have reported so far was
+	// judged before: only --stop-when applies to it, of trials that have not ended.
 	Start()
 	// Verdicts delivers what follows from the metrics.
 	Verdicts() <-chan Verdict

@@ -101,6 +101,9 @@ func (w *Watch) End(number int) (*sweep.Value, *sweep.Verdict) {
 	}
 	delete(w.trials, number)
 	w.read(number, t)
+	if !w.started {
+		return t.best, nil
+	}
 	return t.best, w.met(number, t)
 }
 

@@ -154,6 +154,7 @@ func TestCondition(t *testing.T) {
 	} {
 		for _, atEnd := range []bool{false, true} {
 			f := newFixture(t, sweep.Rules{Metric: "acc", Goal: sweep.Max, StopWhen: c.condition})
+			f.w.started = atEnd // its own passes would take verdicts away
 			f.w.Begin(7, f.folder(7))
 			f.w.Begin(8, f.folder(8))
 			f.report(7, "loss", c.values...)
@@ -186,6 +187,11 @@ func TestDelivery(t *testing.T) {
 	for trial := range 4 {
 		f.w.Begin(trial, f.folder(trial))
 		f.report(trial, "loss", float64(trial))
+	}
+	f.w.Begin(5, f.folder(5))
+	f.report(5, "loss", -1)
+	if _, v := f.w.End(5); v != nil {
+		t.Errorf("before the start: got %+v, want no verdict", v)
 	}
 	f.w.Start()
 	next := func() sweep.Verdict {
