@@ -154,7 +154,6 @@ func TestCondition(t *testing.T) {
 	} {
 		for _, atEnd := range []bool{false, true} {
 			f := newFixture(t, sweep.Rules{Metric: "acc", Goal: sweep.Max, StopWhen: c.condition})
-			f.w.started = atEnd // its own passes would take verdicts away
 			f.w.Begin(7, f.folder(7))
 			f.w.Begin(8, f.folder(8))
 			f.report(7, "loss", c.values...)
@@ -162,8 +161,13 @@ func TestCondition(t *testing.T) {
 			got := ""
 			if !atEnd {
 				got = strings.TrimPrefix(strings.Join(f.pass(f.w), ";"), "7 true ")
-			} else if _, v := f.w.End(7); v != nil {
-				got = v.Reason
+			} else {
+				f.w.mu.Lock()
+				f.w.started = true
+				f.w.mu.Unlock()
+				if _, v := f.w.End(7); v != nil {
+					got = v.Reason
+				}
 			}
 			if got != c.want {
 				t.Errorf("%s, at the end %v: got %q, want %q", c.condition, atEnd, got, c.want)
