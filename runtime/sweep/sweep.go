@@ -75,11 +75,16 @@ func (g Goal) Better(a, b float64) bool {
 	return a < b
 }
 
+// Place is which run of a sweep a trial is.
+type Place struct {
+	space.Trial
+	Args []string `json:"args"` // of the component, as typed with the parameters
+}
+
 // Trial is one run.
 type Trial struct {
-	space.Trial
-	Args []string  `json:"args"` // of the component, as typed with the parameters
-	App  *spec.App `json:"app"`  // what the component returned
+	Place
+	App *spec.App `json:"app"` // what the component returned
 	// Request replaces that of Definition.Source, so that a rerun of the trial gets its
 	// Variables, too.
 	Request json.RawMessage `json:"asked,omitempty"`
@@ -124,8 +129,7 @@ type Snapshot struct {
 
 // TrialStatus is how a trial stands. A trial that waits is PENDING.
 type TrialStatus struct {
-	space.Trial
-	Args     []string
+	Place
 	App      history.AppKey // zero: not chosen yet
 	State    spec.State
 	ExitCode *int

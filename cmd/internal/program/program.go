@@ -18,12 +18,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/backends/all"
+	"torchx/backends/driver"
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
 	"torchx/runtime/onend"
 	"torchx/starlark/interp"
-	"torchx/state"
 )
 
 // agentCommand is the hidden command with which torchx starts itself, detached, as the agent
@@ -46,7 +46,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 		if filepath.Base(args[2]) == agent.OnEndFolder {
 			return onend.Main(args[2])
 		}
-		return all.RunAgent(args[2], openStore)
+		return all.RunAgent(args[2], driver.Program{OpenStore: openStore, OpenRunner: openRunner})
 	}
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
@@ -65,11 +65,6 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 		err = closeErr
 	}
 	return f.Report(ctx, err)
-}
-
-// openStore opens the history for an agent, which also uses a history of a later version.
-func openStore(ctx context.Context, home string) (agent.Store, error) {
-	return state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{Agent: true})
 }
 
 // crash reports a panic in one line and returns the exit code.

@@ -151,7 +151,7 @@ func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *
 	if p.sweep.Source.Modules == nil {
 		p.sweep.Source.Modules, p.sweep.Source.Getenv = q.Modules, q.Getenv
 	}
-	trial := &sweep.Trial{Trial: t, Args: built.Args, App: q.App}
+	trial := &sweep.Trial{Place: sweep.Place{Trial: t, Args: built.Args}, App: q.App}
 	if trial.Request, err = planning.RecordVariables(p.sweep.Source.Request, trial.Variables()); err != nil {
 		return nil, nil, err
 	}
