@@ -136,8 +136,7 @@ type TrialStatus struct {
 	Stopped  string // why the sweep stopped it, "" if it did not
 	Msg      string
 	Lost     int // how often it was started again after its app was lost
-	// Value is its last value of the sweep's metric, at Step; nil: none is known. Of a trial
-	// that runs, only the history has it.
+	// Value is its best value of the sweep's metric, at Step; nil: none is known.
 	Value *float64
 	Step  *int64
 
