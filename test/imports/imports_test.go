@@ -69,6 +69,7 @@ var allowed = map[string][]string{
 	"runtime/sweep":            {"runtime/history", "runtime/spec", "runtime/sweep/policy", "runtime/sweep/space"},
 	"runtime/sweep/policy":     {"runtime/brief", "runtime/spec"},
 	"runtime/sweep/space":      {"runtime/brief"},
+	"runtime/sweep/watch":      {"runtime/brief", "runtime/history", "runtime/metrics", "runtime/sweep", "runtime/sweep/policy"},
 	"runtime/tfevents":         {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
