@@ -3,7 +3,7 @@
 //
 //	script  plans: an app as a batch script (pure), which is also the launcher in the allocation
 //	folder  the app's folder on the shared file system: plan, records of the launcher, logs
-//	cli     runs sbatch, squeue, sacct, scontrol, scancel, sinfo
+//	client  runs sbatch, squeue, sacct, scontrol, scancel, sinfo; explains their errors
 //	job     what these print, in the forms of all versions (pure)
 //
 // Submit writes the folder and calls sbatch. The launcher starts the replicas by srun, restarts
@@ -18,7 +18,7 @@ import (
 	"sync"
 
 	"torchx/backends/driver"
-	"torchx/backends/slurm/cli"
+	"torchx/backends/slurm/client"
 	"torchx/backends/slurm/folder"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
@@ -37,6 +37,7 @@ type Config struct {
 	Home    string   // TORCHX_HOME, absolute
 	Exe     string   // this program: inside the allocation it writes the logs
 	Version string   // of this program
+	Offline bool     // the user forbids the network
 	Environ []string // finds Slurm's commands, "K=V"; nil: this process's own
 	// Settings returns the options of an app's submission, or for an unknown app and for ""
 	// those of config files and command line. nil: no options.
@@ -47,7 +48,7 @@ type Config struct {
 type Backend struct {
 	backend.Observers
 	config Config
-	slurm  cli.Commands
+	slurm  *client.Client
 
 	mu  sync.Mutex
 	hub *logstore.Hub // nil before the first use
@@ -59,7 +60,7 @@ func Driver() driver.Driver {
 }
 
 func open(e driver.Env) (backend.Backend, error) {
-	c := Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Environ: e.Environ}
+	c := Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Offline: e.Offline, Environ: e.Environ}
 	if e.Settings != nil {
 		c.Settings = func(ctx context.Context, id string) (backend.Config, error) { return e.Settings(ctx, Name, id) }
 	}
@@ -76,7 +77,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{config: c, slurm: cli.Commands{Environ: c.Environ}}, nil
+	return &Backend{config: c, slurm: &client.Client{Environ: c.Environ, Offline: c.Offline}}, nil
 }
 
 // Name is "slurm".
