@@ -103,6 +103,7 @@ var allowed = map[string][]string{
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},
 	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":           {"runtime/spec"},
+	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
