@@ -15,8 +15,10 @@ import (
 
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/page/guard"
+	"torchx/cmd/internal/page/stream"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
 	"torchx/runtime/runner"
 )
 
@@ -25,6 +27,9 @@ type API struct {
 	program *program.Factory
 	runner  *runner.Runner
 	guard   *guard.Guard
+	home    string
+	hub     *stream.Hub
+	windows windows
 }
 
 // New returns an API that has opened what its commands share.
@@ -33,7 +38,13 @@ func New(ctx context.Context, f *program.Factory, g *guard.Guard) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &API{program: f, runner: r, guard: g}, nil
+	home, err := f.Env.Home()
+	if err != nil {
+		return nil, err
+	}
+	files := logstore.NewHub()
+	context.AfterFunc(ctx, func() { _ = files.Close() })
+	return &API{program: f, runner: r, guard: g, home: home, hub: stream.NewHub(ctx, files, maxClients())}, nil
 }
 
 // Register adds the routes of the API.
@@ -52,6 +63,7 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/runs/{id}/form", a.form)
 	mux.HandleFunc("GET /api/v1/compare", a.compare)
 	mux.HandleFunc("GET /api/v1/prune", a.prune)
+	mux.HandleFunc("GET /api/v1/stream", a.changes)
 	a.registerActions(mux)
 	mux.HandleFunc("GET /api/v1/runs/{id}/log", a.log)
 	mux.HandleFunc("GET /api/v1/runs/{id}/log/search", a.logSearch)
@@ -65,13 +77,11 @@ func (a *API) Register(mux *http.ServeMux) {
 	})
 }
 
+// Clients returns the number of pages that are open.
+func (a *API) Clients() int { return a.hub.Clients() }
+
 func (a *API) session(w http.ResponseWriter, _ *http.Request) {
-	home, err := a.program.Env.Home()
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	answer(w, Session{Version: program.Version, ReadOnly: a.guard.ReadOnly, CSRF: a.guard.CSRF(), Home: home, Time: time.Now().UTC()})
+	answer(w, Session{Version: program.Version, ReadOnly: a.guard.ReadOnly, CSRF: a.guard.CSRF(), Home: a.home, Time: time.Now().UTC()})
 }
 
 // HandleOf returns what names the run of a request on a command line.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -30,12 +31,18 @@ func (a *API) log(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	log, err := a.ReadLog(r.Context(), HandleOf(r), q)
+	data, err := a.windows.get(r.URL.RequestURI(), func() ([]byte, error) {
+		log, err := a.ReadLog(context.WithoutCancel(r.Context()), HandleOf(r), q) // others may wait for it
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(log)
+	})
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	answer(w, log)
+	write(w, data)
 }
 
 // bad returns the error of a bad parameter.
