@@ -112,14 +112,18 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
-	"follow":     {"program", "provenance", "tty", "ui"},
-	"grammar":    {"ui"},
-	"planning":   {"program", "provenance", "ui"},
-	"program":    {"grammar", "ui"},
-	"provenance": {"program", "ui"},
-	"tty":        {"ui"},
-	"ui":         {},
-	"ui/plot":    {"ui"},
+	"follow":      {"program", "provenance", "tty", "ui"},
+	"grammar":     {"ui"},
+	"page/api":    {"grammar", "page/guard", "page/stream", "program", "ui"},
+	"page/guard":  {},
+	"page/stream": {},
+	"page/web":    {},
+	"planning":    {"program", "provenance", "ui"},
+	"program":     {"grammar", "ui"},
+	"provenance":  {"program", "ui"},
+	"tty":         {"ui"},
+	"ui":          {},
+	"ui/plot":     {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the

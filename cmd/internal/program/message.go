@@ -133,10 +133,11 @@ func helpHint(command string) string {
 
 // flagsOf returns the flags of a command; none before the command line is defined.
 func (f *Factory) flagsOf(command string) []cli.Flag {
-	if f.shared.commandLine == nil {
+	app := f.shared.commandLine.Load()
+	if app == nil {
 		return nil
 	}
-	if c := FindCommand(f.shared.commandLine.Commands, command); c != nil {
+	if c := FindCommand(app.Commands, command); c != nil {
 		return c.Flags
 	}
 	return nil

@@ -151,7 +151,7 @@ func (f *Factory) CommandLine() *cli.App {
 	for _, c := range app.Commands {
 		f.wrap(c, c.Name)
 	}
-	f.shared.commandLine = app
+	f.shared.commandLine.Store(app)
 	return app
 }
 
