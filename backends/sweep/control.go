@@ -46,21 +46,22 @@ type controller struct {
 	room    backend.Room
 	watcher sweep.Watcher // nil: no metrics are followed
 
-	events  chan func()
-	slots   chan struct{} // of submissions
-	closed  chan struct{} // the loop has ended
-	waits   backoff       // after refusals
-	force   bool          // kill instead of terminate
-	cancels map[int]bool  // trials whose cancellation is under way
-	dirty   bool
-	written time.Time
+	events      chan func()
+	slots       chan struct{} // of submissions
+	collections chan struct{} // of metrics
+	closed      chan struct{} // the loop has ended
+	waits       backoff       // after refusals
+	force       bool          // kill instead of terminate
+	cancels     map[int]bool  // trials whose cancellation is under way
+	dirty       bool
+	written     time.Time
 }
 
 // control runs the sweep of a bundle to its end.
 func control(a *agent.Controller, p driver.Program) (err error) {
 	debug.SetGCPercent(heapPercent)
 	c := &controller{
-		Controller: a, events: make(chan func()), slots: make(chan struct{}, submitsAtOnce), closed: make(chan struct{}),
+		Controller: a, events: make(chan func()), slots: make(chan struct{}, submitsAtOnce), collections: make(chan struct{}, submitsAtOnce), closed: make(chan struct{}),
 		cancels: map[int]bool{},
 	}
 	if err := c.open(p); err != nil {
@@ -69,6 +70,9 @@ func control(a *agent.Controller, p driver.Program) (err error) {
 	defer func() { err = errors.Join(err, c.close()) }()
 	c.Ready()
 	c.resume()
+	if c.watcher != nil {
+		c.watcher.Start()
+	}
 	for !c.machine.Done() {
 		if detached := c.step(); detached {
 			return c.publish()

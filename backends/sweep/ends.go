@@ -35,7 +35,9 @@ func endOf(s *spec.Status) policy.Event {
 
 // await waits for the end of a trial's app and posts it.
 func (c *controller) await(n int, ref history.AppKey) {
-	ctx := context.Background()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go c.collect(ctx, ref)
 	for wait := (backoff{}); ; time.Sleep(wait.next()) {
 		s, err := c.wait(ctx, ref)
 		if errors.Is(err, backend.ErrNotFound) {
@@ -45,6 +47,7 @@ func (c *controller) await(n int, ref history.AppKey) {
 			c.Log.Printf("trial %d: %v", n, err)
 			continue
 		}
+		c.complete(ctx, ref)
 		failpoint.Hit(failpoint.TrialEnded)
 		c.post(func() { c.end(n, endOf(s)) })
 		return
@@ -77,8 +80,8 @@ func (c *controller) deleted(ctx context.Context, ref history.AppKey) *spec.Stat
 func (c *controller) end(n int, e policy.Event) {
 	e.Trial = n
 	delete(c.cancels, n)
-	if v := c.value(n); v != nil && e.Kind == policy.End {
-		e.Value, e.Step = &v.Value, v.Step
+	if verdict := c.takeValue(n, &e); verdict != nil {
+		c.follow(*verdict) // first: after a kill in between, the trial ends again
 	}
 	if e.Kind == policy.Lost {
 		c.Log.Printf("trial %d was lost: %s", n, e.Msg)
@@ -103,9 +106,9 @@ func (c *controller) stopIfDue(n int) {
 		return
 	}
 	c.cancels[n] = true
-	ref, force := c.ref(n), c.force
+	ref, o := c.ref(n), backend.CancelOptions{Force: c.force, Reason: c.machine.Trials()[n].Stopped}
 	go func() {
-		err := c.run.Cancel(context.Background(), ref, backend.CancelOptions{Force: force})
+		err := c.run.Cancel(context.Background(), ref, o)
 		if err == nil {
 			return
 		}

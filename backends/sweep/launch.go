@@ -163,7 +163,7 @@ func (c *controller) resume() {
 			c.attend(n)
 		case t.Phase == policy.Ended:
 			c.begin(n)
-			c.value(n)
+			c.takeValue(n, &policy.Event{})
 		}
 	}
 	if cancelled, force := c.Cancelled(); cancelled {

@@ -148,6 +148,7 @@ func (b *Backend) Trials(ctx context.Context, id string) (*sweep.Snapshot, error
 	for i := range places {
 		s.Trials[i] = trialStatus(l.def, &places[i], &l.machine.Trials()[i])
 	}
+	b.liveValues(s)
 	if l.def.Metric != "" {
 		s.FindBest()
 	}

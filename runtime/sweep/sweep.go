@@ -8,7 +8,9 @@
 package sweep
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"torchx/runtime/history"
@@ -83,6 +85,17 @@ type Place struct {
 type Trial struct {
 	Place
 	App *spec.App `json:"app"` // what the component returned
+	// Request replaces that of Definition.Source, so that a rerun of the trial gets its
+	// Variables, too.
+	Request json.RawMessage `json:"asked,omitempty"`
+}
+
+// Variables returns the variables of all replicas of the trial.
+func (t *Trial) Variables() spec.Map[string] {
+	return spec.Map[string]{
+		{Key: TrialVariable, Value: strconv.Itoa(t.Number)},
+		{Key: SeedVariable, Value: strconv.FormatInt(t.Seed, 10)},
+	}
 }
 
 // Plan is what to submit as a sweep.
@@ -124,8 +137,7 @@ type TrialStatus struct {
 	Stopped  string // why the sweep stopped it, "" if it did not
 	Msg      string
 	Lost     int // how often it was started again after its app was lost
-	// Value is its last value of the sweep's metric, at Step; nil: none is known. Of a trial
-	// that runs, only the history has it.
+	// Value is its best value of the sweep's metric, at Step; nil: none is known.
 	Value *float64
 	Step  *int64
 

@@ -116,10 +116,10 @@ func (f *Factory) checkEarlyBackend(g *grammar.Grammar, early []string) error {
 	return nil
 }
 
-// GrammarOf returns the grammar of the command line. Words after the first positional of run
-// and rerun belong to the component.
+// GrammarOf returns the grammar of the command line. Words after the first positional of run,
+// rerun and sweep belong to the component.
 func GrammarOf(app *cli.App) *grammar.Grammar {
-	return grammar.New(app.Flags, app.Commands, "run", "rerun")
+	return grammar.New(app.Flags, app.Commands, "run", "rerun", "sweep")
 }
 
 // CommandLine returns the definition of the program: its flags and its commands.
@@ -144,7 +144,7 @@ func (f *Factory) CommandLine() *cli.App {
 	for _, c := range app.Commands {
 		f.wrap(c, c.Name)
 	}
-	f.shared.commandLine = app
+	f.shared.commandLine.Store(app)
 	return app
 }
 

@@ -42,7 +42,7 @@ type Event struct {
 	State  spec.State `json:"state,omitempty"`  // of End
 	Code   *int       `json:"code,omitempty"`   // exit code, of End
 	Began  time.Time  `json:"began,omitzero"`   // when the app started, of End
-	Value  *float64   `json:"value,omitempty"`  // last value of the sweep's metric, of End
+	Value  *float64   `json:"value,omitempty"`  // best value of the sweep's metric, of End
 	Step   *int64     `json:"step,omitempty"`   // of Value
 	Msg    string     `json:"msg,omitempty"`    // reason of Stop, Halt, Lost, Refuse, End
 	Cause  Cause      `json:"cause,omitempty"`  // of Halt
@@ -88,7 +88,7 @@ type Trial struct {
 	State   spec.State // of an ended trial
 	Code    *int       // of an ended trial; nil: unknown
 	Msg     string
-	Value   *float64  // last value of the sweep's metric, of an ended trial
+	Value   *float64  // best value of the sweep's metric, of an ended trial
 	Step    *int64    // of Value
 	Began   time.Time // when its app started; zero: it has not
 	EndedAt time.Time
