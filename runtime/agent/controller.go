@@ -25,6 +25,7 @@ type Controller struct {
 	Resumed bool // a former controller of this bundle died
 
 	reports
+	lock    *os.File // held until the process ends
 	clock   clock
 	reserve *reserve
 }
@@ -38,6 +39,7 @@ func Control(dir string, open StoreOpener, run func(*Controller) error) int {
 			c.submitter = ready
 			err = run(c)
 			c.recorder.close()
+			err = errors.Join(err, c.lock.Close())
 		}
 		if err != nil {
 			_, _ = ready.Write(readyAnswer{Code: spec.ExitNotStarted, Error: err.Error()}.encode()) // the submitter may be gone
@@ -67,7 +69,7 @@ func newController(b Bundle, open StoreOpener, l *log.Logger) (*Controller, erro
 		return nil, err
 	}
 	return &Controller{
-		Bundle: b, Manifest: m, Log: l, Signals: signals, Resumed: resumed, clock: clock{last: m.SubmittedAt}, reserve: newReserve(b, 0),
+		Bundle: b, Manifest: m, Log: l, Signals: signals, Resumed: resumed, lock: lock, clock: clock{last: m.SubmittedAt}, reserve: newReserve(b, 0),
 		reports: reports{recorder: newRecorder(NewHistory(m.Home, open), m.Backend, m.ID, l)},
 	}, nil
 }

@@ -113,7 +113,7 @@ type Extension struct {
 // App returns the sweep itself as an app.
 func (p *Plan) App(name string) *spec.App {
 	role := spec.NewRole(Role, spec.None)
-	role.NumReplicas = len(p.Trials)
+	role.Entrypoint, role.NumReplicas = Role, len(p.Trials)
 	return &spec.App{Name: name, Roles: []spec.Role{role}, Metadata: map[string]any{}}
 }
 

@@ -17,8 +17,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends/all"
-	"torchx/backends/driver"
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
@@ -46,7 +44,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 		if filepath.Base(args[2]) == agent.OnEndFolder {
 			return onend.Main(args[2])
 		}
-		return all.RunAgent(args[2], driver.Program{OpenStore: openStore, OpenRunner: openRunner})
+		return RunSupervisor(args[2])
 	}
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()

@@ -9,11 +9,17 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
 	"torchx/state"
 )
+
+// RunSupervisor runs the supervisor of the app in dir and returns the process's exit code.
+func RunSupervisor(dir string) int {
+	return all.RunAgent(dir, driver.Program{OpenStore: openStore, OpenRunner: openRunner})
+}
 
 // openStore opens the history for an agent, which also uses a history of a later version.
 func openStore(ctx context.Context, home string) (agent.Store, error) {
