@@ -7,7 +7,7 @@
 //	launch.sh                            the same script, copied by itself, for the replicas
 //	job                                  ID of the job, written by Submit and by the launcher
 //	cancel                               exists: the app is to be cancelled, and nothing restarts
-//	events                               of the app: "begin TIME JOB RESTART", "restart TIME ROLE REPLICA WHY",
+//	events                               of the app: "begin TIME JOB RESTART", "restart TIME ROLE REPLICA ATTEMPT RETRY",
 //	                                     "end TIME STATE CODE"
 //	slurm.out                            messages of the launcher and of srun
 //	output/                              files that replicas wrote, $TORCHX_OUTPUT
