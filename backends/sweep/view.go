@@ -96,7 +96,7 @@ func (l *loaded) role() spec.RoleStatus {
 
 func replicaOf(number int, t *policy.Trial) spec.ReplicaStatus {
 	return spec.ReplicaStatus{
-		ID: number, Role: sweep.Role, State: stateOf(t), ExitCode: t.Code, Attempt: t.Lost,
+		ID: number, Role: sweep.Role, State: stateOf(t), ExitCode: t.Code, Attempt: t.Attempt,
 		StartedAt: timeOf(t.Began), FinishedAt: timeOf(t.EndedAt), Msg: cmp.Or(t.Stopped, t.Msg),
 	}
 }

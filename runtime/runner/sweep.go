@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -69,6 +70,19 @@ func (r *Runner) ExtendSweep(ctx context.Context, ref history.AppKey, e sweep.Ex
 	t, err := r.trialRunner(ref)
 	if err != nil {
 		return err
+	}
+	if s, err := r.Status(ctx, ref); err != nil {
+		return err
+	} else if !s.State.Terminal() {
+		return fmt.Errorf("sweep %s is %s: wait for its end, or cancel it", ref.Handle(), s.State)
+	}
+	e.Reopen = func() { // if the extension fails, the next status corrects it
+		if r.History == nil {
+			return
+		}
+		if err := r.History.Reopen(ctx, ref.Backend, ref.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
+			r.warn("%v", err)
+		}
 	}
 	if err := t.Extend(ctx, ref.ID, e); err != nil {
 		return fmt.Errorf("extend sweep %s: %w", ref.Handle(), err)

@@ -80,7 +80,8 @@ const maxLost = 5
 type Trial struct {
 	Phase
 	App     string     // ID of the last app, "" if none was launched
-	Lost    int        // apps that were lost
+	Attempt int        // apps before this one
+	Lost    int        // … of which were lost since the sweep was last extended
 	Until   time.Time  // while waiting: not before
 	Stopped string     // reason of Stop or Drop
 	Halted  bool       // stopped or left out because the sweep was halted
@@ -185,6 +186,7 @@ func (m *Machine) change(t *Trial, e Event) {
 // lose starts a trial again, unless it was to be stopped or was lost too often.
 func (m *Machine) lose(t *Trial, e Event) {
 	t.Lost++
+	t.Attempt++
 	switch {
 	case t.Phase == Stopping:
 		m.end(t, Event{Time: e.Time, Trial: e.Trial, State: spec.Cancelled, Msg: e.Msg})
@@ -252,7 +254,7 @@ func (m *Machine) extend(e Event) error {
 	for i := range m.trials {
 		t := &m.trials[i]
 		if again(t) {
-			*t = Trial{}
+			*t = Trial{Attempt: t.Attempt + 1}
 			m.ended--
 		}
 		if t.Phase == Ended && t.failed() && (m.failed < 0 || t.EndedAt.Before(m.trials[m.failed].EndedAt)) {
