@@ -76,7 +76,10 @@ func (r *Runner) ExtendSweep(ctx context.Context, ref history.AppKey, e sweep.Ex
 	} else if !s.State.Terminal() {
 		return fmt.Errorf("sweep %s is %s: wait for its end, or cancel it", ref.Handle(), s.State)
 	}
-	if r.History != nil { // if the extension fails, the next status corrects it
+	e.Reopen = func() { // if the extension fails, the next status corrects it
+		if r.History == nil {
+			return
+		}
 		if err := r.History.Reopen(ctx, ref.Backend, ref.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
 			r.warn("%v", err)
 		}

@@ -108,6 +108,7 @@ type Plan struct {
 type Extension struct {
 	Trials []Trial // numbered on from the last one
 	Failed bool    // run the trials again that failed
+	Reopen func()  // called when no supervisor of the sweep runs, before it has another one; nil: nothing to do
 }
 
 // App returns the sweep itself as an app.

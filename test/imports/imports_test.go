@@ -105,10 +105,13 @@ var allowed = map[string][]string{
 	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/local/ttypipe":       {},
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},
+	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
+	"backends/slurm/job":           {"runtime/spec"},
+	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
-	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
+	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec", "runtime/sweep"},
 
 	"components": {},
 }
@@ -116,18 +119,19 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
-	"follow":      {"program", "provenance", "tty", "ui"},
-	"grammar":     {"ui"},
-	"page/api":    {"grammar", "page/guard", "page/stream", "program", "ui"},
-	"page/guard":  {},
-	"page/stream": {},
-	"page/web":    {},
-	"planning":    {"program", "provenance", "ui"},
-	"program":     {"grammar", "ui"},
-	"provenance":  {"program", "ui"},
-	"tty":         {"ui"},
-	"ui":          {},
-	"ui/plot":     {"ui"},
+	"follow":       {"program", "provenance", "tty", "ui"},
+	"grammar":      {"ui"},
+	"page/api":     {"grammar", "page/guard", "page/stream", "program", "ui"},
+	"page/guard":   {},
+	"page/running": {},
+	"page/stream":  {},
+	"page/web":     {},
+	"planning":     {"program", "provenance", "ui"},
+	"program":      {"grammar", "ui"},
+	"provenance":   {"program", "ui"},
+	"tty":          {"ui"},
+	"ui":           {},
+	"ui/plot":      {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the

@@ -5,18 +5,23 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/runtime/backend"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
+	"torchx/runtime/procs"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
@@ -25,7 +30,7 @@ import (
 )
 
 // waitTime bounds each wait.
-const waitTime = 15 * time.Second
+const waitTime = 2 * time.Minute
 
 // exe is torchx with failpoints.
 var exe string
@@ -55,7 +60,19 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	return newFixtureAt(t, "")
+}
+
+// newFixtureAt returns a fixture in which the first supervisor dies at a failpoint, "" for none.
+func newFixtureAt(t *testing.T, point string) *fixture {
+	t.Helper()
 	f := &fixture{T: t, home: t.TempDir(), scratch: t.TempDir()}
+	exe := exe
+	if point != "" {
+		script := fmt.Sprintf("#!/bin/sh\nif mkdir %s/died 2>/dev/null; then export %s=%s; fi\nexec %s \"$@\"\n", f.scratch, failpoint.Variable, point, exe)
+		exe = filepath.Join(f.scratch, "torchx")
+		f.must(os.WriteFile(exe, []byte(script), 0o700))
+	}
 	db, err := state.Open(t.Context(), filepath.Join(f.home, "state.db"), state.Options{})
 	f.must(err)
 	environ := append(os.Environ(), "SCRATCH="+f.scratch, "TORCHX_HOME="+f.home)
@@ -65,10 +82,41 @@ func newFixture(t *testing.T) *fixture {
 	}
 	t.Cleanup(func() {
 		f.endAll()
+		f.waitFor("all supervisors to end", func() bool { return len(f.supervisors("")) == 0 })
 		f.must(f.Backends.Close())
 		f.must(db.Close())
 	})
 	return f
+}
+
+// supervisor returns the PID of the supervisor of an app, 0 if it has none.
+func (f *fixture) supervisor(id string) int {
+	if pids := f.supervisors(id + "\x00"); len(pids) > 0 {
+		return pids[0]
+	}
+	return 0
+}
+
+// supervisors returns the PIDs of the supervisors of all apps whose folder begins with a text.
+func (f *fixture) supervisors(folder string) (pids []int) {
+	for _, p := range procs.List() {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		if err == nil && !p.Zombie && strings.Contains(string(data), "\x00agent\x00"+filepath.Join(f.home, "apps")+"/"+folder) {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
+}
+
+// kill kills the supervisor of an app and waits for its death.
+func (f *fixture) kill(id string) {
+	f.Helper()
+	if pid := f.supervisor(id); pid > 0 {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			f.Fatal(err)
+		}
+		f.waitFor("the death of a supervisor", func() bool { return f.supervisor(id) != pid })
+	}
 }
 
 func (f *fixture) must(err error) {
@@ -140,7 +188,7 @@ func (f *fixture) end(ref history.AppKey) (*spec.Status, *sweep.Snapshot) {
 	s, err := f.Wait(ctx, ref)
 	if err != nil {
 		j, _ := os.ReadFile(filepath.Join(f.home, "apps", ref.ID, "journal.jsonl"))
-		f.Fatalf("wait for the end of the sweep: %v\n%s%s", err, f.log(ref), j[:min(3000,len(j))])
+		f.Fatalf("wait for the end of the sweep: %v\n%s%s", err, f.log(ref), j[:min(3000, len(j))])
 	}
 	return s, f.trialsOf(ref)
 }

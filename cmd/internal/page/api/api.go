@@ -12,6 +12,8 @@
 //	GET  /api/v1/runs/{id}/usage             usage --json: attempt
 //	GET  /api/v1/runs/{id}/metrics           metrics --json --summary
 //	GET  /api/v1/runs/{id}/curves            Curves of metrics: name, role, replica (each repeatable), x=step|time, from, to, buckets
+//	GET  /api/v1/runs/{id}/usage/curves      Curves of usage: the same; names are mean_cpu_percent, mean_rss_bytes, read_bytes,
+//	                                         written_bytes, max_threads, mean_gpu_percent, max_gpu_memory_bytes; x is time
 //	GET  /api/v1/runs/{id}/log               Log: a window of lines, see LogQuery
 //	GET  /api/v1/runs/{id}/log/search        Search: regex, and the selection of LogQuery
 //	GET  /api/v1/runs/{id}/log/download      the text of the selection as `log` prints it
@@ -69,6 +71,15 @@ type Started struct {
 	Messages []string `json:"messages"`
 }
 
+// Form is what a form for rerun needs. Values are by name; those of positional arguments are
+// "argument N". Secrets are hidden in both: only changed arguments are sent back.
+type Form struct {
+	Component json.RawMessage   `json:"component"` // component show --json
+	Args      []string          `json:"args"`
+	Values    map[string]string `json:"values"`
+	Folder    string            `json:"folder"` // where the component is evaluated
+}
+
 // LogQuery selects lines. role and replica choose replicas (none: all, merged in the order of
 // time), stream is combined (default), stdout or stderr, attempt is a number (default: the last
 // of each replica) or "all". The lines of a selection are numbered from 1. The window is given by
@@ -103,12 +114,13 @@ type Log struct {
 
 // LogLine is a line as in `log --json`.
 type LogLine struct {
-	Time    time.Time `json:"time"`
-	Role    string    `json:"role"`
-	Replica int       `json:"replica"`
-	Attempt int       `json:"attempt"`
-	Stream  string    `json:"stream"`
-	Line    string    `json:"line"`
+	Number  int64      `json:"number"` // grows by one, except where output was trimmed
+	Time    *time.Time `json:"time"`   // null if unknown
+	Role    string     `json:"role"`
+	Replica int        `json:"replica"`
+	Attempt int        `json:"attempt"`
+	Stream  string     `json:"stream"`
+	Line    string     `json:"line"`
 	// Cut is how many bytes of a line of more than 16 KiB are left out: before the last \r or at
 	// its end.
 	Cut int64 `json:"cut,omitempty"`
@@ -128,17 +140,21 @@ type Curves struct {
 	Series []Curve `json:"series"`
 }
 
-// Curve is one series. Buckets are columns: a row is X of the first and the last point, the first
-// and last value, the least and greatest finite value (null if none is), and the number of points.
+// Curve is one series. A bucket is: X of its first and of its last point, the first and the last
+// value, the least and the greatest finite value, the number of points, and the segment, which grows
+// with each attempt or when steps start again. What is not finite is null.
 type Curve struct {
-	Handle  string           `json:"handle"`
-	AppID   string           `json:"app_id"`
-	Role    string           `json:"role"`
-	Replica int              `json:"replica"`
-	Name    string           `json:"name"`
-	X       string           `json:"x"` // step, time (unix seconds) or, without steps, index
-	Buckets [][7]json.Number `json:"buckets"`
+	AppID   string   `json:"app_id"`
+	Role    string   `json:"role"`
+	Replica int      `json:"replica"`
+	Name    string   `json:"name"`
+	X       string   `json:"x"` // step or time (unix seconds); time if a point has no step
+	Count   int64    `json:"count"`
+	Buckets []Bucket `json:"buckets"`
 }
+
+// Bucket are successive points of a series.
+type Bucket [8]*float64
 
 // Change is the data of a server-sent event. The name of the event is its kind:
 //

@@ -5,16 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/page/guard"
+	"torchx/cmd/internal/page/stream"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
 	"torchx/runtime/runner"
 )
 
@@ -23,6 +27,9 @@ type API struct {
 	program *program.Factory
 	runner  *runner.Runner
 	guard   *guard.Guard
+	home    string
+	hub     *stream.Hub
+	windows windows
 }
 
 // New returns an API that has opened what its commands share.
@@ -31,7 +38,13 @@ func New(ctx context.Context, f *program.Factory, g *guard.Guard) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &API{program: f, runner: r, guard: g}, nil
+	home, err := f.Env.Home()
+	if err != nil {
+		return nil, err
+	}
+	files := logstore.NewHub()
+	context.AfterFunc(ctx, func() { _ = files.Close() })
+	return &API{program: f, runner: r, guard: g, home: home, hub: stream.NewHub(ctx, files, maxClients())}, nil
 }
 
 // Register adds the routes of the API.
@@ -43,6 +56,18 @@ func (a *API) Register(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /api/v1/runs/{id}/metrics", a.ofRun("metrics", "--json", "--summary"))
 	mux.HandleFunc("GET /api/v1/runs/{id}/usage", a.usage)
+	mux.HandleFunc("GET /api/v1/runs/{id}/usage/curves", a.usageCurves)
+	mux.HandleFunc("GET /api/v1/runs/{id}/curves", a.curves)
+	mux.HandleFunc("GET /api/v1/runs/{id}/outputs", a.ofRun("output", "--json"))
+	mux.HandleFunc("GET /api/v1/runs/{id}/outputs/{file...}", a.file)
+	mux.HandleFunc("GET /api/v1/runs/{id}/form", a.form)
+	mux.HandleFunc("GET /api/v1/compare", a.compare)
+	mux.HandleFunc("GET /api/v1/prune", a.prune)
+	mux.HandleFunc("GET /api/v1/stream", a.changes)
+	a.registerActions(mux)
+	mux.HandleFunc("GET /api/v1/runs/{id}/log", a.log)
+	mux.HandleFunc("GET /api/v1/runs/{id}/log/search", a.logSearch)
+	mux.HandleFunc("GET /api/v1/runs/{id}/log/download", a.logDownload)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
 			guard.Refuse(w, http.StatusMethodNotAllowed, "the method "+strconv.Quote(r.Method)+" is not allowed")
@@ -52,13 +77,11 @@ func (a *API) Register(mux *http.ServeMux) {
 	})
 }
 
+// Clients returns the number of pages that are open.
+func (a *API) Clients() int { return a.hub.Clients() }
+
 func (a *API) session(w http.ResponseWriter, _ *http.Request) {
-	home, err := a.program.Env.Home()
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	answer(w, Session{Version: program.Version, ReadOnly: a.guard.ReadOnly, CSRF: a.guard.CSRF(), Home: home, Time: time.Now().UTC()})
+	answer(w, Session{Version: program.Version, ReadOnly: a.guard.ReadOnly, CSRF: a.guard.CSRF(), Home: a.home, Time: time.Now().UTC()})
 }
 
 // HandleOf returns what names the run of a request on a command line.
@@ -85,6 +108,24 @@ func (a *API) usage(w http.ResponseWriter, r *http.Request) {
 	a.print(w, r, append(args, "--", HandleOf(r))...)
 }
 
+// maxCompared is the number of runs in a comparison.
+const maxCompared = 100
+
+func (a *API) compare(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	args := flagsOf(q, "metric")
+	runs := q["run"]
+	if len(runs) == 0 || len(runs) > maxCompared {
+		fail(w, bad("compare needs 1 to %d runs", maxCompared))
+		return
+	}
+	a.print(w, r, slices.Concat([]string{"compare", "--json"}, args, []string{"--"}, runs)...)
+}
+
+func (a *API) prune(w http.ResponseWriter, r *http.Request) {
+	a.print(w, r, append([]string{"prune", "--dry-run", "--json"}, flagsOf(r.URL.Query(), "older-than", "keep", "max-size", "state", "backend")...)...)
+}
+
 func (a *API) list(w http.ResponseWriter, r *http.Request) {
 	a.print(w, r, a.ListArgs(r.URL.Query())...)
 }
@@ -95,8 +136,12 @@ var listFlags = []string{"backend", "component", "name", "tag", "state", "since"
 // ListArgs returns the command line for the parameters of a list. Empty ones do not count: a
 // form sends them.
 func (a *API) ListArgs(q url.Values) []string {
-	args := []string{"list", "--json"}
-	for _, name := range listFlags {
+	return append([]string{"list", "--json"}, flagsOf(q, listFlags...)...)
+}
+
+// flagsOf returns the flags for parameters of the same names that have a value.
+func flagsOf(q url.Values, names ...string) (args []string) {
+	for _, name := range names {
 		for _, value := range q[name] {
 			if value != "" {
 				args = append(args, "--"+name+"="+value)
@@ -173,11 +218,19 @@ func fail(w http.ResponseWriter, err error) { guard.Refuse(w, StatusOf(err), err
 // StatusOf returns the HTTP status for an error of a command.
 func StatusOf(err error) int {
 	var usage *grammar.UsageError
+	var command *commandError
 	switch {
 	case errors.As(err, &usage):
 		return http.StatusBadRequest
 	case errors.Is(err, backend.ErrNotFound):
 		return http.StatusNotFound
+	case errors.As(err, &command) && command.code == program.ExitUsage:
+		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
+}
+
+// attach makes an answer a download, of a name that the browser cannot mistake.
+func attach(w http.ResponseWriter, name string) {
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
