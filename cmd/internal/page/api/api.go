@@ -165,7 +165,8 @@ type Bucket [8]*float64
 //	usage    usage of a run changed              (watch=run:ID)
 //	log      the log of a run grew               (watch=log:ID)
 //
-// Changes that come faster than about four a second are one event.
+// Changes that come faster than four a second are one event, and all changes of a second while they do
+// not end.
 type Change struct {
 	AppID string `json:"app_id,omitempty"`
 }
