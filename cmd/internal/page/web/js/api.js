@@ -18,7 +18,7 @@ export async function send(method, path, body, signal) {
   try {
     answer = await fetch("/api/v1" + path, {
       method, signal, credentials: "same-origin",
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      headers: method === "GET" ? {} : { "Content-Type": "application/json", "X-Torchx-Csrf": csrf() },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
@@ -35,6 +35,11 @@ export async function send(method, path, body, signal) {
   if (!answer.ok) throw new Failure(json?.error ?? text.trim() ?? answer.statusText, answer.status);
   return json;
 }
+
+const csrf = () => document.querySelector("meta[name=csrf]")?.content ?? "";
+
+/** readOnly reports whether the server refuses everything that changes a run. */
+export const readOnly = () => document.querySelector("meta[name=read-only]")?.content === "true";
 
 /** search is a query string with its question mark, or "". */
 export function search(query) {
