@@ -25,7 +25,7 @@ TESTFLAGS := -count=1 -ldflags=-w -p 4 -parallel 4
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-slurm torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -o $(BIN)/torchx ./cmd/torchx
@@ -48,6 +48,10 @@ e2e-docker: ## test the docker backend on a real engine: the one that answers, o
 
 e2e-k8s: ## test the kubernetes backend on a real cluster of its own, see test/cluster (needs root and docker.io; builds it once, 15 minutes)
 	K8S_FEATURE_GATES=PodLogsQuerySplitStreams=true TORCHX_REQUIRE=docker test/cluster/run.sh $(GO) test -count=1 -p 1 -parallel 8 -timeout 40m ./backends/kubernetes/... ./test/kubernetes/...
+
+e2e-slurm: ## test the slurm backend on a real cluster of its own, with and without accounting, see test/slurm (needs root and Debian's Slurm)
+	test/slurm/run.sh $(GO) test -count=1 -p 1 -parallel 4 -timeout 30m ./backends/slurm/...
+	SLURM_ACCOUNTING=no test/slurm/run.sh $(GO) test -count=1 -p 1 -parallel 4 -timeout 30m ./backends/slurm/...
 
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
 	$(GO) test -count=1 -timeout 10m -tags torture -run TestMany -v ./test/torture

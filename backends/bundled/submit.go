@@ -42,7 +42,7 @@ func (a *Apps) Cancel(_ context.Context, id string, o backend.CancelOptions) err
 	if runtime.GOOS == "windows" || !a.Has(id) {
 		return nil
 	}
-	err := agent.Cancel(a.Bundle(id), o.Force)
+	err := agent.Cancel(a.Bundle(id), o.Force, o.Reason)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

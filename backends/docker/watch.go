@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -155,14 +154,14 @@ func removedExit(m *events.Message) agent.Exit {
 		return e
 	}
 	if code, err := strconv.Atoi(m.Actor.Attributes["exitCode"]); err == nil && code != 0 {
-		e.Code, e.Signal = code, signalName(code)
+		e.Code, e.Signal = code, spec.SignalName(code)
 	}
 	return e
 }
 
 // exitOf returns the exit of an ended container.
 func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
-	e := agent.Exit{Code: s.ExitCode, Signal: signalName(s.ExitCode), Time: time.Now()}
+	e := agent.Exit{Code: s.ExitCode, Signal: spec.SignalName(s.ExitCode), Time: time.Now()}
 	if t, err := time.Parse(time.RFC3339Nano, s.FinishedAt); err == nil && t.After(r.startedAt) && t.Before(e.Time) {
 		e.Time = t
 	}
@@ -195,16 +194,4 @@ func (l *launcher) endedWithEngine(r *run, s *container.State, inspected time.Ti
 	// No agent watched when it ended: it may have ended long before the engine did.
 	finished, err := time.Parse(time.RFC3339Nano, s.FinishedAt)
 	return err != nil || s.ExitCode > 128 || finished.After(now.created.Add(-restartMargin))
-}
-
-// signalName returns the signal that the exit code of a container represents, "" for an
-// ordinary exit code.
-func signalName(code int) string {
-	if code <= 128 || code > 128+64 {
-		return ""
-	}
-	if name := unix.SignalName(syscall.Signal(code - 128)); name != "" {
-		return name
-	}
-	return fmt.Sprintf("SIG%d", code-128)
 }

@@ -67,6 +67,7 @@ func torchxProgram() program.Definition {
 		},
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
 			complete.Command:            complete.Complete,
+			page.ServeCommand:           page.Serve,
 			provenance.CollectCommand:   provenance.Collect,
 			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},

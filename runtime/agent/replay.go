@@ -122,7 +122,7 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 	switch {
 	case cancelled:
 		code = spec.ExitCancelled
-		s.State, s.Msg = spec.Cancelled, "cancelled"
+		s.State, s.Msg = spec.Cancelled, cancelledText
 	case p.deadline != "":
 		s.State, code = spec.Failed, spec.ExitDeadline
 	case p.cannotSucceed:

@@ -77,7 +77,7 @@ func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
 	case spec.Succeeded:
 		s.FirstFailure = nil // an elastic app may succeed although replicas failed
 	case spec.Cancelled:
-		s.Msg = "cancelled"
+		s.Msg = cancelledText
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,11 +18,13 @@ import (
 	"torchx/runtime/config"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 )
 
 // PlanRequest is what to run, where and how.
 type PlanRequest struct {
 	Backend string    // canonical name or alias
+	ID      string    // "": the app's name with a random part
 	App     *spec.App // not changed
 	// Cfg has the options, strongest first: the command line, then ConfigLayer. Options of
 	// an alias and defaults come last.
@@ -33,6 +36,7 @@ type PlanRequest struct {
 	Workspace    string           // see backend.PlanInput
 	WorkspaceWhy string
 	Progress     backend.Progress // reports slow work of planning and submitting; may be nil
+	Sweep        *sweep.Plan      // see backend.PlanInput
 	Tracking
 	Provenance
 }
@@ -158,8 +162,9 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 		return nil, err
 	}
 	in := backend.PlanInput{
-		ID: AppID(app.Name, number), App: app, Cfg: cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
+		ID: cmp.Or(q.ID, AppID(app.Name, number)), App: app, Cfg: cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
 		Workspace: q.Workspace, WorkspaceWhy: q.WorkspaceWhy, Environ: q.Environ, Progress: q.Progress,
+		Sweep: q.Sweep,
 	}
 	if err := checkPlanLimits(in); err != nil {
 		return nil, err

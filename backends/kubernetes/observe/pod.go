@@ -148,7 +148,7 @@ func setEnd(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
 		s.Msg = outOfMemory(pod, c, code)
 	}
 	s.ExitCode = &code
-	s.Signal = signalName(code)
+	s.Signal = spec.SignalName(code)
 	if s.Msg == "" && len(pod.Spec.Containers) > 0 && c.Name != pod.Spec.Containers[0].Name && code != 0 {
 		s.Msg = fmt.Sprintf("container %s ended with exit code %d", c.Name, code)
 	}

@@ -1,11 +1,8 @@
 package observe
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"torchx/runtime/spec"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -52,29 +49,6 @@ func apiMessage(text string) string {
 		return text
 	}
 	return strings.ReplaceAll(message, `\"`, `"`)
-}
-
-// signals lists the signals of Linux on x86 and ARM by number (signal(7)): nodes run Linux,
-// also if torchx runs elsewhere.
-var signals = [...]string{
-	"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1",
-	"SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP",
-	"SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
-}
-
-// lastSignal is SIGRTMAX.
-const lastSignal = 64
-
-// signalName returns the signal of an exit code, "" if it is not one of a signal.
-func signalName(code int) string {
-	n := code - spec.ExitSignal
-	switch {
-	case n <= 0 || n > lastSignal:
-		return ""
-	case n < len(signals):
-		return signals[n]
-	}
-	return "SIG" + strconv.Itoa(n)
 }
 
 // maxPull bounds the bytes shown of an unknown cause.

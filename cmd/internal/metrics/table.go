@@ -147,7 +147,7 @@ func (v *view) addCurves(t *ui.Table, rows []row, curves curves, width int) {
 
 // extreme returns a least or largest value, - if no value was finite.
 func extreme(v float64) string {
-	if notFinite(v) != "" {
+	if finite(v) == nil {
 		return "-"
 	}
 	return short(v)

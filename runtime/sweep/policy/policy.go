@@ -41,6 +41,9 @@ type Event struct {
 	App    string     `json:"app,omitempty"`    // ID of the app, of Launch
 	State  spec.State `json:"state,omitempty"`  // of End
 	Code   *int       `json:"code,omitempty"`   // exit code, of End
+	Began  time.Time  `json:"began,omitzero"`   // when the app started, of End
+	Value  *float64   `json:"value,omitempty"`  // last value of the sweep's metric, of End
+	Step   *int64     `json:"step,omitempty"`   // of Value
 	Msg    string     `json:"msg,omitempty"`    // reason of Stop, Halt, Lost, Refuse, End
 	Cause  Cause      `json:"cause,omitempty"`  // of Halt
 	Until  time.Time  `json:"until,omitzero"`   // of Refuse
@@ -82,6 +85,9 @@ type Trial struct {
 	State   spec.State // of an ended trial
 	Code    *int       // of an ended trial; nil: unknown
 	Msg     string
+	Value   *float64  // last value of the sweep's metric, of an ended trial
+	Step    *int64    // of Value
+	Began   time.Time // when its app started; zero: it has not
 	EndedAt time.Time
 }
 
@@ -155,6 +161,7 @@ func (m *Machine) change(t *Trial, e Event) {
 		t.App, t.Msg, t.Until = e.App, "", time.Time{}
 		m.move(t, Starting)
 	case Up:
+		t.Began = e.Time
 		m.move(t, Running)
 	case Refuse:
 		t.Msg, t.Until = e.Msg, e.Until
@@ -189,6 +196,10 @@ func (m *Machine) lose(t *Trial, e Event) {
 
 func (m *Machine) end(t *Trial, e Event) {
 	t.State, t.Code, t.Msg, t.EndedAt = e.State, e.Code, e.Msg, e.Time
+	t.Value, t.Step = e.Value, e.Step
+	if !e.Began.IsZero() {
+		t.Began = e.Began
+	}
 	if t.Stopped != "" && e.State == spec.Cancelled {
 		t.Msg = t.Stopped
 	}

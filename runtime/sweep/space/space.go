@@ -22,9 +22,9 @@ type Param struct {
 
 // Trial is one run of a sweep.
 type Trial struct {
-	Number int     // from 0
-	Params []Param // in the order of the flags
-	Seed   int64   // for TORCHX_SEED; repeats of the same parameters differ in it
+	Number int     `json:"trial"`  // from 0
+	Params []Param `json:"params"` // in the order of the flags
+	Seed   int64   `json:"seed"`   // for TORCHX_SEED; repeats of the same parameters differ in it
 }
 
 // Space is a set of trials. Grid, Rows and repeats are multiplied; with a Draw there are Samples

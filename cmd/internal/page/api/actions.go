@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"torchx/cmd/internal/page/guard"
 	"torchx/cmd/internal/program"
@@ -20,8 +21,11 @@ import (
 	"torchx/runtime/runner"
 )
 
-// maxBody is the size of the body of an action.
-const maxBody = 1 << 20
+// Limits of the body of an action.
+const (
+	maxBody  = 1 << 20
+	bodyTime = 30 * time.Second
+)
 
 // action returns a handler that decodes the body of a request and runs what do returns: the command
 // line of an action on a run.
@@ -55,6 +59,9 @@ func action[T any](a *API, answers func(w http.ResponseWriter, out []byte, messa
 func decode(w http.ResponseWriter, r *http.Request, to any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return errors.New("the body must be application/json")
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.DisallowUnknownFields()

@@ -127,4 +127,3 @@ func (s *logScan) flush(show func(*LogLine) bool) {
 		}
 	}
 }
-

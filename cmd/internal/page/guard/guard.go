@@ -13,6 +13,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"net/url"
@@ -79,7 +81,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			Refuse(w, http.StatusUnauthorized, "open the URL that `torchx ui` printed: this request has no token")
 		case isRead(r.Method):
 			if r.URL.Query().Has("token") && !strings.HasPrefix(r.URL.Path, "/api/") {
-				http.Redirect(w, r, withoutToken(r.URL), http.StatusSeeOther)
+				leave(w, r, withoutToken(r.URL))
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -153,6 +155,18 @@ func withoutToken(u *url.URL) string {
 	// One slash at the start: two would name another host.
 	clean := url.URL{Path: "/" + strings.TrimLeft(u.Path, `/\`), RawQuery: q.Encode()}
 	return clean.String()
+}
+
+// leave sends the browser to a path. From a link in another page, such as that of a web terminal, a
+// redirect would not send the new cookie, as it is SameSite=Strict; a page of this server does.
+func leave(w http.ResponseWriter, r *http.Request, path string) {
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "none" || site == "same-origin" {
+		http.Redirect(w, r, path, http.StatusSeeOther)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	path = html.EscapeString(path)
+	_, _ = fmt.Fprintf(w, `<!doctype html><meta http-equiv="refresh" content="0; url='%s'"><a href="%s">torchx</a>`+"\n", path, path) // the client may be gone
 }
 
 // Refuse answers with an error in the form of the API.
