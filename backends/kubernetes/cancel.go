@@ -32,7 +32,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		if !o.Discard {
 			b.saveLogs(ctx, id)
 		}
-		if err := ignoreMissing(t.stop(ctx, a)); err != nil {
+		if err := ignoreMissing(t.stop(ctx, a, o.Reason)); err != nil {
 			return err
 		}
 	}
@@ -52,8 +52,12 @@ func ignoreMissing(err error) error {
 
 // stop asks the controllers to end the pods. A Volcano Job is annotated only once, to keep
 // the time of the first cancellation.
-func (t *target) stop(ctx context.Context, a *app) error {
-	meta := map[string]any{"annotations": map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}}
+func (t *target) stop(ctx context.Context, a *app, reason string) error {
+	annotations := map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}
+	if reason != "" {
+		annotations[label.CancelReason] = reason
+	}
+	meta := map[string]any{"annotations": annotations}
 	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
 	if err := t.deactivate(ctx, a.meta()); err != nil {
 		return err

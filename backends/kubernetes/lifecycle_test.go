@@ -30,14 +30,14 @@ func TestCancel(t *testing.T) {
 			if err := s.Submit(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
-			for _, force := range []bool{false, true, false} {
-				if err := s.Cancel(t.Context(), p.ID, backend.CancelOptions{Force: force}); err != nil {
+			for i, force := range []bool{false, true, false} {
+				if err := s.Cancel(t.Context(), p.ID, backend.CancelOptions{Force: force, Reason: []string{"early stop", "", ""}[i]}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			status, err := s.Wait(t.Context(), p.ID)
-			if err != nil || status.State != spec.Cancelled {
-				t.Fatalf("got %+v, %v, want no error and status.State == spec.Cancelled", status, err)
+			if err != nil || status.State != spec.Cancelled || status.Msg != "early stop" {
+				t.Fatalf("got %+v, %v, want no error, status.State == spec.Cancelled and the reason", status, err)
 			}
 			times := map[string]bool{}
 			for name, o := range s.objects() {

@@ -378,6 +378,32 @@ func TestCancelKillsAfterGracePeriod(t *testing.T) {
 	}
 }
 
+// TestReasonOfACancellation: the reason of the first request is the message, also if the agent dies
+// before it has written the result.
+func TestReasonOfACancellation(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, killed := range []bool{false, true} {
+		mark := filepath.Join(t.TempDir(), "started")
+		id := f.submit(backend.Config{"grace_period": 300.0}, sh("a", 1, "trap '' TERM; echo $$ > "+mark+"; while :; do sleep 1; done"))
+		f.waitFile(mark)
+		for _, o := range []backend.CancelOptions{{Reason: "early stop: not among the best"}, {Reason: "another"}} {
+			if err := f.b.Cancel(f.ctx, id, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if killed {
+			f.killAgent(id)
+		} else if err := f.b.Cancel(f.ctx, id, backend.CancelOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+		s := f.wait(id)
+		if f.expect(s, spec.Cancelled, 130); s.Msg != "early stop: not among the best" {
+			t.Errorf("agent killed %v: got message %q, want the reason", killed, s.Msg)
+		}
+	}
+}
+
 func TestKilledAgentIsNeverASuccess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -6,9 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +20,7 @@ import (
 // session is a command that runs in this process, with or without its own terminal.
 type session struct {
 	t       *testing.T
+	dir     string
 	signals chan os.Signal
 	screen  *os.File // the user's side of the terminal; nil without one
 	shown   *watched
@@ -28,18 +29,12 @@ type session struct {
 	after   *unix.Termios // at the end
 }
 
-func newWatched() *watched {
-	w := &watched{}
-	w.cond = sync.NewCond(&w.mu)
-	return w
-}
-
 // begin starts a command with TORCHX_HOME set to home.
 func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 	t.Helper()
 	exe, err := exec.LookPath("torchx")
 	must(t, err)
-	s := &session{t: t, signals: make(chan os.Signal, 4), shown: newWatched(), ended: make(chan int, 1)}
+	s := &session{t: t, dir: filepath.Dir(home), signals: make(chan os.Signal, 4), shown: newWatched(t), ended: make(chan int, 1)}
 	in := ui.Streams{In: strings.NewReader(""), Out: s.shown, Err: s.shown}
 	var pts *os.File
 	copied := make(chan struct{})
@@ -55,7 +50,9 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 		Dir:  filepath.Dir(home), Exe: exe, Signals: s.signals, Registry: program.OpenBackends,
 	}
 	go func() {
-		code := program.Run(context.Background(), append([]string{"torchx"}, args...), in, env, torchxProgram())
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		code := program.Run(ctx, append([]string{"torchx"}, args...), in, env, torchxProgram())
 		if pts != nil {
 			s.after, _ = unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS) // the test checks for nil
 			_ = pts.Close()                                               // ends copyScreen
@@ -77,6 +74,18 @@ func (s *session) copyScreen(done chan<- struct{}) {
 		if err != nil {
 			return // EIO: the pts's end is closed
 		}
+	}
+}
+
+// wait returns the exit code of the command.
+func (s *session) wait() int {
+	s.t.Helper()
+	select {
+	case code := <-s.ended:
+		return code
+	case <-time.After(patience):
+		s.t.Fatalf("the command did not end within %v; it wrote %q", patience, s.shown)
+		return 0
 	}
 }
 
@@ -126,7 +135,7 @@ func TestAttachOnATerminal(t *testing.T) {
 			s.signals <- os.Interrupt
 			s.shown.waitFor("d detach from it (default): ")
 			c.act(s)
-			if code := <-s.ended; code != c.code {
+			if code := s.wait(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			if !strings.Contains(s.shown.String(), c.says) {
@@ -156,7 +165,7 @@ func TestAttachFromNow(t *testing.T) {
 	}
 	for _, one := range []*session{s, all, seen} {
 		one.signals <- os.Interrupt
-		if code := <-one.ended; code != spec.ExitCancelled {
+		if code := one.wait(); code != spec.ExitCancelled {
 			t.Errorf("exit code %d", code)
 		}
 	}
@@ -183,7 +192,7 @@ func TestAttachEndsWhileAsking(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	s.typed("d\n")
-	if code := <-s.ended; code != spec.ExitCancelled || !strings.Contains(s.shown.String(), ": CANCELLED") {
+	if code := s.wait(); code != spec.ExitCancelled || !strings.Contains(s.shown.String(), ": CANCELLED") {
 		t.Errorf("exit code %d: %q", code, s.shown)
 	}
 	if strings.Contains(s.shown.String(), "keeps running") {

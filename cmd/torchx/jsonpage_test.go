@@ -100,7 +100,7 @@ func (s *schema) names() []string {
 func jsonPage(t *testing.T) string {
 	t.Helper()
 	all := readSchemas(t)
-	p := &page{}
+	p := &markdown{}
 	p.line("# JSON output\n\nGenerated from docs/schema by `make reference`.\n")
 	p.line("%s\n", jsonRules)
 	common := all[commonSchema]
@@ -114,7 +114,7 @@ func jsonPage(t *testing.T) string {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
 		p.line("## %s\n\n%s\n", s.Title, s.Description)
-		jp := &jsonPrinter{page: p, defs: [2]map[string]*schema{s.Defs, common.Defs}}
+		jp := &jsonPrinter{markdown: p, defs: [2]map[string]*schema{s.Defs, common.Defs}}
 		jp.fields(s)
 		for _, def := range slices.Sorted(maps.Keys(s.Defs)) {
 			p.line("### %s\n\n%s\n", def, s.Defs[def].Description)
@@ -126,7 +126,7 @@ func jsonPage(t *testing.T) string {
 	for _, def := range slices.Sorted(maps.Keys(common.Defs)) {
 		if s := common.Defs[def]; s.Properties != nil {
 			p.line("### %s\n\n%s\n", def, s.Description)
-			(&jsonPrinter{page: p, defs: [2]map[string]*schema{common.Defs}}).fields(s)
+			(&jsonPrinter{markdown: p, defs: [2]map[string]*schema{common.Defs}}).fields(s)
 		}
 	}
 	return strings.TrimRight(p.String(), "\n") + "\n"
@@ -162,7 +162,7 @@ func dedent(example json.RawMessage) string {
 
 // jsonPrinter writes tables of the fields of objects.
 type jsonPrinter struct {
-	*page
+	*markdown
 	defs [2]map[string]*schema
 	rows [][]string
 }

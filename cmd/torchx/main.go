@@ -23,9 +23,11 @@ import (
 	"torchx/cmd/internal/manual"
 	"torchx/cmd/internal/metrics"
 	"torchx/cmd/internal/output"
+	"torchx/cmd/internal/page"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/run"
+	"torchx/cmd/internal/sweep"
 	"torchx/cmd/internal/ui"
 )
 
@@ -57,8 +59,8 @@ func torchxProgram() program.Definition {
 		Commands: func(f *program.Factory) []*cli.Command {
 			return slices.Concat(
 				program.InGroup("run", run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewAttach(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f)),
-				program.InGroup("look", app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), app.NewDescribe(f), app.NewEvents(f), app.NewTag(f), app.NewNote(f)),
-				program.InGroup("measure", app.NewUsage(f), metrics.NewMetrics(f), output.NewOutput(f), compare.NewCompare(f), compare.NewTracker(f)),
+				program.InGroup("look", app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), page.NewUI(f), app.NewDescribe(f), app.NewEvents(f), app.NewTag(f), app.NewNote(f)),
+				program.InGroup("measure", app.NewUsage(f), metrics.NewMetrics(f), output.NewOutput(f), compare.NewCompare(f), compare.NewTracker(f), sweep.NewSweep(f)),
 				program.InGroup("write", component.NewComponent(f), component.NewBuiltins(f), diff.NewDiff(f), component.NewMigrate(f), component.NewLSP(f), lib.NewLib(f), manual.NewDocs(f)),
 				program.InGroup("set up", config.NewConfigure(f), config.NewConfig(f), config.NewRunopts(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion()),
 				[]*cli.Command{manual.NewHelp(f)},
@@ -66,6 +68,7 @@ func torchxProgram() program.Definition {
 		},
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
 			complete.Command:            complete.Complete,
+			page.ServeCommand:           page.Serve,
 			provenance.CollectCommand:   provenance.Collect,
 			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},

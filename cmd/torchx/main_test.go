@@ -24,6 +24,10 @@ import (
 // engine of the machine.
 const noEngine = "unix:///nowhere/docker.sock"
 
+// patience is how long a test waits for a state before it fails. It is far more than a busy machine
+// needs, and less than the time limit of all tests, whose end would not name what was waited for.
+const patience = 4 * time.Minute
+
 func TestMain(m *testing.M) {
 	if err := os.Setenv("DOCKER_HOST", noEngine); err != nil {
 		os.Exit(1)
@@ -93,7 +97,9 @@ func torchx(t *testing.T, dir string, vars []string, stdin string, args ...strin
 		}, vars...),
 		Dir: dir, Exe: exe, Signals: make(chan os.Signal), Registry: program.OpenBackends,
 	}
-	code := program.Run(context.Background(), append([]string{"torchx"}, args...), ui.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs}, env, torchxProgram())
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	code := program.Run(ctx, append([]string{"torchx"}, args...), ui.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs}, env, torchxProgram())
 	return result{code, out.String(), errs.String()}
 }
 

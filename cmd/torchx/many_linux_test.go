@@ -45,7 +45,7 @@ func TestSelectedAppsAreConfirmed(t *testing.T) {
 				}
 				c.act(s)
 			}
-			if code := <-s.ended; code != c.code {
+			if code := s.wait(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			if !strings.Contains(s.shown.String(), c.says) || c.asks == "" && strings.Contains(s.shown.String(), "[y/N]") {
@@ -68,7 +68,7 @@ func TestWaitInterrupted(t *testing.T) {
 	s := begin(t, filepath.Join(dir, "home"), true, "wait", one, two)
 	s.shown.waitFor("waiting for 2 apps to end")
 	s.signals <- os.Interrupt
-	if code := <-s.ended; code != spec.ExitCancelled || !strings.Contains(s.shown.String(), "interrupted") {
+	if code := s.wait(); code != spec.ExitCancelled || !strings.Contains(s.shown.String(), "interrupted") {
 		t.Errorf("exit code %d, shown %q, want %d", code, s.shown, spec.ExitCancelled)
 	}
 	if r := torchx(t, dir, nil, "", "status", one, two); strings.Count(r.out, "State: RUNNING") != 2 {

@@ -19,7 +19,7 @@ func TestMetricsFollow(t *testing.T) {
 	before := s.before
 	s.shown.waitFor("0.75")
 	s.typed("q")
-	if code := <-s.ended; code != program.ExitOK {
+	if code := s.wait(); code != program.ExitOK {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	if text := s.shown.String(); !strings.HasPrefix(text, tty.ScreenTake) || !strings.Contains(text, tty.ScreenGive) || !strings.Contains(text, "by step") {
@@ -40,7 +40,7 @@ func TestMetricsFollowToTheEnd(t *testing.T) {
 	s := begin(t, filepath.Join(dir, "home"), true, "metrics", "-t", handle, "loss")
 	s.shown.waitFor("0.75")
 	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
-	if code := <-s.ended; code != program.ExitOK {
+	if code := s.wait(); code != program.ExitOK {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	_, page, _ := strings.Cut(s.shown.String(), tty.ScreenGive)

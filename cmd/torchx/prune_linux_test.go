@@ -35,7 +35,7 @@ func TestPruneAsks(t *testing.T) {
 			s.shown.waitFor("remove 1 app, ")
 			s.shown.waitFor("? [y/N] ")
 			c.act(s)
-			if code := <-s.ended; code != c.code {
+			if code := s.wait(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			if !strings.Contains(s.shown.String(), handle) || !strings.Contains(s.shown.String(), c.says) {
@@ -58,7 +58,7 @@ func TestLogNewFollowsAndGoesOn(t *testing.T) {
 	s := begin(t, home, false, "log", "--new", "-t", handle+"/a/0")
 	s.shown.waitFor("one\ntwo")
 	s.signals <- syscall.SIGINT
-	if code := <-s.ended; code != spec.ExitCancelled {
+	if code := s.wait(); code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)
 	}
 	if got := torchx(t, dir, nil, "", "log", "--new", handle+"/a/0"); got.out != "" {
@@ -68,7 +68,7 @@ func TestLogNewFollowsAndGoesOn(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
 	s.shown.waitFor("three\n")
 	s.signals <- syscall.SIGINT
-	<-s.ended
+	s.wait()
 	if got := strings.TrimSuffix(s.shown.String(), "torchx: interrupted\n"); got != "end\nthree\n" {
 		t.Errorf("shown: %q", got)
 	}

@@ -53,13 +53,13 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// page builds a Markdown page.
-type page struct{ strings.Builder }
+// markdown builds a page.
+type markdown struct{ strings.Builder }
 
-func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *markdown) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // table writes a table; cells with pipes are escaped.
-func (p *page) table(head []string, rows [][]string) {
+func (p *markdown) table(head []string, rows [][]string) {
 	p.line("| %s |", strings.Join(head, " | "))
 	p.line("|%s", strings.Repeat("---|", len(head)))
 	for _, row := range rows {
@@ -74,7 +74,7 @@ func (p *page) table(head []string, rows [][]string) {
 // commandsPage describes every command and flag.
 func commandsPage() string {
 	app := commandLine()
-	p := &page{}
+	p := &markdown{}
 	p.line("# Commands\n\nGenerated from the program by `make reference`. `torchx COMMAND --help` prints the same.\n")
 	var rows [][]string
 	eachCommand(app.Commands, "", func(name string, c *cli.Command) {
@@ -95,7 +95,7 @@ func eachCommand(commands []*cli.Command, group string, visit func(name string, 
 	}
 }
 
-func (p *page) command(name string, c *cli.Command) {
+func (p *markdown) command(name string, c *cli.Command) {
 	usage, examples, _ := strings.Cut(c.UsageText, "\n")
 	p.line("## torchx %s\n\n    torchx %s %s\n", name, name, usage)
 	if c.Description != "" {
@@ -111,7 +111,7 @@ func (p *page) command(name string, c *cli.Command) {
 }
 
 // flags describes the visible flags.
-func (p *page) flags(flags []cli.Flag) {
+func (p *markdown) flags(flags []cli.Flag) {
 	var rows [][]string
 	for _, f := range flags {
 		if label, usage, ok := program.FlagText(f); ok {
@@ -126,7 +126,7 @@ func (p *page) flags(flags []cli.Flag) {
 // optionsPage describes the -cfg options of every backend.
 func optionsPage(t *testing.T) string {
 	t.Helper()
-	p := &page{}
+	p := &markdown{}
 	p.line("# Options\n\nGenerated from the program by `make reference`. `torchx COMMAND --help` prints the options of one command, `torchx runopts [BACKEND]` those of a backend.\n")
 	p.line("## Every command\n")
 	p.flags(commandLine().Flags)
@@ -167,7 +167,7 @@ func optionDefault(o backend.Option) string {
 
 // resourcesPage lists the built-in named resources.
 func resourcesPage() string {
-	p := &page{}
+	p := &markdown{}
 	p.line("# Named resources\n\nGenerated from the program by `make reference`. `torchx component resources` prints the same, with those of your project first.\n")
 	p.line("Use a name in `specs.resource(h = \"NAME\")`, in `specs.named_resources[\"NAME\"]`, or as the argument `-h NAME` of a built-in component. Define your own in `.torchxconfig`:\n")
 	p.line("    [resource:mine]\n    cpu = 4\n    memMB = 16000\n    gpu = 1\n")
@@ -181,7 +181,7 @@ func resourcesPage() string {
 
 // exitCodesPage lists the exit codes.
 func exitCodesPage() string {
-	p := &page{}
+	p := &markdown{}
 	p.line("# Exit codes\n\nGenerated from the program by `make reference`.\n")
 	p.table([]string{"code", "meaning"}, [][]string{
 		{"0", "success; of `run` and `wait`: the app succeeded"},
@@ -203,7 +203,7 @@ func exitCodesPage() string {
 // languagePage describes the names that component files see, with the texts of the editor.
 func languagePage(t *testing.T) string {
 	t.Helper()
-	p := &page{}
+	p := &markdown{}
 	head, err := os.ReadFile("testdata/language.md")
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func languagePage(t *testing.T) string {
 
 // examples writes the examples of a name: the lines that start with it, followed by one of the
 // marks. Package specmodule tests them.
-func (p *page) examples(file []byte, name, marks string) {
+func (p *markdown) examples(file []byte, name, marks string) {
 	for line := range strings.Lines(string(file)) {
 		if rest, ok := strings.CutPrefix(line, name); ok && strings.ContainsAny(rest[:1], marks) {
 			expr, value, _ := strings.Cut(strings.TrimSpace(line), " -> ")

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -31,9 +32,16 @@ type foreground struct {
 
 // watched keeps what is written; waitFor waits for a text.
 type watched struct {
+	t    *testing.T
 	mu   sync.Mutex
 	cond *sync.Cond
 	buf  bytes.Buffer
+}
+
+func newWatched(t *testing.T) *watched {
+	w := &watched{t: t}
+	w.cond = sync.NewCond(&w.mu)
+	return w
 }
 
 func (w *watched) Write(p []byte) (int, error) {
@@ -49,11 +57,23 @@ func (w *watched) String() string {
 	return w.buf.String()
 }
 
-// waitFor waits until text has been written; the deadline of the test bounds it.
+// waitFor waits until text has been written.
 func (w *watched) waitFor(text string) {
+	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	expired := false
+	timer := time.AfterFunc(patience, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		expired = true
+		w.cond.Broadcast()
+	})
+	defer timer.Stop()
 	for !strings.Contains(w.buf.String(), text) {
+		if expired {
+			w.t.Fatalf("%q was not written within %v, but %q", text, patience, w.buf.String())
+		}
 		w.cond.Wait()
 	}
 }
@@ -61,9 +81,10 @@ func (w *watched) waitFor(text string) {
 // start runs a shell line in the foreground and waits for its first output, "ready".
 func start(t *testing.T, line string) *foreground {
 	t.Helper()
-	f := &foreground{t: t, home: tempDir(t), err: &watched{}}
-	f.err.cond = sync.NewCond(&f.err.mu)
-	f.cmd = exec.Command("torchx", "run", "-cfg", "grace_period=30", "comps.star:two", "--first", line, "--second", "sleep 300")
+	f := &foreground{t: t, home: tempDir(t), err: newWatched(t)}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	f.cmd = exec.CommandContext(ctx, "torchx", "run", "-cfg", "grace_period=30", "comps.star:two", "--first", line, "--second", "sleep 300")
 	f.cmd.Dir = caseDir(t)
 	f.cmd.Env = append(os.Environ(), "TORCHX_HOME="+f.home, "HOME="+f.home, "GORACE=atexit_sleep_ms=0")
 	f.cmd.Stderr = f.err
@@ -96,7 +117,9 @@ func (f *foreground) wait() int {
 
 // torchx runs another command with the same home and returns its output.
 func (f *foreground) torchx(args ...string) string {
-	c := exec.Command("torchx", args...)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, "torchx", args...)
 	c.Env = f.cmd.Env
 	out, _ := c.CombinedOutput() // the output tells how it ended
 	return string(out)
@@ -174,7 +197,7 @@ func TestClosedPipe(t *testing.T) {
 	f := start(t, "echo ready; while :; do echo line; done")
 	defer f.wait()
 	defer f.signal(syscall.SIGKILL)
-	c := exec.Command("torchx", "log", "-t", f.handle)
+	c := exec.CommandContext(t.Context(), "torchx", "log", "-t", f.handle)
 	c.Env = f.cmd.Env
 	var errs bytes.Buffer
 	c.Stderr = &errs

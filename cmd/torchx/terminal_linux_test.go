@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -85,7 +84,7 @@ func onTerminal(t *testing.T, vars, args []string) string {
 			}
 		}
 	}()
-	code := program.Run(context.Background(), append([]string{"torchx"}, args...), ui.Streams{In: pts, Out: pts, Err: pts}, env, torchxProgram())
+	code := program.Run(t.Context(), append([]string{"torchx"}, args...), ui.Streams{In: pts, Out: pts, Err: pts}, env, torchxProgram())
 	must(t, pts.Close())
 	if code != program.ExitOK {
 		t.Errorf("%v: exit code %d", args, code)

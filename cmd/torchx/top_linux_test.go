@@ -43,7 +43,7 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 			s.typed("\x1b[B\x1b[A\x1b[6~n")
 			s.shown.waitFor("by name")
 			c.end(s)
-			if code := <-s.ended; code != c.code {
+			if code := s.wait(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			text := s.shown.String()

@@ -31,7 +31,7 @@ func onTTY(t *testing.T, dir, line string, flags ...string) *session {
 // end waits for the end of a session and checks that the terminal is restored.
 func (s *session) end(code int, says string) {
 	s.t.Helper()
-	if got := <-s.ended; got != code {
+	if got := s.wait(); got != code {
 		s.t.Errorf("exit code %d, want %d: %q", got, code, s.shown)
 	}
 	if !strings.Contains(s.shown.String(), says) {
@@ -73,7 +73,7 @@ func TestTTYSession(t *testing.T) {
 	s.typed("stty size\r")
 	s.shown.waitFor("24 100\r\n")
 	s.resize(31, 91)
-	s.typed("sleep 0.1; stty size; echo started; sleep 300\r")
+	s.typed("sleep 0.1; stty size; sh -c 'echo started; exec sleep 300'\r") // in the foreground already
 	s.shown.waitFor("31 91\r\n")
 	s.shown.waitFor("\r\nstarted\r\n")
 	s.typed("\x03")

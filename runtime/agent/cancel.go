@@ -11,9 +11,9 @@ import (
 	"torchx/runtime/procs"
 )
 
-// Cancel stores the request durably and signals the agent. It does nothing if the app has
-// ended or its agent is gone.
-func Cancel(b Bundle, force bool) error {
+// Cancel stores the request durably and signals the agent. The reason may be "". Cancel does
+// nothing if the app has ended or its agent is gone.
+func Cancel(b Bundle, force bool, reason string) error {
 	s, err := b.Status()
 	if err != nil {
 		return fmt.Errorf("cancel: %w", err)
@@ -26,7 +26,7 @@ func Cancel(b Bundle, force bool) error {
 		name = killFile
 	}
 	if !b.hasFile(name) {
-		if err := writeJSON(b.path(name), cancelRequest{time.Now()}, true); err != nil {
+		if err := writeJSON(b.path(name), cancelRequest{time.Now(), reason}, true); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}

@@ -16,6 +16,9 @@ func (a *agent) finish() error {
 	a.endRemaining()
 	a.reserve.release() // its space is needed now
 	s := a.policy.finalStatus(a.manifest, a.now())
+	if s.State == spec.Cancelled {
+		s.Msg = a.bundle.cancelMessage()
+	}
 	if a.bundleDeleted {
 		code := spec.ExitNotStarted
 		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil

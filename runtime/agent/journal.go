@@ -122,7 +122,8 @@ func (j *journal) Close() error {
 
 // cancelRequest is the content of cancel.json and kill.json.
 type cancelRequest struct {
-	Time time.Time `json:"time"`
+	Time   time.Time `json:"time"`
+	Reason string    `json:"reason,omitempty"`
 }
 
 // cancelRequested reports whether a cancel was requested, and whether a forced one. Each
@@ -131,6 +132,18 @@ func (b Bundle) cancelRequested() (cancel, force bool) {
 	force = b.hasFile(killFile)
 	return force || b.hasFile(cancelFile), force
 }
+
+// cancelMessage returns the reason of the cancel request, or the message of apps without one.
+func (b Bundle) cancelMessage() string {
+	var r cancelRequest
+	if readJSON(b.path(cancelFile), &r) != nil || r.Reason == "" {
+		return cancelledText
+	}
+	return r.Reason
+}
+
+// cancelledText is the message of a canceled app.
+const cancelledText = "cancelled"
 
 // hasFile reports whether a file exists. A damaged request is still a request.
 func (b Bundle) hasFile(name string) bool {

@@ -96,6 +96,9 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	outcome := endRemains(b.Dir, m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replayResult(m, starts, exits, cancelled, b.recordedDeadline(m))
+	if s.State == spec.Cancelled {
+		s.Msg = b.cancelMessage()
+	}
 	switch {
 	case s.Msg == agentDied:
 		s.Msg += "; " + outcome

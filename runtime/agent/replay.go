@@ -122,13 +122,13 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 	switch {
 	case cancelled:
 		code = spec.ExitCancelled
-		s.State, s.Msg = spec.Cancelled, "cancelled"
+		s.State, s.Msg = spec.Cancelled, cancelledText
 	case p.deadline != "":
 		s.State, code = spec.Failed, spec.ExitDeadline
 	case p.cannotSucceed:
 		return s // the decisive failure is on record
 	default:
-		s.State = spec.Failed
+		s.State, s.Lost = spec.Failed, true
 		s.Msg = agentDied
 	}
 	if s.StartedAt == nil && !cancelled && p.deadline == "" {

@@ -30,6 +30,10 @@ func (r *replica) status() spec.ReplicaStatus {
 
 // initialStatus returns the status of a bundle before its agent has started.
 func initialStatus(m *Manifest) spec.Status {
+	if m.Controls {
+		url := "file://" + BundleAt(m.Home, m.ID).Dir
+		return spec.Status{Handle: m.Handle, State: spec.Pending, UIURL: &url, SubmittedAt: &m.SubmittedAt, Roles: []spec.RoleStatus{}}
+	}
 	return newPolicy(m.App, m.FailFast).status(m)
 }
 
@@ -77,7 +81,7 @@ func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
 	case spec.Succeeded:
 		s.FirstFailure = nil // an elastic app may succeed although replicas failed
 	case spec.Cancelled:
-		s.Msg = "cancelled"
+		s.Msg = cancelledText
 	}
 	return s
 }

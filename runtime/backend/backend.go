@@ -27,6 +27,8 @@
 //	HistoryRestorer   a lost history is restored                      it stays lost
 //	SubmissionReader  `rerun` of apps that other machines submitted   not found
 //	TargetResolver    an app is found after the context changed       the current context
+//	TrialRunner       `sweep`: apps that run other apps as trials     an error
+//	RoomFinder        a sweep runs as many trials as fit              4 trials at a time
 //	TrustedFiler      a project's file runs programs only by consent  options name no such files
 //
 // A Plan.Request may be a ManifestLister: `--dryrun` then prints YAML documents.
@@ -50,6 +52,7 @@ var (
 	ErrInvalidOption = errors.New("invalid option")
 	ErrInvalidPlan   = errors.New("invalid request")
 	ErrPartLeft      = errors.New("a part is left") // of an app whose start failed: it may run
+	ErrNoRoom        = errors.New("no room")        // a quota is used up: the same plan may start later
 )
 
 // Errorf returns an error with its own text that matches class in errors.Is. Unlike with %w,
@@ -97,6 +100,9 @@ type Backend interface {
 type CancelOptions struct {
 	Force   bool // kill immediately, without a grace period
 	Discard bool // do not save its logs, since it will be deleted
+	// Reason is what the status of the app says instead of "cancelled", one line. The first request
+	// counts.
+	Reason string
 }
 
 // DeleteOptions are the options of Delete.

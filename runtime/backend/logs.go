@@ -62,6 +62,25 @@ type LogReader interface {
 	io.Closer
 }
 
+// LogCounter is a LogReader whose lines are indexed: it counts and finds them without reading. Its
+// methods are called before the first Next.
+type LogCounter interface {
+	LogReader
+	// Count returns what the selected streams and attempts have now.
+	Count() (LogCount, error)
+	// LinesBefore returns the number of lines whose ends arrived before t.
+	LinesBefore(t time.Time) (int64, error)
+	// SeekLine continues at a line, counted from 1.
+	SeekLine(line int64) error
+}
+
+// LogCount is the size of a log. Lines include unfinished and trimmed ones.
+type LogCount struct {
+	Lines, Bytes int64
+	First, Last  time.Time // when the first and the last known output arrived; zero: none
+	Dir          string    // of the last attempt, in which files grow
+}
+
 // LogRetainer is a Backend that can retain logs of an app that it deletes.
 type LogRetainer interface {
 	// RetainableLogs returns the logs that Delete with these options would keep; nil if

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 )
 
 // PlanInput is the input of Backend.Plan.
@@ -23,6 +24,8 @@ type PlanInput struct {
 	Environ      []string // environment of the command, "K=V"; nil: this process's
 	NewTimeout   bool     // for Load: the app has another time limit than the request was planned with
 	Progress     Progress // receives steps of slow work in planning and Submit
+
+	Sweep *sweep.Plan // what a TrialRunner runs; nil: the app is no sweep
 }
 
 // Plan is what Submit would do.

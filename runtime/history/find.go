@@ -56,37 +56,6 @@ type TagFilter struct {
 	Value *string // nil: any
 }
 
-// Stat is a value of a metric that apps are found by.
-type Stat string
-
-// The values.
-const (
-	StatLast Stat = "last"
-	StatMin  Stat = "min"
-	StatMax  Stat = "max"
-)
-
-// Operator compares a value of a metric with a number.
-type Operator string
-
-// The operators.
-const (
-	Less           Operator = "<"
-	LessOrEqual    Operator = "<="
-	Greater        Operator = ">"
-	GreaterOrEqual Operator = ">="
-	Equal          Operator = "="
-	NotEqual       Operator = "<>"
-)
-
-// MetricFilter selects apps by a value of their main series of a name. NaN never matches.
-type MetricFilter struct {
-	Name  string
-	Stat  Stat
-	Op    Operator
-	Value float64
-}
-
 // MetricSort is an order by a value of the main series of a name; NaN is last.
 type MetricSort struct {
 	Name       string

@@ -52,7 +52,8 @@ type Apps interface {
 	Insert(ctx context.Context, a App) error
 	// Get returns one app. Errors: ErrNotFound.
 	Get(ctx context.Context, backend, id string) (App, error)
-	// Last returns the most recently recorded app. Errors: ErrNotFound if there is none.
+	// Last returns the most recently recorded app that is not a trial of a sweep. Errors:
+	// ErrNotFound if there is none.
 	Last(ctx context.Context) (App, error)
 	// FindPrefix returns up to MaxMatches apps by ID prefix, newest first; only exact
 	// matches if there are any.
@@ -88,6 +89,9 @@ type Recorder interface {
 	// SetStatus records an observed status, with an event for each change. The result of
 	// an app or attempt is final: later calls only add missing values. Errors: ErrNotFound.
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
+	// Reopen makes an app that has ended a running one again, without a result. Errors:
+	// ErrNotFound.
+	Reopen(ctx context.Context, backend, id string) error
 	// PutCheckpoints adds or replaces log checkpoints. Errors: ErrNotFound.
 	PutCheckpoints(ctx context.Context, backend, id string, points []Checkpoint) error
 	// PutMetrics adds or replaces metrics. Errors: ErrNotFound.

@@ -61,6 +61,9 @@ func CheckTags(tags map[string]string) error {
 	return nil
 }
 
+// ValidTag reports whether an app may have this tag.
+func ValidTag(key, value string) bool { return checkTag(key, value) == nil }
+
 func checkTag(key, value string) error {
 	keyRune := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._/-", r)

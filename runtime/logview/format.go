@@ -27,7 +27,7 @@ var palette = []int{32, 36, 35, 33, 34, 92, 96, 95, 93, 94}
 type formatter struct {
 	o      Options
 	lined  bool // output consists of lines, not of raw bytes
-	match  *matcher
+	match  *Matcher
 	inputs []inputState
 	out    []byte // to write next
 	open   origin // of the unfinished line that the output ends with
@@ -69,7 +69,7 @@ func newFormatter(inputs []Input, o Options) *formatter {
 	f := &formatter{o: o, open: lineStart, counts: make([]int64, len(inputs))}
 	f.lined = o.Prefix || o.Timestamps || o.Regex != nil
 	if o.Regex != nil {
-		f.match = newMatcher(o.Regex)
+		f.match = NewMatcher(o.Regex)
 	}
 	for _, in := range inputs {
 		f.inputs = append(f.inputs, inputState{Input: in, prefix: prefixOf(in, o), attempt: math.MinInt})
@@ -230,7 +230,7 @@ func (f *formatter) whole(i int, b backend.Block, data []byte) {
 		show(data)
 		return
 	}
-	f.match.runs(data, show)
+	f.match.Runs(data, show)
 }
 
 // text formats lines for people.

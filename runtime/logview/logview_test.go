@@ -371,7 +371,7 @@ func TestMatcherAgainstRegexp(t *testing.T) {
 			}
 		}
 		var got []string
-		newMatcher(re).runs([]byte(text), func(run []byte) {
+		NewMatcher(re).Runs([]byte(text), func(run []byte) {
 			for l := range strings.Lines(string(run)) {
 				got = append(got, l)
 			}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// matcher finds the lines that a pattern matches. Most patterns contain literal text; lines
+// Matcher finds the lines that a pattern matches. Most patterns contain literal text; lines
 // without it are skipped at the speed of a search.
-type matcher struct {
+type Matcher struct {
 	re      *regexp.Regexp
 	literal literal // contained in every match; empty: not known
 	isWhole bool    // the pattern is only the literal
@@ -23,8 +23,9 @@ type literal struct {
 	fold bool
 }
 
-func newMatcher(re *regexp.Regexp) *matcher {
-	m := &matcher{re: re}
+// NewMatcher returns a matcher of a pattern; it is not safe for concurrent use.
+func NewMatcher(re *regexp.Regexp) *Matcher {
+	m := &Matcher{re: re}
 	if tree, err := syntax.Parse(re.String(), syntax.Perl); err == nil {
 		tree = tree.Simplify()
 		m.literal = literalOf(tree)
@@ -76,8 +77,8 @@ func foldedText(text []rune) string {
 	return strings.ToLower(best)
 }
 
-// runs calls show with each run of adjacent lines that match.
-func (m *matcher) runs(data []byte, show func([]byte)) {
+// Runs calls show with each run of adjacent lines of data that match.
+func (m *Matcher) Runs(data []byte, show func([]byte)) {
 	from, to := 0, 0 // the run so far
 	text := []byte(m.literal.text)
 	in := data
@@ -113,7 +114,7 @@ func (m *matcher) runs(data []byte, show func([]byte)) {
 }
 
 // lowered returns data with ASCII letters in lower case; valid until the next call.
-func (m *matcher) lowered(data []byte) []byte {
+func (m *Matcher) lowered(data []byte) []byte {
 	m.lower = slices.Grow(m.lower[:0], len(data))[:len(data)]
 	for i, c := range data {
 		if c-'A' < 26 { // as unsigned numbers: only A to Z
@@ -125,7 +126,7 @@ func (m *matcher) lowered(data []byte) []byte {
 }
 
 // matchLine reports whether a line, given with its end, matches.
-func (m *matcher) matchLine(p []byte) bool {
+func (m *Matcher) matchLine(p []byte) bool {
 	if m.isWhole {
 		return true
 	}

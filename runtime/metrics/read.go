@@ -153,31 +153,49 @@ func eachPoint(dir string, id int, f func(*Point) bool) error {
 	return describe(dir, last, err)
 }
 
-// pointsOf calls f for the points of a series in a frame.
+// pointsOf calls f for the points of a series in a frame. Errors: errStop if f returned false.
 func pointsOf(payload []byte, id uint64, f func(*Point) bool) error {
+	return visitor{
+		series: func(uint64, seriesKey) {},
+		points: func(of uint64, each func(f func(*Point) bool)) bool {
+			goOn := true
+			if of == id {
+				each(func(p *Point) bool {
+					goOn = f(p)
+					return goOn
+				})
+			}
+			return goOn
+		},
+		completed: func(bool) {},
+	}.visit(payload)
+}
+
+// visitor gets what a frame adds.
+type visitor struct {
+	series func(id uint64, k seriesKey)
+	// points gets a function that calls its argument for each point until that returns false.
+	// If points returns false, the visit ends with errStop.
+	points    func(id uint64, each func(f func(*Point) bool)) bool
+	completed func(bool)
+}
+
+func (v visitor) visit(payload []byte) error {
 	d := decoder{b: payload}
 	for len(d.b) > 0 && !d.bad {
 		switch d.byte() {
 		case sectionPoints:
-			isWanted := d.uvarint() == id
-			size, segment, _, count := d.uvarint(), d.uvarint(), d.varint(), d.uvarint()
+			id, size, segment, _, count := d.uvarint(), d.uvarint(), d.uvarint(), d.varint(), d.uvarint()
 			part := decoder{b: d.bytes(size)}
-			stopped := false
-			if isWanted {
-				part.points(segment, count, func(p *Point) bool {
-					stopped = !f(p)
-					return !stopped
-				})
-			}
-			if stopped {
+			if !d.bad && !v.points(id, func(f func(*Point) bool) { part.points(segment, count, f) }) {
 				return errStop
 			}
 		case sectionSeries:
-			d.uvarint()
-			d.text()
-			d.varint()
-			d.text()
-			d.text()
+			id := d.uvarint()
+			k := seriesKey{Key{d.text(), int(d.varint()), d.text()}, d.text()}
+			if !d.bad {
+				v.series(id, k)
+			}
 		case sectionPosition:
 			d.text()
 			d.text()
@@ -189,7 +207,9 @@ func pointsOf(payload []byte, id uint64, f func(*Point) bool) error {
 			d.varint()
 			d.text()
 		case sectionCompleted:
-			d.byte()
+			if isComplete := d.byte() == 1; !d.bad {
+				v.completed(isComplete)
+			}
 		default:
 			return errDamaged
 		}

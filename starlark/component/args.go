@@ -37,10 +37,7 @@ type typedOption struct {
 //
 // The error is ErrHelp, or one line for a UsageError.
 func parseArgs(params []Param, args []string) (*commandLine, error) {
-	p := &argParser{params: params, index: map[string]int{}, args: args, out: &commandLine{given: map[string]string{}}}
-	for i := range params {
-		p.index[params[i].Name] = i
-	}
+	p := newArgParser(params, args)
 	for p.at < len(p.args) {
 		arg := p.args[p.at]
 		switch {
@@ -65,6 +62,14 @@ type argParser struct {
 	args   []string
 	at     int // the next argument
 	out    *commandLine
+}
+
+func newArgParser(params []Param, args []string) *argParser {
+	p := &argParser{params: params, index: map[string]int{}, args: args, out: &commandLine{given: map[string]string{}}}
+	for i := range params {
+		p.index[params[i].Name] = i
+	}
+	return p
 }
 
 // isPositional reports whether arg is not an option: "-" alone and negative numbers are not options.
@@ -139,6 +144,21 @@ func (p *argParser) find(option string) (*Param, error) {
 		return nil, ErrHelp
 	}
 	return nil, p.unknown(option, name)
+}
+
+// Option returns the parameter that the option --name sets. The error is a *UsageError, with the
+// suggestion that Build makes.
+func (c *Component) Option(name string) (*Param, error) {
+	p := newArgParser(c.Params, nil)
+	option := "--" + name
+	param, err := p.find(option)
+	if errors.Is(err, ErrHelp) {
+		err = p.unknown(option, name)
+	}
+	if err != nil {
+		return nil, c.usage(err)
+	}
+	return param, nil
 }
 
 func (p *argParser) unknown(option, name string) error {

@@ -34,7 +34,7 @@ var folders = map[string][]string{
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
-	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/sample", "runtime/spec", "runtime/suggest", "runtime/userpath"},
+	"runtime/backend":          {"runtime/history", "runtime/kv", "runtime/lazyregexp", "runtime/sample", "runtime/spec", "runtime/suggest", "runtime/sweep", "runtime/userpath"},
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"runtime/envfile":          {},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {"runtime/safefile"},
-	"runtime/history":          {"runtime/brief", "runtime/spec"},
+	"runtime/history":          {"runtime/brief", "runtime/pattern", "runtime/spec"},
 	"runtime/jsondiff":         {},
 	"runtime/kv":               {"runtime/brief"},
 	"runtime/lazyregexp":       {},
@@ -60,12 +60,16 @@ var allowed = map[string][]string{
 	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},
 	"runtime/provenance":       {"runtime/filelock", "runtime/history", "runtime/safefile", "runtime/userpath"},
-	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/metrics", "runtime/metrics/collect", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},
+	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/metrics", "runtime/metrics/collect", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest", "runtime/sweep"},
 	"runtime/safefile":         {},
 	"runtime/sample":           {"runtime/safefile", "runtime/spec"},
 	"runtime/secrets":          {"runtime/lazyregexp"},
 	"runtime/spec":             {"runtime/pattern", "runtime/units"},
 	"runtime/suggest":          {},
+	"runtime/sweep":            {"runtime/history", "runtime/spec", "runtime/sweep/policy", "runtime/sweep/space"},
+	"runtime/sweep/policy":     {"runtime/brief", "runtime/spec"},
+	"runtime/sweep/space":      {"runtime/brief"},
+	"runtime/sweep/watch":      {"runtime/brief", "runtime/history", "runtime/metrics", "runtime/sweep", "runtime/sweep/policy"},
 	"runtime/tfevents":         {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
@@ -107,7 +111,7 @@ var allowed = map[string][]string{
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
-	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
+	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec", "runtime/sweep"},
 
 	"components": {},
 }
@@ -115,14 +119,19 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
-	"follow":     {"program", "provenance", "tty", "ui"},
-	"grammar":    {"ui"},
-	"planning":   {"program", "provenance", "ui"},
-	"program":    {"grammar", "ui"},
-	"provenance": {"program", "ui"},
-	"tty":        {"ui"},
-	"ui":         {},
-	"ui/plot":    {"ui"},
+	"follow":       {"program", "provenance", "tty", "ui"},
+	"grammar":      {"ui"},
+	"page/api":     {"grammar", "page/guard", "page/stream", "program", "ui"},
+	"page/guard":   {},
+	"page/running": {},
+	"page/stream":  {},
+	"page/web":     {},
+	"planning":     {"program", "provenance", "ui"},
+	"program":      {"grammar", "ui"},
+	"provenance":   {"program", "ui"},
+	"tty":          {"ui"},
+	"ui":           {},
+	"ui/plot":      {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the

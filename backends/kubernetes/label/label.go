@@ -31,6 +31,8 @@ const (
 const (
 	// Cancelled holds the time at which the app was canceled, RFC 3339.
 	Cancelled = "torchx.pytorch.org/cancelled"
+	// CancelReason holds why it was canceled, if that is known.
+	CancelReason = "torchx.pytorch.org/cancel-reason"
 	// App holds the submission (manifest.Record): JSON, or its gzip in base64.
 	App = "torchx.pytorch.org/app"
 	// Submission is the same random text on all objects of one submission.

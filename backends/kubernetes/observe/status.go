@@ -89,7 +89,7 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	code := 0
 	switch {
 	case cancelled:
-		s.State, s.Msg, code = spec.Cancelled, "cancelled", spec.ExitCancelled
+		s.State, s.Msg, code = spec.Cancelled, cmp.Or(b.cancelReason, "cancelled"), spec.ExitCancelled
 	case b.overran && first == nil:
 		s.State, s.Msg, code = spec.Failed, spec.DeadlineText(b.jobDeadline), spec.ExitDeadline
 	case tooMany || b.phase != succeeded && !b.enoughSucceeded():

@@ -63,12 +63,13 @@ type lifecycle struct {
 
 // lifetime holds the metadata of an app's main objects.
 type lifetime struct {
-	queue     string // of Kueue, "" if none
-	cancelled bool   // by the annotation
-	deleting  bool   // its deletion was requested
-	created   *time.Time
-	cancelAt  *time.Time
-	endedAt   *time.Time
+	queue        string // of Kueue, "" if none
+	cancelled    bool   // by the annotation
+	cancelReason string // of the cancellation, "" if not known
+	deleting     bool   // its deletion was requested
+	created      *time.Time
+	cancelAt     *time.Time
+	endedAt      *time.Time
 }
 
 // role is one role of the app.
@@ -177,6 +178,7 @@ func (v *workload) readMeta(meta *metav1.ObjectMeta) {
 	v.created = earlier(v.created, timeOf(meta.CreationTimestamp))
 	text, ok := meta.Annotations[label.Cancelled]
 	v.cancelled = v.cancelled || ok
+	v.cancelReason = cmp.Or(v.cancelReason, meta.Annotations[label.CancelReason])
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		v.cancelAt = earlier(v.cancelAt, &t)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"torchx/cmd/internal/page/running"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
@@ -27,11 +28,12 @@ type statusPage struct {
 	command   string              // component with its arguments; "" if not known
 	queue     string              // place in the queue; "" if the app does not wait there
 	probed    map[string]bool     // roles with a readiness probe
+	page      string              // URL of its page, or what serves it
 }
 
 // newStatusPage collects what the page shows beside the status. What cannot be read is left out.
 func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, s *spec.Status) *statusPage {
-	page := &statusPage{screen: newScreen(f), status: s, queue: queuePlace(ctx, r, s), probed: map[string]bool{}}
+	page := &statusPage{screen: newScreen(f), status: s, queue: queuePlace(ctx, r, s), probed: map[string]bool{}, page: pageOf(f, ref)}
 	d, err := r.Describe(ctx, ref)
 	if err != nil {
 		return page
@@ -46,6 +48,16 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 		}
 	}
 	return page
+}
+
+// pageOf returns the URL of the page of an app, or the command that serves it.
+func pageOf(f *program.Factory, ref runner.Ref) string {
+	if home, err := f.Env.Home(); err == nil {
+		if found := running.Find(home); found != nil {
+			return found.Link(running.RunPath(ref.Backend, ref.ID))
+		}
+	}
+	return "torchx ui " + ref.ID
 }
 
 // queuePlace returns the place of a waiting app in the queue of this machine: "2 of 3".
@@ -85,6 +97,7 @@ func (p *statusPage) text() string {
 		folder, isFolder := strings.CutPrefix(*s.UIURL, "file://")
 		fields.Add(map[bool]string{true: "Files", false: "URL"}[isFolder], p.clean(folder))
 	}
+	fields.Add("Page", ui.OneLine(p.page)) // with its token, which p.clean would hide
 	text := fields.Text(p.width, p.style)
 	if table := p.replicaTable(groupReplicas(s)); table != "" {
 		text += "\n" + table

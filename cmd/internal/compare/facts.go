@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"torchx/cmd/internal/program"
@@ -36,7 +35,7 @@ var ownVariables = []string{spec.JobIDVariable, "TORCHX_INTERNAL_SESSION_ID"}
 
 // factsOf returns what an app was given.
 func factsOf(f *program.Factory, record *history.App) (map[factKey]fact, error) {
-	values := [numParts]map[string]string{argumentsOf(record.Args), {}, {}, codeOf(record), {}}
+	values := [numParts]map[string]string{program.ArgumentValues(record.Args), {}, {}, codeOf(record), {}}
 	if record.Component != "" {
 		values[0][componentFact] = record.Component
 	}
@@ -102,51 +101,6 @@ func masked(f *program.Factory, values [numParts]map[string]string, secretEnv []
 		}
 	}
 	return facts, nil
-}
-
-// argumentsOf returns the arguments of a component by name; those without a name are by number.
-func argumentsOf(args []string) map[string]string {
-	values := map[string]string{}
-	rest := func(arg string) { values["argument "+strconv.Itoa(countRest(values)+1)] = arg }
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		name, value, hasValue := strings.Cut(arg, "=")
-		switch {
-		case arg == "--":
-			for _, arg := range args[i+1:] {
-				rest(arg)
-			}
-			return values
-		case len(arg) < 2 || arg[0] != '-' || isNumber(arg):
-			rest(arg)
-		case hasValue:
-			values[argumentName(name)] = value
-		case i+1 < len(args) && (!strings.HasPrefix(args[i+1], "-") || isNumber(args[i+1])):
-			i++
-			values[argumentName(arg)] = args[i]
-		default:
-			values[argumentName(arg)] = "true"
-		}
-	}
-	return values
-}
-
-func argumentName(text string) string {
-	return strings.ReplaceAll(strings.TrimLeft(text, "-"), "-", "_")
-}
-
-func countRest(values map[string]string) (n int) {
-	for name := range values {
-		if strings.HasPrefix(name, "argument ") {
-			n++
-		}
-	}
-	return n
-}
-
-func isNumber(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
 }
 
 // codeOf returns the versions of what an app was made from.

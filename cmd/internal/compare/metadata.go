@@ -13,6 +13,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/metrics"
 )
 
 func newMetadata(f *program.Factory) *cli.Command {
@@ -47,7 +48,7 @@ func (m *metadatum) text() string {
 	switch v := m.Value.(type) {
 	case int:
 		return strconv.Itoa(v)
-	case number:
+	case metrics.Number:
 		return strconv.FormatFloat(float64(v), 'g', -1, 64)
 	default:
 		return v.(string)
@@ -114,7 +115,7 @@ func (r *run) metadata(f *program.Factory) (all []metadatum, err error) {
 	r.addFacts(add, "code")
 	r.addFacts(add, "libraries")
 	for _, name := range slices.Sorted(maps.Keys(r.metrics)) {
-		all = append(all, metadatum{"metrics." + name, number(r.metrics[name].Last)})
+		all = append(all, metadatum{"metrics." + name, metrics.Number(r.metrics[name].Last)})
 	}
 	return all, nil
 }

@@ -1,19 +1,12 @@
 package compare
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
+
+	"torchx/runtime/metrics"
 )
-
-// greatest are the words of names of metrics of which more is better.
-var greatest = strings.Fields("acc accuracy ap auc auroc bleu dice f1 hits iou map ndcg precision psnr r2 recall return reward rouge score speed ssim success throughput top1 top5 wins")
-
-// greatestExamples are some of them, for help.
-const greatestExamples = "accuracy, auc, f1, reward, score or throughput"
 
 // goals tell which values of metrics are best, and which metrics are compared.
 type goals struct {
@@ -25,16 +18,12 @@ type goals struct {
 func parseGoals(texts []string) (*goals, error) {
 	g := &goals{max: map[string]bool{}}
 	for _, text := range texts {
-		name := text
-		if at := strings.LastIndexByte(text, ':'); at >= 0 {
-			switch goal := text[at+1:]; goal {
-			case "max", "min":
-				name = text[:at]
-				g.max[name] = goal == "max"
-			}
+		name, isMax, known, err := metrics.ParseGoal(text)
+		if err != nil {
+			return nil, err
 		}
-		if name == "" {
-			return nil, fmt.Errorf("the name is empty: write NAME, NAME:min or NAME:max")
+		if known {
+			g.max[name] = isMax
 		}
 		g.only = append(g.only, name)
 	}
@@ -46,8 +35,7 @@ func (g *goals) isMax(name string) bool {
 	if decided, ok := g.max[name]; ok {
 		return decided
 	}
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(greatest, w) })
+	return metrics.MoreIsBetter(name)
 }
 
 // metric is one metric of the comparison.

@@ -1,11 +1,10 @@
 package compare
 
 import (
-	"encoding/json"
-	"math"
 	"time"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/metrics"
 	"torchx/runtime/spec"
 )
 
@@ -34,36 +33,19 @@ type runObject struct {
 }
 
 type metricObject struct {
-	Name    string `json:"name"`
-	Role    string `json:"role"`
-	Replica int    `json:"replica"`
-	Goal    string `json:"goal"`
-	Last    number `json:"last"`
-	Best    number `json:"best"`
-	IsBest  bool   `json:"is_best"`
+	Name    string         `json:"name"`
+	Role    string         `json:"role"`
+	Replica int            `json:"replica"`
+	Goal    string         `json:"goal"`
+	Last    metrics.Number `json:"last"`
+	Best    metrics.Number `json:"best"`
+	IsBest  bool           `json:"is_best"`
 }
 
 type differenceObject struct {
 	Part   string    `json:"part"`
 	Name   string    `json:"name"`
 	Values []*string `json:"values"`
-}
-
-// number is a value in JSON: NaN and infinite ones are strings, as in the JSON form of protocol buffers.
-type number float64
-
-// MarshalJSON writes a number or a string.
-func (n number) MarshalJSON() ([]byte, error) {
-	switch v := float64(n); {
-	case math.IsNaN(v):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(v, 1):
-		return []byte(`"Infinity"`), nil
-	case math.IsInf(v, -1):
-		return []byte(`"-Infinity"`), nil
-	default:
-		return json.Marshal(v)
-	}
 }
 
 func (c *comparison) object() comparisonObject {
@@ -82,7 +64,7 @@ func (c *comparison) object() comparisonObject {
 		for i, v := range r.values {
 			if v.known {
 				one.Metrics = append(one.Metrics, metricObject{
-					c.metrics[i].name, v.role, v.replica, c.metrics[i].goal(), number(v.last), number(v.best), v.isBest,
+					c.metrics[i].name, v.role, v.replica, c.metrics[i].goal(), metrics.Number(v.last), metrics.Number(v.best), v.isBest,
 				})
 			}
 		}

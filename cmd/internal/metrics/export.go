@@ -13,23 +13,23 @@ import (
 
 // seriesObject is an element of `metrics --json`, but for its points.
 type seriesObject struct {
-	Handle    string    `json:"handle"`
-	AppID     string    `json:"app_id"`
-	Role      string    `json:"role"`
-	Replica   int       `json:"replica"`
-	Name      string    `json:"name"`
-	Source    string    `json:"source"`
-	Count     int64     `json:"count"`
-	NonFinite int64     `json:"non_finite"`
-	Broken    int64     `json:"broken"`
-	Segments  int       `json:"segments"`
-	First     number    `json:"first"`
-	Last      number    `json:"last"`
-	Min       *number   `json:"min"`
-	Max       *number   `json:"max"`
-	LastStep  *int64    `json:"last_step"`
-	FirstTime time.Time `json:"first_time"`
-	LastTime  time.Time `json:"last_time"`
+	Handle    string          `json:"handle"`
+	AppID     string          `json:"app_id"`
+	Role      string          `json:"role"`
+	Replica   int             `json:"replica"`
+	Name      string          `json:"name"`
+	Source    string          `json:"source"`
+	Count     int64           `json:"count"`
+	NonFinite int64           `json:"non_finite"`
+	Broken    int64           `json:"broken"`
+	Segments  int             `json:"segments"`
+	First     metrics.Number  `json:"first"`
+	Last      metrics.Number  `json:"last"`
+	Min       *metrics.Number `json:"min"`
+	Max       *metrics.Number `json:"max"`
+	LastStep  *int64          `json:"last_step"`
+	FirstTime time.Time       `json:"first_time"`
+	LastTime  time.Time       `json:"last_time"`
 }
 
 func newSeriesObject(a *app, s *metrics.Summary) seriesObject {
@@ -37,7 +37,7 @@ func newSeriesObject(a *app, s *metrics.Summary) seriesObject {
 	o := seriesObject{
 		Handle: a.Handle(), AppID: a.ID, Role: s.Role, Replica: s.Replica, Name: s.Name, Source: source,
 		Count: s.Count, NonFinite: s.NonFinite, Broken: s.Broken, Segments: s.Segments,
-		First: number(s.First), Last: number(s.Last), Min: finite(s.Min), Max: finite(s.Max),
+		First: metrics.Number(s.First), Last: metrics.Number(s.Last), Min: finite(s.Min), Max: finite(s.Max),
 		FirstTime: s.FirstTime.UTC(), LastTime: s.LastTime.UTC(),
 	}
 	if s.HasStep {
@@ -99,7 +99,7 @@ func appendJSON(b []byte, p *metrics.Point) []byte {
 	}
 	b = p.Time.UTC().AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano)
 	b = append(b, `","value":`...)
-	value, _ := number(p.Value).MarshalJSON() // each number has a form
+	value, _ := metrics.Number(p.Value).MarshalJSON() // each number has a form
 	b = append(b, value...)
 	return append(strconv.AppendInt(append(b, `,"segment":`...), int64(p.Segment), 10), '}')
 }

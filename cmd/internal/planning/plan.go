@@ -5,7 +5,6 @@ package planning
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -18,7 +17,6 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
-	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
@@ -66,31 +64,48 @@ func Check(f *program.Factory, o Options) error {
 // Build finds and calls the component; name is its name in the history. It completes the
 // inputs in o.
 func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Config) (_ *component.Result, name string, err error) {
-	loader, err := f.Loader()
+	found, err := Find(ctx, f, o, conf)
 	if err != nil {
 		return nil, "", err
 	}
+	built, err := Call(ctx, f, found, o.Inputs)
+	return built, found.Name, err
+}
+
+// Find returns the component and completes the inputs in o. It executes the component's file,
+// but does not call the component.
+func Find(ctx context.Context, f *program.Factory, o *Options, conf *config.Config) (*component.Component, error) {
+	loader, err := f.Loader()
+	if err != nil {
+		return nil, err
+	}
 	found, err := loader.Find(ctx, o.Component)
 	if err != nil {
-		return nil, "", withProgramHint(f, err, o)
+		return nil, withProgramHint(f, err, o)
 	}
 	if o.Inputs.Config == nil {
 		o.Inputs.Config = conf.Component(found.Name)
 	}
-	built, err := found.Build(ctx, o.Inputs)
+	return found, nil
+}
+
+// Call calls a component and validates its app. For --help it prints the help and returns
+// component.ErrHelp.
+func Call(ctx context.Context, f *program.Factory, found *component.Component, in component.Inputs) (*component.Result, error) {
+	built, err := found.Build(ctx, in)
 	if errors.Is(err, component.ErrHelp) {
-		return nil, "", errors.Join(err, f.Print(ui.CleanStyled(found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out)))))
+		return nil, errors.Join(err, f.Print(ui.CleanStyled(found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out)))))
 	}
 	if err != nil {
-		return nil, "", withoutPosition(found, err)
+		return nil, withoutPosition(found, err)
 	}
 	for _, w := range built.Warnings {
-		f.Warn("%s", w)
+		f.WarnOnce(w)
 	}
 	if err := built.App.Validate(); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", found.Name, err)
+		return nil, fmt.Errorf("%s: %w", found.Name, err)
 	}
-	return built, found.Name, nil
+	return built, nil
 }
 
 // withProgramHint adds to the error for an unknown component how to run it as a program, if
@@ -115,67 +130,6 @@ func withoutPosition(c *component.Component, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))
-}
-
-// Request returns the request for a plan: the app that a component returned, with options.
-func Request(f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
-	env, err := o.variables(f, conf)
-	if err != nil {
-		return nil, err
-	}
-	image, err := f.Image()
-	if err != nil {
-		return nil, err
-	}
-	layers, err := CfgLayers(f, o, conf)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkConsent(f, o, layers); err != nil {
-		return nil, err
-	}
-	modules, err := json.Marshal(built.Modules)
-	if err != nil {
-		return nil, fmt.Errorf("encode modules: %w", err)
-	}
-	getenv, err := json.Marshal(built.Getenv)
-	if err != nil {
-		return nil, fmt.Errorf("encode environment: %w", err)
-	}
-	more, err := o.record(env, image)
-	if err != nil {
-		return nil, err
-	}
-	labels, defaults, err := Labels(o.Command, o.Tags, o.Note, conf)
-	if err != nil {
-		return nil, err
-	}
-	app, err := applyWorkspace(built.App, o.Workspace)
-	if err == nil {
-		app, err = applyTimeout(app, o)
-	}
-	if err == nil {
-		app, err = applyMetrics(app, o)
-	}
-	if err == nil && len(env.secret) > 0 {
-		app = app.Clone()
-		app.AddSecretEnv(env.secret)
-	}
-	if err != nil {
-		return nil, err
-	}
-	q := &runner.PlanRequest{
-		Backend: o.Backend, App: app, Cfg: layers, Env: env.values, Strict: o.Strict,
-		DefaultImage: image, Environ: ReplicaEnviron(f), Progress: f.Display.Tell,
-		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
-		Provenance: runner.Provenance{Source: history.Source{
-			Args: built.Args, Cwd: f.Env.Dir, Modules: modules, Getenv: getenv, Request: more,
-		}, Labels: labels, DefaultTags: defaults},
-	}
-	if !o.HasWorkspace {
-		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)
-	}
-	return q, nil
 }
 
 // checkConsent returns an error if submitting would run programs that the user does not

@@ -43,7 +43,7 @@ type opened struct {
 
 // shared holds what copies of a Factory have in common.
 type shared struct {
-	commandLine *cli.App // nil before it is defined
+	commandLine atomic.Pointer[cli.App] // nil before it is defined
 	history     lazy[*state.DB]
 	db          atomic.Pointer[state.DB] // the open history, nil for none
 	settle      sync.Once

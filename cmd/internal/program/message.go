@@ -76,7 +76,7 @@ func (f *Factory) Explain(err error) {
 			text += helpHint(usage.Command)
 		}
 	case errors.As(err, &args):
-		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(f.flagsOf("run"), args.Text), helpHint("run "+args.Component))
+		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(append(f.flagsOf("run"), f.flagsOf("sweep")...), args.Text), helpHint("run "+args.Component))
 	default:
 		text += f.remedy(err)
 	}
@@ -133,10 +133,11 @@ func helpHint(command string) string {
 
 // flagsOf returns the flags of a command; none before the command line is defined.
 func (f *Factory) flagsOf(command string) []cli.Flag {
-	if f.shared.commandLine == nil {
+	app := f.shared.commandLine.Load()
+	if app == nil {
 		return nil
 	}
-	if c := FindCommand(f.shared.commandLine.Commands, command); c != nil {
+	if c := FindCommand(app.Commands, command); c != nil {
 		return c.Flags
 	}
 	return nil

@@ -29,7 +29,7 @@ type FullScreen struct {
 
 // OnFullScreen calls show with the whole terminal, and with notices that its size has changed. It
 // restores the terminal afterwards, and drops messages of c until then: they would damage the screen.
-func OnFullScreen(c *ui.Console, screen *os.File, show func(full *FullScreen, resized <-chan os.Signal) error) error {
+func OnFullScreen(c *ui.Console, screen *os.File, show func(full *FullScreen, resized <-chan os.Signal) error) (err error) {
 	level := c.Level
 	c.Level = ui.LevelError + 1
 	defer func() { c.Level = level }()
@@ -37,9 +37,10 @@ func OnFullScreen(c *ui.Console, screen *os.File, show func(full *FullScreen, re
 	if err != nil {
 		return err
 	}
+	defer func() { err = cmp.Or(err, full.give()) }() // also after a panic
 	resized, stop := Resizes()
 	defer stop()
-	return cmp.Or(show(full, resized), full.give())
+	return show(full, resized)
 }
 
 // takeFullScreen takes over the terminal and reads keys from it.

@@ -22,9 +22,9 @@ type Param struct {
 
 // Trial is one run of a sweep.
 type Trial struct {
-	Number int     // from 0
-	Params []Param // in the order of the flags
-	Seed   int64   // for TORCHX_SEED; repeats of the same parameters differ in it
+	Number int     `json:"trial"`  // from 0
+	Params []Param `json:"params"` // in the order of the flags
+	Seed   int64   `json:"seed"`   // for TORCHX_SEED; repeats of the same parameters differ in it
 }
 
 // Space is a set of trials. Grid, Rows and repeats are multiplied; with a Draw there are Samples
@@ -34,6 +34,7 @@ type Space struct {
 	Grid    []Grid
 	Draws   []Draw
 	Samples int   // drawings; 1 without Draws
+	Drawn   int   // drawings of earlier trials, which are not drawn again
 	Repeat  int   // runs with the same parameters, at least 1
 	Seed    int64 // of the drawings and of the trials
 }
@@ -129,7 +130,7 @@ func (s *Space) repeats() int { return max(1, s.Repeat) }
 func (s *Space) Trial(number int) Trial {
 	t := Trial{Number: number, Seed: s.Seed + int64(number%s.repeats())}
 	rest := number / s.repeats()
-	sample := rest
+	sample := rest + s.Drawn
 	rest /= s.samples()
 	values := make([]Param, len(s.Grid))
 	for i := len(s.Grid) - 1; i >= 0; i-- {

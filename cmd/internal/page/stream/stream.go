@@ -1,0 +1,208 @@
+// Package stream sends changes of files to browsers as server-sent events.
+//
+//	Feed    what changes: files to watch, and a fingerprint that tells a change from a touch
+//	Hub     one goroutine for each feed that has clients, whatever their number
+//	Client  the events that one client has not taken yet: each kind once, so that a slow one costs
+//	        nothing and misses nothing
+package stream
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Feed is a source of events. The functions are called by one goroutine.
+type Feed struct {
+	Name string // identifies the feed
+	Event
+	// Paths returns the existing files and folders to watch now.
+	Paths func(ctx context.Context) []string
+	// Print returns a text that differs after a change.
+	Print func() string
+	// Observe, if set, calls changed until ctx ends: for what no file shows.
+	Observe func(ctx context.Context, changed func())
+}
+
+// Event is a change of one kind, of a run or of none.
+type Event struct{ Kind, AppID string }
+
+// Files notifies of changes of files.
+type Files interface {
+	Watch(path string, c chan struct{})
+	Unwatch(path string, c chan struct{})
+}
+
+// The time between two events of a feed: at first, and while it changes all the time.
+const (
+	pace     = 125 * time.Millisecond
+	longPace = time.Second
+)
+
+// Hub distributes the events of feeds. Its methods are safe for concurrent use.
+type Hub struct {
+	ctx   context.Context
+	files Files
+
+	mu      sync.Mutex
+	feeds   map[string]*running
+	clients int
+	max     int
+}
+
+// running is a feed with clients.
+type running struct {
+	feed    Feed
+	cancel  context.CancelFunc
+	clients map[*Client]struct{}
+}
+
+// NewHub returns a hub that works until ctx ends, for at most max clients.
+func NewHub(ctx context.Context, files Files, maxClients int) *Hub {
+	return &Hub{ctx: ctx, files: files, feeds: map[string]*running{}, max: maxClients}
+}
+
+// Clients returns the number of clients.
+func (h *Hub) Clients() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.clients
+}
+
+// Client takes the events of its feeds.
+type Client struct {
+	// Ready receives when Take returns events.
+	Ready chan struct{}
+
+	mu      sync.Mutex
+	pending []Event
+}
+
+// Take returns the events since the last call, each once.
+func (c *Client) Take() []Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	events := c.pending
+	c.pending = nil
+	return events
+}
+
+func (c *Client) add(e Event) {
+	c.mu.Lock()
+	if !slices.Contains(c.pending, e) {
+		c.pending = append(c.pending, e)
+	}
+	c.mu.Unlock()
+	wake(c.Ready)
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Subscribe returns a client of feeds, and a function that ends it; false if there are too many.
+func (h *Hub) Subscribe(feeds []Feed) (*Client, func(), bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.clients >= h.max {
+		return nil, nil, false
+	}
+	h.clients++
+	c := &Client{Ready: make(chan struct{}, 1)}
+	for _, feed := range feeds {
+		f := h.feeds[feed.Name]
+		if f == nil {
+			ctx, cancel := context.WithCancel(h.ctx)
+			f = &running{feed: feed, cancel: cancel, clients: map[*Client]struct{}{}}
+			h.feeds[feed.Name] = f
+			go h.run(ctx, f)
+		}
+		f.clients[c] = struct{}{}
+	}
+	return c, sync.OnceFunc(func() { h.leave(c, feeds) }), true
+}
+
+func (h *Hub) leave(c *Client, feeds []Feed) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clients--
+	for _, feed := range feeds {
+		f := h.feeds[feed.Name]
+		if f == nil {
+			continue // named twice
+		}
+		if delete(f.clients, c); len(f.clients) == 0 {
+			f.cancel()
+			delete(h.feeds, feed.Name)
+		}
+	}
+}
+
+// run sends the events of a feed until it has no clients.
+func (h *Hub) run(ctx context.Context, f *running) {
+	changed := make(chan struct{}, 1)
+	watched := map[string]bool{}
+	defer func() {
+		for path := range watched {
+			h.files.Unwatch(path, changed)
+		}
+	}()
+	if f.feed.Observe != nil {
+		go f.feed.Observe(ctx, func() { wake(changed) })
+	}
+	before, pause := "", pace
+	for first := true; ; first = false {
+		for h.watch(watched, f.feed.Paths(ctx), changed) { // until what is new in a folder is watched, too
+			if ctx.Err() != nil {
+				return
+			}
+		}
+		if now := f.feed.Print(); now == before && !first {
+			pause = pace
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		} else if before = now; !first {
+			h.send(f)
+			// While a file grows all the time, its writer must not wait for the watch.
+			h.watch(watched, nil, changed)
+			pause = min(2*pause, longPace)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// watch makes watched the wanted paths and reports whether one is new.
+func (h *Hub) watch(watched map[string]bool, wanted []string, changed chan struct{}) (added bool) {
+	for path := range watched {
+		if !slices.Contains(wanted, path) {
+			h.files.Unwatch(path, changed)
+			delete(watched, path)
+		}
+	}
+	for _, path := range wanted {
+		if !watched[path] {
+			h.files.Watch(path, changed)
+			watched[path], added = true, true
+		}
+	}
+	return added
+}
+
+func (h *Hub) send(f *running) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range f.clients {
+		c.add(f.feed.Event)
+	}
+}
