@@ -4,9 +4,11 @@ package slurm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,399 +17,328 @@ import (
 	"time"
 
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
+	"torchx/backends/slurm/script"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/slurmtest"
 )
 
-// submitted submits an app of one role with n replicas of a shell script.
-func submitted(t *testing.T, b *Backend, id, cfg, text string, n int) error {
+// caseTime bounds a case; each takes a few seconds.
+const caseTime = 4 * time.Minute
+
+// shell returns a role of replicas that run a script of sh.
+func shell(name string, replicas int, text string) spec.Role {
+	r := spec.NewRole(name, "")
+	r.Entrypoint, r.Args, r.NumReplicas = "sh", []string{"-c", text}, replicas
+	return r
+}
+
+// live is an app under test.
+type live struct {
+	*testing.T
+	b   *Backend
+	ctx context.Context
+	id  string
+}
+
+// planOf returns the plan of an app with options.
+func planOf(t *testing.T, b *Backend, cwd string, cfg map[string]string, roles ...spec.Role) *backend.Plan {
 	t.Helper()
-	role := spec.NewRole("r", "")
-	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", text}, n
-	layer, err := backend.CfgLayer(cfg)
+	resolved, _, err := backend.Resolve(b.Options(), backend.DefaultsLayer(cfg, "test"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, _, err := backend.Resolve(b.Options(), layer)
+	app := &spec.App{Name: "life", Roles: roles, Metadata: map[string]any{}}
+	p, err := b.Plan(t.Context(), backend.PlanInput{ID: "life-" + spec.RandomID(rand.Uint64()|1, 12), App: app, Cfg: resolved, Cwd: cwd})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := b.Plan(t.Context(), backend.PlanInput{ID: id, App: &spec.App{Name: "x", Roles: []spec.Role{role}, Metadata: map[string]any{}}, Cfg: options, Cwd: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = b.Submit(t.Context(), p)
-	t.Cleanup(func() { _ = b.Cancel(context.Background(), id, backend.CancelOptions{Force: true}) }) //nolint:usetesting // that of the test has ended
-	return err
+	return p
 }
 
-func submit(t *testing.T, b *Backend, id, cfg, text string, n int) {
+// start submits an app, which ends with the test.
+func start(t *testing.T, cfg map[string]string, roles ...spec.Role) *live {
 	t.Helper()
-	if err := submitted(t, b, id, cfg, text, n); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func describe(t *testing.T, b *Backend, id string) *spec.Status {
-	t.Helper()
-	s, err := b.Describe(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// wait waits for the end of an app.
-func wait(t *testing.T, b *Backend, id string) *spec.Status {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	s, err := b.Wait(ctx, id)
-	if err != nil {
-		t.Fatalf("wait for %s: %v", id, err)
-	}
-	return s
-}
-
-// idOf returns an app ID that no other test has.
-func idOf(t *testing.T, name string) string {
-	t.Helper()
-	return fmt.Sprintf("%s-%d", name, time.Now().UnixNano())
-}
-
-// TestOtherLogin: another login node, with another home, sees the whole app, its log included,
-// and ends it.
-func TestOtherLogin(t *testing.T) {
-	t.Parallel()
 	slurmtest.Need(t)
-	a, b := newBackend(t, t.TempDir()), newBackend(t, t.TempDir())
-	id := idOf(t, "login")
-	submit(t, a, id, "grace_period=2", "echo up; sleep 300", 2)
-	slurmtest.Eventually(t, "both replicas run", func() bool {
-		s := describe(t, b, id)
-		return s.State == spec.Running && s.Roles[0].Replicas[0].State == spec.Running && s.Roles[0].Replicas[1].State == spec.Running
+	b := newBackend(t, t.TempDir())
+	options := map[string]string{"grace_period": "2"}
+	for k, v := range cfg {
+		options[k] = v
+	}
+	p := planOf(t, b, t.TempDir(), options, roles...)
+	ctx, cancel := context.WithTimeout(context.Background(), caseTime)
+	t.Cleanup(cancel)
+	l := &live{t, b, ctx, p.ID}
+	t.Cleanup(func() {
+		if err := b.Cancel(ctx, p.ID, backend.CancelOptions{Force: true}); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.Wait(ctx, p.ID); err != nil {
+			t.Error(err)
+		}
 	})
-	if s, err := b.Submission(t.Context(), id); err != nil || s.Partial || s.App.Roles[0].NumReplicas != 2 {
-		t.Errorf("submission: got %+v, %v, want the whole app", s, err)
+	if err := b.Submit(ctx, p); err != nil {
+		t.Fatal(err)
 	}
-	r, err := b.Logs(t.Context(), id, spec.Replica{Role: "r", ID: 1}, backend.LogOptions{Tail: -1})
+	return l
+}
+
+func (l *live) folder() folder.Folder {
+	l.Helper()
+	f, err := l.b.folderOf(l.ctx, l.id)
 	if err != nil {
-		t.Fatal(err)
+		l.Fatal(err)
 	}
-	if block, err := r.Next(t.Context()); string(block.Data) != "up\n" {
-		t.Errorf("log: got %q, %v, want the line of the replica", block.Data, err)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
-	if item := listed(t, b, id); item == nil || !item.Foreign || item.State != spec.Running {
-		t.Errorf("list: got %+v, want the running app of another home", item)
-	}
-	if err := b.Cancel(t.Context(), id, backend.CancelOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if s := wait(t, a, id); s.State != spec.Cancelled || *s.ExitCode != spec.ExitCancelled {
-		t.Errorf("got %s with code %d, want CANCELLED with 130", s.State, *s.ExitCode)
-	}
-	if err := a.Delete(t.Context(), id, backend.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range []*Backend{a, b} {
-		if _, err := x.Describe(t.Context(), id); !errors.Is(err, backend.ErrNotFound) || listed(t, x, id) != nil {
-			t.Errorf("after delete: got %v, listed %+v, want it gone although Slurm knows the job", err, listed(t, x, id))
-		}
-	}
+	return f
 }
 
-func listed(t *testing.T, b *Backend, id string) *spec.Summary {
-	t.Helper()
-	all, err := b.List(t.Context())
+// wait returns the final status, which must have a state and an exit code.
+func (l *live) wait(state spec.State, code int) *spec.Status {
+	l.Helper()
+	s, err := l.b.Wait(l.ctx, l.id)
 	if err != nil {
-		t.Fatal(err)
+		l.Fatalf("wait: %v", err)
 	}
-	for i := range all {
-		if all[i].ID == id {
-			return &all[i]
-		}
+	if s.State != state || s.ExitCode == nil || *s.ExitCode != code {
+		out, _ := os.ReadFile(l.folder().Path(folder.OutputFile))
+		text, _ := json.Marshal(s)
+		l.Fatalf("got %s, want %v with code %d; slurm.out:\n%s", text, state, code, out)
 	}
-	return nil
+	return s
 }
 
-// TestForeign: jobs of TorchX and of other programs are told as far as Slurm knows them.
-func TestForeign(t *testing.T) {
-	t.Parallel()
-	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
-	path := filepath.Join(t.TempDir(), "torchx-sbatch.sh")
-	text := "#!/bin/bash\n#SBATCH --job-name=trainer-0 --output=/dev/null\n#SBATCH hetjob\n#SBATCH --job-name=trainer-1\nsleep 300\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	id := slurmtest.Output(t, "sbatch", "--parsable", path)
-	t.Cleanup(func() { slurmtest.Output(t, "scancel", "--quiet", id) })
-	failed := slurmtest.Output(t, "sbatch", "--parsable", "--output=/dev/null", "--wrap=exit 3")
-	slurmtest.Eventually(t, "TorchX's job runs", func() bool { return describe(t, b, id).State == spec.Running })
-	if s := describe(t, b, id); len(s.Roles) != 1 || s.Roles[0].Role != "trainer" || len(s.Roles[0].Replicas) != 2 || s.Roles[0].Replicas[1].Hostname == "" {
-		t.Errorf("got %+v, want two replicas of trainer on their nodes", s.Roles)
-	}
-	if s, err := b.Submission(t.Context(), id); err != nil || !s.Partial || s.App.Roles[0].NumReplicas != 2 || s.App.Roles[0].Entrypoint != path {
-		t.Errorf("submission: got %+v, %v, want a partial one", s, err)
-	}
-	if item := listed(t, b, id); item == nil || !item.Foreign || item.Name != "trainer" {
-		t.Errorf("list: got %+v, want trainer", item)
-	}
-	if s := wait(t, b, failed); s.State != spec.Failed || *s.ExitCode != 3 || s.FirstFailure == nil {
-		t.Errorf("got %s with %+v, want exit code 3", s.State, s.FirstFailure)
-	}
-	if err := b.Cancel(t.Context(), id, backend.CancelOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if s := wait(t, b, id); s.State != spec.Cancelled {
-		t.Errorf("got %s, want CANCELLED", s.State)
-	}
-	if err := b.Delete(t.Context(), id, backend.DeleteOptions{}); !errors.Is(err, backend.ErrUnsupported) {
-		t.Errorf("delete: got %v, want ErrUnsupported", err)
-	}
-	for _, unknown := range []string{"99999999", "no-such-app"} {
-		if _, err := b.Describe(t.Context(), unknown); !errors.Is(err, backend.ErrNotFound) {
-			t.Errorf("%s: got %v, want ErrNotFound", unknown, err)
-		}
-	}
-}
-
-// TestWaits: what an app waits for is told in words, and it can be canceled before it starts.
-func TestWaits(t *testing.T) {
-	t.Parallel()
-	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
-	for cfg, want := range map[string]string{
-		"partition=shut":             "waits: partition shut is down (see `sinfo`, and choose another by -cfg partition=NAME)",
-		"sbatch=--hold":              "waits: it is held (release it by `scontrol release ",
-		"sbatch='--begin=now+1hour'": "waits: its earliest start time has not come (",
-	} {
-		id := idOf(t, "waits")
-		submit(t, b, id, cfg, "exit 0", 1)
-		slurmtest.Eventually(t, cfg+": "+want, func() bool {
-			s := describe(t, b, id)
-			return s.State == spec.Pending && strings.HasPrefix(s.Msg, want)
-		})
-		if err := b.Cancel(t.Context(), id, backend.CancelOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if s := wait(t, b, id); s.State != spec.Cancelled || s.StartedAt != nil {
-			t.Errorf("%s: got %s, started %v, want CANCELLED before its start", cfg, s.State, s.StartedAt)
-		}
-	}
-}
-
-// TestRefused: what Slurm refuses ends in one line with the remedy, and leaves nothing.
-func TestRefused(t *testing.T) {
-	t.Parallel()
-	slurmtest.Need(t)
-	home := t.TempDir()
-	b := newBackend(t, home)
-	cases := map[string]string{
-		"partition=nope":               "there is no such partition (choose another by -cfg partition=NAME, see `sinfo`)",
-		"constraint=nope":              "no node has this feature (choose another by -cfg constraint=FEATURE,",
-		"time=nonsense":                "the time limit is not one of Slurm's forms (write minutes,",
-		"sbatch='--mem=9999G'":         "no node of the partition has so much memory (ask for less",
-		"sbatch='--cpus-per-task=900'": "(ask for less",
-	}
-	if slurmtest.HasAccounting() {
-		cases["account=nope"] = "you may not use this account, or not with this partition (choose another by -cfg account=NAME,"
-		cases["qos=nope"] = "you may not use this QOS (choose another by -cfg qos=NAME,"
-	}
-	for cfg, want := range cases {
-		id := idOf(t, "refused")
-		err := submitted(t, b, id, cfg, "exit 0", 1)
-		var start *backend.StartError
-		if !errors.As(err, &start) || start.Code != spec.ExitNotStarted || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: got %v, want one line with %q", cfg, err, want)
-		}
-		if _, err := os.Stat(filepath.Join(home, homeFolder, id)); err == nil {
-			t.Errorf("%s: the folder of the app is left", cfg)
-		}
-	}
-}
-
-// TestEndedOutside: scancel and a time limit of Slurm end an app, and it says who and why.
-func TestEndedOutside(t *testing.T) {
-	t.Parallel()
-	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
-	late, stopped := idOf(t, "late"), idOf(t, "stopped")
-	submit(t, b, late, "partition=short,time=1", "sleep 300", 1)
-	submit(t, b, stopped, "requeue=false", "sleep 300", 2)
-	slurmtest.Eventually(t, "the app runs", func() bool { return describe(t, b, stopped).State == spec.Running })
-	slurmtest.Output(t, "scancel", "--name="+stopped)
-	if s := wait(t, b, stopped); s.State != spec.Cancelled || *s.ExitCode != spec.ExitCancelled {
-		t.Errorf("scancel: got %s with code %d and %q, want CANCELLED", s.State, *s.ExitCode, s.Msg)
-	}
-	s := wait(t, b, late)
-	if s.State != spec.Failed || *s.ExitCode != spec.ExitDeadline || !strings.Contains(s.Msg, "its time limit of 1m was reached (ask for more by -cfg time=TIME)") {
-		t.Errorf("time limit: got %s with code %d and %q, want FAILED with 124", s.State, *s.ExitCode, s.Msg)
-	}
-}
-
-// TestForgottenJob: an app whose job Slurm has forgotten is not believed to run.
-func TestForgottenJob(t *testing.T) {
-	t.Parallel()
-	slurmtest.Need(t)
-	home := t.TempDir()
-	b := newBackend(t, home)
-	id := idOf(t, "forgotten")
-	submit(t, b, id, "partition=shut", "exit 0", 1)
-	f := folder.Folder(filepath.Join(home, homeFolder, agent.Escape(id)))
-	job, _ := f.Job()
-	if err := f.SetJob(87654321); err != nil {
-		t.Fatal(err)
-	}
-	s := describe(t, b, id)
-	if s.State != spec.Failed || *s.ExitCode != spec.ExitNotStarted || !strings.Contains(s.Msg, "Slurm no longer knows job 87654321") {
-		t.Errorf("got %s with %q, want that its result is unknown", s.State, s.Msg)
-	}
-	if strings.Contains(s.Msg, "no accounting") == slurmtest.HasAccounting() {
-		t.Errorf("got %q, want it to say whether the cluster has accounting", s.Msg)
-	}
-	if err := f.SetJob(job); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// counted returns an environment in which each call of a command is a line of a file.
-func counted(t *testing.T, name string) (environ []string, calls func() int) {
-	t.Helper()
-	dir := t.TempDir()
-	real, err := exec.LookPath(name)
+// log returns all lines of a replica's attempts.
+func (l *live) log(role string, id int) string {
+	l.Helper()
+	r, err := l.b.Logs(l.ctx, l.id, spec.Replica{Role: role, ID: id}, backend.LogOptions{AllAttempts: true, Tail: -1})
 	if err != nil {
-		t.Fatal(err)
+		l.Fatal(err)
 	}
-	log := filepath.Join(dir, "calls")
-	write := exec.CommandContext(t.Context(), "sh", "-c", `cat >"$1" && chmod +x "$1"`, "sh", filepath.Join(dir, name))
-	write.Stdin = strings.NewReader(fmt.Sprintf("#!/bin/sh\necho call >>%q\nexec %q \"$@\"\n", log, real))
-	if out, err := write.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	environ = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-	return environ, func() int {
-		data, _ := os.ReadFile(log) // missing: no call
-		return strings.Count(string(data), "\n")
-	}
-}
-
-// TestOneCall: the status of an app needs one call of squeue, and that of many needs no more.
-func TestOneCall(t *testing.T) {
-	t.Parallel()
-	slurmtest.Need(t)
-	home := t.TempDir()
-	b := newBackend(t, home)
-	ids := make([]string, 6)
-	for i := range ids {
-		ids[i] = idOf(t, "many")
-		submit(t, b, ids[i], "partition=shut", "exit 0", 1)
-	}
-	environ, calls := counted(t, "squeue")
-	c, err := New(Config{Home: home, Environ: environ})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.queue.age = time.Hour // a slow machine needs more than the usual age for six apps
-	for _, id := range ids {
-		if s := describe(t, c, id); s.State != spec.Pending {
-			t.Errorf("got %s, want PENDING", s.State)
-		}
-	}
-	if listed(t, c, ids[0]) == nil {
-		t.Error("the list lacks an app")
-	}
-	if n := calls(); n != 1 {
-		t.Errorf("got %d calls of squeue, want 1", n)
-	}
-}
-
-// TestDoctorOfCluster: each check passes on a healthy cluster, names what is wrong with options,
-// and a dead controller.
-func TestDoctorOfCluster(t *testing.T) {
-	t.Parallel()
-	slurmtest.Need(t)
-	checks := func(cfg backend.Config, environ []string) (levels map[string]backend.Level, text string) {
-		b, err := New(Config{Home: t.TempDir(), Environ: environ, Settings: func(context.Context, string) (backend.Config, error) { return cfg, nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		levels = map[string]backend.Level{}
-		for _, c := range b.Doctor(t.Context()) {
-			levels[c.Name] = c.Level
-			text += fmt.Sprintf("%s %s: %s (%s)\n", c.Level, c.Name, c.Text, c.Fix)
-		}
-		return levels, text
-	}
-	levels, text := checks(backend.Config{}, nil)
-	for _, name := range []string{commandsCheck, controllerCheck, versionCheck, partitionCheck, accountCheck} {
-		if levels[name] != backend.LevelOK {
-			t.Errorf("%s: got %s, want ok:\n%s", name, levels[name], text)
-		}
-	}
-	if (levels[accountingCheck] == backend.LevelOK) != slurmtest.HasAccounting() {
-		t.Errorf("accounting: got %s:\n%s", levels[accountingCheck], text)
-	}
-	for cfg, name := range map[string]string{"partition=nope": partitionCheck, "partition=shut": partitionCheck, "account=nope": accountCheck} {
-		key, value, _ := strings.Cut(cfg, "=")
-		if levels, text := checks(backend.Config{key: value}, nil); levels[name] != backend.LevelFailure && (name != accountCheck || slurmtest.HasAccounting()) {
-			t.Errorf("%s: got %s, want a failure:\n%s", cfg, levels[name], text)
-		}
-	}
-	if levels, text := checks(backend.Config{}, deadCluster(t)); levels[controllerCheck] != backend.LevelFailure || !strings.Contains(text, "DOWN") {
-		t.Errorf("dead controller: got %s, want a failure:\n%s", levels[controllerCheck], text)
-	}
-	if levels, text := checks(backend.Config{}, []string{"PATH=/nonexistent"}); levels[commandsCheck] != backend.LevelFailure || len(levels) != 1 {
-		t.Errorf("no commands: got %s, want only that failure", text)
-	}
-}
-
-// deadCluster returns an environment with a configuration of the cluster whose controller does
-// not run.
-func deadCluster(t *testing.T) []string {
-	t.Helper()
-	data, err := os.ReadFile(os.Getenv("SLURM_CONF"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer r.Close()
 	var text strings.Builder
-	for line := range strings.Lines(string(data)) {
-		if strings.HasPrefix(line, "SlurmctldPort=") {
-			line = "SlurmctldPort=1\n"
+	for {
+		b, err := r.Next(l.ctx)
+		if errors.Is(err, io.EOF) {
+			return text.String()
 		}
-		text.WriteString(line)
+		if err != nil {
+			l.Fatal(err)
+		}
+		text.Write(b.Data)
 	}
-	path := filepath.Join(t.TempDir(), "slurm.conf")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return append(os.Environ(), "SLURM_CONF="+path)
 }
 
-// TestDeadController: nothing is taken for an empty queue, and nothing is half submitted.
-func TestDeadController(t *testing.T) {
+// waitLog waits until the log of a replica has a text.
+func (l *live) waitLog(role string, id int, want string) {
+	l.Helper()
+	slurmtest.Eventually(l, fmt.Sprintf("%s/%d prints %q", role, id, want), func() bool { return strings.Contains(l.log(role, id), want) })
+}
+
+// onceThenFine fails in the first attempt of the replica and succeeds in the next one.
+const onceThenFine = `echo attempt; test -e "$TORCHX_OUTPUT/$0" || { : >"$TORCHX_OUTPUT/$0"; exit 7; }`
+
+func TestRetryPolicies(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[spec.RetryPolicy]string{ // attempts of f/0, f/1, o/0
+		spec.RetryReplica: "211", spec.RetryRole: "221", spec.RetryApplication: "222",
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			failing := shell("f", 2, `if [ "$0" = 0 ]; then `+onceThenFine+`; else echo attempt; sleep 5; fi`)
+			failing.Args = append(failing.Args, "${replica_id}")
+			failing.MaxRetries, failing.RetryPolicy = 1, policy
+			l := start(t, map[string]string{"replicas_per_node": "2"}, failing, shell("o", 1, "echo attempt; sleep 6"))
+			s := l.wait(spec.Succeeded, 0)
+			got := ""
+			for _, r := range []spec.Replica{{Role: "f"}, {Role: "f", ID: 1}, {Role: "o"}} {
+				got += fmt.Sprint(strings.Count(l.log(r.Role, r.ID), "attempt"))
+			}
+			if got != want || s.NumRestarts != 1 {
+				t.Errorf("got attempts %s and %d restarts, want %s and 1", got, s.NumRestarts, want)
+			}
+		})
+	}
+}
+
+func TestFailFast(t *testing.T) {
+	t.Parallel()
+	l := start(t, nil, shell("bad", 1, "sleep 1; exit 9"), shell("good", 1, "trap 'echo stopped; exit 0' TERM; echo up; sleep 600 & wait"))
+	s := l.wait(spec.Failed, 9)
+	if s.FirstFailure == nil || s.FirstFailure.Role != "bad" || !strings.Contains(l.log("good", 0), "stopped") {
+		t.Errorf("got first failure %+v and log %q, want bad to fail and good to be stopped by SIGTERM", s.FirstFailure, l.log("good", 0))
+	}
+}
+
+func TestMinReplicas(t *testing.T) {
+	t.Parallel()
+	role := shell("e", 2, `test "$0" = 0 || exit 3; sleep 3`)
+	role.Args, role.MinReplicas = append(role.Args, "${replica_id}"), new(int)
+	*role.MinReplicas = 1
+	start(t, map[string]string{"replicas_per_node": "2"}, role).wait(spec.Succeeded, 0)
+}
+
+func TestDeadline(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	home := t.TempDir()
-	alive := newBackend(t, home)
-	id := idOf(t, "dead")
-	submit(t, alive, id, "partition=shut", "exit 0", 1)
-	b, err := New(Config{Home: home, Environ: deadCluster(t)})
+	role := shell("r", 1, "sleep 600")
+	role.Metadata = map[string]any{spec.OrderKey: map[string]any{"timeout": "1s"}}
+	if s := start(t, nil, role).wait(spec.Failed, spec.ExitDeadline); s.FirstFailure == nil {
+		t.Errorf("got %+v, want a first failure", s)
+	}
+}
+
+// TestRequeue: a job that Slurm starts again, as after preemption, does not use up retries.
+func TestRequeue(t *testing.T) {
+	t.Parallel()
+	l := start(t, nil, shell("r", 1, `echo up; test ! -e "$TORCHX_OUTPUT/go" && sleep 600`))
+	l.waitLog("r", 0, "up")
+	if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	job, _ := l.folder().Job()
+	slurmtest.Output(t, "scontrol", "requeue", fmt.Sprint(job))
+	l.startAgain(job)
+	s := l.wait(spec.Failed, 1) // test fails in the second attempt
+	if n := strings.Count(l.log("r", 0), "up"); n != 2 || s.NumRestarts < 1 {
+		t.Errorf("got %d attempts and %d restarts, want 2 and 1: %+v", n, s.NumRestarts, s)
+	}
+}
+
+// startAgain ends the two minutes for which Slurm holds a job that it requeued.
+func (l *live) startAgain(job int64) {
+	l.Helper()
+	slurmtest.Eventually(l, "the job begins again", func() bool {
+		// It fails until the job is requeued.
+		_ = exec.CommandContext(l.ctx, "scontrol", "update", fmt.Sprintf("jobid=%d", job), "starttime=now").Run()
+		data, _ := os.ReadFile(l.folder().Path(folder.EventsFile))
+		return strings.Count(string(data), "begin ") == 2
+	})
+}
+
+// TestNodeFails: the job starts again on other nodes. It is not parallel: other tests need the node.
+func TestNodeFails(t *testing.T) { //nolint:paralleltest // ends a node
+	l := start(t, nil, shell("r", 2, `echo up; test -e "$TORCHX_OUTPUT/go" || sleep 600`))
+	l.waitLog("r", 0, "up")
+	l.waitLog("r", 1, "up")
+	if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.b.Describe(l.ctx, l.id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := b.Describe(t.Context(), id); !errors.Is(err, backend.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("describe: got %+v, %v, want ErrUnavailable in one line", s, err)
+	node := s.Replica(spec.Replica{Role: "r", ID: 1}).Hostname
+	slurmtest.Cluster(t, "stop", node)
+	t.Cleanup(func() { slurmtest.Cluster(t, "start", node) })
+	job, _ := l.folder().Job()
+	l.startAgain(job)
+	if s := l.wait(spec.Succeeded, 0); s.NumRestarts < 1 {
+		t.Errorf("got %d restarts, want 1", s.NumRestarts)
 	}
-	if _, err := b.List(t.Context()); !errors.Is(err, backend.ErrUnavailable) {
-		t.Errorf("list: got %v, want ErrUnavailable", err)
+}
+
+// TestKilledSubmit: a submit that is killed loses no job, and leaves what Delete removes.
+func TestKilledSubmit(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	b := newBackend(t, t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), caseTime)
+	defer cancel()
+	for _, submitted := range []bool{false, true} {
+		p := planOf(t, b, t.TempDir(), nil, shell("r", 1, "echo once"))
+		req := p.Request.(*script.Request)
+		f := folder.Folder(req.Folder)
+		if err := createFolder(f, p, req.Script); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Submit(ctx, p); !errors.Is(err, backend.ErrExists) {
+			t.Errorf("second submit: got %v, want %v", err, backend.ErrExists)
+		}
+		if submitted {
+			if _, err := b.sbatch(ctx, req, f); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := b.Wait(ctx, p.ID); err != nil || s.State != spec.Succeeded {
+				t.Errorf("killed after sbatch: got %+v, %v, want success", s, err)
+			}
+		} else if s, err := b.Describe(ctx, p.ID); !errors.Is(err, backend.ErrNotFound) {
+			t.Errorf("killed before sbatch: got %+v, %v, want %v", s, err, backend.ErrNotFound)
+		}
+		if err := b.Delete(ctx, p.ID, backend.DeleteOptions{}); err != nil || f.Exists() {
+			t.Errorf("delete: got %v, folder exists: %v", err, f.Exists())
+		}
 	}
-	if _, err := b.Logs(t.Context(), id, spec.Replica{Role: "r"}, backend.LogOptions{Tail: -1}); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, backend.ErrUnavailable) {
-		t.Errorf("log: got %v, want an empty one", err)
+}
+
+func TestCancelWhileQueued(t *testing.T) {
+	t.Parallel()
+	l := start(t, map[string]string{"partition": "shut"}, shell("r", 1, "true"))
+	if err := l.b.Cancel(l.ctx, l.id, backend.CancelOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.wait(spec.Cancelled, spec.ExitCancelled)
+}
+
+// TestByHand: the script of a plan runs by sbatch alone, and its app is known afterwards.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	b := newBackend(t, t.TempDir())
+	p := planOf(t, b, t.TempDir(), nil, shell("r", 2, "echo by hand ${replica_id}"))
+	var req struct{ Script, Folder string }
+	data, err := json.Marshal(p.Request)
+	if err == nil {
+		err = json.Unmarshal(data, &req)
+	}
+	file := filepath.Join(t.TempDir(), "script.sh")
+	if err = errors.Join(err, os.WriteFile(file, []byte(req.Script), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	slurmtest.Output(t, "sbatch", "--wait", file)
+	for id := range 2 {
+		name := filepath.Join(folder.Folder(req.Folder).Attempt(spec.Replica{Role: "r", ID: id}, 0), "stdout.log")
+		if got, err := os.ReadFile(name); err != nil || string(got) != fmt.Sprintf("by hand %d\n", id) {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestWorkspace: the project is copied once, without ignored files, and replicas run in the copy.
+func TestWorkspace(t *testing.T) {
+	t.Parallel()
+	project, jobDir := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"main.sh": "echo from main", "secret.txt": "x", ".torchxignore": "secret.txt\n", ".dockerignore": "main.sh\n"} {
+		if err := os.WriteFile(filepath.Join(project, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	role := shell("r", 1, "sh main.sh; ls")
+	role.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: project}}}
+	for range 2 {
+		l := start(t, map[string]string{"job_dir": jobDir}, role)
+		l.b.config.Settings = func(context.Context, string) (backend.Config, error) { return backend.Config{"job_dir": jobDir}, nil }
+		l.wait(spec.Succeeded, 0)
+		if got := l.log("r", 0); !strings.Contains(got, "from main") || strings.Contains(got, "secret") {
+			t.Errorf("got log %q, want the output of main.sh, and no secret.txt", got)
+		}
+	}
+	if copies, err := os.ReadDir(filepath.Join(jobDir, "workspace")); err != nil || len(copies) != 1 {
+		t.Errorf("got %d copies of the workspace (%v), want 1", len(copies), err)
+	}
+}
+
+// TestRefusedSubmit: nothing is left of an app that Slurm refuses.
+func TestRefusedSubmit(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	home := t.TempDir()
+	b := newBackend(t, home)
+	p := planOf(t, b, t.TempDir(), map[string]string{"partition": "none"}, shell("r", 1, "true"))
+	var failed *backend.StartError
+	if err := b.Submit(t.Context(), p); !errors.As(err, &failed) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "partition") {
+		t.Errorf("got %v, want one line about the partition", err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "slurm", p.ID)); !os.IsNotExist(err) {
+		t.Errorf("the folder of the refused app: got %v, want none", err)
 	}
 }
