@@ -111,7 +111,7 @@ var allowed = map[string][]string{
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
-	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
+	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec", "runtime/sweep"},
 
 	"components": {},
 }

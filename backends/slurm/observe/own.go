@@ -109,7 +109,10 @@ func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.Repli
 
 // setExit sets the result of an attempt whose end the launcher recorded.
 func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
-	s.ExitCode, s.FinishedAt, s.Signal = &a.Exit.Code, &a.Exit.Time, spec.SignalName(a.Exit.Code)
+	s.FinishedAt = &a.Exit.Time
+	if a.Exit.Code >= 0 {
+		s.ExitCode, s.Signal = &a.Exit.Code, spec.SignalName(a.Exit.Code)
+	}
 	switch {
 	case a.Exit.How == folder.HowStopped:
 		s.State = spec.Cancelled
@@ -219,14 +222,8 @@ func (o *Own) failure(s *spec.Status) string {
 		return cmp.Or(o.why(), fmt.Sprintf("the job ended with exit code %d", *s.ExitCode))
 	case f == nil:
 		return cmp.Or(o.why(), fmt.Sprintf("the launcher ended with exit code %d, see slurm.out in its folder", *s.ExitCode))
-	case f.Msg != "":
-		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
-	case f.Signal != "":
-		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
-	case f.ExitCode != nil:
-		return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
 	}
-	return fmt.Sprintf("replica %s/%d failed first", f.Role, f.ID)
+	return failure(f)
 }
 
 // gone describes an app whose job Slurm has forgotten before the launcher recorded its end.
