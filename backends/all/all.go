@@ -6,7 +6,7 @@ import (
 	"torchx/backends/driver"
 	"torchx/backends/kubernetes"
 	"torchx/backends/local"
-	"torchx/runtime/agent"
+	"torchx/backends/sweep"
 	"torchx/runtime/backend"
 )
 
@@ -16,6 +16,7 @@ func drivers() []driver.Driver {
 		local.Driver(),
 		docker.Driver(),
 		kubernetes.Driver(),
+		sweep.Driver(),
 	}
 }
 
@@ -31,6 +32,7 @@ func New(e driver.Env) *backend.Registry {
 		}
 		return nil, err
 	}
+	e.Backend = r.Get
 	for _, d := range drivers() {
 		d.Register(r, e)
 	}
@@ -39,14 +41,14 @@ func New(e driver.Env) *backend.Registry {
 
 // RunAgent runs the supervisor of the app in dir and returns its exit code. If no backend
 // owns the folder, the default one reports the error.
-func RunAgent(dir string, open agent.StoreOpener) int {
+func RunAgent(dir string, p driver.Program) int {
 	all := drivers()
 	for _, d := range all {
 		if d.RunAgent != nil && d.OwnsDir(dir) {
-			return d.RunAgent(dir, open)
+			return d.RunAgent(dir, p)
 		}
 	}
-	return all[0].RunAgent(dir, open)
+	return all[0].RunAgent(dir, p)
 }
 
 // Command returns the internal command of a backend with this name, nil if there is none.

@@ -104,6 +104,7 @@ func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
 		w.bundle.Resume()
 		s, err := a.inspectAndNotify(id)
 		if err != nil || s.State.Terminal() {
+			a.unwatch(w.bundle) // a sweep waits for thousands of apps
 			return s, err
 		}
 		select {

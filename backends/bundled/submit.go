@@ -14,16 +14,16 @@ import (
 )
 
 // Start writes the bundle of an app, starts its agent and returns when all replicas have
-// started. unrecorded means that the history could not store the app.
-// Errors: ErrExists, *backend.StartError.
-func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
+// started. unrecorded means that the history could not store the app; more is as in
+// agent.Create. Errors: ErrExists, *backend.StartError.
+func (a *Apps) Start(m *agent.Manifest, unrecorded bool, more ...func(dir string) error) error {
 	if runtime.GOOS == "windows" {
 		return backend.Errorf(backend.ErrUnsupported, "the %s backend needs Linux or macOS", a.Backend)
 	}
 	if unrecorded {
 		a.noteUnrecorded(m.ID)
 	}
-	bundle, lock, err := agent.Create(m)
+	bundle, lock, err := agent.Create(m, more...)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("app %s: %w", m.ID, backend.ErrExists)
 	}

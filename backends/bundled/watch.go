@@ -90,6 +90,7 @@ func (w *watch) loop() {
 	for {
 		select {
 		case <-w.stop:
+			w.wake() // readers check once more
 			return
 		case <-changed:
 			w.wake()

@@ -2,11 +2,14 @@
 
 package docker
 
-import "torchx/runtime/agent"
+import (
+	"torchx/backends/driver"
+	"torchx/runtime/agent"
+)
 
-func runAgent(dir string, open agent.StoreOpener) int {
+func runAgent(dir string, p driver.Program) int {
 	return agent.Main(dir, agent.Config{
 		NewLauncher: func(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) { return newLauncher(b, m) },
-		OpenStore:   open,
+		OpenStore:   p.OpenStore,
 	})
 }

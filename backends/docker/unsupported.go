@@ -2,6 +2,6 @@
 
 package docker
 
-import "torchx/runtime/agent"
+import "torchx/backends/driver"
 
-func runAgent(string, agent.StoreOpener) int { return 1 }
+func runAgent(string, driver.Program) int { return 1 }

@@ -9,6 +9,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
+	"torchx/runtime/runner"
 )
 
 // Driver describes one backend. Name and Open are required.
@@ -21,12 +22,33 @@ type Driver struct {
 	// RunAgent runs the detached process that supervises an app (see agent.Life) and
 	// returns its exit code. OwnsDir reports whether an app's folder, the argument of that
 	// process, belongs to this backend. Both are nil if the backend has no such process.
-	RunAgent func(dir string, open agent.StoreOpener) int
+	RunAgent func(dir string, p Program) int
 	OwnsDir  func(dir string) bool
 
 	// Commands are internal commands that the backend starts as processes of this program,
 	// by their first argument. Each returns the exit code.
 	Commands map[string]func(args []string) (int, error)
+}
+
+// Program is what the program offers to supervisors.
+type Program struct {
+	OpenStore agent.StoreOpener
+	// OpenRunner opens what runs other apps in a home, for their supervisor.
+	OpenRunner func(ctx context.Context, o RunnerOptions) (*Runner, error)
+}
+
+// RunnerOptions are the options of Program.OpenRunner.
+type RunnerOptions struct {
+	Home    string
+	Dir     string   // working folder of the command that submitted the supervisor's app
+	Environ []string // of that command, "K=V"
+	Warn    func(line string)
+}
+
+// Runner is a runner.Runner, whose history may be missing, and what closes it.
+type Runner struct {
+	*runner.Runner
+	Close func() error
 }
 
 // Env is what the program passes to backends.
@@ -47,6 +69,8 @@ type Env struct {
 	Warn func(line string)
 	// Offering opens the first backend for which offers returns true; nil if there is none.
 	Offering func(offers func(backend.Backend) bool) (backend.Backend, error)
+	// Backend opens another backend, for one whose apps run others.
+	Backend func(name string) (backend.Backend, error)
 }
 
 // Register adds the backend to a registry, which opens it on first use.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/backends/driver"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/agent"
@@ -87,8 +88,8 @@ func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func
 	return func() error { return archive.Spawn(b.config.Exe, dir) }, func() error { return archive.Forget(dir) }, nil
 }
 
-func runAgent(dir string, open agent.StoreOpener) int {
-	return agent.Supervise(func(l *log.Logger) error { return follow(dir, open, l) })
+func runAgent(dir string, p driver.Program) int {
+	return agent.Supervise(func(l *log.Logger) error { return follow(dir, p.OpenStore, l) })
 }
 
 // follow follows the app of an archive to its end.

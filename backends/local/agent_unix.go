@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/backends/driver"
 	"torchx/backends/local/proc"
 	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
@@ -18,8 +19,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-func runAgent(dir string, open agent.StoreOpener) int {
-	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: open})
+func runAgent(dir string, p driver.Program) int {
+	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: p.OpenStore})
 }
 
 // hiddenCommands returns the commands of this program that become replicas.

@@ -5,7 +5,7 @@ package local
 import (
 	"context"
 
-	"torchx/runtime/agent"
+	"torchx/backends/driver"
 	"torchx/runtime/backend"
 )
 
@@ -22,6 +22,6 @@ func (b *Backend) OpenTerminal(context.Context, string, backend.TerminalOptions)
 	return nil, errNoProcesses
 }
 
-func runAgent(string, agent.StoreOpener) int { return 1 }
+func runAgent(string, driver.Program) int { return 1 }
 
 func hiddenCommands() map[string]func([]string) (int, error) { return nil }

@@ -18,27 +18,35 @@ import (
 // ignores selects the files that a project excludes, by Docker's rules: the last matching
 // pattern counts, and files in an ignored folder are ignored, too.
 type ignores struct {
+	file    string // its name
 	matcher *patternmatcher.PatternMatcher // nil: nothing is ignored
 	parents map[string]patternmatcher.MatchInfo
 }
 
-func readIgnores(root string) (*ignores, error) {
-	data, err := safefile.ReadInput(filepath.Join(root, ignoreFile), maxText)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &ignores{}, nil
+func (t *Tree) readIgnores(root string) (*ignores, error) {
+	names := []string{ignoreFile}
+	if t.isCopy {
+		names = []string{copyIgnoreFile, ignoreFile}
 	}
-	if err != nil {
-		return nil, plain(err)
+	for _, name := range names {
+		data, err := safefile.ReadInput(filepath.Join(root, name), maxText)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, plain(err)
+		}
+		patterns, err := ignorefile.ReadAll(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		m, err := patternmatcher.New(patterns)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return &ignores{name, m, map[string]patternmatcher.MatchInfo{}}, nil
 	}
-	patterns, err := ignorefile.ReadAll(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ignoreFile, err)
-	}
-	m, err := patternmatcher.New(patterns)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ignoreFile, err)
-	}
-	return &ignores{m, map[string]patternmatcher.MatchInfo{}}, nil
+	return &ignores{file: names[0]}, nil
 }
 
 // match reports whether a path, with slashes, is ignored. It must be called for parents first.
@@ -49,7 +57,7 @@ func (i *ignores) match(rel string) (bool, error) {
 	ignored, info, err := i.matcher.MatchesUsingParentResults(filepath.FromSlash(rel), i.parents[path.Dir(rel)])
 	i.parents[rel] = info
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", ignoreFile, err)
+		return false, fmt.Errorf("%s: %w", i.file, err)
 	}
 	return ignored, nil
 }
@@ -85,7 +93,7 @@ func mayMatchBelow(dir, pattern string) bool {
 
 // addFolder adds everything below root, including empty folders. It does not follow links.
 func (t *Tree) addFolder(found map[string]entry, root, into string) error {
-	skip, err := readIgnores(root)
+	skip, err := t.readIgnores(root)
 	if err != nil {
 		return err
 	}
@@ -108,7 +116,7 @@ func (t *Tree) addFolder(found map[string]entry, root, into string) error {
 		case ignored:
 			return nil
 		case err != nil:
-			return fmt.Errorf("%w (exclude it in %s)", plain(err), ignoreFile)
+			return fmt.Errorf("%w (exclude it in %s)", plain(err), skip.file)
 		}
 		info, err := d.Info()
 		if err != nil {

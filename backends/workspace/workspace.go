@@ -28,6 +28,8 @@ const (
 	Repository = "torchx-workspace"
 
 	ignoreFile = ".dockerignore"
+	// copyIgnoreFile replaces ignoreFile in projects that are copied to a folder, as in TorchX.
+	copyIgnoreFile = ".torchxignore"
 	// maxText is the maximum size of both files, in bytes.
 	maxText = 4 << 20
 
@@ -50,6 +52,7 @@ type Tree struct {
 	Dockerfile string   // the text that builds the image
 
 	entries []entry // sorted by path
+	isCopy  bool    // for a folder instead of an image
 }
 
 // entry is a file, folder or link of the context.
@@ -65,16 +68,19 @@ type entry struct {
 // Scan returns the files of the projects, without those that their .dockerignore excludes.
 // Of files with the same destination, the last one wins. Errors: one line with the path
 // that cannot be read.
-func Scan(projects []Project) (*Tree, error) {
-	t := &Tree{Projects: projects}
+func Scan(projects []Project) (*Tree, error) { return scan(&Tree{Projects: projects}) }
+
+func scan(t *Tree) (*Tree, error) {
 	found := map[string]entry{}
-	for _, p := range projects {
+	for _, p := range t.Projects {
 		if err := t.add(found, p); err != nil {
 			return nil, fmt.Errorf("workspace %s: %w", p.Path, err)
 		}
 	}
-	if err := t.addDockerfile(found); err != nil {
-		return nil, err
+	if !t.isCopy {
+		if err := t.addDockerfile(found); err != nil {
+			return nil, err
+		}
 	}
 	for _, e := range found {
 		t.entries = append(t.entries, e)

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -34,7 +33,7 @@ var plants = map[string]func(path string) error{
 // bounded runs torchx, which must end within a bound.
 func bounded(t *testing.T, dir string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var out, errs strings.Builder
 	c := exec.CommandContext(ctx, "torchx", args...)

@@ -74,6 +74,9 @@ type Lifecycle struct {
 	// agent adopts them.
 	Containers bool `json:"containers,omitempty"`
 
+	// Controls means that the supervisor is a Controller: the replicas are other apps.
+	Controls bool `json:"controls,omitempty"`
+
 	// MetricsInLog means that $TORCHX_METRICS is the output of a replica instead of a file.
 	MetricsInLog bool `json:"metrics_in_log,omitempty"`
 }
@@ -110,8 +113,9 @@ func (b Bundle) Exists() bool {
 
 // Create creates the bundle of m atomically, with its lock held: no process sees a bundle
 // without a manifest or an unlocked one. The error wraps fs.ErrExist if the ID is taken.
-// The caller passes the lock to the agent, then closes it.
-func Create(m *Manifest) (Bundle, *filelock.Lock, error) {
+// The caller passes the lock to the agent, then closes it. The functions in more add further
+// files to the folder, before it is in place.
+func Create(m *Manifest, more ...func(dir string) error) (Bundle, *filelock.Lock, error) {
 	final := BundleAt(m.Home, m.ID)
 	if err := makePrivate(appsDir(m.Home)); err != nil {
 		return final, nil, fmt.Errorf("create %s: %w", appsDir(m.Home), err)
@@ -121,6 +125,11 @@ func Create(m *Manifest) (Bundle, *filelock.Lock, error) {
 		return final, nil, fmt.Errorf("create bundle: %w", err)
 	}
 	lock, err := fill(Bundle{tmp}, m)
+	for _, add := range more {
+		if err == nil {
+			err = add(tmp)
+		}
+	}
 	if err == nil {
 		err = renameNew(tmp, final.Dir)
 	}
@@ -151,6 +160,9 @@ func fill(b Bundle, m *Manifest) (*filelock.Lock, error) {
 	st := initialStatus(m)
 	if err := b.writeStatus(&st, false); err != nil {
 		return lock, err
+	}
+	if m.Controls {
+		return lock, b.makeReserve(0)
 	}
 	return lock, b.makeReserve(replicasOf(m.App))
 }

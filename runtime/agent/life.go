@@ -170,6 +170,10 @@ func startDetached(exe, argument string, out *os.File, files []*os.File) (*os.Pr
 	return cmd.Process, err
 }
 
+// Reap waits in the background for the end of a detached process, which would stay a zombie of a
+// caller that runs for long.
+func Reap(process *os.Process) { go func() { _, _ = process.Wait() }() }
+
 // command returns `exe agent argument` as a detached process.
 func command(ctx context.Context, exe, argument string) *exec.Cmd {
 	return Detached(ctx, os.Environ(), exe, "agent", argument)

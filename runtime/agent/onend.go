@@ -117,7 +117,8 @@ func startOnEnd(exe, dir string) error {
 	if err != nil {
 		return fmt.Errorf("start what runs at the end: %w", err)
 	}
-	return process.Release()
+	Reap(process)
+	return nil
 }
 
 // noteEnd is NoteEnd for the bundle's app.

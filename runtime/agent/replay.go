@@ -128,7 +128,7 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 	case p.cannotSucceed:
 		return s // the decisive failure is on record
 	default:
-		s.State = spec.Failed
+		s.State, s.Lost = spec.Failed, true
 		s.Msg = agentDied
 	}
 	if s.StartedAt == nil && !cancelled && p.deadline == "" {

@@ -57,10 +57,8 @@ func spawn(exe string, b Bundle, lock *filelock.Lock) (a readyAnswer, err error)
 		log := b.path(logFile)
 		return a, fmt.Errorf("agent ended before the app started: %s (see %s)", lastLine(log), log)
 	}
-	if !a.OK {
-		return a, nil
-	}
-	return a, process.Release()
+	Reap(process)
+	return a, nil
 }
 
 func lastLine(path string) string {

@@ -30,6 +30,10 @@ func (r *replica) status() spec.ReplicaStatus {
 
 // initialStatus returns the status of a bundle before its agent has started.
 func initialStatus(m *Manifest) spec.Status {
+	if m.Controls {
+		url := "file://" + BundleAt(m.Home, m.ID).Dir
+		return spec.Status{Handle: m.Handle, State: spec.Pending, UIURL: &url, SubmittedAt: &m.SubmittedAt, Roles: []spec.RoleStatus{}}
+	}
 	return newPolicy(m.App, m.FailFast).status(m)
 }
 

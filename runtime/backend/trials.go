@@ -32,7 +32,7 @@ type RoomFinder interface {
 // Room is how many apps of one kind fit, and how to start them so that they share nothing that
 // must not be shared.
 type Room struct {
-	Apps  int    // at least 1
-	Cfg   Config // options to add, such as exclusive devices
-	Queue bool   // start them with Launch.Queue
+	Apps  int   // at least 1
+	Cfg   Layer // options to add, such as exclusive devices
+	Queue bool  // start them with Launch.Queue
 }

@@ -35,6 +35,14 @@ const (
 	ResultWritten     = "agent/result-written"     // status.json has the result, but the history does not
 	EndNoted          = "agent/end-noted"          // … and what runs at the end is noted, but has not begun
 	HistoryWritten    = "agent/history-written"    // … and so does the history; the lock is held
+	TrialChosen       = "sweep/trial-chosen"       // a trial's app is in the journal of its sweep, but not submitted
+	TrialSubmitted    = "sweep/trial-submitted"    // … and is submitted, which the journal does not say
+	TrialUp           = "sweep/trial-up"           // … and the journal says so
+	TrialEnded        = "sweep/trial-ended"        // a trial has ended, but not in the journal
+	TrialEndRecorded  = "sweep/trial-end-recorded" // … and in the journal
+	TrialStopping     = "sweep/trial-stopping"     // a trial is to be stopped by the journal, but nothing is stopped
+	SweepExtending    = "sweep/extending"          // an ended sweep is open again, but has no more trials yet
+	SweepExtended     = "sweep/extended"           // … and has more trials, but no controller
 	RemovalNoted      = "cli/removal-noted"        // the removal of an app is recorded, but nothing is deleted
 	Removed           = "cli/removed"              // … and the app is deleted, but still in the history
 	ReconcileRecorded = "agent/reconcile-recorded" // the result of a dead agent's app is written

@@ -88,6 +88,9 @@ type Recorder interface {
 	// SetStatus records an observed status, with an event for each change. The result of
 	// an app or attempt is final: later calls only add missing values. Errors: ErrNotFound.
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
+	// Reopen makes an app that has ended a running one again, without a result. Errors:
+	// ErrNotFound.
+	Reopen(ctx context.Context, backend, id string) error
 	// PutCheckpoints adds or replaces log checkpoints. Errors: ErrNotFound.
 	PutCheckpoints(ctx context.Context, backend, id string, points []Checkpoint) error
 	// PutMetrics adds or replaces metrics. Errors: ErrNotFound.

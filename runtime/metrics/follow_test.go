@@ -109,8 +109,12 @@ func TestFollowerOfDamage(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		{two[:len(two)-1], "0:1=0.5"}, {two, "0:2=1"}, {one, "reset0 0:1=0.5"}, {two, "0:2=1"},
-		{append(append([]byte{}, two...), "XXXXYYYYZZZZ and more"...), "error"}, {two, "error"},
+		{two[:len(two)-1], "0:1=0.5"},
+		{two, "0:2=1"},
+		{one, "reset0 0:1=0.5"},
+		{two, "0:2=1"},
+		{append(append([]byte{}, two...), "XXXXYYYYZZZZ and more"...), "error"},
+		{two, "error"},
 	} {
 		if err := os.WriteFile(points, c.content, 0o600); err != nil {
 			t.Fatal(err)

@@ -139,25 +139,13 @@ func layerOf(values []config.Value) backend.Layer {
 // backend.ErrNotFound (backend), backend.ErrInvalidOption, or one that describes a mistake
 // in the app.
 func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
-	alias, err := r.Backends.Canonical(q.Backend)
+	b, cfg, warnings, err := r.resolve(q.Backend, q.Cfg)
 	if err != nil {
 		return nil, err
-	}
-	b, err := r.Backends.Get(alias.Backend)
-	if err != nil {
-		return nil, err
-	}
-	layers := append(slices.Clone(q.Cfg), backend.DefaultsLayer(alias.Defaults, q.Backend))
-	cfg, warnings, err := backend.Resolve(b.Options(), layers...)
-	if err == nil {
-		err = backend.Misspelled(b.Options(), layers...)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}
 	q.Source.ParentRunID = r.envOr(envParentRun, q.ParentRunID)
 	number := r.nonZeroRandom() // drawn first, so that a fixed source always gives the same ID
-	app, err := r.prepare(alias.Backend, &q)
+	app, err := r.prepare(b.Name(), &q)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +163,30 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	plan.Environ = q.Environ
 	return &Planned{
-		Backend: alias.Backend, Plan: plan, Warnings: slices.Concat(warnings, minReplicasWarnings(plan.App), plan.Warnings),
+		Backend: b.Name(), Plan: plan, Warnings: slices.Concat(warnings, minReplicasWarnings(plan.App), plan.Warnings),
 		Provenance: q.Provenance,
 	}, nil
+}
+
+// resolve returns a backend by its name or alias, with the values of its options.
+func (r *Runner) resolve(backendName string, layers []backend.Layer) (backend.Backend, backend.Config, []string, error) {
+	alias, err := r.Backends.Canonical(backendName)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b, err := r.Backends.Get(alias.Backend)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	layers = append(slices.Clone(layers), backend.DefaultsLayer(alias.Defaults, backendName))
+	cfg, warnings, err := backend.Resolve(b.Options(), layers...)
+	if err == nil {
+		err = backend.Misspelled(b.Options(), layers...)
+	}
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
+	}
+	return b, cfg, warnings, nil
 }
 
 // prepare returns a validated copy of the app with its environment.

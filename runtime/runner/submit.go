@@ -22,10 +22,8 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err != nil {
 		return spec.Handle{}, err
 	}
-	if placer, ok := b.(backend.TargetResolver); ok {
-		if p.Plan.Cfg, err = placer.ResolveTarget(p.Plan.Cfg); err != nil {
-			return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
-		}
+	if p.Plan.Cfg, err = resolveTarget(b, p.Plan.Cfg); err != nil {
+		return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 	}
 	p.Plan.Component, p.Plan.Args = p.Component, p.Args
 	r.inheritTags(ctx, p)
@@ -59,6 +57,14 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		_, _ = r.Status(ctx, ref)
 	}
 	return spec.Handle{Backend: ref.Backend, Session: spec.Session, AppID: ref.ID}, nil
+}
+
+// resolveTarget returns options with an explicit target.
+func resolveTarget(b backend.Backend, cfg backend.Config) (backend.Config, error) {
+	if t, ok := b.(backend.TargetResolver); ok {
+		return t.ResolveTarget(cfg)
+	}
+	return cfg, nil
 }
 
 // record writes the app's row. If it returns false without an error, the app has no row, for

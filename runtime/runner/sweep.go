@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -70,10 +71,40 @@ func (r *Runner) ExtendSweep(ctx context.Context, ref history.AppKey, e sweep.Ex
 	if err != nil {
 		return err
 	}
+	if s, err := r.Status(ctx, ref); err != nil {
+		return err
+	} else if !s.State.Terminal() {
+		return fmt.Errorf("sweep %s is %s: wait for its end, or cancel it", ref.Handle(), s.State)
+	}
+	e.Reopen = func() { // if the extension fails, the next status corrects it
+		if r.History == nil {
+			return
+		}
+		if err := r.History.Reopen(ctx, ref.Backend, ref.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
+			r.warn("%v", err)
+		}
+	}
 	if err := t.Extend(ctx, ref.ID, e); err != nil {
 		return fmt.Errorf("extend sweep %s: %w", ref.Handle(), err)
 	}
 	return nil
+}
+
+// TrialCfg returns the backend of a sweep's trials by its canonical name, their options, and
+// warnings about these. With submit, a target that depends on the environment is made
+// explicit, so that all trials have the same. Errors: as of Plan.
+func (r *Runner) TrialCfg(backendName string, layers []backend.Layer, submit bool) (name string, cfg backend.Config, warnings []string, err error) {
+	b, cfg, warnings, err := r.resolve(backendName, layers)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if _, ok := b.(backend.TrialRunner); ok {
+		return "", nil, nil, backend.Errorf(backend.ErrUnsupported, "backend %s runs sweeps, which cannot be trials (choose another backend with -s)", b.Name())
+	}
+	if submit {
+		cfg, err = resolveTarget(b, cfg)
+	}
+	return b.Name(), cfg, warnings, err
 }
 
 // TrialOptions say as part of what a trial runs.
@@ -82,6 +113,7 @@ type TrialOptions struct {
 	Sweep    string        // ID of the sweep; "" to check the trial before there is one
 	Environ  []string      // see PlanRequest
 	Cfg      backend.Layer // overrides the options of the sweep
+	Strict   bool          // see PlanRequest
 	Progress backend.Progress
 }
 
@@ -90,12 +122,16 @@ func (r *Runner) PlanTrial(ctx context.Context, d *sweep.Definition, t *sweep.Tr
 	source := d.Source
 	source.Args, source.ParentRunID = t.Args, o.Sweep
 	env := d.Env.Clone()
-	env.Set(sweep.TrialVariable, strconv.Itoa(t.Number))
-	env.Set(sweep.SeedVariable, strconv.FormatInt(t.Seed, 10))
+	for _, e := range t.Variables() {
+		env.Set(e.Key, e.Value)
+	}
+	if t.Request != nil {
+		source.Request = t.Request
+	}
 	q := PlanRequest{
 		Backend: d.Backend, ID: o.ID, App: t.App, Cfg: []backend.Layer{o.Cfg, backend.JSONLayer(d.Cfg, "the sweep")}, Env: env,
 		DefaultImage: d.DefaultImage, Environ: o.Environ, Workspace: d.Workspace, WorkspaceWhy: d.WorkspaceWhy,
-		Progress: o.Progress, Tracking: Tracking{ParentRunID: o.Sweep},
+		Strict: o.Strict, Progress: o.Progress, Tracking: Tracking{ParentRunID: o.Sweep},
 		Provenance: Provenance{Source: source, Labels: history.Labels{Tags: trialTags(t, o.Sweep)}},
 	}
 	for _, tracker := range d.Trackers {

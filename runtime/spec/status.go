@@ -33,7 +33,10 @@ type Status struct {
 	Restarts []Restart `json:"restarts,omitempty"`
 	// LeftRunning names the running roles of an app that may never end: all other roles have
 	// succeeded, and others waited for each of these to be started or ready.
-	LeftRunning []string   `json:"left_running,omitempty"`
+	LeftRunning []string `json:"left_running,omitempty"`
+	// Lost means that the app failed because its supervisor, machine or node was lost: it did
+	// not end by itself.
+	Lost        bool       `json:"lost,omitempty"`
 	SubmittedAt *time.Time `json:"submitted_at"`
 	StartedAt   *time.Time `json:"started_at"`
 	FinishedAt  *time.Time `json:"finished_at"`

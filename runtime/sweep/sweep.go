@@ -8,7 +8,9 @@
 package sweep
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"torchx/runtime/history"
@@ -73,11 +75,27 @@ func (g Goal) Better(a, b float64) bool {
 	return a < b
 }
 
+// Place is which run of a sweep a trial is.
+type Place struct {
+	space.Trial
+	Args []string `json:"args"` // of the component, as typed with the parameters
+}
+
 // Trial is one run.
 type Trial struct {
-	space.Trial
-	Args []string  `json:"args"` // of the component, as typed with the parameters
-	App  *spec.App `json:"app"`  // what the component returned
+	Place
+	App *spec.App `json:"app"` // what the component returned
+	// Request replaces that of Definition.Source, so that a rerun of the trial gets its
+	// Variables, too.
+	Request json.RawMessage `json:"asked,omitempty"`
+}
+
+// Variables returns the variables of all replicas of the trial.
+func (t *Trial) Variables() spec.Map[string] {
+	return spec.Map[string]{
+		{Key: TrialVariable, Value: strconv.Itoa(t.Number)},
+		{Key: SeedVariable, Value: strconv.FormatInt(t.Seed, 10)},
+	}
 }
 
 // Plan is what to submit as a sweep.
@@ -90,12 +108,13 @@ type Plan struct {
 type Extension struct {
 	Trials []Trial // numbered on from the last one
 	Failed bool    // run the trials again that failed
+	Reopen func()  // called when no supervisor of the sweep runs, before it has another one; nil: nothing to do
 }
 
 // App returns the sweep itself as an app.
 func (p *Plan) App(name string) *spec.App {
 	role := spec.NewRole(Role, spec.None)
-	role.NumReplicas = len(p.Trials)
+	role.Entrypoint, role.NumReplicas = Role, len(p.Trials)
 	return &spec.App{Name: name, Roles: []spec.Role{role}, Metadata: map[string]any{}}
 }
 
@@ -111,16 +130,14 @@ type Snapshot struct {
 
 // TrialStatus is how a trial stands. A trial that waits is PENDING.
 type TrialStatus struct {
-	space.Trial
-	Args     []string
+	Place
 	App      history.AppKey // zero: not chosen yet
 	State    spec.State
 	ExitCode *int
 	Stopped  string // why the sweep stopped it, "" if it did not
 	Msg      string
 	Lost     int // how often it was started again after its app was lost
-	// Value is its last value of the sweep's metric, at Step; nil: none is known. Of a trial
-	// that runs, only the history has it.
+	// Value is its best value of the sweep's metric, at Step; nil: none is known.
 	Value *float64
 	Step  *int64
 

@@ -1,15 +1,19 @@
 package sweep
 
 // Watcher follows the metrics of trials for the controller of a sweep, which calls it from one
-// goroutine. It exists only if the rules of the sweep need it. After a restart the controller
-// calls Begin for all trials that have had an app, and End for those that have ended.
+// goroutine. It exists only if the rules of the sweep need it.
 type Watcher interface {
 	// Begin starts to follow a trial whose app keeps its data in folder. A trial that was lost
 	// begins again with the folder of another app.
 	Begin(trial int, folder string)
-	// End returns the last value of the sweep's metric of a trial whose app has ended, nil if
-	// it has reported none.
-	End(trial int) *Value
+	// End reads what is left of a trial whose app has ended. It returns the best value of the
+	// sweep's metric, nil if it has reported none that is finite, and a verdict on the whole sweep
+	// that follows from what was left, nil if none does.
+	End(trial int) (*Value, *Verdict)
+	// Start begins to judge. After a restart the controller first calls Begin for all trials
+	// that have had an app, and End for those that have ended. What they have reported so far was
+	// judged before: only --stop-when applies to it, of trials that have not ended.
+	Start()
 	// Verdicts delivers what follows from the metrics.
 	Verdicts() <-chan Verdict
 	// Close ends the watcher.

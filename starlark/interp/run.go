@@ -32,10 +32,10 @@ type run struct {
 
 // limits is the resource use of a run.
 type limits struct {
-	deadline time.Time
-	charged  uint64                     // bytes of guarded growth since the last check of the heap
-	sample   []metrics.Sample           // reused by each check
-	limit    atomic.Pointer[LimitError] // the first exceeded limit
+	clock   clock
+	charged uint64                     // bytes of guarded growth since the last check of the heap
+	sample  []metrics.Sample           // reused by each check
+	limit   atomic.Pointer[LimitError] // the first exceeded limit
 }
 
 const (
@@ -72,7 +72,7 @@ func (i *Interp) run(ctx context.Context, subject string, body func(*run) error)
 func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	r := &run{
 		interp: i, ctx: ctx, subject: subject, hooks: hooksOf(ctx),
-		done: make(chan struct{}), limits: limits{deadline: time.Now().Add(i.cfg.Timeout), sample: heapSample()},
+		done: make(chan struct{}), limits: limits{clock: startClock(i.cfg.Timeout), sample: heapSample()},
 	}
 	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: r.print}
 	r.thread.SetLocal(runKey, r)
@@ -112,7 +112,7 @@ func (r *run) watch() {
 		}
 		var limit *LimitError
 		switch {
-		case time.Now().After(r.deadline):
+		case r.clock.expired():
 			limit = stopped("time", fmt.Sprintf("took longer than %s", r.interp.cfg.Timeout), endlessLoop)
 		case heapBytes(sample) > r.interp.cfg.MaxHeap:
 			limit = r.tooMuchMemory()

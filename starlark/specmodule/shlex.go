@@ -37,14 +37,14 @@ func quoteAll(words []string) (starlark.Value, error) {
 		if b.Len()+growth*len(w) > maxText {
 			return nil, errTooLong
 		}
-		b.WriteString(quoteWord(w))
+		b.WriteString(QuoteWord(w))
 	}
 	return starlark.String(b.String()), nil
 }
 
-// quoteWord quotes s for a POSIX shell if it has special characters, by the rule of Python's
+// QuoteWord quotes s for a POSIX shell if it has special characters, by the rule of Python's
 // shlex.quote.
-func quoteWord(s string) string {
+func QuoteWord(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plainRune(r) }) < 0 {
 		return s
 	}

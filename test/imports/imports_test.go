@@ -69,6 +69,7 @@ var allowed = map[string][]string{
 	"runtime/sweep":            {"runtime/history", "runtime/spec", "runtime/sweep/policy", "runtime/sweep/space"},
 	"runtime/sweep/policy":     {"runtime/brief", "runtime/spec"},
 	"runtime/sweep/space":      {"runtime/brief"},
+	"runtime/sweep/watch":      {"runtime/brief", "runtime/history", "runtime/metrics", "runtime/sweep", "runtime/sweep/policy"},
 	"runtime/tfevents":         {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
@@ -104,6 +105,9 @@ var allowed = map[string][]string{
 	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/local/ttypipe":       {},
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},
+	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
+	"backends/slurm/job":           {"runtime/spec"},
+	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 

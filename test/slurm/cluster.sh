@@ -101,6 +101,7 @@ configure() {
 	END
 	for i in 0 1 2 3; do mknod "$state/gpu$i" c 1 3; done
 	echo "Name=gpu File=$state/gpu[0-3]" >"$state/gres.conf"
+	for n in "${nodes[@]}"; do echo "$net.1${n#n} $n"; done | cat /etc/hosts - >"$state/hosts"
 	: >"$state/plugstack.conf"
 	echo "PlugStackConfig=$state/plugstack.conf" >>"$SLURM_CONF"
 	if [ "$SLURM_ACCOUNTING" = no ]; then
@@ -169,7 +170,7 @@ start() {
 		mkfifo "$up"
 		# shellcheck disable=SC2016
 		begin "$1" unshare --net --uts --pid --fork --kill-child --mount-proc bash -c '
-			hostname "$1"; echo up >"$2"; read -r _ <"$2"
+			hostname "$1"; mount --bind "${SLURM_CONF%/*}/hosts" /etc/hosts; echo up >"$2"; read -r _ <"$2"
 			exec slurmd -D -N "$1" -f "$SLURM_CONF"' slurmd "$1" "$up"
 		read -r _ <"$up"
 		local pid

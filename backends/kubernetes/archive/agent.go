@@ -93,7 +93,8 @@ func Spawn(exe, dir string) error {
 	if err != nil {
 		return fmt.Errorf("start archive agent: %w", err)
 	}
-	return process.Release()
+	agent.Reap(process)
+	return nil
 }
 
 // tryLock takes a lock. It returns nil if another process holds it.

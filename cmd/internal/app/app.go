@@ -87,16 +87,4 @@ func stateNames(include func(spec.State) bool) []string {
 }
 
 // stateColor returns the ANSI color of a state.
-func stateColor(s spec.State) string {
-	switch s {
-	case spec.Succeeded:
-		return ui.AnsiGreen
-	case spec.Failed:
-		return ui.AnsiRed
-	case spec.Cancelled:
-		return ui.AnsiYellow
-	case spec.Running:
-		return ui.AnsiBlue
-	}
-	return ""
-}
+func stateColor(s spec.State) string { return ui.StateColor(s) }

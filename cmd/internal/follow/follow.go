@@ -1,7 +1,7 @@
 // Package follow follows an app: it submits it, shows its output or its terminal, handles
 // Ctrl-C and prints how the app ended.
 //
-// `run` and `submit` call SubmitPlanned, `attach` calls Attach or AttachTerminal. All print
+// `run` and `submit` call SubmitPlanned, `sweep` SubmitAndView or Show, `attach` calls Attach or AttachTerminal. All print
 // output by a LogPrinter or a tty session, apply signals to the app (signals) and end with the
 // result (app.result).
 package follow
@@ -46,6 +46,11 @@ func (o Options) Check(command string) error {
 
 // SubmitPlanned starts the app, prints its handle and follows it as o selects.
 func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o Options) error {
+	return submit(ctx, f, p, o, nil)
+}
+
+// submit is SubmitPlanned with a view, nil for the app's output.
+func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Options, view View) error {
 	preparing := f.Display.Busy // the display shows the steps of the plan
 	var t *terminal
 	if o.Tty.On {
@@ -79,6 +84,7 @@ func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o
 	fg := &foreground{
 		app: a, backend: b, terminal: t,
 		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, onTerminal: t != nil},
+		view:     view,
 		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log,
 	}
 	f.Interrupts.SetHandler(fg.signals.handle)
@@ -101,6 +107,7 @@ type foreground struct {
 	signals  *signals
 	backend  backend.Backend
 	terminal *terminal // nil without --tty
+	view     View      // nil: the output
 	showLogs bool
 	returns  bool // after the start
 	restarts *Announcer
@@ -127,7 +134,7 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 
 // follow follows the submitted app.
 func (fg *foreground) follow(ctx context.Context, queued bool) error {
-	if !fg.returns {
+	if !fg.returns && fg.view == nil {
 		fg.restarts = Announce(fg.Console, fg.runner, LogTarget{Ref: fg.ref}, fg.showLogs && fg.terminal == nil)
 		defer fg.restarts.Stop()
 	}
@@ -139,6 +146,8 @@ func (fg *foreground) follow(ctx context.Context, queued bool) error {
 		return err
 	}
 	switch {
+	case fg.view != nil:
+		err = fg.view(ctx, fg.viewed())
 	case fg.terminal != nil:
 		err = fg.terminal.show(ctx, fg.app, fg.signals.leave, true)
 	case fg.showLogs:

@@ -187,7 +187,7 @@ func TestShort(t *testing.T) {
 		0: "0", 1: "1", -2.5: "-2.5", 0.1234567: "0.12346", 12345.678: "12346", 100000000: "100000000", 1e10: "1e10", 0.00012345678: "0.00012346",
 		1.5e-7: "1.5e-7", 1e-300: "1e-300", -1.23456e12: "-1.2346e12", 99999.99: "100000", math.Inf(1): "Infinity", math.Inf(-1): "-Infinity",
 	} {
-		if got := short(v); got != want {
+		if got := ui.NumberText(v); got != want {
 			t.Errorf("%v: got %s, want %s", v, got, want)
 		}
 	}

@@ -84,16 +84,16 @@ func lesser(a, b float64) float64 {
 // last returns the last value, or the least and largest of many replicas.
 func (r *row) last() string {
 	if len(r.series) == 1 {
-		return short(r.series[0].Last)
+		return ui.NumberText(r.series[0].Last)
 	}
 	lo, hi := r.series[0].Last, r.series[0].Last
 	for i := range r.series {
 		lo, hi = lesser(lo, r.series[i].Last), -lesser(-hi, -r.series[i].Last)
 	}
 	if lo == hi {
-		return short(lo)
+		return ui.NumberText(lo)
 	}
-	return short(lo) + ".." + short(hi)
+	return ui.NumberText(lo) + ".." + ui.NumberText(hi)
 }
 
 // curveHeader is the column with lines of blocks.
@@ -150,7 +150,7 @@ func extreme(v float64) string {
 	if finite(v) == nil {
 		return "-"
 	}
-	return short(v)
+	return ui.NumberText(v)
 }
 
 // some returns a number, "" if it is usual.

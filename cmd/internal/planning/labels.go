@@ -9,6 +9,7 @@ import (
 	"torchx/runtime/config"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
+	"torchx/runtime/sweep"
 )
 
 // Labels returns the labels of --tag and --note, and the tags of .torchxconfig. command is for
@@ -30,13 +31,16 @@ func Labels(command string, texts []string, note string, conf *config.Config) (l
 	return l, defaults, nil
 }
 
-// Inherit gives a rerun the tags of the past app, unless it sets them anew.
+// Inherit gives a rerun the tags of the past app, unless it sets them anew. A rerun of a trial is
+// no trial.
 func Inherit(q *runner.PlanRequest, past *runner.Recorded) {
 	q.RerunOf = past.Ref.Handle()
 	tags := maps.Clone(past.Tags)
 	if tags == nil {
 		return
 	}
+	delete(tags, sweep.SweepTag)
+	delete(tags, sweep.TrialTag)
 	maps.Copy(tags, q.Tags)
 	q.Tags = tags
 }

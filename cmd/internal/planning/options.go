@@ -56,6 +56,27 @@ func (o *Options) DefaultBackend(f *program.Factory, conf *config.Config) error 
 	return nil
 }
 
+// ApplyConfig sets the component and the workspace from [cli:run] if they are not given.
+func (o *Options) ApplyConfig(conf *config.Config) error {
+	defaults := conf.Cli("run")
+	if text, ok := defaults["workspace"]; ok && !o.HasWorkspace {
+		o.Workspace, o.HasWorkspace = text, true
+	}
+	if o.Component = cmp.Or(o.Component, defaults["component"]); o.Component == "" {
+		return program.Usagef(o.Command, "missing COMPONENT: `torchx component list` lists the components, FILE.star:FUNCTION names one in a file")
+	}
+	return nil
+}
+
+// SplitComponent returns the component and its arguments. If the first word is an option
+// (after --), all words are arguments of the component of [cli:run], as in TorchX.
+func SplitComponent(words []string) (name string, args []string) {
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		return "", words
+	}
+	return words[0], words[1:]
+}
+
 // CommandText returns a component with its arguments as a command line, with secrets hidden.
 func CommandText(f *program.Factory, name string, args []string) string {
 	words := []string{name}

@@ -59,6 +59,9 @@ func Prepare(f *program.Factory, o Options, conf *config.Config) (*Prepared, err
 	return p, nil
 }
 
+// Common returns the part of the request that does not depend on what the component returns.
+func (p *Prepared) Common() runner.PlanRequest { return p.common }
+
 // Request returns the request for a plan of the app that a component returned.
 func (p *Prepared) Request(built *component.Result) (*runner.PlanRequest, error) {
 	modules, err := json.Marshal(built.Modules)

@@ -33,6 +33,7 @@ type Recorded struct {
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
 	OnEnd       []string          `json:"on_end,omitempty"`         // --on-end
 	Metrics     []string          `json:"metrics,omitempty"`        // --metric
+	Sweep       json.RawMessage   `json:"sweep,omitempty"`          // of a sweep: how its trials differ
 }
 
 // record returns the record of o; env are the variables, image that of torchx.IMAGE.
@@ -45,6 +46,38 @@ func (o *Options) record(env variables, image string) (json.RawMessage, error) {
 		return nil, fmt.Errorf("encode the options: %w", err)
 	}
 	return data, nil
+}
+
+// RecordSweep returns a record that also says how the trials of a sweep differ.
+func RecordSweep(raw json.RawMessage, values any) (json.RawMessage, error) {
+	return changeRecord(raw, func(r *Recorded) (err error) {
+		r.Sweep, err = json.Marshal(values)
+		return err
+	})
+}
+
+// RecordVariables returns a record with further variables.
+func RecordVariables(raw json.RawMessage, more spec.Map[string]) (json.RawMessage, error) {
+	return changeRecord(raw, func(r *Recorded) error {
+		for _, e := range more {
+			r.Env.Set(e.Key, e.Value)
+		}
+		return nil
+	})
+}
+
+func changeRecord(raw json.RawMessage, change func(*Recorded) error) (json.RawMessage, error) {
+	r, err := ReadRecorded(raw)
+	if err == nil {
+		err = change(&r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if raw, err = json.Marshal(r); err != nil {
+		return nil, fmt.Errorf("encode the options: %w", err)
+	}
+	return raw, nil
 }
 
 // ReadRecorded reads a record; an empty one sets no option.

@@ -35,7 +35,7 @@ const noFolder = "."
 
 // needFolder lists the commands that read or write files in the working folder, or run
 // replicas there.
-var needFolder = []string{"run", "submit", "component", "lib", "migrate", "lsp", "diff", "configure", "config"}
+var needFolder = []string{"run", "sweep", "submit", "component", "lib", "migrate", "lsp", "diff", "configure", "config"}
 
 // checkFolder returns an error if a command needs the working folder and it was deleted:
 // paths would lead elsewhere.

@@ -76,7 +76,7 @@ func (f *Factory) Explain(err error) {
 			text += helpHint(usage.Command)
 		}
 	case errors.As(err, &args):
-		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(f.flagsOf("run"), args.Text), helpHint("run "+args.Component))
+		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(append(f.flagsOf("run"), f.flagsOf("sweep")...), args.Text), helpHint("run "+args.Component))
 	default:
 		text += f.remedy(err)
 	}

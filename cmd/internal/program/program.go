@@ -17,13 +17,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends/all"
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
 	"torchx/runtime/onend"
 	"torchx/starlark/interp"
-	"torchx/state"
 )
 
 // agentCommand is the hidden command with which torchx starts itself, detached, as the agent
@@ -46,7 +44,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 		if filepath.Base(args[2]) == agent.OnEndFolder {
 			return onend.Main(args[2])
 		}
-		return all.RunAgent(args[2], openStore)
+		return RunSupervisor(args[2])
 	}
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
@@ -65,11 +63,6 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 		err = closeErr
 	}
 	return f.Report(ctx, err)
-}
-
-// openStore opens the history for an agent, which also uses a history of a later version.
-func openStore(ctx context.Context, home string) (agent.Store, error) {
-	return state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{Agent: true})
 }
 
 // crash reports a panic in one line and returns the exit code.
@@ -123,10 +116,10 @@ func (f *Factory) checkEarlyBackend(g *grammar.Grammar, early []string) error {
 	return nil
 }
 
-// GrammarOf returns the grammar of the command line. Words after the first positional of run
-// and rerun belong to the component.
+// GrammarOf returns the grammar of the command line. Words after the first positional of run,
+// rerun and sweep belong to the component.
 func GrammarOf(app *cli.App) *grammar.Grammar {
-	return grammar.New(app.Flags, app.Commands, "run", "rerun")
+	return grammar.New(app.Flags, app.Commands, "run", "rerun", "sweep")
 }
 
 // CommandLine returns the definition of the program: its flags and its commands.

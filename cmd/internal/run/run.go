@@ -3,11 +3,9 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,7 +13,6 @@ import (
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 )
@@ -57,7 +54,7 @@ func NewRun(f *program.Factory) *cli.Command {
 		Action: func(c *cli.Context) (err error) {
 			o.EnvFiles, o.OnEnd, o.HasOnEnd = absolute(f, envFiles.Value()), onEnd.Value(), c.IsSet("on-end")
 			o.Env, o.Tags, o.Metrics, o.HasWorkspace = env.Value(), tags.Value(), metrics.Value(), c.IsSet("workspace")
-			o.Component, o.Inputs.Args = splitComponent(c.Args().Slice())
+			o.Component, o.Inputs.Args = planning.SplitComponent(c.Args().Slice())
 			if stdin {
 				if err := onlyStdin(c); err != nil {
 					return err
@@ -69,15 +66,6 @@ func NewRun(f *program.Factory) *cli.Command {
 			return run(c.Context, f, o)
 		},
 	}
-}
-
-// splitComponent returns the component and its arguments. If the first word is an option
-// (after --), all words are arguments of the component of [cli:run], as in TorchX.
-func splitComponent(words []string) (name string, args []string) {
-	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
-		return "", words
-	}
-	return words[0], words[1:]
 }
 
 // runFlags returns the flags that `run` and `rerun` share.
@@ -140,7 +128,7 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.applyConfig(conf); err != nil {
+	if err := o.ApplyConfig(conf); err != nil {
 		return err
 	}
 	if err := o.DefaultBackend(f, conf); err != nil {
@@ -175,18 +163,6 @@ func execute(ctx context.Context, f *program.Factory, planned *runner.Planned, o
 		return printPlan(f, planned, o.json)
 	}
 	return follow.SubmitPlanned(ctx, f, planned, o.follow)
-}
-
-// applyConfig sets the component and the workspace from [cli:run] if they are not given.
-func (o *options) applyConfig(conf *config.Config) error {
-	defaults := conf.Cli("run")
-	if text, ok := defaults["workspace"]; ok && !o.HasWorkspace {
-		o.Workspace, o.HasWorkspace = text, true
-	}
-	if o.Component = cmp.Or(o.Component, defaults["component"]); o.Component == "" {
-		return program.Usagef("run", "missing COMPONENT: `torchx component list` lists the components, FILE.star:FUNCTION names one in a file")
-	}
-	return nil
 }
 
 // printNotes prints the warnings and notes of a plan.

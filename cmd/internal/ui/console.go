@@ -38,18 +38,25 @@ type Console struct {
 	Level       int
 	ShowSecrets bool
 	Rules       func() (*secrets.Rules, error) // that recognize secrets; rules are never nil
-	warned      *sync.Map                      // lines printed by WarnOnce
+	shared      *shared
+}
+
+// shared is what clones of a console have in common.
+type shared struct {
+	warned sync.Map   // lines printed by WarnOnce
+	line   sync.Mutex // held while a line is written: some are written while others work
 }
 
 // NewConsole returns a console without colors that hides secrets by the built-in rules.
 func NewConsole(s Streams) *Console {
 	return &Console{
-		Streams: s, Level: LevelInfo, warned: &sync.Map{},
+		Streams: s, Level: LevelInfo, shared: &shared{},
 		Rules: func() (*secrets.Rules, error) { return secrets.New(nil) },
 	}
 }
 
-// Clone returns a copy that shares with c which lines WarnOnce has printed.
+// Clone returns a copy that writes to the same streams: it shares with c which lines WarnOnce has
+// printed.
 func (c *Console) Clone() *Console {
 	clone := *c
 	return &clone
@@ -75,7 +82,7 @@ func (c *Console) Warn(format string, args ...any) {
 // WarnOnce warns unless the same line was printed before: each query of an app may have the
 // same problem.
 func (c *Console) WarnOnce(line string) {
-	if _, again := c.warned.LoadOrStore(line, true); !again {
+	if _, again := c.shared.warned.LoadOrStore(line, true); !again {
 		c.Warn("%s", line)
 	}
 }
@@ -90,6 +97,8 @@ const maxLine = 4096
 // bytes.
 func (c *Console) Line(mark, text string) {
 	text = shorten(OneLine(c.Masked(text)))
+	c.shared.line.Lock()
+	defer c.shared.line.Unlock()
 	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, text) // an error of stderr cannot be reported
 }
 

@@ -10,6 +10,21 @@ import (
 	"torchx/runtime/spec"
 )
 
+// StateColor returns the color of a state, "" for none.
+func StateColor(s spec.State) string {
+	switch s {
+	case spec.Succeeded:
+		return AnsiGreen
+	case spec.Failed:
+		return AnsiRed
+	case spec.Cancelled:
+		return AnsiYellow
+	case spec.Running:
+		return AnsiBlue
+	}
+	return ""
+}
+
 // StateText returns a state for a table, without the reason.
 func StateText(s spec.State, msg string) string {
 	if s == spec.Pending && strings.HasPrefix(msg, spec.QueuedMark) {

@@ -75,6 +75,17 @@ func (t *Table) Shorten(name string, width, least int) {
 	t.cutColumn(column, max(t.columnWidths()[column]-over, least))
 }
 
+// Widest returns the name of the widest of some columns, "" if the table has none of them.
+func (t *Table) Widest(names []string) (widest string) {
+	most := -1
+	for i, w := range t.columnWidths() {
+		if i < len(t.Header) && w > most && slices.Contains(names, t.Header[i]) {
+			widest, most = t.Header[i], w
+		}
+	}
+	return widest
+}
+
 func (t *Table) cutColumn(column, room int) {
 	for _, r := range t.Rows {
 		if column < len(r) {

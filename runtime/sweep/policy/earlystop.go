@@ -13,9 +13,13 @@ import (
 
 // Rule stops trials early by a metric. It sees values that are better when less.
 type Rule interface {
-	// Report adds a value of a trial. It returns why the trial should stop, "" if it should
-	// not. Values that are not finite count as the worst.
-	Report(trial int, step int64, value float64) (reason string)
+	// Add adds a value of a trial. Values that are not finite count as the worst. Steps that the
+	// trial has passed before, since it was restarted, do not count again.
+	Add(trial int, step int64, value float64)
+	// Judge returns why a trial should stop, "" if it should not, by what was added since it was
+	// judged before. It is called after some values instead of after each. The reason continues
+	// "its metric is".
+	Judge(trial int) (reason string)
 }
 
 // ParseRule parses --early-stop: "median[:MIN_STEP]" or "asha[:MIN_STEP[:FACTOR]]".
@@ -41,7 +45,7 @@ func ParseRule(text string) (Rule, error) {
 	case name == "median" && len(numbers) <= 1:
 		return &median{minStep: number(0, 1), trials: map[int]*curve{}}, nil
 	case name == "asha" && len(numbers) <= 2 && number(1, ashaFactor) > 1:
-		return &asha{minStep: number(0, 1), factor: number(1, ashaFactor), next: map[int]int{}}, nil
+		return &asha{minStep: number(0, 1), factor: number(1, ashaFactor), next: map[int]int{}, reasons: map[int]string{}}, nil
 	}
 	return nil, fmt.Errorf("%s is not median[:MIN_STEP] or asha[:MIN_STEP[:FACTOR]] with a factor from 2", brief.Quote(text))
 }
@@ -65,23 +69,25 @@ type asha struct {
 	minStep, factor int64
 	rungs           [][]float64 // sorted values of the trials that reached a rung
 	next            map[int]int // next rung of a trial
+	reasons         map[int]string
 }
 
-func (a *asha) Report(trial int, step int64, value float64) string {
-	for {
-		k := a.next[trial]
-		at := a.step(k)
-		if step < at {
-			return ""
+func (a *asha) Add(trial int, step int64, value float64) {
+	for at := a.step(a.next[trial]); step >= at && at < math.MaxInt64; at = a.step(a.next[trial]) {
+		if reason := a.reach(a.next[trial], at, finite(value)); reason != "" && a.reasons[trial] == "" {
+			a.reasons[trial] = reason
 		}
 		a.next[trial]++
-		if reason := a.reach(k, at, finite(value)); reason != "" {
-			return reason
-		}
 	}
 }
 
-// step returns the step of a rung.
+func (a *asha) Judge(trial int) string {
+	reason := a.reasons[trial]
+	delete(a.reasons, trial)
+	return reason
+}
+
+// step returns the step of a rung, math.MaxInt64 if there is no such step.
 func (a *asha) step(rung int) int64 {
 	at := a.minStep
 	for range rung {
@@ -104,14 +110,17 @@ func (a *asha) reach(k int, at int64, value float64) string {
 	if keep == 0 || place < keep { // the first few are compared with too little
 		return ""
 	}
-	return fmt.Sprintf("early stop: not among the best %d of %d at step %d", keep, n, at)
+	return fmt.Sprintf("not among the best %d of %d at step %d", keep, n, at)
 }
 
 const (
 	// medianTrials is how many other trials the median needs.
 	medianTrials = 3
-	// curvePoints is how many points of a trial's running mean are kept at most.
-	curvePoints = 128
+	// curvePoints is how many points of a trial's running mean are kept at most. With many
+	// trials it is fewer, at least minCurvePoints: allCurvePoints for all of them together.
+	curvePoints    = 128
+	minCurvePoints = 16
+	allCurvePoints = 64 << 10
 )
 
 // median is the median stopping rule (Golovin et al., "Google Vizier: A Service for Black-Box
@@ -122,7 +131,7 @@ type median struct {
 	trials  map[int]*curve
 }
 
-// curve is the running mean of a trial's values, thinned to curvePoints.
+// curve is the running mean of a trial's values, thinned.
 type curve struct {
 	points []meanPoint
 	every  int64 // values per kept point, a power of two
@@ -137,19 +146,23 @@ type meanPoint struct {
 	mean float64
 }
 
-func (m *median) Report(trial int, step int64, value float64) string {
+func (m *median) Add(trial int, step int64, value float64) {
 	c := m.trials[trial]
 	if c == nil {
-		c = &curve{every: 1, best: math.Inf(1)}
+		c = &curve{every: 1, best: math.Inf(1), last: math.MinInt64}
 		m.trials[trial] = c
 	}
-	c.add(step, finite(value))
-	if step < m.minStep {
+	c.add(step, finite(value), max(minCurvePoints, min(curvePoints, allCurvePoints/len(m.trials))))
+}
+
+func (m *median) Judge(trial int) string {
+	c := m.trials[trial]
+	if c == nil || c.last < m.minStep {
 		return ""
 	}
 	var others []float64
 	for n, other := range m.trials {
-		if mean, ok := other.meanAt(step); ok && n != trial {
+		if mean, ok := other.meanAt(c.last); ok && n != trial {
 			others = append(others, mean)
 		}
 	}
@@ -157,26 +170,30 @@ func (m *median) Report(trial int, step int64, value float64) string {
 		return ""
 	}
 	slices.Sort(others)
-	middle := others[len(others)/2]
-	if c.best <= middle {
+	if c.best <= others[len(others)/2] {
 		return ""
 	}
-	return fmt.Sprintf("early stop: worse than the median of %d others at step %d", len(others), step)
+	return fmt.Sprintf("worse than the median of %d others at step %d", len(others), c.last)
 }
 
-func (c *curve) add(step int64, value float64) {
+// add adds a value, and keeps at most limit points.
+func (c *curve) add(step int64, value float64, limit int) {
+	c.best = min(c.best, value)
+	if step < c.last {
+		return
+	}
 	c.count++
 	c.sum += value
-	c.best = min(c.best, value)
-	c.last = max(c.last, step)
+	c.last = step
 	if c.count%c.every != 0 {
 		return
 	}
-	if len(c.points) == curvePoints {
-		for i := range curvePoints / 2 {
+	if len(c.points) >= limit {
+		half := len(c.points) / 2
+		for i := range half {
 			c.points[i] = c.points[2*i+1]
 		}
-		c.points, c.every = c.points[:curvePoints/2], c.every*2
+		c.points, c.every = c.points[:half], c.every*2
 	}
 	c.points = append(c.points, meanPoint{step, c.sum / float64(c.count)})
 }

@@ -42,12 +42,13 @@ type Event struct {
 	State  spec.State `json:"state,omitempty"`  // of End
 	Code   *int       `json:"code,omitempty"`   // exit code, of End
 	Began  time.Time  `json:"began,omitzero"`   // when the app started, of End
-	Value  *float64   `json:"value,omitempty"`  // last value of the sweep's metric, of End
+	Value  *float64   `json:"value,omitempty"`  // best value of the sweep's metric, of End
 	Step   *int64     `json:"step,omitempty"`   // of Value
 	Msg    string     `json:"msg,omitempty"`    // reason of Stop, Halt, Lost, Refuse, End
 	Cause  Cause      `json:"cause,omitempty"`  // of Halt
 	Until  time.Time  `json:"until,omitzero"`   // of Refuse
 	Trials int        `json:"trials,omitempty"` // of Extend
+	Failed bool       `json:"failed,omitempty"` // of Extend: also run the trials again that failed or never ran
 }
 
 // Cause is why a sweep was halted.
@@ -79,13 +80,15 @@ const maxLost = 5
 type Trial struct {
 	Phase
 	App     string     // ID of the last app, "" if none was launched
-	Lost    int        // apps that were lost
+	Attempt int        // apps before this one
+	Lost    int        // … of which were lost since the sweep was last extended
 	Until   time.Time  // while waiting: not before
-	Stopped string     // reason of Stop
+	Stopped string     // reason of Stop or Drop
+	Halted  bool       // stopped or left out because the sweep was halted
 	State   spec.State // of an ended trial
 	Code    *int       // of an ended trial; nil: unknown
 	Msg     string
-	Value   *float64  // last value of the sweep's metric, of an ended trial
+	Value   *float64  // best value of the sweep's metric, of an ended trial
 	Step    *int64    // of Value
 	Began   time.Time // when its app started; zero: it has not
 	EndedAt time.Time
@@ -130,7 +133,7 @@ func (m *Machine) Apply(e Event) error {
 		m.halt(e.Cause, e.Msg)
 		return nil
 	case Extend:
-		return m.extend(e.Trials)
+		return m.extend(e)
 	}
 	if e.Trial < 0 || e.Trial >= len(m.trials) {
 		return fmt.Errorf("%s of trial %d: the sweep has %d", e.Kind, e.Trial, len(m.trials))
@@ -168,9 +171,10 @@ func (m *Machine) change(t *Trial, e Event) {
 		m.move(t, Waiting)
 		m.first = min(m.first, e.Trial)
 	case Stop:
-		t.Stopped = e.Msg
+		t.Stopped, t.Halted = e.Msg, m.cause != ""
 		m.move(t, Stopping)
 	case Drop:
+		t.Stopped, t.Halted = e.Msg, true
 		m.end(t, Event{Time: e.Time, Trial: e.Trial, State: spec.Cancelled, Msg: e.Msg})
 	case Lost:
 		m.lose(t, e)
@@ -182,6 +186,7 @@ func (m *Machine) change(t *Trial, e Event) {
 // lose starts a trial again, unless it was to be stopped or was lost too often.
 func (m *Machine) lose(t *Trial, e Event) {
 	t.Lost++
+	t.Attempt++
 	switch {
 	case t.Phase == Stopping:
 		m.end(t, Event{Time: e.Time, Trial: e.Trial, State: spec.Cancelled, Msg: e.Msg})
@@ -204,7 +209,7 @@ func (m *Machine) end(t *Trial, e Event) {
 		t.Msg = t.Stopped
 	}
 	m.move(t, Ended)
-	if e.State != spec.Failed && (e.State != spec.Cancelled || t.Stopped != "" || m.cause != "") {
+	if !t.failed() || e.State == spec.Cancelled && m.cause != "" {
 		return
 	}
 	if m.failed < 0 {
@@ -236,12 +241,31 @@ func (m *Machine) halt(cause Cause, reason string) {
 	}
 }
 
-// extend adds trials to a sweep, also to one that has ended.
-func (m *Machine) extend(n int) error {
-	if n < 1 {
-		return fmt.Errorf("extend by %d trials", n)
+// extend adds trials to a sweep, also to one that has ended. Trials that the halt of the sweep
+// left out wait again, and with Failed those that failed.
+func (m *Machine) extend(e Event) error {
+	again := func(t *Trial) bool {
+		return t.Phase == Ended && t.State != spec.Succeeded && (t.Halted || e.Failed && t.failed())
 	}
-	m.trials = append(m.trials, make([]Trial, n)...)
-	m.cause, m.reason = "", ""
+	if e.Trials < 0 || e.Trials == 0 && !slices.ContainsFunc(m.trials, func(t Trial) bool { return again(&t) }) {
+		return fmt.Errorf("extend by %d trials", e.Trials)
+	}
+	m.cause, m.reason, m.first, m.failed = "", "", 0, -1
+	for i := range m.trials {
+		t := &m.trials[i]
+		if again(t) {
+			*t = Trial{Attempt: t.Attempt + 1}
+			m.ended--
+		}
+		if t.Phase == Ended && t.failed() && (m.failed < 0 || t.EndedAt.Before(m.trials[m.failed].EndedAt)) {
+			m.failed = i
+		}
+	}
+	m.trials = append(m.trials, make([]Trial, e.Trials)...)
 	return nil
+}
+
+// failed reports whether a trial that ended did not run to its end as it should.
+func (t *Trial) failed() bool {
+	return t.State == spec.Failed || t.State == spec.Cancelled && t.Stopped == ""
 }

@@ -208,7 +208,8 @@ func TestEarlyStop(t *testing.T) {
 				if trial == 39 {
 					value = math.NaN()
 				}
-				if reason := rule.Report(trial, step, value); reason != "" {
+				rule.Add(trial, step, value)
+				if reason := rule.Judge(trial); reason != "" {
 					stopped[trial] = reason
 				}
 			}
@@ -229,12 +230,40 @@ func TestCurveIsThinned(t *testing.T) {
 	t.Parallel()
 	c := &curve{every: 1}
 	for step := range int64(1_000_000) {
-		c.add(step, 5)
+		c.add(step, 5, curvePoints)
+		c.add(step-1, 1000, curvePoints) // a restart repeats steps
 	}
 	if mean, ok := c.meanAt(700_000); !ok || mean != 5 || len(c.points) > curvePoints {
 		t.Errorf("got %v, %v and %d points, want 5, true and at most %d", mean, ok, len(c.points), curvePoints)
 	}
 	if _, ok := c.meanAt(2_000_000); ok {
 		t.Error("got a mean at a step that was not reached")
+	}
+}
+
+// TestJudgedOnce: asha judges a trial where it reaches a rung, once; what is not judged there is not
+// made up for.
+func TestJudgedOnce(t *testing.T) {
+	t.Parallel()
+	rule, err := ParseRule("asha:10:2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for trial, value := range []float64{1, 2, 3, 4} {
+		rule.Add(trial, 10, value)
+	}
+	if got := rule.Judge(3); !strings.Contains(got, "best 2 of 4 at step 10") {
+		t.Errorf("got %q, want the last of 4 stopped", got)
+	}
+	rule.Add(3, 19, 9)
+	if got := rule.Judge(3); got != "" {
+		t.Errorf("before the next rung: got %q, want nothing", got)
+	}
+	rule.Add(0, math.MaxInt64, 1)
+	if got := rule.Judge(0); got != "" {
+		t.Errorf("the best at the greatest step: got %q, want nothing", got)
+	}
+	if got := rule.Judge(77); got != "" {
+		t.Errorf("an unknown trial: got %q, want nothing", got)
 	}
 }

@@ -34,6 +34,7 @@ type Space struct {
 	Grid    []Grid
 	Draws   []Draw
 	Samples int   // drawings; 1 without Draws
+	Drawn   int   // drawings of earlier trials, which are not drawn again
 	Repeat  int   // runs with the same parameters, at least 1
 	Seed    int64 // of the drawings and of the trials
 }
@@ -129,7 +130,7 @@ func (s *Space) repeats() int { return max(1, s.Repeat) }
 func (s *Space) Trial(number int) Trial {
 	t := Trial{Number: number, Seed: s.Seed + int64(number%s.repeats())}
 	rest := number / s.repeats()
-	sample := rest
+	sample := rest + s.Drawn
 	rest /= s.samples()
 	values := make([]Param, len(s.Grid))
 	for i := len(s.Grid) - 1; i >= 0; i-- {

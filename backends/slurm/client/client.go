@@ -1,0 +1,100 @@
+// Package client runs Slurm's commands and turns their errors into one line with a remedy. It
+// keeps no state, and asks for any number of jobs in one call.
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"torchx/runtime/backend"
+)
+
+// Client runs the commands that its environment's PATH finds.
+type Client struct {
+	Environ []string // "K=V"; nil: this process's own
+	Offline bool     // the user forbids the network
+}
+
+// runTime bounds a command: with an unreadable slurm.conf, those of Slurm try for a minute.
+const runTime = 45 * time.Second
+
+// private lists the variables by which users change what Slurm's commands print or select.
+var private = []string{"SQUEUE_", "SACCT_", "SINFO_", "SCONTROL_", "SLURM_TIME_FORMAT=", "SLURM_JSON=", "SLURM_YAML=", "SLURM_BITSTR_LEN=", "SLURM_DEBUG_FLAGS="}
+
+// Run runs a command and returns what it printed to stdout. Errors: ErrUnavailable,
+// ErrNotFound, *Error.
+func (c *Client) Run(ctx context.Context, stdin io.Reader, name string, args ...string) ([]byte, error) {
+	if c.Offline {
+		return nil, backend.Errorf(backend.ErrUnavailable, "the cluster cannot be reached: --offline forbids the network")
+	}
+	path, environ, err := c.find(name)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, runTime, errTooSlow)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, stdin, &stdout, &stderr
+	cmd.WaitDelay = time.Second // for what a wrapper script leaves running
+	err = cmd.Run()
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return stdout.Bytes(), nil
+	case errors.Is(context.Cause(ctx), errTooSlow):
+		return nil, backend.Errorf(backend.ErrUnavailable, "%s did not end within %v: %s", name, runTime, withFix(plainText(stderr.String(), "no answer"), fixPing))
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return nil, fmt.Errorf("run %s: %w", name, err)
+	}
+	return stdout.Bytes(), explain(name, stderr.String())
+}
+
+var errTooSlow = errors.New("too slow")
+
+// find returns the path of a command, and the environment to run it with.
+func (c *Client) find(name string) (path string, environ []string, err error) {
+	environ = c.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, cleaned(environ), nil
+		}
+	}
+	return "", nil, backend.Errorf(backend.ErrUnavailable, "the command %s is not in PATH (use a login node of the cluster, load its module, or install slurm-client)", name)
+}
+
+// variable returns the last value of a variable.
+func variable(environ []string, name string) (value string) {
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// cleaned returns the environment without private variables, and with messages in English.
+func cleaned(environ []string) []string {
+	environ = slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		return slices.ContainsFunc(private, func(p string) bool { return strings.HasPrefix(kv, p) })
+	})
+	return append(environ, "LC_ALL=C")
+}

@@ -1,0 +1,138 @@
+// Package folder reads and writes the folder of an app: what was submitted, and what the
+// launcher inside the allocation records. It is on a file system that login nodes and compute
+// nodes share, so any login node can tell the state of the app from it, also without accounting.
+//
+//	plan.json                            what was submitted, see Record
+//	script.sh                            the batch script, as submitted
+//	launch.sh                            the same script, copied by itself, for the replicas
+//	job                                  ID of the job, written by Submit and by the launcher
+//	cancel                               exists: the app is to be cancelled, and nothing restarts
+//	events                               of the app: "begin TIME JOB RESTART", "restart TIME ROLE REPLICA WHY",
+//	                                     "end TIME STATE CODE"
+//	slurm.out                            messages of the launcher and of srun
+//	output/                              files that replicas wrote, $TORCHX_OUTPUT
+//	replicas/<role>/<n>/events           "start ATTEMPT TIME HOST PID", "exit ATTEMPT TIME CODE HOW"
+//	replicas/<role>/<n>/<attempt>/       the log (package logstore) and error.json
+//
+// TIME is a Unix time in seconds with a fraction.
+package folder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
+	"torchx/runtime/spec"
+)
+
+// Names in a folder.
+const (
+	PlanFile   = "plan.json"
+	ScriptFile = "script.sh"
+	LaunchFile = "launch.sh"
+	JobFile    = "job"
+	CancelFile = "cancel"
+	EventsFile = "events"
+	OutputFile = "slurm.out"
+	OutputDir  = "output"
+	ErrorFile  = "error.json"
+
+	replicasDir = "replicas"
+)
+
+const (
+	maxPlan   = 64 << 20
+	maxEvents = 16 << 20
+)
+
+// Folder is the folder of an app.
+type Folder string
+
+// Record is what was submitted.
+type Record struct {
+	Version     int             `json:"version"`
+	ID          string          `json:"id"`
+	App         *spec.App       `json:"app"`
+	Cfg         backend.Config  `json:"cfg"`
+	Request     json.RawMessage `json:"request"`
+	Component   string          `json:"component,omitempty"`
+	Args        []string        `json:"args,omitempty"`
+	History     json.RawMessage `json:"history,omitempty"`
+	SubmittedAt time.Time       `json:"submitted_at"`
+}
+
+// Record reads plan.json. Errors: fs.ErrNotExist.
+func (f Folder) Record() (*Record, error) {
+	data, err := safefile.ReadFile(f.Path(PlanFile), maxPlan)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{}
+	if err := json.Unmarshal(data, r); err != nil || r.App == nil {
+		return nil, fmt.Errorf("read %s: it is damaged (%w)", f.Path(PlanFile), errors.Join(err, fs.ErrInvalid))
+	}
+	return r, nil
+}
+
+// Path returns the path of a file.
+func (f Folder) Path(name string) string { return filepath.Join(string(f), name) }
+
+// Replica returns the folder of a replica, Attempt that of one of its attempts.
+func (f Folder) Replica(r spec.Replica) string {
+	return filepath.Join(string(f), replicasDir, agent.Escape(r.Role), strconv.Itoa(r.ID))
+}
+
+// Attempt returns the folder of an attempt's log.
+func (f Folder) Attempt(r spec.Replica, attempt int) string {
+	return filepath.Join(f.Replica(r), strconv.Itoa(attempt))
+}
+
+// Exists reports whether the app has a folder on this machine.
+func (f Folder) Exists() bool {
+	_, err := os.Stat(f.Path(PlanFile))
+	return err == nil
+}
+
+// Job returns the ID of the job; ok is false if it is not known yet.
+func (f Folder) Job() (id int64, ok bool) {
+	data, err := safefile.ReadFile(f.Path(JobFile), 64)
+	if err != nil {
+		return 0, false
+	}
+	id, err = strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
+	return id, err == nil && id > 0
+}
+
+// SetJob records the ID of the job.
+func (f Folder) SetJob(id int64) error {
+	tmp := f.Path("." + JobFile)
+	if err := safefile.WriteFile(tmp, []byte(strconv.FormatInt(id, 10)+"\n")); err != nil {
+		return err
+	}
+	return os.Rename(tmp, f.Path(JobFile))
+}
+
+// Cancelled reports whether the app is to be cancelled.
+func (f Folder) Cancelled() bool {
+	_, err := os.Stat(f.Path(CancelFile))
+	return err == nil
+}
+
+// Cancel records that the app is to be cancelled: the launcher restarts nothing any more, and
+// starts nothing if it has not begun.
+func (f Folder) Cancel() error {
+	file, err := os.OpenFile(f.Path(CancelFile), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}

@@ -1,0 +1,224 @@
+// Package observe derives the status of an app from what Slurm tells of its jobs, and what the
+// launcher wrote into the folder of the app. It runs no command, reads no file and has no clock.
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"torchx/backends/slurm/job"
+	"torchx/runtime/spec"
+)
+
+// Foreign returns the status of jobs that belong together and that torchx did not submit: those
+// of TorchX and of other programs. jobs is not empty.
+func Foreign(jobs []job.Job) *spec.Status {
+	s := &spec.Status{Roles: []spec.RoleStatus{}}
+	for i, r := range replicas(jobs) {
+		at := slices.IndexFunc(s.Roles, func(have spec.RoleStatus) bool { return have.Role == r.Role })
+		if at < 0 {
+			at, s.Roles = len(s.Roles), append(s.Roles, spec.RoleStatus{Role: r.Role})
+		}
+		s.Roles[at].Replicas = append(s.Roles[at].Replicas, replica(r, &jobs[i]))
+	}
+	for i := range s.Roles {
+		slices.SortStableFunc(s.Roles[i].Replicas, func(a, b spec.ReplicaStatus) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	Main(s, jobs)
+	return s
+}
+
+// Main sets what the jobs alone tell of their app: its state, times, restarts, and in Msg why it
+// waits or failed.
+func Main(s *spec.Status, jobs []job.Job) {
+	s.State = job.StateOf(jobs)
+	for i := range jobs {
+		j := &jobs[i]
+		s.SubmittedAt = first(s.SubmittedAt, j.Submitted)
+		s.NumRestarts = max(s.NumRestarts, j.Restarts)
+		if j.State().Started() {
+			s.StartedAt = first(s.StartedAt, j.Started)
+		}
+		if s.State.Terminal() {
+			s.FinishedAt = last(s.FinishedAt, j.Ended)
+		}
+	}
+	switch {
+	case s.State == spec.Pending:
+		s.Msg = waits(jobs)
+	case s.State.Terminal():
+		conclude(s, jobs)
+	}
+}
+
+// waits describes why jobs wait; "" if nothing is known.
+func waits(jobs []job.Job) string {
+	for i := range jobs {
+		text := jobs[i].Waits()
+		if text == "" {
+			continue
+		}
+		text = "waits: " + text
+		if at := jobs[i].Started; at != nil {
+			text += ", expected to start at " + at.UTC().Format(time.RFC3339)
+		}
+		return text
+	}
+	return ""
+}
+
+// conclude sets the result of jobs that ended: that of the first one that failed.
+func conclude(s *spec.Status, jobs []job.Job) {
+	ended := slices.Clone(jobs)
+	slices.SortStableFunc(ended, func(a, b job.Job) int { return compareTimes(a.Ended, b.Ended) })
+	zero := 0
+	s.ExitCode = &zero
+	for i := range ended {
+		if ended[i].State() != s.State || s.State == spec.Succeeded {
+			continue
+		}
+		code, signal := ended[i].Code()
+		s.ExitCode = code
+		s.Msg = cmp.Or(ended[i].Why(), prefix("ended by ", signal), fmt.Sprintf("exit code %d", *code))
+		break
+	}
+	if s.State != spec.Failed {
+		return
+	}
+	if failed := s.FailedReplicas(); len(failed) > 0 {
+		s.FirstFailure = &failed[0]
+	}
+}
+
+func prefix(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+// replicas returns the role and number of each job: by its name if TorchX submitted it
+// (trainer-0), else by its place among the jobs.
+func replicas(jobs []job.Job) []spec.Replica {
+	all := make([]spec.Replica, len(jobs))
+	for i := range jobs {
+		role, id, ok := torchxName(jobs[i].Name)
+		if !ok || len(jobs) == 1 && jobs[i].Het.Leader == 0 && id != 0 {
+			return numbered(jobs)
+		}
+		all[i] = spec.Replica{Role: role, ID: id}
+	}
+	for i := range all {
+		if slices.Contains(all[:i], all[i]) {
+			return numbered(jobs)
+		}
+	}
+	return all
+}
+
+// numbered numbers the jobs of each name.
+func numbered(jobs []job.Job) []spec.Replica {
+	next := map[string]int{}
+	all := make([]spec.Replica, len(jobs))
+	for i := range jobs {
+		name := cmp.Or(jobs[i].Name, "job")
+		all[i] = spec.Replica{Role: name, ID: next[name]}
+		next[name]++
+	}
+	return all
+}
+
+// torchxName splits the name of a job that TorchX submitted: ROLE-NUMBER.
+func torchxName(name string) (role string, id int, ok bool) {
+	at := strings.LastIndexByte(name, '-')
+	if at <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(name[at+1:])
+	return name[:at], n, err == nil && n >= 0 && n < spec.MaxReplicas && strconv.Itoa(n) == name[at+1:]
+}
+
+// replica returns the status of a job as a replica.
+func replica(r spec.Replica, j *job.Job) spec.ReplicaStatus {
+	s := spec.ReplicaStatus{ID: r.ID, Role: r.Role, State: j.State(), Attempt: j.Restarts, Hostname: hostname(j.Nodes)}
+	if s.State.Started() {
+		s.StartedAt = j.Started
+	} else {
+		s.Hostname = ""
+	}
+	if s.State.Terminal() {
+		s.FinishedAt = j.Ended
+		s.ExitCode, s.Signal = j.Code()
+		s.Msg = j.Why()
+	}
+	return s
+}
+
+// maxNames is how many nodes a hostname lists.
+const maxNames = 4
+
+// hostname returns the nodes of a job as one text.
+func hostname(nodes []string) string {
+	if len(nodes) > maxNames {
+		return fmt.Sprintf("%s and %d more", strings.Join(nodes[:maxNames], ","), len(nodes)-maxNames)
+	}
+	return strings.Join(nodes, ",")
+}
+
+// App returns what can be known of an app that torchx did not submit.
+func App(jobs []job.Job) *spec.App {
+	app := &spec.App{Name: cmp.Or(jobs[0].Name, strconv.FormatInt(jobs[0].Main(), 10)), Metadata: map[string]any{}}
+	if role, _, ok := torchxName(app.Name); ok {
+		app.Name = role
+	}
+	for i, r := range replicas(jobs) {
+		if role := app.Role(r.Role); role != nil {
+			role.NumReplicas++
+			continue
+		}
+		role := spec.NewRole(r.Role, jobs[i].WorkDir)
+		role.Entrypoint = cmp.Or(jobs[i].Command, spec.Missing)
+		app.Roles = append(app.Roles, role)
+	}
+	return app
+}
+
+// Summary returns jobs that belong together as an item of a list.
+func Summary(jobs []job.Job) spec.Summary {
+	s := Foreign(jobs)
+	return spec.Summary{
+		ID: strconv.FormatInt(jobs[0].Main(), 10), Name: App(jobs).Name, State: s.State, Foreign: true,
+		SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt, ExitCode: s.ExitCode,
+	}
+}
+
+// compareTimes compares times; nil sorts last.
+func compareTimes(a, b *time.Time) int {
+	switch {
+	case a == b:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	return a.Compare(*b)
+}
+
+func first(a, b *time.Time) *time.Time {
+	if compareTimes(b, a) < 0 {
+		return b
+	}
+	return a
+}
+
+func last(a, b *time.Time) *time.Time {
+	if a == nil || b != nil && b.After(*a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,302 @@
+package observe
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"torchx/backends/slurm/folder"
+	"torchx/backends/slurm/job"
+	"torchx/runtime/spec"
+)
+
+// maxPast bounds the past attempts and restarts in a status, as in package agent.
+const maxPast = 1000
+
+// Own is what is known of an app that torchx submitted.
+type Own struct {
+	App       *spec.App
+	Submitted time.Time
+	JobID     int64
+	Run       *folder.Run
+	Cancelled bool // somebody requested the end of the app
+	// Jobs are those of Slurm; if it knows none, the job has ended, and NotAccounted says
+	// whether the cluster has no accounting that could know more.
+	Jobs         []job.Job
+	NotAccounted bool
+	// ErrorFile returns the error file of an attempt, nil if it has none.
+	ErrorFile func(r spec.Replica, attempt int) json.RawMessage
+}
+
+// Status returns the app's status without its handle. What the launcher recorded comes first:
+// Slurm knows only the job as a whole.
+func (o *Own) Status() *spec.Status {
+	s := &spec.Status{SubmittedAt: &o.Submitted, Roles: []spec.RoleStatus{}}
+	for i := range o.App.Roles {
+		role := spec.RoleStatus{Role: o.App.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
+		for id := range o.App.Roles[i].NumReplicas {
+			r := spec.Replica{Role: role.Role, ID: id}
+			role.Replicas = append(role.Replicas, o.replica(r))
+			s.Past = append(s.Past, o.past(r)...)
+			for _, a := range o.Run.Replicas[r] {
+				s.StartedAt = first(s.StartedAt, &a.Start)
+			}
+		}
+		s.Roles = append(s.Roles, role)
+	}
+	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return compareTimes(x.FinishedAt, y.FinishedAt) })
+	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
+	o.setRestarts(s)
+	if o.ended() {
+		o.conclude(s)
+	} else {
+		o.progress(s)
+	}
+	s.StructuredErrorMsg = firstErrorFile(s)
+	return s
+}
+
+// ended reports whether nothing of the app runs any more or will.
+func (o *Own) ended() bool { return o.Run.End != nil || len(o.Jobs) == 0 || o.state().Terminal() }
+
+// state returns the state of the job.
+func (o *Own) state() spec.State { return job.StateOf(o.Jobs) }
+
+// replica returns the status of a replica in its last attempt.
+func (o *Own) replica(r spec.Replica) spec.ReplicaStatus {
+	attempts := o.Run.Replicas[r]
+	if len(attempts) > 0 {
+		return o.attempt(r, &attempts[len(attempts)-1], true)
+	}
+	s := spec.ReplicaStatus{ID: r.ID, Role: r.Role, State: spec.Pending}
+	if o.ended() {
+		s.State = spec.Cancelled
+	}
+	return s
+}
+
+// past returns the attempts of a replica before the last one.
+func (o *Own) past(r spec.Replica) (all []spec.ReplicaStatus) {
+	attempts := o.Run.Replicas[r]
+	for i := range max(0, len(attempts)-1) {
+		all = append(all, o.attempt(r, &attempts[i], false))
+	}
+	return all
+}
+
+// attempt returns the status of an attempt, which is the last one of its replica or not.
+func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.ReplicaStatus {
+	s := spec.ReplicaStatus{ID: r.ID, Role: r.Role, State: spec.Running, Attempt: a.Number, Hostname: a.Host, StartedAt: &a.Start, PID: a.PID}
+	switch {
+	case a.Exit == nil && !isLast:
+		s.State, s.Msg = spec.Cancelled, "lost when Slurm requeued the job"
+	case a.Exit == nil && !o.ended():
+		if o.state() == spec.Pending { // requeued: it starts again
+			s.State, s.StartedAt, s.Hostname, s.PID = spec.Pending, nil, "", 0
+		}
+	case a.Exit == nil:
+		o.setLost(&s)
+	default:
+		o.setExit(&s, a, isLast)
+	}
+	if s.State == spec.Failed && o.ErrorFile != nil {
+		s.StructuredErrorMsg = o.ErrorFile(r, a.Number)
+	}
+	return s
+}
+
+// setExit sets the result of an attempt whose end the launcher recorded.
+func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
+	s.ExitCode, s.FinishedAt, s.Signal = &a.Exit.Code, &a.Exit.Time, spec.SignalName(a.Exit.Code)
+	switch {
+	case a.Exit.How == folder.HowStopped:
+		s.State = spec.Cancelled
+	case a.Exit.How == folder.HowLost && isLast && !o.ended():
+		s.State, s.Msg = spec.Pending, "lost with its node"
+	case a.Exit.How == folder.HowLost:
+		s.State, s.Msg = spec.Failed, cmp.Or(o.why(), "lost with its node")
+	case a.Exit.Code == 0:
+		s.State = spec.Succeeded
+	default:
+		s.State = spec.Failed
+	}
+}
+
+// setLost sets the result of an attempt that ended with its job.
+func (o *Own) setLost(s *spec.ReplicaStatus) {
+	s.State, s.Msg = spec.Failed, "its end was not recorded"
+	switch {
+	case o.isCancelled():
+		s.State, s.Msg = spec.Cancelled, ""
+	case len(o.Jobs) > 0:
+		j := o.deciding()
+		s.ExitCode, s.Signal = j.Code()
+		s.FinishedAt, s.Msg = j.Ended, cmp.Or(j.Why(), s.Msg)
+		if s.State = j.State(); !s.State.Terminal() { // the launcher recorded its end before that of the replica
+			s.State = spec.Cancelled
+		}
+	}
+}
+
+// isCancelled reports whether an app that has ended was canceled.
+func (o *Own) isCancelled() bool {
+	switch {
+	case o.Run.End != nil:
+		return o.Run.End.State == spec.Cancelled
+	case len(o.Jobs) == 0:
+		return o.Cancelled
+	}
+	state := o.state()
+	return state == spec.Cancelled || state == spec.Failed && o.Cancelled
+}
+
+// deciding returns the job that decides the result: the first one that did not succeed.
+func (o *Own) deciding() *job.Job {
+	best := &o.Jobs[0]
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		if fails := j.State() != spec.Succeeded; fails && (best.State() == spec.Succeeded || compareTimes(j.Ended, best.Ended) < 0) {
+			best = j
+		}
+	}
+	return best
+}
+
+// why returns why the job ended, "" if Slurm does not say.
+func (o *Own) why() string {
+	if len(o.Jobs) == 0 || !o.state().Terminal() {
+		return ""
+	}
+	return o.deciding().Why()
+}
+
+// conclude sets the result of an app that has ended.
+func (o *Own) conclude(s *spec.Status) {
+	failed := s.FailedReplicas()
+	code := 0
+	switch {
+	case o.Run.End != nil:
+		s.State, code, s.FinishedAt = o.Run.End.State, o.Run.End.Code, &o.Run.End.Time
+	case len(o.Jobs) > 0:
+		j := o.deciding()
+		s.State, s.FinishedAt = o.state(), j.Ended
+		if c, _ := j.Code(); c != nil {
+			code = *c
+		}
+	default:
+		s.State, code = spec.Failed, spec.ExitNotStarted
+	}
+	if o.isCancelled() {
+		s.State, code = spec.Cancelled, spec.ExitCancelled
+	}
+	s.ExitCode = &code
+	switch s.State {
+	case spec.Cancelled:
+		s.Msg = "cancelled"
+		if why := o.why(); len(o.Jobs) > 0 && o.state() == spec.Cancelled {
+			s.Msg = why
+		}
+	case spec.Failed:
+		if len(failed) > 0 {
+			s.FirstFailure = &failed[0]
+		}
+		s.Msg = o.failure(s)
+	}
+}
+
+// failure describes why the app failed, in the words of package agent.
+func (o *Own) failure(s *spec.Status) string {
+	limits, err := o.App.Limits()
+	f := s.FirstFailure
+	switch {
+	case o.Run.End == nil && len(o.Jobs) == 0:
+		return o.gone()
+	case *s.ExitCode == spec.ExitDeadline && err == nil && limits.Timeout > 0 && o.Run.End != nil:
+		return spec.DeadlineText(limits.Timeout)
+	case o.Run.End == nil:
+		return cmp.Or(o.why(), fmt.Sprintf("the job ended with exit code %d", *s.ExitCode))
+	case f == nil:
+		return cmp.Or(o.why(), fmt.Sprintf("the launcher ended with exit code %d, see slurm.out in its folder", *s.ExitCode))
+	case f.Msg != "":
+		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
+	case f.Signal != "":
+		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
+	case f.ExitCode != nil:
+		return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
+	}
+	return fmt.Sprintf("replica %s/%d failed first", f.Role, f.ID)
+}
+
+// gone describes an app whose job Slurm has forgotten before the launcher recorded its end.
+func (o *Own) gone() string {
+	text := fmt.Sprintf("its result is unknown: the launcher recorded no end, and Slurm no longer knows job %d", o.JobID)
+	if o.NotAccounted {
+		text += " (the cluster has no accounting)"
+	}
+	return text
+}
+
+// progress sets the state of an app that has not ended.
+func (o *Own) progress(s *spec.Status) {
+	s.State = spec.Pending
+	pending := 0
+	for _, role := range s.Roles {
+		for _, r := range role.Replicas {
+			switch {
+			case r.State == spec.Pending:
+				pending++
+			case r.State == spec.Running, r.State.Terminal():
+				s.State = spec.Running
+			}
+		}
+	}
+	if o.state() == spec.Pending {
+		s.State = spec.Pending
+	}
+	switch {
+	case o.Cancelled:
+		s.Msg = "is being canceled"
+	case o.state() == spec.Pending:
+		s.Msg = waits(o.Jobs)
+	case o.state() == spec.Unknown:
+		s.Msg = "Slurm reports a state that torchx does not know: " + o.Jobs[0].Status
+	case pending > 0 && len(o.Run.Begins) == 0:
+		s.Msg = "its nodes are being prepared"
+	}
+}
+
+// setRestarts sets the restarts: those by the launcher, and those by Slurm after a node failed or
+// a job of higher priority needed its nodes.
+func (o *Own) setRestarts(s *spec.Status) {
+	requeues := 0
+	for i := range o.Jobs {
+		requeues = max(requeues, o.Jobs[i].Restarts)
+	}
+	for i := 1; i < len(o.Run.Begins); i++ {
+		s.Restarts = append(s.Restarts, o.requeue(o.Run.Begins[i].Time))
+	}
+	s.NumRestarts = len(o.Run.Restarts) + max(requeues, len(s.Restarts))
+	s.Restarts = append(s.Restarts, o.Run.Restarts...)
+	slices.SortStableFunc(s.Restarts, func(x, y spec.Restart) int { return x.Time.Compare(y.Time) })
+	s.Restarts = s.Restarts[max(0, len(s.Restarts)-maxPast):]
+}
+
+// requeue returns the restart of the whole app at a time.
+func (o *Own) requeue(at time.Time) spec.Restart {
+	return spec.Restart{
+		Time: at, Role: o.App.Roles[0].Name, Policy: spec.RetryApplication, Free: true,
+		Msg: "Slurm requeued the job: a node failed, or a job of higher priority needed it",
+	}
+}
+
+// firstErrorFile returns the error file of the replica that failed first and has one.
+func firstErrorFile(s *spec.Status) json.RawMessage {
+	for _, r := range s.FailedReplicas() {
+		if r.StructuredErrorMsg != nil {
+			return r.StructuredErrorMsg
+		}
+	}
+	return nil
+}

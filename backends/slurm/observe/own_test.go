@@ -1,0 +1,145 @@
+package observe
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/backends/slurm/folder"
+	"torchx/backends/slurm/job"
+	"torchx/runtime/spec"
+)
+
+func at(n int64) time.Time { return time.Unix(n, 0).UTC() }
+
+func ref(n int64) *time.Time { t := at(n); return &t }
+
+// twoRoles returns an app of a/0, a/1 and b/0.
+func twoRoles() *spec.App {
+	a, b := spec.NewRole("a", ""), spec.NewRole("b", "")
+	a.NumReplicas = 2
+	return &spec.App{Name: "x", Roles: []spec.Role{a, b}, Metadata: map[string]any{"torchx": map[string]any{"timeout": "1m"}}}
+}
+
+func started(host string, n int64) folder.Attempt {
+	return folder.Attempt{Start: at(n), Host: host, PID: 7}
+}
+
+func exited(code int, how string, n int64) folder.Attempt {
+	return folder.Attempt{Start: at(1), Host: "n1", Exit: &folder.Exit{Time: at(n), Code: code, How: how}}
+}
+
+func second(a folder.Attempt) folder.Attempt { a.Number = 1; return a }
+
+// jobOf returns the only job of an app.
+func jobOf(status string, change ...func(*job.Job)) []job.Job {
+	j := job.Job{ID: 5, Status: status, Ended: ref(50)}
+	for _, c := range change {
+		c(&j)
+	}
+	return []job.Job{j}
+}
+
+var (
+	a0, a1, b0 = spec.Replica{Role: "a"}, spec.Replica{Role: "a", ID: 1}, spec.Replica{Role: "b"}
+	begin      = []folder.Begin{{Time: at(1), Job: 5}}
+)
+
+type attempts = map[spec.Replica][]folder.Attempt
+
+// TestOwn: the folder of an app and Slurm together give its status.
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	all := func(a folder.Attempt) attempts { return attempts{a0: {a}, a1: {a}, b0: {a}} }
+	for name, c := range map[string]struct {
+		o    Own
+		want string
+	}{
+		"waits":             {Own{Jobs: jobOf("PENDING", func(j *job.Job) { j.Reason = "Resources" })}, "PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ waits: enough resources are not free yet (it starts by itself when other jobs end)"},
+		"starts":            {Own{Jobs: jobOf("RUNNING")}, "PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ its nodes are being prepared"},
+		"partly":            {Own{Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "RUNNING a/0=RUNNING@n1 a/1=PENDING@ b/0=PENDING@"},
+		"running":           {Own{Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}}, "RUNNING a/0=RUNNING@n1 a/1=RUNNING@n1 b/0=RUNNING@n1"},
+		"is being canceled": {Own{Jobs: jobOf("RUNNING"), Cancelled: true, Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}}, "RUNNING a/0=RUNNING@n1 a/1=RUNNING@n1 b/0=RUNNING@n1 is being canceled"},
+		"succeeded":         {Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Succeeded, Time: at(9)}, Replicas: all(exited(0, folder.HowExited, 8))}}, "SUCCEEDED a/0=SUCCEEDED@n1 a/1=SUCCEEDED@n1 b/0=SUCCEEDED@n1 code 0"},
+		"failed": {
+			Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 7, Time: at(9)}, Replicas: attempts{
+				a0: {exited(143, folder.HowStopped, 8)}, a1: {exited(7, folder.HowExited, 7)}, b0: {exited(0, folder.HowExited, 2)},
+			}}},
+			"FAILED a/0=CANCELLED@n1 a/1=FAILED@n1 b/0=SUCCEEDED@n1 code 7 replica a/1 failed first with exit code 7",
+		},
+		"signal": {
+			Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 139, Time: at(9)}, Replicas: attempts{a0: {exited(139, folder.HowExited, 8)}}}},
+			"FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 139 replica a/0 failed first with signal SIGSEGV",
+		},
+		"deadline": {Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 124, Time: at(9)}, Replicas: all(exited(143, folder.HowStopped, 8))}}, "FAILED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 124 deadline of 1m exceeded"},
+		"canceled by scancel": {
+			Own{Jobs: jobOf("CANCELLED", func(j *job.Job) { j.KilledBy = "ann" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
+			"CANCELLED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 130 cancelled by ann",
+		},
+		"canceled by torchx": {Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Cancelled, Code: 130, Time: at(9)}, Replicas: all(exited(143, folder.HowStopped, 8))}}, "CANCELLED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 130 cancelled"},
+		"time limit": {
+			Own{Jobs: jobOf("TIMEOUT", func(j *job.Job) { j.TimeLimit = time.Minute }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}, b0: {exited(0, folder.HowExited, 3)}}}},
+			"FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=SUCCEEDED@n1 code 124 its time limit of 1m was reached (ask for more by -cfg time=TIME)",
+		},
+		"node failed": {
+			Own{Jobs: jobOf("NODE_FAIL", func(j *job.Job) { j.FailedNode = "n1" }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}},
+			"FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 1 node n1 failed",
+		},
+		"requeued": {
+			Own{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
+			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 waits: it was requeued, restart 1 (it starts by itself about two minutes later)",
+		},
+		"runs again": {
+			Own{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append([]folder.Begin{{Time: at(0)}}, begin...), Replicas: attempts{a0: {started("n1", 2), second(started("n2", 30))}}}},
+			"RUNNING a/0=RUNNING@n2 a/1=PENDING@ b/0=PENDING@ restarts 1",
+		},
+		"folder lags": {Own{Jobs: jobOf("FAILED", func(j *job.Job) { j.Exit = job.Exit{Code: 7, Known: true} }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 7 the job ended with exit code 7"},
+		"forgotten":   {Own{JobID: 5, NotAccounted: true, Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 125 its result is unknown: the launcher recorded no end, and Slurm no longer knows job 5 (the cluster has no accounting)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := c.o
+			o.App, o.Submitted = twoRoles(), at(0)
+			if o.Run == nil {
+				o.Run = &folder.Run{}
+			}
+			s := o.Status()
+			if got := line(s); got != c.want {
+				t.Errorf("\ngot  %s\nwant %s", got, c.want)
+			}
+			if s.State.Terminal() && s.State != spec.Failed && s.FirstFailure != nil || s.State.Terminal() != (s.ExitCode != nil) {
+				t.Errorf("got first failure %+v and exit code %v of an app that is %s", s.FirstFailure, s.ExitCode, s.State)
+			}
+		})
+	}
+}
+
+// TestOwnPast: earlier attempts, restarts and error files are told.
+func TestOwnPast(t *testing.T) {
+	t.Parallel()
+	o := Own{
+		App: twoRoles(), Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }),
+		Run: &folder.Run{
+			Begins:   []folder.Begin{{Time: at(1)}, {Time: at(20)}},
+			Restarts: []spec.Restart{{Time: at(5), Role: "a", Replica: 0, Policy: spec.RetryReplica}},
+			Replicas: attempts{a0: {exited(3, folder.HowExited, 4), second(exited(4, folder.HowExited, 30))}, b0: {started("n3", 2), second(started("n4", 21))}},
+		},
+		ErrorFile: func(r spec.Replica, attempt int) json.RawMessage {
+			if r == a0 && attempt == 1 {
+				return json.RawMessage(`{"message":"boom"}`)
+			}
+			return nil
+		},
+	}
+	s := o.Status()
+	if s.NumRestarts != 2 || len(s.Restarts) != 2 || s.Restarts[0].Policy != spec.RetryReplica || !strings.Contains(s.Restarts[1].String(), "Slurm requeued the job") {
+		t.Errorf("got %d restarts %+v, want that of a/0 and the requeue", s.NumRestarts, s.Restarts)
+	}
+	if len(s.Past) != 2 || s.Past[0].State != spec.Failed || *s.Past[0].ExitCode != 3 || s.Past[1].State != spec.Cancelled {
+		t.Errorf("got past %+v, want the failed attempt and the lost one", s.Past)
+	}
+	if string(s.StructuredErrorMsg) != `{"message":"boom"}` || s.StartedAt == nil || s.StartedAt.Unix() != 1 {
+		t.Errorf("got error file %s, started %v, want that of a/0 and the first start", s.StructuredErrorMsg, s.StartedAt)
+	}
+}

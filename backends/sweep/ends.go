@@ -1,0 +1,123 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
+	"torchx/runtime/spec"
+	"torchx/runtime/sweep/policy"
+)
+
+// pollEvery is how often a trial is checked on a backend that cannot wait.
+const pollEvery = time.Second
+
+// endOf returns the event for the end of an app with a terminal status.
+func endOf(s *spec.Status) policy.Event {
+	if s.Lost {
+		return policy.Event{Kind: policy.Lost, Msg: s.Msg}
+	}
+	e := policy.Event{Kind: policy.End, State: s.State, Code: s.ExitCode, Msg: s.Msg}
+	if s.State == spec.Succeeded {
+		e.Msg = ""
+	}
+	if s.StartedAt != nil {
+		e.Began = *s.StartedAt
+	}
+	if s.FinishedAt != nil {
+		e.Time = *s.FinishedAt
+	}
+	return e
+}
+
+// await waits for the end of a trial's app and posts it.
+func (c *controller) await(n int, ref history.AppKey) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go c.collect(ctx, ref)
+	for wait := (backoff{}); ; time.Sleep(wait.next()) {
+		s, err := c.wait(ctx, ref)
+		if errors.Is(err, backend.ErrNotFound) {
+			s, err = c.deleted(ctx, ref), nil
+		}
+		if err != nil {
+			c.Log.Printf("trial %d: %v", n, err)
+			continue
+		}
+		c.complete(ctx, ref)
+		failpoint.Hit(failpoint.TrialEnded)
+		c.post(func() { c.end(n, endOf(s)) })
+		return
+	}
+}
+
+// wait returns the terminal status of an app.
+func (c *controller) wait(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
+	if w, ok := c.target.(backend.Waiter); ok {
+		return w.Wait(ctx, ref.ID)
+	}
+	for ; ; time.Sleep(pollEvery) {
+		if s, err := c.target.Describe(ctx, ref.ID); err != nil || s.State.Terminal() {
+			return s, err
+		}
+	}
+}
+
+// deleted returns the result of an app that its backend no longer has: as recorded, else unknown.
+func (c *controller) deleted(ctx context.Context, ref history.AppKey) *spec.Status {
+	if c.run.History != nil {
+		if s, err := c.run.History.Status(ctx, ref.Backend, ref.ID); err == nil && s.State.Terminal() {
+			return s
+		}
+	}
+	return &spec.Status{State: spec.Cancelled, Msg: "its app was deleted"}
+}
+
+// end records the end of a trial, in the loop.
+func (c *controller) end(n int, e policy.Event) {
+	e.Trial = n
+	delete(c.cancels, n)
+	if verdict := c.takeValue(n, &e); verdict != nil {
+		c.follow(*verdict) // first: after a kill in between, the trial ends again
+	}
+	if e.Kind == policy.Lost {
+		c.Log.Printf("trial %d was lost: %s", n, e.Msg)
+	}
+	c.apply(false, e)
+	failpoint.Hit(failpoint.TrialEndRecorded)
+}
+
+// stop records that a trial is to be stopped, then stops it.
+func (c *controller) stop(n int, reason string) {
+	starting := c.machine.Trials()[n].Phase == policy.Starting
+	c.apply(!backend.RunsHere(c.target), policy.Event{Kind: policy.Stop, Trial: n, Msg: reason})
+	failpoint.Hit(failpoint.TrialStopping)
+	if !starting { // otherwise as soon as its submission is over
+		c.stopIfDue(n)
+	}
+}
+
+// stopIfDue cancels the app of a trial that is to be stopped, until that has worked.
+func (c *controller) stopIfDue(n int) {
+	if c.machine.Trials()[n].Phase != policy.Stopping || c.cancels[n] {
+		return
+	}
+	c.cancels[n] = true
+	ref, o := c.ref(n), backend.CancelOptions{Force: c.force, Reason: c.machine.Trials()[n].Stopped}
+	go func() {
+		err := c.run.Cancel(context.Background(), ref, o)
+		if err == nil {
+			return
+		}
+		c.Log.Printf("trial %d: %v", n, err)
+		time.AfterFunc(pollEvery, func() {
+			c.post(func() {
+				delete(c.cancels, n)
+				c.stopIfDue(n)
+			})
+		})
+	}()
+}

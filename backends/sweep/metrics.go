@@ -1,0 +1,117 @@
+package sweep
+
+import (
+	"context"
+	"log"
+	"time"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/history"
+	"torchx/runtime/metrics"
+	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
+	"torchx/runtime/sweep/policy"
+	"torchx/runtime/sweep/watch"
+)
+
+// collectEvery is how often metrics are collected of a trial that runs elsewhere: nothing on this
+// machine does so otherwise.
+const collectEvery = 10 * time.Second
+
+// newWatcher returns what follows the metrics of trials, nil if the rules of the sweep need none.
+func newWatcher(d *sweep.Definition, l *log.Logger) (sweep.Watcher, error) {
+	w, err := watch.New(d.Rules, l)
+	if w == nil {
+		return nil, err
+	}
+	return w, err
+}
+
+// begin starts to follow the metrics of a trial that has an app.
+func (c *controller) begin(n int) {
+	if finder, ok := c.target.(backend.FolderFinder); ok && c.watcher != nil {
+		c.watcher.Begin(n, finder.FolderOf(c.ref(n).ID))
+	}
+}
+
+// collect collects the metrics of an app elsewhere until ctx ends.
+func (c *controller) collect(ctx context.Context, ref history.AppKey) {
+	if c.watcher == nil || backend.RunsHere(c.target) {
+		return
+	}
+	for tick := time.NewTicker(collectEvery); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		c.complete(ctx, ref)
+	}
+}
+
+// complete completes the metrics of an app as far as they are known.
+func (c *controller) complete(ctx context.Context, ref history.AppKey) {
+	if c.watcher == nil {
+		return
+	}
+	c.collections <- struct{}{}
+	_, err := c.run.Metrics(ctx, ref)
+	<-c.collections
+	if err != nil && ctx.Err() == nil {
+		c.Log.Printf("metrics of %s: %v", ref.Handle(), err)
+	}
+}
+
+// takeValue adds the best value of the sweep's metric to the end of a trial, and returns the verdict
+// on the sweep that follows from its last values, nil if none does.
+func (c *controller) takeValue(n int, e *policy.Event) *sweep.Verdict {
+	if c.watcher == nil {
+		return nil
+	}
+	v, verdict := c.watcher.End(n)
+	if v != nil && e.Kind == policy.End {
+		e.Value, e.Step = &v.Value, v.Step
+	}
+	return verdict
+}
+
+// liveValues completes a snapshot by the values of trials that run.
+func (b *Backend) liveValues(s *sweep.Snapshot) {
+	if s.Definition.Metric == "" || s.Alive == 0 {
+		return
+	}
+	target, err := b.open(s.Definition.Backend)
+	if err != nil {
+		return // the states of trials are known all the same
+	}
+	finder, ok := target.(backend.FolderFinder)
+	if !ok {
+		return
+	}
+	for i := range s.Trials {
+		if t := &s.Trials[i]; t.State == spec.Running && t.Value == nil {
+			t.Value, t.Step = bestOf(finder.FolderOf(t.App.ID), s.Definition.Rules)
+		}
+	}
+}
+
+// bestOf returns the best value of a trial that runs, and its step if it is the last one.
+func bestOf(folder string, r sweep.Rules) (value *float64, step *int64) {
+	all, _ := metrics.Summaries(folder) // what precedes damage counts
+	for i := range all {                // the first replica counts
+		s := &all[i]
+		if s.Name != r.Metric || s.Count == s.NonFinite {
+			continue
+		}
+		best := s.Min
+		if r.Goal == sweep.Max {
+			best = s.Max
+		}
+		if s.HasStep && s.Last == best {
+			step = &s.LastStep
+		}
+		return &best, step
+	}
+	return nil, nil
+}

@@ -1,0 +1,82 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
+)
+
+// trialObject is an element of `sweep --dryrun --json`.
+type trialObject struct {
+	Trial   int              `json:"trial"`
+	Params  spec.Map[string] `json:"params"`
+	Seed    int64            `json:"seed"`
+	Args    []string         `json:"args"`
+	App     *spec.App        `json:"app"`
+	Cfg     map[string]any   `json:"cfg"`
+	Request any              `json:"request"`
+}
+
+// print prints the trials of a dry run. All are checked before the first is printed.
+func (p *preparation) print(ctx context.Context) error {
+	trials, err := p.trials(ctx)
+	if err != nil {
+		return err
+	}
+	if p.options.json {
+		return p.printJSON(ctx)
+	}
+	tab := &ui.Table{Header: []string{"TRIAL"}}
+	var params []string
+	for _, param := range trials[0].Params {
+		params = append(params, ui.OneLine(param.Name))
+	}
+	tab.Header = append(append(tab.Header, params...), "SEED")
+	for i := range trials {
+		t := &trials[i]
+		row := []ui.Cell{ui.NewCell(strconv.Itoa(t.Number), "")}
+		for _, param := range t.Params {
+			row = append(row, ui.NewCell(p.paramText(param), ""))
+		}
+		tab.Add(append(row, ui.NewCell(strconv.FormatInt(t.Seed, 10), ""))...)
+	}
+	return p.PrintTable(tab, func(width int) { fitParams(tab, params, width) })
+}
+
+// printJSON plans the trials once more and prints each plan, so that only one is in memory.
+func (p *preparation) printJSON(ctx context.Context) error {
+	before := "[\n  "
+	err := p.each(ctx, func(t *sweep.Trial, planned *runner.Planned) error {
+		text, err := indented(trialObject{
+			Trial: t.Number, Params: paramMap(t.Params), Seed: t.Seed, Args: t.Args,
+			App: planned.App(), Cfg: planned.Plan.Cfg, Request: planned.Plan.Request,
+		})
+		if err != nil {
+			return err
+		}
+		text, before = before+text, ",\n  "
+		return p.Print(text)
+	})
+	if err != nil {
+		return err
+	}
+	return p.Print("\n]\n")
+}
+
+// indented returns an element of an array as JSON.
+func indented(v any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("  ", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimRight(b.Bytes(), "\n")), nil
+}
