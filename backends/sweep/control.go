@@ -133,8 +133,8 @@ func (c *controller) close() error {
 	return errors.Join(append(errs, c.journal.Close(), c.trials.Close())...)
 }
 
-// step acts on what is due, then waits for one event. detached means that the controller is to end
-// and the sweep is not.
+// step acts on what is due, then waits for one event. detached means that the controller ends
+// but the sweep does not.
 func (c *controller) step() (detached bool) {
 	actions, wake := c.machine.Next(time.Now())
 	if len(actions) > 0 {

@@ -111,7 +111,7 @@ var allowed = map[string][]string{
 	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":           {"runtime/spec"},
 	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
-	"backends/sweep":               {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy"},
+	"backends/sweep":               {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/metrics", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy", "runtime/sweep/watch"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
