@@ -36,8 +36,7 @@ var _ backend.Doctor = (*Backend)(nil)
 
 // Probe checks that the controller answers. Errors: ErrUnavailable.
 func (b *Backend) Probe(ctx context.Context) error {
-	_, err := b.slurm.Run(ctx, nil, "scontrol", "ping")
-	return err
+	return b.slurm.Ping(ctx)
 }
 
 // Doctor checks the commands, the cluster, and whether apps can use the partition, the account
@@ -103,13 +102,9 @@ type doctor struct {
 }
 
 func (d *doctor) checkController(ctx context.Context) backend.Check {
-	out, err := d.Run(ctx, nil, "scontrol", "ping")
-	text := strings.Join(strings.Fields(string(out)), " ")
-	switch {
-	case err != nil:
+	text, err := d.Controller(ctx)
+	if err != nil {
 		return backend.FailedCheck(controllerCheck, "", "%v", err)
-	case !strings.Contains(text, "is UP") && !strings.Contains(text, "are UP"):
-		return backend.FailedCheck(controllerCheck, "ask the administrator", "it does not answer: %s", text)
 	}
 	return backend.PassedCheck(controllerCheck, "%s", text)
 }

@@ -103,7 +103,7 @@ func (b *Backend) findNumber(ctx context.Context, id string, n int64) (*target, 
 // findMarked returns the app with an ID among jobs, nil if there is none.
 func findMarked(id string, jobs []job.Job) *target {
 	for i := range jobs {
-		if t := marked(&jobs[i]); t != nil && t.id == id {
+		if t := marked(&jobs[i]); t != nil && t.id == id && !t.isDeleted(&jobs[i]) {
 			if t.record == nil {
 				_, groups := job.Groups(jobs)
 				t.jobs = groups[t.job]
@@ -114,9 +114,12 @@ func findMarked(id string, jobs []job.Job) *target {
 	return nil
 }
 
-// marked returns the app that a job belongs to, nil if torchx did not submit it. Its comment
-// tells the folder, or the path of its script.
+// marked returns the app that a job belongs to, nil if torchx did not submit it for this user.
+// Its comment tells the folder, or the path of its script.
 func marked(j *job.Job) *target {
+	if j.User != userName() {
+		return nil // what it says is not to be trusted
+	}
 	f, ok := folder.ParseComment(j.Comment)
 	if !ok && filepath.Base(j.Command) == folder.ScriptFile {
 		f, ok = folder.Folder(filepath.Dir(j.Command)), true
@@ -133,4 +136,10 @@ func marked(j *job.Job) *target {
 		return nil
 	}
 	return t
+}
+
+// isDeleted reports whether torchx deleted the app of a job, which Slurm forgets later. A script
+// that was submitted by hand has no folder before it begins.
+func (t *target) isDeleted(j *job.Job) bool {
+	return t.record == nil && j.State() != spec.Pending && t.folder.Deleted()
 }

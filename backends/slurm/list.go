@@ -41,7 +41,11 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		}
 	}
 	for _, id := range order {
-		s, err := b.summary(ctx, groups[id], dir)
+		t := marked(&groups[id][0])
+		if t != nil && t.isDeleted(&groups[id][0]) {
+			continue
+		}
+		s, err := b.summary(ctx, t, groups[id], dir)
 		if err != nil {
 			return nil, err
 		}
@@ -69,9 +73,9 @@ func join(newer, older []job.Job) []job.Job {
 	return append(slices.Clone(newer), older...)
 }
 
-// summary returns the item of jobs that belong together.
-func (b *Backend) summary(ctx context.Context, jobs []job.Job, dir string) (spec.Summary, error) {
-	t := marked(&jobs[0])
+// summary returns the item of jobs that belong together, which torchx submitted as t if that is
+// not nil.
+func (b *Backend) summary(ctx context.Context, t *target, jobs []job.Job, dir string) (spec.Summary, error) {
 	switch {
 	case t == nil:
 		return observe.Summary(jobs), nil

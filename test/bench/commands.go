@@ -6,12 +6,12 @@ import "path/filepath"
 // nothing.
 const libraries = "a Go program with the same libraries"
 
-func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench) []bench {
+func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench, p *pageBench) []bench {
 	all := append(w.daily(s.runs), w.evaluation(s.runs)...)
 	all = append(all, w.componentTests(s.runs))
 	all = append(all, w.libraries(s.runs)...)
 	all = append(all, w.languageServer(s.runs)...)
-	all = append(all, w.history(s)...)
+	all = append(all, w.history(s, p)...)
 	all = append(all, w.outputs(s.runs)...)
 	all = append(all, w.metrics(s)...)
 	all = append(all, w.logs(s)...)

@@ -17,20 +17,20 @@ import (
 )
 
 // history benchmarks commands that read a large history.
-func (w *environment) history(s sizes) []bench {
-	old := w.in("old")
-	filled := false
+func (w *environment) history(s sizes, p *pageBench) []bench {
+	old, filled := w.in("old"), false
+	fillOnce := func() error {
+		if filled {
+			return nil
+		}
+		filled = true
+		return fill(old.home, s.apps)
+	}
 	compared := func(name, goal, args, floorName string, floor side) bench {
 		return bench{
 			name: name, goal: goal, floorName: floorName, runs: s.runs,
 			prepare: func() (side, side, error) {
-				if !filled {
-					if err := fill(old.home, s.apps); err != nil {
-						return nil, nil, err
-					}
-					filled = true
-				}
-				return old.torchx(args + " > /dev/null"), floor, nil
+				return old.torchx(args + " > /dev/null"), floor, fillOnce()
 			},
 		}
 	}
@@ -41,7 +41,7 @@ func (w *environment) history(s sizes) []bench {
 		return compared(name, "< 3x", "list "+args, "torchx version", old.torchx("version > /dev/null"))
 	}
 	among := fmt.Sprintf(" of %d apps", s.apps)
-	return []bench{
+	return append([]bench{
 		line("list"+among, "< 50 ms", "list"),
 		line("list --state FAILED", "< 50 ms", "list --state FAILED"),
 		line("status"+among, "< 25 ms", "status "+appID(s.apps/2)),
@@ -53,7 +53,7 @@ func (w *environment) history(s sizes) []bench {
 		find("list --until", "--until "+start(s.apps).Add(time.Hour).Format(time.RFC3339)),
 		find("list --sort duration", "--sort duration"),
 		find("list --search, by duration", "--search lr --sort duration"),
-	}
+	}, p.benches(w, s, old, fillOnce)...)
 }
 
 func appID(i int) string { return fmt.Sprintf("trainer-%06x", i) }

@@ -65,9 +65,10 @@ func run(bin, only string, s sizes) error {
 	if err := w.sh("CGO_ENABLED=0 go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
 		return err
 	}
-	e, k := &dockerBench{environment: w}, &clusterBench{environment: w}
-	err = table(os.Stdout, w.benches(s, e, k), chosen)
-	return errors.Join(err, e.stop(), k.stop())
+	e, k, p := &dockerBench{environment: w}, &clusterBench{environment: w}, &pageBench{}
+	j := &slurmBench{environment: w}
+	err = table(os.Stdout, append(w.benches(s, e, k, p), j.jobs(s)...), chosen)
+	return errors.Join(err, e.stop(), k.stop(), p.stop())
 }
 
 // table prints each line as soon as it is measured, so columns have fixed widths.

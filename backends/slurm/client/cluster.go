@@ -5,12 +5,39 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"torchx/runtime/backend"
 )
 
 // Path returns the path of a command. Errors: ErrUnavailable.
 func (c *Client) Path(name string) (string, error) {
 	path, _, err := c.find(name)
 	return path, err
+}
+
+// Ping asks whether the controller answers. Errors: ErrUnavailable.
+func (c *Client) Ping(ctx context.Context) error {
+	_, err := c.Controller(ctx)
+	return err
+}
+
+// Controller returns what Slurm says of its controllers if one answers. Errors: ErrUnavailable.
+func (c *Client) Controller(ctx context.Context) (string, error) {
+	out, err := c.Run(ctx, nil, "scontrol", "ping")
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, "Slurmctld") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	text := strings.Join(lines, ", ")
+	switch {
+	case strings.Contains(text, "UP"):
+		return text, nil
+	case text != "":
+		return "", backend.Errorf(backend.ErrUnavailable, "Slurm's controller does not answer: %s (ask the administrator)", text)
+	}
+	return "", err
 }
 
 // Version returns the version of Slurm's commands, such as 22.05.8.

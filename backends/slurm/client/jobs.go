@@ -43,6 +43,11 @@ func (c *Client) queued(ctx context.Context, selection ...string) ([]job.Job, er
 	if err == nil {
 		jobs, err = job.ParseQueue(out)
 	}
+	if errors.Is(err, job.ErrReported) { // such as that it waited in vain for the controller
+		if down := c.Ping(ctx); down != nil {
+			return nil, down
+		}
+	}
 	if err != nil && !isDefinite(err) { // before 21.08, and without a plugin, squeue prints no JSON
 		jobs, err = c.queuedText(ctx, err)
 	}

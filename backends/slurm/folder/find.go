@@ -27,6 +27,13 @@ func ParseComment(comment string) (f Folder, ok bool) {
 // IsIn reports whether the folder is directly below dir.
 func (f Folder) IsIn(dir string) bool { return filepath.Dir(string(f)) == filepath.Clean(dir) }
 
+// Deleted reports whether the folder was removed: the folder above it is on this machine.
+func (f Folder) Deleted() bool {
+	_, err := os.Lstat(string(f))
+	_, above := os.Stat(filepath.Dir(string(f)))
+	return errors.Is(err, fs.ErrNotExist) && above == nil
+}
+
 // List returns the folders of apps below dir, which need not exist.
 func List(dir string) (all []Folder, err error) {
 	entries, err := os.ReadDir(dir)

@@ -2,9 +2,12 @@ package page
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"torchx/cmd/internal/page/api"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/lazyregexp"
 )
 
 // runRow is what the first paint shows of an element of `list --json`.
@@ -81,6 +84,18 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 	page.Title = page.Run.AppID + " - torchx"
 	if log, err := s.calls.ReadLog(r.Context(), handle, api.LogQuery{Tail: firstLines}); err == nil {
 		page.Log = log.Lines
+		for i := range page.Log {
+			page.Log[i].Line = plain(page.Log[i].Line)
+		}
 	}
 	s.paint(w, http.StatusOK, "run", page)
+}
+
+// escapes are sequences that control a terminal.
+var escapes = lazyregexp.New(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[^\[\]])`)
+
+// plain returns a line as a terminal would leave it, without colors: what a progress bar showed last.
+func plain(line string) string {
+	line = escapes().ReplaceAllString(strings.TrimRight(line, "\r"), "")
+	return ui.Clean(line[strings.LastIndexByte(line, '\r')+1:], true)
 }

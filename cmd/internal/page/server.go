@@ -51,8 +51,16 @@ func (s *server) handler() http.Handler {
 	mux.Handle("GET /static/", http.StripPrefix("/static/", static()))
 	mux.HandleFunc("GET /{$}", s.runs)
 	mux.HandleFunc("GET /runs/{id}", s.run)
+	for _, path := range []string{"/sweeps", "/sweeps/{id}", "/compare", "/prune"} { // views of the client
+		mux.HandleFunc("GET "+path, s.shell)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.fail(w, http.StatusNotFound, "there is no such page") })
 	return s.guard.Wrap(mux)
+}
+
+// shell paints the frame of a view that needs the client.
+func (s *server) shell(w http.ResponseWriter, _ *http.Request) {
+	s.paint(w, http.StatusOK, "shell", &frame{Title: "torchx"})
 }
 
 // static serves css and js; the browser may keep them for as long as this server runs.

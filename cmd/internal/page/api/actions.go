@@ -218,5 +218,5 @@ func (a *API) form(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	args := a.program.MaskedArgs(past.Args)
-	answer(w, Form{Component: shown, Args: append([]string{}, args...), Values: program.ArgumentValues(args), Folder: past.Cwd})
+	answer(w, Form{Definition: shown, Args: append([]string{}, args...), Values: program.ArgumentValues(args), Folder: past.Cwd})
 }

@@ -74,10 +74,10 @@ type Started struct {
 // Form is what a form for rerun needs. Values are by name; those of positional arguments are
 // "argument N". Secrets are hidden in both: only changed arguments are sent back.
 type Form struct {
-	Component json.RawMessage   `json:"component"` // component show --json
-	Args      []string          `json:"args"`
-	Values    map[string]string `json:"values"`
-	Folder    string            `json:"folder"` // where the component is evaluated
+	Definition json.RawMessage   `json:"definition"` // component show --json
+	Args       []string          `json:"args"`
+	Values     map[string]string `json:"values"`
+	Folder     string            `json:"folder"` // where the component is evaluated
 }
 
 // LogQuery selects lines. role and replica choose replicas (none: all, merged in the order of
@@ -165,7 +165,8 @@ type Bucket [8]*float64
 //	usage    usage of a run changed              (watch=run:ID)
 //	log      the log of a run grew               (watch=log:ID)
 //
-// Changes that come faster than about four a second are one event.
+// Changes that come faster than four a second are one event, and all changes of a second while they do
+// not end.
 type Change struct {
 	AppID string `json:"app_id,omitempty"`
 }

@@ -7,7 +7,7 @@ import (
 
 // windowTime is how long an answer serves others who ask the same: many pages that follow one log
 // ask at the same time, after the same event.
-const windowTime = 200 * time.Millisecond
+const windowTime = 250 * time.Millisecond
 
 // windows shares answers. Its zero value is ready.
 type windows struct {

@@ -34,8 +34,11 @@ type Files interface {
 	Unwatch(path string, c chan struct{})
 }
 
-// pace is the time between two events of a feed.
-const pace = 250 * time.Millisecond
+// The time between two events of a feed: at first, and while it changes all the time.
+const (
+	pace     = 125 * time.Millisecond
+	longPace = time.Second
+)
 
 // Hub distributes the events of feeds. Its methods are safe for concurrent use.
 type Hub struct {
@@ -151,23 +154,28 @@ func (h *Hub) run(ctx context.Context, f *running) {
 	if f.feed.Observe != nil {
 		go f.feed.Observe(ctx, func() { wake(changed) })
 	}
-	before := ""
+	before, pause := "", pace
 	for first := true; ; first = false {
-		added := h.watch(watched, f.feed.Paths(ctx), changed)
-		if now := f.feed.Print(); now != before {
-			if before = now; !first {
-				h.send(f)
+		for h.watch(watched, f.feed.Paths(ctx), changed) { // until what is new in a folder is watched, too
+			if ctx.Err() != nil {
+				return
 			}
-			// A path may have changed before it was watched: look again.
-		} else if !added {
+		}
+		if now := f.feed.Print(); now == before && !first {
+			pause = pace
 			select {
 			case <-changed:
 			case <-ctx.Done():
 				return
 			}
+		} else if before = now; !first {
+			h.send(f)
+			// While a file grows all the time, its writer must not wait for the watch.
+			h.watch(watched, nil, changed)
+			pause = min(2*pause, longPace)
 		}
 		select {
-		case <-time.After(pace):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}

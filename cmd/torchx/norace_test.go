@@ -1,0 +1,6 @@
+//go:build !race
+
+package main
+
+// manyStreams is the number of open pages, if there may be so many files.
+const manyStreams = 10_000

@@ -1,0 +1,396 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// uiServer is a `torchx ui` in its own process.
+type uiServer struct {
+	t    *testing.T
+	dir  string // the working folder, with the home
+	cmd  *exec.Cmd
+	base *url.URL
+	auth string
+}
+
+// startUI starts `torchx ui` for the home in dir.
+func startUI(t *testing.T, dir string, args ...string) *uiServer {
+	t.Helper()
+	s := &uiServer{t: t, dir: dir, cmd: exec.CommandContext(t.Context(), "torchx", append([]string{"ui", "--port", "0"}, args...)...)}
+	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "TORCHX_HOME="+filepath.Join(dir, "home"), "HOME="+dir, "GORACE=atexit_sleep_ms=0")
+	out, err := s.cmd.StdoutPipe()
+	must(t, err)
+	must(t, s.cmd.Start())
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill() // it may have ended
+		_ = s.cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	s.base, err = url.Parse(strings.TrimSpace(line))
+	must(t, err)
+	s.auth = "Bearer " + s.base.Query().Get("token")
+	return s
+}
+
+// ask sends a request with the token and returns the status and the body.
+func (s *uiServer) ask(method, path, body string) (int, string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.base.Host+path, strings.NewReader(body))
+	must(s.t, err)
+	r.Header.Set("Authorization", s.auth)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := http.DefaultClient.Do(r)
+	must(s.t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	must(s.t, err)
+	return answer.StatusCode, string(text)
+}
+
+// get returns what a path answers; it must succeed.
+func (s *uiServer) get(path string) string {
+	s.t.Helper()
+	status, text := s.ask(http.MethodGet, path, "")
+	if status != http.StatusOK {
+		s.t.Fatalf("GET %s: got status %d, want 200: %s", path, status, text)
+	}
+	return text
+}
+
+// post sends a body to a path; the answer must be of a schema, "" for any.
+func (s *uiServer) post(path, body, schema string) string {
+	s.t.Helper()
+	status, text := s.ask(http.MethodPost, path, body)
+	if status != http.StatusOK {
+		s.t.Fatalf("POST %s: got status %d, want 200: %s", path, status, text)
+	}
+	if schema != "" {
+		if err := validate(schema, text); err != nil {
+			s.t.Errorf("POST %s: %v", path, err)
+		}
+	}
+	return text
+}
+
+// runApp runs an app to its end and returns its ID.
+func runApp(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	got := torchx(t, dir, nil, "", append([]string{"run"}, args...)...)
+	if got.code != 0 {
+		t.Fatalf("run %q: got exit code %d, want 0: %s", args, got.code, got.err)
+	}
+	handle := strings.TrimSpace(got.out)
+	return handle[strings.LastIndexByte(handle, '/')+1:]
+}
+
+// hostile prints what must not become HTML or control a terminal.
+const hostile = `printf '<script>alert(1)</script>\n\033[31mred\033[0m\n'; echo err >&2; echo '{"step":1,"loss":0.5}' >> $TORCHX_METRICS; echo data > $TORCHX_OUTPUT/a; ln -s /etc/passwd $TORCHX_OUTPUT/link; ln -s ../app.json $TORCHX_OUTPUT/up; mkdir $TORCHX_OUTPUT/d`
+
+func TestUIAnswersAsCommandsDo(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	id := runApp(t, dir, "--tag", "k=<b>", "--env", "MY_TOKEN=hunter2", "utils.sh", "--", "sh", "-c", hostile)
+	s := startUI(t, dir)
+	run := "/api/v1/runs/" + id
+	for path, schema := range map[string]string{
+		"/api/v1/runs": "list", run + "/status": "status", run + "/describe": "describe", run + "/events": "events", run + "/usage": "usage",
+		run + "/metrics": "metrics", run + "/outputs": "output", "/api/v1/compare?run=" + id: "compare", "/api/v1/prune?keep=0": "prune",
+		run + "/log": "ui-log", run + "/log/search?regex=script": "ui-search", run + "/curves": "ui-curves", run + "/usage/curves": "ui-curves",
+		run + "/form": "ui-form", "/api/v1/session": "ui-session",
+	} {
+		text := s.get(path)
+		if err := validate(schema, text); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, text)
+		}
+		if strings.Contains(text, "hunter2") {
+			t.Errorf("%s reveals a secret:\n%s", path, text)
+		}
+	}
+	if got, want := s.get("/api/v1/runs"), torchx(t, dir, nil, "", "list", "--json").out; got != want {
+		t.Errorf("runs: got\n%s\nwant what list prints\n%s", got, want)
+	}
+	for _, page := range []string{"/", "/runs/" + id} {
+		text := s.get(page)
+		if strings.Contains(text, "<script>alert") || strings.Contains(text, "\x1b") {
+			t.Errorf("%s has text of the app as HTML:\n%s", page, text)
+		}
+		if !strings.Contains(text, id) {
+			t.Errorf("%s lacks %s without JavaScript:\n%s", page, id, text)
+		}
+	}
+	s.post(run+"/tag", `{"set":{"x":"1"},"remove":["k"]}`, "tag")
+	s.post(run+"/note", `{"note":"<i>"}`, "note")
+	s.post(run+"/cancel", `{}`, "ui-done")
+	started := s.post(run+"/rerun", `{"args":["--num_replicas","2","--","true"]}`, "ui-started")
+	var again struct {
+		AppID string `json:"app_id"`
+	}
+	must(t, json.Unmarshal([]byte(started), &again))
+	if got := torchx(t, dir, nil, "", "wait", again.AppID); got.code != 0 {
+		t.Errorf("wait for the rerun: got exit code %d, want 0: %s", got.code, got.err)
+	}
+	s.post(run+"/delete", `{}`, "ui-done")
+	if status, _ := s.ask(http.MethodGet, run+"/status", ""); status != http.StatusNotFound {
+		t.Errorf("status of a deleted run: got %d, want 404", status)
+	}
+}
+
+func TestUIRefuses(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	id := runApp(t, dir, "utils.sh", "--", "sh", "-c", hostile)
+	s := startUI(t, dir)
+	run := "/api/v1/runs/" + id
+	for _, tt := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"GET", run + "/outputs/a", "", 200},
+		{"GET", run + "/outputs/none", "", 404},
+		{"GET", run + "/outputs/link", "", 403},
+		{"GET", run + "/outputs/up", "", 403},
+		{"GET", run + "/outputs/..%2fapp.json", "", 403},
+		{"GET", run + "/outputs/%2e%2e%2fapp.json", "", 403},
+		{"GET", run + "/outputs/d%2f..%2f..%2fapp.json", "", 403},
+		{"GET", run + "/outputs/%2fetc%2fpasswd", "", 403},
+		{"GET", run + "/outputs/a%00b", "", 403},
+		{"GET", "/static/..%2fweb.go", "", 404},
+		{"GET", "/static/templates/run.html", "", 404},
+		{"GET", "/static/js/", "", 404},
+		{"GET", "/nothing", "", 404},
+		{"GET", "/api/v1/nothing", "", 404},
+		{"GET", "/api/v1/runs/none/status", "", 404},
+		{"GET", "/api/v1/runs/--all/status", "", 404},
+		{"GET", "/api/v1/runs?limit=x", "", 400},
+		{"GET", "/api/v1/runs?limit=--json", "", 400},
+		{"GET", "/api/v1/compare?run=--help", "", 404},
+		{"GET", run + "/log?role=none", "", 404},
+		{"GET", run + "/log?line=0", "", 400},
+		{"GET", run + "/log?attempt=7", "", 404},
+		{"GET", run + "/log/search?regex=(", "", 400},
+		{"GET", run + "/curves?buckets=0", "", 400},
+		{"GET", "/api/v1/stream?watch=" + url.QueryEscape("run:none"), "", 404},
+		{"GET", "/api/v1/stream?watch=x", "", 400},
+		{"POST", run + "/cancel", "not JSON", 400},
+		{"POST", run + "/cancel", `{"unknown":1}`, 400},
+		{"POST", run + "/tag", `{"set":{"a=b":"c"}}`, 400},
+		{"POST", run + "/rerun", `{"args":["--nothing","1"]}`, 400},
+		{"POST", run + "/rerun", `{"args":["a\u0000b"]}`, 400},
+		{"POST", run + "/rerun", `{"args":["--help"]}`, 400},
+		{"DELETE", run + "/status", "", 405},
+	} {
+		if got, text := s.ask(tt.method, tt.path, tt.body); got != tt.want {
+			t.Errorf("%s %s %s: got status %d, want %d: %s", tt.method, tt.path, tt.body, got, tt.want, text)
+		}
+	}
+	readOnly := startUI(t, dir, "--read-only")
+	if got, _ := readOnly.ask(http.MethodPost, run+"/delete", `{}`); got != http.StatusForbidden {
+		t.Errorf("delete of a read-only page: got status %d, want 403", got)
+	}
+}
+
+// uiLog is what the tests read of a window.
+type uiLog struct {
+	Total, First int64
+	Lines        []struct {
+		Number int64
+		Line   string
+	}
+}
+
+func TestUIWindowsOfMergedLogs(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	program := `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; echo "error $i" >&2; done; printf 'a\rb\rlast'`
+	must(t, os.WriteFile(filepath.Join(dir, "many.star"), []byte(fmt.Sprintf(`
+def many():
+    """Several replicas"""
+    return specs.AppDef(name="many", roles=[specs.Role(name="w", image="", entrypoint="sh", args=["-c", %q], num_replicas=3)])
+`, program)), 0o600))
+	id := runApp(t, dir, "many.star:many")
+	s := startUI(t, dir)
+	read := func(query string) (log uiLog) {
+		t.Helper()
+		must(t, json.Unmarshal([]byte(s.get("/api/v1/runs/"+id+"/log?"+query)), &log))
+		return log
+	}
+	const total = 3 * 401
+	all := read("line=1&count=2000")
+	if all.Total != total || len(all.Lines) != total {
+		t.Fatalf("got %d of %d lines, want all %d", len(all.Lines), all.Total, total)
+	}
+	for _, first := range []int{1, 2, 200, 601, 1000, total - 1, total} {
+		part := read(fmt.Sprintf("line=%d&count=7", first))
+		for i, l := range part.Lines {
+			if l != all.Lines[first-1+i] || l.Number != int64(first+i) {
+				t.Errorf("line %d: got %v, want %v", first+i, l, all.Lines[first-1+i])
+			}
+		}
+		if want := min(7, total-first+1); len(part.Lines) != want {
+			t.Errorf("from line %d: got %d lines, want %d", first, len(part.Lines), want)
+		}
+	}
+	if tail := read("tail=3"); len(tail.Lines) != 3 || tail.First != total-2 || tail.Lines[2].Line != "a\rb\rlast" {
+		t.Errorf("got tail %+v, want the last 3 lines", tail)
+	}
+	if past := read(fmt.Sprintf("line=%d", total+1)); len(past.Lines) != 0 || past.Total != total {
+		t.Errorf("got %+v, want no line after the last", past)
+	}
+	var found struct {
+		Count, Scanned int64
+		Lines          []int64
+	}
+	must(t, json.Unmarshal([]byte(s.get("/api/v1/runs/"+id+"/log/search?regex="+url.QueryEscape("^line 1.$|last"))), &found))
+	if found.Count != 33 || found.Scanned != total {
+		t.Errorf("got %d matches in %d lines, want 33 in %d", found.Count, found.Scanned, total)
+	}
+	for _, n := range found.Lines {
+		if l := all.Lines[n-1].Line; !strings.HasPrefix(l, "line 1") && !strings.HasSuffix(l, "last") {
+			t.Errorf("line %d matches: got %q, want one that does", n, l)
+		}
+	}
+}
+
+// openStream opens a stream of events by hand and returns it after its first event.
+func (s *uiServer) openStream(watch string) (net.Conn, *bufio.Reader, error) {
+	conn, err := net.DialTimeout("tcp", s.base.Host, patience)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := bufio.NewReaderSize(conn, 256)
+	if err = conn.SetDeadline(time.Now().Add(patience)); err == nil {
+		_, err = fmt.Fprintf(conn, "GET /api/v1/stream?watch=%s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\n\r\n", watch, s.base.Host, s.auth)
+	}
+	return conn, in, errors.Join(err, waitLine(in, "event: hello"))
+}
+
+// waitLine reads up to a line.
+func waitLine(in *bufio.Reader, want string) error {
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("waiting for %q: %w", want, err)
+		}
+		if strings.TrimSpace(line) == want {
+			return nil
+		}
+	}
+}
+
+// TestUIManyStreams: many open pages, none of which reads, delay neither a page that reads nor the
+// end of the server.
+func TestUIManyStreams(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	id := runApp(t, dir, "utils.echo")
+	s := startUI(t, dir)
+	var limit syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	for range min(manyStreams, int(limit.Cur)/2) {
+		conn, _, err := s.openStream("runs")
+		must(t, err)
+		defer conn.Close()
+	}
+	conn, in, err := s.openStream("runs&watch=run:" + id)
+	must(t, err)
+	defer conn.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- waitLine(in, "event: runs") }()
+	for n := 0; ; n++ { // a change before the feed began is no event
+		s.post("/api/v1/runs/"+id+"/note", fmt.Sprintf(`{"note":"%d"}`, n), "")
+		select {
+		case err := <-ended:
+			must(t, err)
+		case <-time.After(100 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	must(t, s.cmd.Process.Signal(os.Interrupt))
+	exit := make(chan error, 1)
+	go func() { exit <- s.cmd.Wait() }()
+	select {
+	case err := <-exit:
+		var failed *exec.ExitError
+		if err != nil && !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+	case <-time.After(patience):
+		t.Fatalf("the server did not end within %v of Ctrl-C", patience)
+	}
+}
+
+func TestUISocketAndTLS(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	socket := filepath.Join(dir, "s")
+	cmd := exec.CommandContext(t.Context(), "torchx", "ui", "--listen", "unix:"+socket)
+	cmd.Env = append(os.Environ(), "TORCHX_HOME="+filepath.Join(dir, "home"), "HOME="+dir)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	info, err := os.Stat(socket)
+	must(t, err)
+	if got := info.Mode().Perm(); got != 0o600 {
+		t.Errorf("got mode %v of the socket, want 0600", got)
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(strings.TrimSpace(line), "/?", "/api/v1/runs?", 1), http.NoBody)
+	must(t, err)
+	answer, err := client.Do(r)
+	must(t, err)
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("got status %d, want 200", answer.StatusCode)
+	}
+	for _, args := range [][]string{
+		{"--listen", "0.0.0.0"},
+		{"--listen", "192.0.2.1:80"},
+		{"--cert", "c"},
+		{"--port", "x"},
+		{"--port", "70000"},
+		{"--listen", "a b"},
+		{"--listen", "unix:"},
+		{"--listen", "unix:" + strings.Repeat("x", 200)},
+		{"--listen", "127.0.0.1:1", "--port", "2"},
+		{"a", "b"},
+		{"--stop", "--port", "1"},
+	} {
+		if got := torchx(t, dir, nil, "", append([]string{"ui"}, args...)...); got.code != 2 || strings.Count(got.err, "\n") != 1 {
+			t.Errorf("ui %q: got exit code %d and %q, want 2 and one line", args, got.code, got.err)
+		}
+	}
+	if got := torchx(t, dir, nil, "", "ui", "--port", "0", "--cert", "none", "--key", "none"); got.code != 1 || strings.Count(got.err, "\n") != 1 {
+		t.Errorf("got exit code %d and %q without a certificate, want 1 and one line", got.code, got.err)
+	}
+}

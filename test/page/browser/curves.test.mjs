@@ -1,0 +1,88 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { ids, until, useBrowser, withPage } from "./harness.mjs";
+
+useBrowser();
+const inked = (canvas) => canvas.evaluate((c) => {
+	const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height), found = new Set();
+	for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) found.add(`${data[i] >> 5},${data[i + 1] >> 5},${data[i + 2] >> 5}`);
+	return found.size;
+});
+
+test("curves are drawn, zoomed and read aloud", () => withPage(async (page, open) => {
+	await open(`/runs/${ids.failed}?tab=curves`);
+	const chart = page.getByRole("region", { name: "loss", exact: true }), canvas = chart.getByRole("img");
+	await until("a plot", async () => await inked(canvas) > 2);
+	assert.match(await canvas.getAttribute("aria-label"), /^Plot of loss\. trainer\/0: last /);
+	await canvas.hover({ position: { x: 200, y: 80 } });
+	await page.getByRole("tooltip").getByText(/step \d+/).waitFor();
+	assert.match(await page.getByRole("tooltip").innerText(), /trainer\/0: [\d.]+/);
+	const box = await canvas.boundingBox();
+	await page.mouse.move(box.x + 120, box.y + 60);
+	await page.mouse.down();
+	await page.mouse.move(box.x + 220, box.y + 60, { steps: 4 });
+	await page.mouse.up();
+	await chart.getByRole("button", { name: "Reset zoom" }).click();
+	await chart.getByRole("button", { name: "Reset zoom" }).waitFor({ state: "hidden" });
+	await canvas.focus();
+	await page.keyboard.press("ArrowRight");
+	await until("the value in words", async () => /step .*trainer\/0/.test(await chart.locator("[aria-live]").innerText()));
+	await page.keyboard.press("+");
+	await chart.getByRole("button", { name: "Reset zoom" }).waitFor();
+	await chart.getByText("Values as a table").click();
+	await chart.getByRole("row", { name: /trainer\/0/ }).waitFor();
+}));
+
+test("axis, scale, smoothing and filters are in the address", () => withPage(async (page, open) => {
+	await open(`/runs/${ids.failed}?tab=curves`);
+	await page.getByRole("region", { name: "loss", exact: true }).waitFor();
+	await page.getByRole("button", { name: "Log scale" }).click();
+	await page.waitForURL(/log=1/);
+	await page.getByRole("combobox", { name: "Horizontal axis" }).selectOption("time");
+	await page.waitForURL(/x=time/);
+	await page.getByRole("slider", { name: "Smoothing" }).fill("60");
+	await page.waitForURL(/smooth=60/);
+	await page.getByRole("searchbox", { name: "Filter curves" }).fill("loss");
+	await page.waitForURL(/metric=loss/);
+	await until("one chart", async () => await page.locator(".chart").count() === 1);
+	await page.getByRole("searchbox", { name: "Replicas" }).fill("trainer/1");
+	await page.waitForURL(/curve=/);
+	await until("one series", async () => /^Plot of loss\. trainer\/1: [^;]*points\. Arrow/.test(await page.locator(".chart canvas").getAttribute("aria-label") ?? ""));
+	await page.reload();
+	assert.equal(await page.getByRole("slider", { name: "Smoothing" }).inputValue(), "60");
+	assert.equal(await page.getByRole("button", { name: "Log scale" }).getAttribute("aria-pressed"), "true");
+}));
+
+test("a long curve is drawn from few buckets that keep its extremes", () => withPage(async (page, open) => {
+	await open(`/runs/${ids.points}?tab=curves&metric=loss`);
+	const canvas = page.getByRole("region", { name: "loss", exact: true }).getByRole("img");
+	await until("all points", async () => /to 99, 100000 points/.test(await canvas.getAttribute("aria-label") ?? ""));
+	await until("a plot", async () => await inked(canvas) > 1);
+}));
+
+test("runs are compared: what differs, and their curves over each other", () => withPage(async (page, open) => {
+	await open(`/compare?run=${ids.trials[0]}&run=${ids.trials[1]}`);
+	await page.getByRole("rowheader", { name: "lr" }).waitFor();
+	const canvas = page.getByRole("region", { name: "loss", exact: true }).getByRole("img");
+	await until("two series", async () => (await canvas.getAttribute("aria-label") ?? "").includes(ids.trials[1]));
+	await page.getByRole("button", { name: `Leave out ${ids.trials[1]}` }).click();
+	await until("one run", () => !page.url().includes(ids.trials[1]));
+	await page.getByRole("button", { name: "Add a run…" }).click();
+	await page.getByRole("combobox", { name: "Run" }).selectOption(ids.trials[2]);
+	await page.getByRole("button", { name: "Add", exact: true }).click();
+	await page.waitForURL(new RegExp(ids.trials[2]));
+}));
+
+test("the trials of a sweep are a table and parallel coordinates", () => withPage(async (page, open) => {
+	await open("/sweeps/my-sweep");
+	await page.getByRole("combobox", { name: "Metric" }).selectOption("loss");
+	await page.getByRole("img", { name: /^\d trials over .*lr.*loss/ }).waitFor();
+	assert.ok(await page.locator(".parallel .trial").count() >= ids.trials.length);
+	await page.getByRole("button", { name: "loss" }).click();
+	await page.waitForURL(/sort=loss/);
+	const best = page.getByRole("row", { name: /★/ });
+	await best.hover();
+	assert.equal(await page.locator(".parallel .trial.lit").count(), 1);
+	await best.getByRole("link").click();
+	await page.waitForURL(/\/runs\//);
+}));

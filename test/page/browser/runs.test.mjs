@@ -1,0 +1,83 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { ids, run, until, useBrowser, withPage } from "./harness.mjs";
+
+useBrowser();
+
+test("the table holds few rows, however many runs there are", () => withPage(async (page, open) => {
+	await open("/");
+	await page.getByRole("link", { name: "train", exact: true }).first().waitFor();
+	const rows = page.locator(".rows");
+	for (let i = 0; i < 5; i++) {
+		await rows.evaluate((box) => { box.scrollTop = box.scrollHeight; });
+		await until("the next rows", () => page.locator(".rows .run:not([hidden]):not(.blank)").count());
+	}
+	assert.ok(await rows.evaluate((box) => box.scrollHeight) > 300 * 40, "the table did not grow");
+	assert.ok(await page.locator(".rows .run").count() < 90, "too many rows are in the page");
+}));
+
+test("filters, search and order are in the address", () => withPage(async (page, open) => {
+	await open("/");
+	await page.getByRole("button", { name: "Failed" }).click();
+	await page.waitForURL(/state=failed/);
+	await until("only failed runs", async () => (await page.locator(".rows .run:not([hidden]) .c-state").allInnerTexts()).every((text) => text.trim() === "Failed"));
+	await page.getByRole("searchbox", { name: "Search runs" }).fill("hopeless");
+	await page.waitForURL(/search=hopeless/);
+	await until("one run", async () => await page.locator(".rows .run:not([hidden]):not(.blank)").count() === 1);
+	await page.reload();
+	assert.equal(await page.getByRole("searchbox", { name: "Search runs" }).inputValue(), "hopeless");
+	assert.equal(await page.getByRole("button", { name: "Failed" }).getAttribute("aria-pressed"), "true");
+	await page.getByRole("button", { name: "hopeless" }).first().click();
+	await page.waitForURL(/tag=hopeless/);
+	await page.getByRole("button", { name: "Remove filter tag hopeless" }).click();
+	await until("the address without the tag", () => !page.url().includes("tag="));
+	await page.getByRole("button", { name: "Duration" }).click();
+	await page.waitForURL(/sort=duration/);
+}));
+
+test("a bad filter says why and keeps the table", () => withPage(async (page, open) => {
+	await open("/");
+	await page.getByRole("button", { name: "Filter", exact: true }).click();
+	await page.getByLabel("Metrics").fill("loss<<3");
+	await page.getByRole("button", { name: "Apply" }).click();
+	assert.match(await page.getByRole("alert").filter({ hasText: "where" }).innerText(), /loss/);
+	await page.getByLabel("Metrics").fill("loss<3");
+	await page.getByRole("button", { name: "Apply" }).click();
+	await page.waitForURL(/where=loss/);
+}, { expected: /400/ }));
+
+test("keys move, open, search and show themselves", () => withPage(async (page, open) => {
+	await open("/");
+	await page.locator(".rows .run:not(.blank)").first().waitFor();
+	await page.keyboard.press("j");
+	await page.keyboard.press("j");
+	await page.keyboard.press("k");
+	const name = await page.locator(".run.at .name small").getAttribute("title");
+	assert.ok(name, "no row is current");
+	await page.keyboard.press("x");
+	await page.getByText("1 selected").waitFor();
+	await page.keyboard.press("/");
+	assert.equal(await page.evaluate(() => document.activeElement.type), "search");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("?");
+	await page.getByRole("heading", { name: "Keyboard" }).waitFor();
+	await page.getByRole("button", { name: "Close" }).click();
+	await page.keyboard.press("j");
+	await page.keyboard.press("k");
+	await page.keyboard.press("Enter");
+	await page.waitForURL(/\/runs\//);
+	await page.keyboard.press("u");
+	await page.waitForURL((url) => url.pathname === "/");
+}));
+
+test("a run appears and ends without a reload", () => withPage(async (page, open) => {
+	await open("/?name=short-lived");
+	await page.getByText("No run matches").waitFor();
+	const id = await run("utils.sh", "-c", "sleep 2");
+	assert.ok(id);
+	const other = await run("job.named", "--name", "short-lived", "--script", "sleep 3");
+	const row = page.locator(".rows .run", { has: page.locator(`a[href$="${other}"]`) });
+	await row.getByText("Running").waitFor();
+	await row.getByText("Succeeded").waitFor();
+	assert.equal(ids.failed.length > 0, true);
+}));

@@ -1,0 +1,79 @@
+// Tests of the modules that need no browser.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+const web = new URL("../../../cmd/internal/page/web/js/", import.meta.url);
+const from = (name) => import(new URL(name, web));
+const { collapse, contrast, parse, plain, readable, rgb } = await from("ansi.js");
+const { age, bytes, count, duration, number, quote, visible } = await from("format.js");
+const { extent, label, linearTicks, logTicks, nearest, scale, short, smooth, timeTicks } = await from("scale.js");
+
+test("escape sequences become styles or nothing", () => {
+	assert.deepEqual(parse("a\x1b[1;31mb\x1b[0mc"), [{ text: "a", style: null }, { text: "b", style: { bold: true, fg: 1 } }, { text: "c", style: null }]);
+	assert.deepEqual(parse("\x1b[38;5;208mx\x1b[48;2;1;2;300my"), [{ text: "x", style: { fg: 208 } }, { text: "y", style: { fg: 208, bg: [1, 2, 255] } }]);
+	assert.deepEqual(parse("\x1b[92;7mx\x1b[39;27my"), [{ text: "x", style: { fg: 10, inverse: true } }, { text: "y", style: null }]);
+	for (const hidden of ["\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\", "\x1b[2J", "\x1b[?25l", "\x1bM", "\x1b(B", "\x1bPq\x1b\\", "\x1b[38;5m", "\x1b"]) {
+		assert.equal(plain(`a${hidden}b`).replace("b", ""), "a", JSON.stringify(hidden));
+	}
+	assert.equal(parse("a\u202eb\x00")[0].text, "a\ufffdb\u2400");
+});
+
+test("carriage returns leave the last version", () => {
+	assert.deepEqual(collapse("1%\r2%\r3%"), { text: "3%", versions: 3 });
+	assert.deepEqual(collapse("done\r"), { text: "done", versions: 1 });
+	assert.deepEqual(collapse("\r\x1b[K\r"), { text: "", versions: 1 });
+});
+
+test("colors can be read on their background", () => {
+	assert.deepEqual(rgb(16), [0, 0, 0]);
+	assert.deepEqual(rgb(231), [255, 255, 255]);
+	assert.deepEqual(rgb(244), [128, 128, 128]);
+	for (let n = 16; n < 256; n++) {
+		for (const ground of [[255, 255, 255], [21, 23, 27], [200, 40, 40]]) assert.ok(contrast(readable(rgb(n), ground), ground) >= 4.5, `${n} on ${ground}`);
+	}
+});
+
+test("numbers, sizes and times are short", () => {
+	assert.deepEqual([0, 1023, 1536, 5 * 2 ** 30].map(bytes), ["0 B", "1023 B", "1.5 KiB", "5.0 GiB"]);
+	assert.deepEqual([0, 0.34, 12.34, 59.99, 192, 3900, 183600].map(duration), ["0ms", "340ms", "12.3s", "1m 00s", "3m 12s", "1h 05m", "2d 03h"]);
+	assert.deepEqual([null, undefined, NaN].map(duration), ["", "", ""]);
+	assert.deepEqual([0, 1, 0.123456789, 1e-9, 1234567, 1.5e12, "NaN", null].map((x) => number(x)), ["0", "1", "0.12346", "1e-9", "1234567", "1.5e+12", "NaN", ""]);
+	assert.equal(count(1234567), "1\u202f234\u202f567");
+	const now = Date.parse("2026-11-22T12:00:00Z");
+	assert.deepEqual(["2026-11-22T12:00:01Z", "2026-11-22T11:59:20Z", "2026-11-22T09:00:00Z", "2026-11-01T12:00:00Z", null].map((t) => age(t, now)), ["now", "40s ago", "3h ago", "21d ago", ""]);
+	assert.deepEqual(["a", "a b", "it's", ""].map(quote), ["a", "'a b'", "'it'\\''s'", "''"]);
+	assert.equal(visible("\u200bx\t"), "\ufffdx\t");
+});
+
+test("ticks are round and few", () => {
+	assert.deepEqual(linearTicks(0, 1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+	assert.deepEqual(linearTicks(3, 3, 5), [3]);
+	assert.deepEqual(logTicks(0.001, 1000), [0.001, 0.01, 0.1, 1, 10, 100, 1000]);
+	assert.deepEqual(logTicks(1, 30), [1, 2, 5, 10, 20]);
+	assert.deepEqual(timeTicks(0, 3600, 4), [0, 900, 1800, 2700, 3600]);
+	for (const [min, max] of [[0, 1e-12], [-5, 1e15], [1e300, 1.1e300]]) assert.ok(linearTicks(min, max, 5).length <= 11);
+	assert.equal(label("elapsed", 90, 200), "1m 30s");
+	assert.deepEqual([12000, 1.5e6, 0.25, 0, 1e-7].map(short), ["12k", "1.5M", "0.25", "0", "1e-7"]);
+});
+
+test("axes have room and survive strange values", () => {
+	const rows = (...values) => [{ rows: values.map((v, i) => [i, i, v, v, v, v, 1, 0]) }];
+	assert.deepEqual(extent(rows(1, 3), 0, 9, false), [0.9, 3.1]);
+	assert.deepEqual(extent(rows(null), 0, 9, false), [0, 1]);
+	assert.deepEqual(extent(rows(-1, 0), 0, 9, true), [0.1, 1]);
+	const [low, high] = extent(rows(5, 5), 0, 9, false);
+	assert.ok(low < 5 && high > 5);
+	assert.equal(scale(1, 100, 0, 200, true)(10), 100);
+});
+
+test("smoothing starts at the first value and skips holes", () => {
+	assert.deepEqual(smooth([2, 2, null, 2], 0.9).map((v) => v && Number(v.toFixed(9))), [2, 2, null, 2]);
+	assert.deepEqual(smooth([1, 3], 0), [1, 3]);
+});
+
+test("the nearest bucket is found, also when steps started again", () => {
+	const row = (a, b) => [a, b, 0, 0, 0, 0, 1, 0];
+	assert.equal(nearest([row(0, 1), row(2, 3), row(10, 11)], 7), 2);
+	assert.equal(nearest([row(0, 1), row(2, 3), row(10, 11)], 5), 1);
+	assert.equal(nearest([row(0, 1), row(9, 9), row(0, 1)], 0.5), 2);
+	assert.equal(nearest([], 1), -1);
+});
