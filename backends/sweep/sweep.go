@@ -42,6 +42,7 @@ var (
 	_ backend.HistoryRestorer = (*Backend)(nil)
 	_ backend.Sizer           = (*Backend)(nil)
 	_ backend.TrialRunner     = (*Backend)(nil)
+	_ backend.UsageRecorder   = (*Backend)(nil)
 )
 
 // Driver registers the backend.

@@ -221,3 +221,8 @@ func (b *Backend) SweepOf(_ context.Context, id string) (*sweep.Definition, iter
 		}
 	}, nil
 }
+
+// UsageDir returns why there are no samples: only trials use the machine.
+func (b *Backend) UsageDir(context.Context, string) (dir, missing string) {
+	return "", "a sweep itself uses next to nothing (torchx usage takes the handle of a trial, torchx status lists them)"
+}

@@ -73,8 +73,8 @@ type DeleteOptions struct {
 	Force bool // cancel a live app first
 }
 
-// Delete removes an app and all of its files, except for a tombstone. A live app is an
-// error without o.Force. Errors: those of Status.
+// Delete removes an app and all of its files, except for a tombstone; of a sweep its trials, too. A
+// live app is an error without o.Force. Errors: those of Status.
 func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
@@ -90,6 +90,11 @@ func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions
 		return liveError(ref, s.State, o)
 	default:
 		if s, err = r.end(ctx, b, ref, o.DeleteOptions); err != nil {
+			return err
+		}
+	}
+	if r.IsSweep(ref) {
+		if err := r.deleteTrials(ctx, ref, o); err != nil {
 			return err
 		}
 	}

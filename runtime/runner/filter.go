@@ -9,6 +9,7 @@ import (
 
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 )
 
 // DefaultLimit is the number of apps that List returns by default.
@@ -24,6 +25,7 @@ type Filter struct {
 	// Component, Name, Parents, Tags and Search select apps as in history.Filter.
 	Component, Name string
 	Parents         []string
+	NoTrials        bool // leave out trials of sweeps
 	Tags            []history.TagFilter
 	Search          string
 	Sort            history.Sort
@@ -74,6 +76,9 @@ func (f *Filter) matchesRest(w *Row) bool {
 			return false
 		}
 	}
+	if f.leavesOut(w) {
+		return false
+	}
 	words := []string{w.AppID, w.Name, w.Component, w.Note}
 	words = append(words, w.args...)
 	for key, value := range w.Tags {
@@ -82,6 +87,11 @@ func (f *Filter) matchesRest(w *Row) bool {
 	return fits(f.Component, w.Component) && fits(f.Name, w.Name) &&
 		(len(f.Parents) == 0 || slices.Contains(f.Parents, w.ParentRunID)) &&
 		history.FindWords(strings.Join(words, " "), f.Search)
+}
+
+// leavesOut reports whether a row is a trial that the filter leaves out.
+func (f *Filter) leavesOut(w *Row) bool {
+	return f.NoTrials && w.ParentRunID != "" && w.Tags[sweep.SweepTag] == w.ParentRunID
 }
 
 // fits reports whether a text matches a pattern; "" matches all.

@@ -151,7 +151,7 @@ func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 		return nil, nil
 	}
 	query := f.query()
-	byTime := f.Sort == history.SortSubmitted && f.SortMetric == nil && len(query.States) == 0
+	byTime := !f.NoTrials && f.Sort == history.SortSubmitted && f.SortMetric == nil && len(query.States) == 0
 	switch {
 	case f.Limit == 0:
 	case byTime:
@@ -161,7 +161,9 @@ func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 	}
 	query.States, query.Sort = history.LiveStates(), history.SortSubmitted
 	err = r.History.Walk(ctx, query, func(a *history.App) error {
-		rows = append(rows, rowOf(a))
+		if w := rowOf(a); !f.leavesOut(w) {
+			rows = append(rows, w)
+		}
 		return nil
 	})
 	return rows, r.historyError(ctx, f, err)
@@ -263,12 +265,12 @@ func (r *Runner) others(ctx context.Context, f Filter, skip map[history.AppKey]b
 		return nil
 	}
 	query := f.query()
-	if f.Limit > 0 {
+	if f.Limit > 0 && !f.NoTrials {
 		query.Limit = f.Limit + len(skip)
 	}
 	var stopped error
 	err := r.History.Walk(ctx, query, func(a *history.App) error {
-		if w := rowOf(a); !skip[a.AppKey] && f.matchesState(w) {
+		if w := rowOf(a); !skip[a.AppKey] && f.matchesState(w) && !f.leavesOut(w) {
 			stopped = visit(w)
 		}
 		return stopped

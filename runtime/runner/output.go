@@ -16,6 +16,9 @@ func (r *Runner) Output(ctx context.Context, ref history.AppKey) (*backend.Outpu
 	if err != nil {
 		return nil, err
 	}
+	if r.IsSweep(ref) {
+		return nil, notFound("%s has no outputs of its own: those of a trial are with its app (`torchx status %s` lists them)", ref.Handle(), ref.ID)
+	}
 	finder, ok := b.(backend.OutputFinder)
 	if !ok {
 		return nil, notFound("apps of %s have no output folder", ref.Backend)

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
+
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/history"
@@ -155,4 +157,33 @@ func trialTags(t *sweep.Trial, sweepID string) map[string]string {
 	}
 	maps.Copy(tags, own)
 	return tags
+}
+
+// deleteTrials deletes the apps of the trials of a sweep that has ended, whose own controller may
+// have left some running.
+func (r *Runner) deleteTrials(ctx context.Context, ref history.AppKey, o DeleteOptions) error {
+	s, err := r.Trials(ctx, ref)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil // only the history has the sweep
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := r.Backends.Get(s.Definition.Backend); err != nil { // the registry has no lock
+		return err
+	}
+	o.Force = true
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for i := range s.Trials {
+		if app := s.Trials[i].App; app.ID != "" {
+			g.Go(func() error {
+				if err := r.Delete(ctx, app, o); !errors.Is(err, backend.ErrNotFound) {
+					return err
+				}
+				return nil
+			})
+		}
+	}
+	return g.Wait()
 }

@@ -80,6 +80,11 @@ func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, 
 	if p.options, err = changedOptions(f, r, ref.Backend, d.Cfg); err != nil {
 		return nil, err
 	}
+	if r.IsSweep(ref) {
+		if p.sweep, _, err = r.SweepOf(ctx, ref); err != nil {
+			p.sweep = nil // it was deleted
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	if p.status, err = r.Status(ctx, ref); err != nil {

@@ -12,16 +12,18 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 )
 
 // describePage is what `describe` shows.
 type describePage struct {
 	screen
 	description *runner.Description
-	command     string       // component with its arguments; "" if not known
-	app         *spec.App    // secrets hidden
-	options     string       // those that differ from the default
-	status      *spec.Status // nil if not known
+	command     string            // component with its arguments; "" if not known
+	app         *spec.App         // secrets hidden
+	options     string            // those that differ from the default
+	status      *spec.Status      // nil if not known
+	sweep       *sweep.Definition // nil: the app is no sweep
 }
 
 // text returns the page: the app, and its roles.
@@ -36,12 +38,19 @@ func (p *describePage) text() string {
 	fields.Add("Submitted", p.ago(p.submittedAt()))
 	p.addProvenance(&fields)
 	fields.Add("Options", p.options)
+	if p.sweep != nil {
+		fields.Add("Trials", strconv.Itoa(p.app.Roles[0].NumReplicas))
+		addRules(&p.screen, &fields, p.sweep)
+	}
 	fields.Add("Timeout", timeoutText(p.app))
 	fields.Add("Metadata", p.clean(jsonText(p.app.OtherMetadata())))
 	if p.description.Partial {
 		fields.Add("Partial", "this history does not have the app: its roles are as the backend reports them")
 	}
 	text := fields.Text(p.width, p.style)
+	if p.sweep != nil {
+		return text + "\nIts trials: torchx status " + p.clean(p.description.Handle) + "\n"
+	}
 	if len(p.app.Roles) > 0 {
 		text += "\n" + p.roleTable()
 	}

@@ -43,7 +43,8 @@ func NewList(f *program.Factory) *cli.Command {
 			"torchx list --all -o jsonl\n" +
 			"torchx list -o 'go-template={{.app_id}} {{.state}}'",
 		Description: "List the apps that were submitted from this TORCHX_HOME, newest first, at most 50. With -b the backend itself is " +
-			"asked, too, which adds apps that others submitted. Several conditions must all hold. In a PATTERN * stands for any " +
+			"asked, too, which adds apps that others submitted. Tables have the trials of sweeps only with --all or a condition, such as " +
+			"--parent SWEEP. Several conditions must all hold. In a PATTERN * stands for any " +
 			"text, ? for one character and [ab] for one of several. jsonl prints one JSON object per line and csv one row per " +
 			"app, both while they are read. A go-template has the names of --json as fields and is printed once per app, each " +
 			"followed by a newline, unless it ranges over all of them: {{range .}}...{{end}}.",
@@ -122,6 +123,8 @@ func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.
 		return filter, err
 	}
 	filter.All = o.all
+	table := o.output == "" || o.output == listFormatTable || o.output == listFormatWide
+	filter.NoTrials = table && !o.all && !o.json && !o.quiet && !o.filterFlags.given(c)
 	filter.Limit, err = listLimit(o)
 	return filter, err
 }

@@ -24,8 +24,14 @@ type listWriter interface {
 // templateFormat is followed by the template.
 const templateFormat = "go-template="
 
+// The formats for people.
+const (
+	listFormatTable = "table"
+	listFormatWide  = "wide"
+)
+
 // ListFormats are the values of --output, the default first.
-var ListFormats = []string{"table", "wide", "json", "jsonl", "name", "csv", templateFormat}
+var ListFormats = []string{listFormatTable, listFormatWide, "json", "jsonl", "name", "csv", templateFormat}
 
 // writer returns the writer of the format.
 func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
@@ -43,9 +49,9 @@ func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 	}
 	buffered := bufio.NewWriterSize(f.Out, 64<<10)
 	switch format {
-	case "", "table":
+	case "", listFormatTable:
 		return &tableWriter{f: f}, nil
-	case "wide":
+	case listFormatWide:
 		return &tableWriter{f: f, wide: true}, nil
 	case "json":
 		return &jsonWriter{f: f, apps: []listObject{}}, nil

@@ -128,8 +128,7 @@ type sweepObject struct {
 
 type trialObject struct {
 	Trial      int              `json:"trial"`
-	Handle     ui.NullString    `json:"handle"`
-	AppID      ui.NullString    `json:"app_id"`
+	Handle     ui.NullString    `json:"trial_handle"`
 	Params     spec.Map[string] `json:"params"`
 	Seed       int64            `json:"seed"`
 	State      spec.State       `json:"state"`
@@ -171,7 +170,7 @@ func newTrialObject(t *sweep.TrialStatus, now time.Time) trialObject {
 		Stopped: ui.NullString(t.Stopped), Msg: ui.NullString(t.Msg), StartedAt: ui.UTC(t.StartedAt), FinishedAt: ui.UTC(t.FinishedAt),
 	}
 	if t.App.ID != "" {
-		o.Handle, o.AppID = ui.NullString(t.App.Handle()), ui.NullString(t.App.ID)
+		o.Handle = ui.NullString(t.App.Handle())
 	}
 	for _, p := range t.Params {
 		o.Params.Set(p.Name, p.Value)

@@ -12,6 +12,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 	"torchx/state"
 )
 
@@ -20,6 +21,26 @@ const maxHandles = 100
 
 // wantsLive lists the commands that need a running app.
 var wantsLive = []string{"attach", "cancel", "wait"}
+
+// maxSearched bounds how many apps are read to find some that are not trials of sweeps.
+const maxSearched = 2000
+
+// offered returns the newest apps without trials of sweeps, which are too many; all is false if
+// there may be more.
+func offered(ctx context.Context, db *state.DB, filter history.Filter) (apps []history.App, all bool, err error) {
+	for filter.Limit = maxHandles; ; filter.Limit = maxSearched {
+		if apps, err = db.List(ctx, filter); err != nil {
+			return nil, false, err
+		}
+		isLast := len(apps) < filter.Limit
+		found := len(apps)
+		apps = slices.DeleteFunc(apps, func(a history.App) bool { return a.ParentRunID != "" && a.Tags[sweep.SweepTag] == a.ParentRunID })
+		all = isLast && len(apps) == found
+		if isLast || len(apps) >= maxHandles || filter.Limit == maxSearched {
+			return apps[:min(len(apps), maxHandles)], all, nil
+		}
+	}
+}
 
 // handles offers app IDs, newest first, and whole handles if the word begins as one; with
 // parts also the roles and replicas of an app.
@@ -45,11 +66,11 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 	case command == "delete" && !force:
 		filter.States = history.TerminalStates()
 	}
-	apps, err := db.List(ctx, filter)
+	apps, all, err := offered(ctx, db, filter)
 	if err != nil {
 		return
 	}
-	if len(apps) == maxHandles && c.current != "" {
+	if !all && c.current != "" {
 		older, err := db.FindPrefix(ctx, c.current[strings.LastIndexByte(c.current, '/')+1:])
 		if err == nil {
 			apps = append(apps, older...)

@@ -8,6 +8,7 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/sweep"
 	"torchx/runtime/config"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
@@ -30,7 +31,7 @@ func NewRerun(f *program.Factory) *cli.Command {
 		Description: "Evaluate the component of an app again, in the folder where it was run, with the same arguments, variables and " +
 			"options, and run the result as a new app. What you give here overrides what was given then: an argument by name, " +
 			"arguments after `--` all together. rerun warns if component files, environment variables that the component read, or " +
-			"named resources have changed, or the git commit or uncommitted changes of the folder differ. An app that was submitted from a file is submitted again. An app that had a terminal " +
+			"named resources have changed, or the git commit or uncommitted changes of the folder differ. An app that was submitted from a file is submitted again, and a sweep with the trials that it has. An app that had a terminal " +
 			"gets one, unless --tty=false is given. " +
 			program.HandleHelp,
 		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, "run on `BACKEND` (default: that of the past app)"),
@@ -58,8 +59,20 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 	if err != nil {
 		return err
 	}
+	r, err := f.Runner(ctx)
+	if err != nil {
+		return err
+	}
+	isSweep := r.IsSweep(past.Ref)
+	if isSweep && (o.changesPlan() || o.dryrun) {
+		return program.Usagef("rerun", "%s is a sweep, which runs again with the trials that it has: use `torchx sweep` to change them", past.Ref.Handle())
+	}
 	if f, o.Options, err = planning.RerunOptions(f, o.Options, past); err != nil {
 		return err
+	}
+	if isSweep {
+		o.Submit = true
+		return sweep.Rerun(ctx, f, o.Options, past, o.follow.Detach)
 	}
 	if !o.hasTTY {
 		o.follow.Tty.On = o.TTY
@@ -80,6 +93,12 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 }
 
 // planAgain plans what the component returns now, or the recorded app if exact is set.
+// changesPlan reports whether the command line has what changes the plan of an app.
+func (o *options) changesPlan() bool {
+	return o.Backend != "" || o.Cfg != "" || o.HasWorkspace || o.Timeout != "" || o.Strict || o.hasTTY ||
+		len(o.Inputs.Args)+len(o.Env)+len(o.EnvFiles)+len(o.Metrics) > 0
+}
+
 func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded, exact bool) (*runner.Planned, error) {
 	if err := planning.Check(f, o.Options); err != nil {
 		return nil, err

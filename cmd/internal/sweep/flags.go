@@ -28,7 +28,7 @@ func (v *flagValues) cli() []cli.Flag {
 		&cli.StringFlag{Name: "repeat", Usage: "run each combination `N` times; $TORCHX_SEED differs", Destination: &v.repeat},
 		&cli.StringFlag{Name: "seed", Usage: "`NUMBER` that decides what is drawn, and $TORCHX_SEED (default: 0)", Destination: &v.seed},
 		&cli.StringFlag{Name: "parallel", Usage: "run `N` trials at the same time (default: as many as there is room)", Destination: &o.rules.parallel},
-		&cli.StringSliceFlag{Name: "metric", Usage: "compare trials by their last value of the metric `NAME[:min|:max]`; NAME=REGEX records a metric, as for torchx run (repeatable)", Destination: &v.metrics},
+		&cli.StringSliceFlag{Name: "metric", Usage: "compare trials by their best value of the metric `NAME[:min|:max]`; NAME=REGEX records a metric, as for torchx run (repeatable)", Destination: &v.metrics},
 		&cli.StringFlag{Name: "goal", Usage: "which value of the metric is the best: `min|max` (default: by its name, as for torchx compare)", Destination: &o.rules.goal},
 		&cli.StringFlag{Name: "early-stop", Usage: "stop trials that are worse than others at the same step, by `RULE` median[:MIN_STEP] or asha[:MIN_STEP[:FACTOR]]", Destination: &o.rules.earlyStop},
 		&cli.StringFlag{Name: "stop-when", Usage: "end the sweep when a trial meets `CONDITION`, such as 'val_loss<0.1'", Destination: &o.rules.stopWhen},

@@ -32,9 +32,9 @@ func (p *preparation) plan(ctx context.Context) (*runner.Planned, error) {
 	q := p.common.Common()
 	q.Backend, q.Cfg, q.Env, q.App, q.Sweep = name, nil, nil, p.app(plan), plan
 	q.Workspace, q.WorkspaceWhy, q.Strict = "", "", false
-	q.Source.Component, q.Source.Args = p.component.Name, p.options.Inputs.Args
-	q.Source.Modules, q.Source.Getenv = p.sweep.Source.Modules, p.sweep.Source.Getenv
-	if q.Source.Request, err = planning.RecordSweep(q.Source.Request, p.options.values); err != nil {
+	q.Component, q.Args = p.component.Name, p.options.Inputs.Args
+	q.Modules, q.Getenv = p.sweep.Source.Modules, p.sweep.Source.Getenv
+	if q.Request, err = planning.RecordSweep(q.Request, p.options.values); err != nil {
 		return nil, err
 	}
 	planned, err := p.planner.Plan(ctx, q)

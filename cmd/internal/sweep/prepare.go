@@ -141,7 +141,7 @@ func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *
 		}
 	}
 	in := p.options.Inputs
-	in.Args = slices.Concat(words(p.component, t.Params), in.Args)
+	in.Args = slices.Concat(words(t.Params), in.Args)
 	built, err := planning.Call(ctx, p.Factory, p.component, in)
 	if err != nil {
 		return nil, nil, err
@@ -169,14 +169,10 @@ func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *
 }
 
 // words returns parameters as arguments.
-func words(c *component.Component, params []space.Param) []string {
+func words(params []space.Param) []string {
 	list := make([]string, len(params))
 	for i, param := range params {
-		dashes := "--"
-		if len(param.Name) == 1 {
-			dashes = "-"
-		}
-		list[i] = dashes + param.Name + "=" + param.Value
+		list[i] = "--" + param.Name + "=" + param.Value
 	}
 	return list
 }
