@@ -138,7 +138,8 @@ func marked(j *job.Job) *target {
 	return t
 }
 
-// isDeleted reports whether torchx deleted the app of a job: Slurm forgets its job later.
+// isDeleted reports whether torchx deleted the app of a job, which Slurm forgets later. A script
+// that was submitted by hand has no folder before it begins.
 func (t *target) isDeleted(j *job.Job) bool {
-	return t.record == nil && j.State().Terminal() && t.folder.Deleted()
+	return t.record == nil && j.State() != spec.Pending && t.folder.Deleted()
 }

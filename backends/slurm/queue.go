@@ -19,13 +19,14 @@ const queueAge = time.Second
 // queue holds the last answer of Slurm's controller about the jobs of the user.
 type queue struct {
 	lock chan struct{} // holds one value while nobody asks
+	age  time.Duration // how old an answer may be
 	at   time.Time     // when the answer was asked for; zero: there is none
 	all  []job.Job
 	jobs map[int64][]job.Job // by Main
 }
 
 func newQueue() *queue {
-	q := &queue{lock: make(chan struct{}, 1)}
+	q := &queue{lock: make(chan struct{}, 1), age: queueAge}
 	q.lock <- struct{}{}
 	return q
 }
@@ -50,7 +51,7 @@ func (b *Backend) read(ctx context.Context) (all []job.Job, byID map[int64][]job
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	if now := time.Now(); now.Sub(q.at) > queueAge {
+	if now := time.Now(); now.Sub(q.at) > q.age {
 		all, err := b.slurm.QueuedOf(ctx, userName())
 		if err != nil {
 			return nil, nil, err

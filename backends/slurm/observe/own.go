@@ -64,6 +64,16 @@ func (o *Own) ended() bool { return o.Run.End != nil || len(o.Jobs) == 0 || o.st
 // state returns the state of the job.
 func (o *Own) state() spec.State { return job.StateOf(o.Jobs) }
 
+// waits reports whether the job waits for its start. Slurm's answer may be older than the start
+// that the launcher recorded.
+func (o *Own) waits() bool {
+	if o.state() != spec.Pending {
+		return false
+	}
+	n := len(o.Run.Begins)
+	return n == 0 || o.Run.Begins[n-1].Restart < o.Jobs[0].Restarts
+}
+
 // replica returns the status of a replica in its last attempt.
 func (o *Own) replica(r spec.Replica) spec.ReplicaStatus {
 	attempts := o.Run.Replicas[r]
@@ -93,7 +103,7 @@ func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.Repli
 	case a.Exit == nil && !isLast:
 		s.State, s.Msg = spec.Cancelled, "lost when Slurm requeued the job"
 	case a.Exit == nil && !o.ended():
-		if o.state() == spec.Pending { // requeued: it starts again
+		if o.waits() { // requeued: it starts again
 			s.State, s.StartedAt, s.Hostname, s.PID = spec.Pending, nil, "", 0
 		}
 	case a.Exit == nil:
@@ -249,13 +259,13 @@ func (o *Own) progress(s *spec.Status) {
 			}
 		}
 	}
-	if o.state() == spec.Pending {
+	if o.waits() {
 		s.State = spec.Pending
 	}
 	switch {
 	case o.Cancelled:
 		s.Msg = "is being canceled"
-	case o.state() == spec.Pending:
+	case o.waits():
 		s.Msg = waits(o.Jobs)
 	case o.state() == spec.Unknown:
 		s.Msg = "Slurm reports a state that torchx does not know: " + o.Jobs[0].Status
