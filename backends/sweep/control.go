@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// heapPercent is how much the heap may grow between two collections: the controller has
-	// little to do and must stay small.
-	heapPercent = 40
+	// memoryLimit bounds the memory of Go in bytes: the controller must stay small. With 10 MiB
+	// it collects all the time.
+	memoryLimit = 13 << 20
 	// publishEvery bounds how often the status is replaced.
 	publishEvery = 100 * time.Millisecond
 	// deletedEvery is how often the controller checks that its folder still exists.
@@ -59,7 +59,7 @@ type controller struct {
 
 // control runs the sweep of a bundle to its end.
 func control(a *agent.Controller, p driver.Program) (err error) {
-	debug.SetGCPercent(heapPercent)
+	debug.SetMemoryLimit(memoryLimit)
 	c := &controller{
 		Controller: a, events: make(chan func()), slots: make(chan struct{}, submitsAtOnce), collections: make(chan struct{}, submitsAtOnce), closed: make(chan struct{}),
 		cancels: map[int]bool{},
@@ -68,6 +68,7 @@ func control(a *agent.Controller, p driver.Program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
+	debug.FreeOSMemory() // what reading the sweep needed
 	c.Ready()
 	c.resume()
 	if c.watcher != nil {
@@ -132,8 +133,8 @@ func (c *controller) close() error {
 	return errors.Join(append(errs, c.journal.Close(), c.trials.Close())...)
 }
 
-// step acts on what is due, then waits for one event. detached means that the controller is to end
-// and the sweep is not.
+// step acts on what is due, then waits for one event. detached means that the controller ends
+// but the sweep does not.
 func (c *controller) step() (detached bool) {
 	actions, wake := c.machine.Next(time.Now())
 	if len(actions) > 0 {

@@ -90,7 +90,7 @@ func (c *controller) end(n int, e policy.Event) {
 	failpoint.Hit(failpoint.TrialEndRecorded)
 }
 
-// stop records that a trial is to be stopped, then stops it.
+// stop records that a trial stops, then stops it.
 func (c *controller) stop(n int, reason string) {
 	starting := c.machine.Trials()[n].Phase == policy.Starting
 	c.apply(!backend.RunsHere(c.target), policy.Event{Kind: policy.Stop, Trial: n, Msg: reason})
@@ -100,7 +100,7 @@ func (c *controller) stop(n int, reason string) {
 	}
 }
 
-// stopIfDue cancels the app of a trial that is to be stopped, until that has worked.
+// stopIfDue cancels the app of a trial that stops, until that has worked.
 func (c *controller) stopIfDue(n int) {
 	if c.machine.Trials()[n].Phase != policy.Stopping || c.cancels[n] {
 		return

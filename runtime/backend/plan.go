@@ -25,7 +25,7 @@ type PlanInput struct {
 	NewTimeout   bool     // for Load: the app has another time limit than the request was planned with
 	Progress     Progress // receives steps of slow work in planning and Submit
 
-	Sweep *sweep.Plan // what a TrialRunner runs; nil: the app is no sweep
+	Sweep *sweep.Plan // what a TrialRunner runs; nil: not a sweep
 }
 
 // Plan is what Submit would do.

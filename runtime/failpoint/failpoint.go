@@ -40,7 +40,7 @@ const (
 	TrialUp           = "sweep/trial-up"           // … and the journal says so
 	TrialEnded        = "sweep/trial-ended"        // a trial has ended, but not in the journal
 	TrialEndRecorded  = "sweep/trial-end-recorded" // … and in the journal
-	TrialStopping     = "sweep/trial-stopping"     // a trial is to be stopped by the journal, but nothing is stopped
+	TrialStopping     = "sweep/trial-stopping"     // the journal says that a trial stops, but nothing is stopped
 	SweepExtending    = "sweep/extending"          // an ended sweep is open again, but has no more trials yet
 	SweepExtended     = "sweep/extended"           // … and has more trials, but no controller
 	RemovalNoted      = "cli/removal-noted"        // the removal of an app is recorded, but nothing is deleted

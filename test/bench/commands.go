@@ -13,6 +13,7 @@ func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench, p *pageB
 	all = append(all, w.languageServer(s.runs)...)
 	all = append(all, w.history(s, p)...)
 	all = append(all, w.outputs(s.runs)...)
+	all = append(all, w.sweeps(s.runs)...)
 	all = append(all, w.metrics(s)...)
 	all = append(all, w.logs(s)...)
 	all = append(all, w.scans(s)...)

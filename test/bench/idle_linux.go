@@ -31,7 +31,22 @@ func (w *environment) idle() []bench {
 	return []bench{
 		line("idle agent, 100 replicas", "< 15 MB", "a waiting Go program", bytesOfMemory, anonymousMemory, anonymousMemory),
 		line("its CPU time in 3 s", "< 15 ms", "the same", seconds, cpuTime, cpuTime),
+		{
+			name: "controller of 10,000 trials", goal: "< 15 MB", floorName: "a waiting Go program", runs: 1, unit: bytesOfMemory,
+			prepare: func() (side, side, error) {
+				return w.in("controller").measureController, w.measureFloor(anonymousMemory), nil
+			},
+		},
 	}
+}
+
+// measureController returns the memory of the supervisor of a sweep.
+func (w *environment) measureController() (float64, error) {
+	out, err := w.output("exec " + w.bin + " sweep -d --repeat 10000 --parallel 4 utils.sh -- sleep 1000")
+	if err != nil {
+		return 0, err
+	}
+	return w.measureHolder(strings.TrimSpace(out), anonymousMemory)
 }
 
 // measureAgent returns a figure of the agent of an app with many replicas.
@@ -41,17 +56,22 @@ func (w *environment) measureAgent(figure func(pid int) (float64, error)) side {
 		if err != nil {
 			return 0, err
 		}
-		text, err := os.ReadFile(filepath.Join(w.home, "apps", filepath.Base(handle), "agent.lock"))
-		if err != nil {
-			return 0, err
-		}
-		var holder struct{ PID int }
-		if err := json.Unmarshal(text, &holder); err != nil {
-			return 0, fmt.Errorf("read the agent's pid in %q: %w", text, err)
-		}
-		v, err := figure(holder.PID)
-		return v, errors.Join(err, w.sh("exec "+w.bin+" delete -f "+handle))
+		return w.measureHolder(handle, figure)
 	}
+}
+
+// measureHolder returns a figure of the supervisor of an app, then deletes the app.
+func (w *environment) measureHolder(handle string, figure func(pid int) (float64, error)) (float64, error) {
+	text, err := os.ReadFile(filepath.Join(w.home, "apps", filepath.Base(handle), "agent.lock"))
+	if err != nil {
+		return 0, err
+	}
+	var holder struct{ PID int }
+	if err := json.Unmarshal(text, &holder); err != nil {
+		return 0, fmt.Errorf("read the agent's pid in %q: %w", text, err)
+	}
+	v, err := figure(holder.PID)
+	return v, errors.Join(err, w.sh("exec "+w.bin+" delete -f "+handle))
 }
 
 // measureFloor returns a figure of a program that waits for EOF.

@@ -91,9 +91,9 @@ var allowed = map[string][]string{
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
 	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/safefile", "runtime/spec"},
-	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
+	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
-	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
+	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history", "runtime/runner"},
 	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/logstore", "runtime/metrics", "runtime/metrics/collect", "runtime/sample", "runtime/spec"},
 	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/metrics/collect", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/kubernetes/kube":     {"runtime/backend", "runtime/safefile", "runtime/userpath"},
@@ -111,6 +111,7 @@ var allowed = map[string][]string{
 	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":           {"runtime/spec"},
 	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
+	"backends/sweep":               {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/metrics", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy", "runtime/sweep/watch"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
