@@ -139,44 +139,52 @@ func layerOf(values []config.Value) backend.Layer {
 // backend.ErrNotFound (backend), backend.ErrInvalidOption, or one that describes a mistake
 // in the app.
 func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
-	b, cfg, warnings, err := r.resolve(q.Backend, q.Cfg)
+	target, err := r.resolve(q.Backend, q.Cfg)
 	if err != nil {
 		return nil, err
 	}
 	q.Source.ParentRunID = r.envOr(envParentRun, q.ParentRunID)
 	number := r.nonZeroRandom() // drawn first, so that a fixed source always gives the same ID
-	app, err := r.prepare(b.Name(), &q)
+	app, err := r.prepare(target.name, &q)
 	if err != nil {
 		return nil, err
 	}
 	in := backend.PlanInput{
-		ID: cmp.Or(q.ID, AppID(app.Name, number)), App: app, Cfg: cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
+		ID: cmp.Or(q.ID, AppID(app.Name, number)), App: app, Cfg: target.cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
 		Workspace: q.Workspace, WorkspaceWhy: q.WorkspaceWhy, Environ: q.Environ, Progress: q.Progress,
 		Sweep: q.Sweep,
 	}
 	if err := checkPlanLimits(in); err != nil {
 		return nil, err
 	}
-	plan, err := plan(ctx, b, in)
+	plan, err := plan(ctx, target.backend, in)
 	if err != nil {
 		return nil, err
 	}
 	plan.Environ = q.Environ
 	return &Planned{
-		Backend: b.Name(), Plan: plan, Warnings: slices.Concat(warnings, minReplicasWarnings(plan.App), plan.Warnings),
+		Backend: target.name, Plan: plan, Warnings: slices.Concat(target.warnings, minReplicasWarnings(plan.App), plan.Warnings),
 		Provenance: q.Provenance,
 	}, nil
 }
 
+// target is where an app runs.
+type target struct {
+	name     string // canonical
+	backend  backend.Backend
+	cfg      backend.Config
+	warnings []string // about options
+}
+
 // resolve returns a backend by its name or alias, with the values of its options.
-func (r *Runner) resolve(backendName string, layers []backend.Layer) (backend.Backend, backend.Config, []string, error) {
+func (r *Runner) resolve(backendName string, layers []backend.Layer) (*target, error) {
 	alias, err := r.Backends.Canonical(backendName)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	b, err := r.Backends.Get(alias.Backend)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	layers = append(slices.Clone(layers), backend.DefaultsLayer(alias.Defaults, backendName))
 	cfg, warnings, err := backend.Resolve(b.Options(), layers...)
@@ -184,9 +192,9 @@ func (r *Runner) resolve(backendName string, layers []backend.Layer) (backend.Ba
 		err = backend.Misspelled(b.Options(), layers...)
 	}
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
+		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}
-	return b, cfg, warnings, nil
+	return &target{alias.Backend, b, cfg, warnings}, nil
 }
 
 // prepare returns a validated copy of the app with its environment.

@@ -96,17 +96,17 @@ func (r *Runner) ExtendSweep(ctx context.Context, ref history.AppKey, e sweep.Ex
 // warnings about these. With submit, a target that depends on the environment is made
 // explicit, so that all trials have the same. Errors: as of Plan.
 func (r *Runner) TrialCfg(backendName string, layers []backend.Layer, submit bool) (name string, cfg backend.Config, warnings []string, err error) {
-	b, cfg, warnings, err := r.resolve(backendName, layers)
+	t, err := r.resolve(backendName, layers)
 	if err != nil {
 		return "", nil, nil, err
 	}
-	if _, ok := b.(backend.TrialRunner); ok {
-		return "", nil, nil, backend.Errorf(backend.ErrUnsupported, "backend %s runs sweeps, which cannot be trials (choose another backend with -s)", b.Name())
+	if _, ok := t.backend.(backend.TrialRunner); ok {
+		return "", nil, nil, backend.Errorf(backend.ErrUnsupported, "backend %s runs sweeps, which cannot be trials (choose another backend with -s)", t.name)
 	}
 	if submit {
-		cfg, err = resolveTarget(b, cfg)
+		t.cfg, err = resolveTarget(t.backend, t.cfg)
 	}
-	return b.Name(), cfg, warnings, err
+	return t.name, t.cfg, t.warnings, err
 }
 
 // TrialOptions say as part of what a trial runs.
