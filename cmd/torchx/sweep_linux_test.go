@@ -61,7 +61,7 @@ func TestSweepOnATerminal(t *testing.T) {
 			if *s.after != s.before {
 				t.Error("the terminal is not in the mode it was in")
 			}
-			if r := torchx(t, dir, nil, "", "status", "-"); !regexp.MustCompile("State: ("+c.left+")").MatchString(r.out) {
+			if r := torchx(t, dir, nil, "", "status", "-"); !regexp.MustCompile("State: (" + c.left + ")").MatchString(r.out) {
 				t.Errorf("got\n%s%s\nwant %s", r.out, r.err, c.left)
 			}
 		})

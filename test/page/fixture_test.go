@@ -98,7 +98,7 @@ func newFixture(t *testing.T) *fixture {
 	f.runs["hostile"] = f.run("--tag", "team=<b>bold</b>", "--note", "<img src=x onerror=alert(1)>", "utils.echo", "--msg", "<script>alert(2)</script> \033]0;title\a \u202e reversed")
 	f.runs["long"] = f.run("utils.sh", "-c", "seq 2000000")
 	f.runs["points"] = f.run("utils.sh", "-c", `seq 0 99999 | sed 's/.*/{"step": &, "loss": &}/; s/"loss": [0-9]*\([0-9][0-9]\)}/"loss": \1}/; s/"loss": 0\([0-9]\)/"loss": \1/' >> $TORCHX_METRICS`)
-	f.runs["many"] = f.run("utils.sh", "--num_replicas", "1000", "-c", "echo replica $TORCHX_REPLICA_ID")
+	f.runs["many"] = f.run("utils.sh", "--num_replicas", "1000", "-c", "echo replica ${replica_id}")
 	for _, id := range append(trials, f.runs["long"].(string), f.runs["points"].(string), f.runs["many"].(string)) {
 		f.torchx("wait", id)
 	}

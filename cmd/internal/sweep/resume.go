@@ -34,7 +34,7 @@ func newResume(f *program.Factory) *cli.Command {
 		Name:  "resume",
 		Usage: "continue a sweep that has ended",
 		UsageText: "HANDLE [--random N] [--failed] [-d]\n" +
-			"torchx sweep resume -",
+			"torchx sweep resume - --random 2",
 		Description: "Continue a sweep that has ended: run the trials that did not run because the sweep was canceled or ended early. --random draws " +
 			"further values, evaluated with the component as it is now, in the folder where the sweep was started. --failed runs the trials that failed again. " +
 			"The sweep keeps its handle, and sweep resume follows it as sweep does. " +

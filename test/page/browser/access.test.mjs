@@ -43,7 +43,7 @@ test("runs, states and the log are readable without JavaScript", () => withPage(
 	await page.goto(new URL("/", url).href);
 	await page.getByRole("row").nth(3).waitFor();
 	await page.goto(new URL(`/runs/${ids.failed}`, url).href);
-	await page.getByText("trainer/1 failed first").waitFor();
+	await page.getByText("trainer/1 failed first", { exact: true }).waitFor();
 	await page.getByText("out of memory").first().waitFor();
 }, { javaScriptEnabled: false }));
 

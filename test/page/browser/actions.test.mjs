@@ -13,10 +13,10 @@ test("cancel asks first", () => withPage(async (page, open) => {
 	await open(`/runs/${id}`);
 	await page.getByRole("button", { name: "Cancel" }).click();
 	await page.getByRole("button", { name: "Keep as is" }).click();
-	await page.locator(".run-head").getByText("Running").waitFor();
+	await page.locator(".run-head .state", { hasText: "Running" }).waitFor();
 	await page.getByRole("button", { name: "Cancel" }).click();
 	await page.getByRole("button", { name: "Cancel run" }).click();
-	await page.locator(".run-head").getByText("Cancelled").waitFor();
+	await page.locator(".run-head .state", { hasText: "Cancelled" }).waitFor();
 	assert.equal(JSON.parse(await torchx("status", "--json", id)).state, "CANCELLED");
 }));
 
@@ -49,7 +49,7 @@ test("tags and notes are set and removed", () => withPage(async (page, open) => 
 	await page.getByRole("button", { name: "Save" }).click();
 	await page.locator(".run-head .tag", { hasText: "kept" }).waitFor({ state: "detached" });
 	await menu(page, "Edit note…");
-	await page.getByLabel("Note").fill("a rate that works");
+	await page.getByRole("textbox", { name: "Note" }).fill("a rate that works");
 	await page.getByRole("button", { name: "Save" }).click();
 	await page.getByText("a rate that works").waitFor();
 }));

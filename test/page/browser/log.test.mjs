@@ -18,7 +18,7 @@ test("a long log opens at its end and goes anywhere with few lines in the page",
 	}
 	assert.ok(await lines(page).count() <= 2400, "too many lines are in the page");
 	await page.keyboard.press(":");
-	await page.getByLabel("Line or time").fill("1234567");
+	await page.getByRole("textbox", { name: "Line or time" }).fill("1234567");
 	await page.getByRole("button", { name: "Go", exact: true }).click();
 	await page.locator('.ln.at[data-n="1234567"]').getByText("1234567", { exact: true }).last().waitFor();
 	await page.waitForURL(/line=1234567/);
@@ -36,7 +36,7 @@ test("search counts lines and goes to each", () => withPage(async (page, open) =
 	await page.locator('.ln[data-n="2000000"]').waitFor();
 	await page.getByRole("searchbox", { name: "Search the log" }).fill("99999");
 	await page.getByText("38 matching lines").waitFor();
-	await page.keyboard.press("Shift+Enter");
+	await page.keyboard.press("Enter");
 	await page.getByText("38 of 38 matching lines").waitFor();
 	await page.locator(".ln.at mark").waitFor();
 	await page.keyboard.press("Enter");
@@ -71,7 +71,7 @@ test("colors, progress bars, streams and attempts are drawn", () => withPage(asy
 	await page.getByRole("button", { name: "Wrap lines" }).click();
 	assert.equal(await page.locator(".log-lines.wrap").count(), 0);
 	await page.waitForURL(/wrap=0/);
-	await page.getByRole("button", { name: "Show times" }).click();
+	await page.getByRole("button", { name: "Times" }).click();
 	await page.locator(".ln time").first().waitFor();
 }));
 
@@ -93,5 +93,5 @@ test("a live log follows its end until the reader scrolls up", () => withPage(as
 	await until("the end", () => box.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop < 60));
 	await page.getByRole("button", { name: "Cancel" }).click();
 	await page.getByRole("button", { name: "Cancel run" }).click();
-	await page.locator(".run-head").getByText("Cancelled").waitFor();
+	await page.locator(".run-head .state", { hasText: "Cancelled" }).waitFor();
 }));

@@ -73,82 +73,44 @@ export function noteRun(id, text) {
 
 // rerun opens a form with the arguments of a run's component, and runs it again.
 export async function rerun(id) {
-	const run = await get(apiPath(id, "/describe"));
-	let form = null;
+	let form = { component: null, values: {} };
 	try {
 		form = await get(apiPath(id, "/form"));
 	} catch (error) {
-		if (error.status !== 404 && error.status !== 409) toast(error.message, true);
+		if (error.status !== 404) toast(error.message, true);
 	}
-	const typed = typedArguments(run.args ?? [], form?.params ?? []);
-	const fields = (form?.params ?? []).map((param) => field(param, typed));
-	const preview = h("code");
-	const changed = () => {
-		const args = fields.flatMap((f) => f.option());
-		for (const f of fields) args.push(...f.rest());
-		return args;
-	};
-	const show = () => { preview.textContent = ["torchx rerun", ...[...changed().filter((_, i, all) => !all.includes("--") || i < all.indexOf("--"))].map(quote), run.app_id, ...rest(changed()).map(quote)].join(" "); };
-	const body = h("div.stack", { oninput: show, onchange: show },
-		form ? h("p.muted", `${form.name}: ${form.doc.split("\n\n")[0]}`) : h("p.muted", "The arguments of this run are not known: it runs again as it was."),
-		h("div.form-grid", fields.map((f) => f.node)), h("p.clip", { title: "The same on the command line" }, preview));
+	const { component, values } = form, preview = h("code");
+	const fields = (component?.params ?? []).map((param) => argument(param, values));
+	// An option that changed is one word; arguments that changed come last, behind "--".
+	const changed = (variadic) => fields.flatMap((f) => f.param.variadic === variadic ? f.changed() : []);
+	const show = () => { preview.textContent = ["torchx rerun", ...changed(false).map(quote), id, ...changed(true).map(quote)].join(" "); };
 	show();
 	const answer = await ask({
-		title: `Run ${run.name ?? run.app_id} again`, yes: "Run", wide: true, body,
-		submit: async () => {
-			const bad = fields.find((f) => !f.valid());
-			if (bad) throw new Error(`${bad.name} needs a value`);
-			return send("POST", apiPath(id, "/rerun"), { args: changed() });
+		title: `Run ${id} again`, yes: "Run", wide: true,
+		body: h("div.stack", { oninput: show }, h("p.muted", component ? `${component.name}: ${component.doc.split("\n\n")[0]}` : "Its arguments are not known: it runs as it was."),
+			h("div.form-grid", fields.map((f) => f.node)), h("p", { title: "The same on the command line" }, preview)),
+		submit: () => {
+			const empty = fields.find((f) => f.param.required && f.input.value === "");
+			if (empty) throw new Error(`${empty.param.name} needs a value`);
+			return send("POST", apiPath(id, "/rerun"), { args: [...changed(false), ...changed(true)] });
 		},
 	});
 	if (!answer) return;
-	for (const line of answer.messages ?? []) toast(line);
+	for (const line of answer.messages) toast(line);
 	go(runPath(answer.app_id));
 }
 
-const rest = (args) => args.includes("--") ? args.slice(args.indexOf("--")) : [];
-
-// typedArguments finds the values of parameters among recorded arguments, and what remains for a variadic one.
-export function typedArguments(args, params) {
-	const values = new Map(), others = [], plain = (name) => name.replaceAll("-", "_");
-	const known = new Map(params.filter((p) => !p.variadic).map((p) => [plain(p.name), p]));
-	for (let i = 0; i < args.length; i++) {
-		if (args[i] === "--") {
-			others.push(...args.slice(i + 1));
-			break;
-		}
-		const m = args[i].match(/^--?([A-Za-z_][\w-]*)(?:=([^]*))?$/), param = m && known.get(plain(m[1]));
-		if (!param) {
-			others.push(args[i]);
-			continue;
-		}
-		if (m[2] !== undefined) values.set(param.name, m[2]);
-		else if (param.type === "bool" && !/^(true|false|1|0|yes|no)$/i.test(args[i + 1] ?? "")) values.set(param.name, "true");
-		else values.set(param.name, args[++i] ?? "");
-	}
-	return { values, others };
-}
-
-// field is the input of a parameter: option() are its arguments if it changed, rest() those after "--".
-function field(param, typed) {
-	const none = () => [], label = h("span", param.name, " ", h("span.muted", param.type, param.required && ", required"));
-	const wrap = (input) => labelled(label, input, param.help);
-	if (param.variadic) {
-		const old = typed.others.join("\n"), input = h("textarea", { value: old, rows: 3, spellcheck: "false", placeholder: "one argument a line" });
-		const changed = () => input.value !== old;
-		return { name: param.name, node: wrap(input), valid: () => true, option: none, rest: () => changed() ? ["--", ...input.value.split("\n").filter((line, i, all) => line !== "" || i < all.length - 1)] : [] };
-	}
-	const old = typed.values.get(param.name) ?? "", fallback = param.default ?? "";
-	const choices = param.type === "bool" ? ["true", "false"] : param.choices;
+// argument is the input of a parameter with its present value.
+function argument(param, values) {
+	const { name, type, variadic, required } = param, fallback = param.default ?? "", choices = type === "bool" ? ["true", "false"] : param.choices;
+	const old = variadic ? Object.keys(values).filter((key) => key.startsWith("argument ")).map((key) => values[key]).join("\n") : values[name] ?? "";
 	let input;
-	if (choices.length && choices.length <= 12) {
-		const options = [["", param.required ? "" : `default (${fallback})`], ...choices.map((c) => [c, c])];
-		if (old && !choices.includes(old)) options.push([old, old]);
-		input = h("select", { name: param.name }, options.map(([value, text]) => h("option", { value, selected: value === old }, text)));
-	} else input = h("input", { name: param.name, value: old, placeholder: fallback, autocomplete: "off", spellcheck: "false", inputmode: param.type === "int" ? "numeric" : null });
+	if (variadic) input = h("textarea", { value: old, placeholder: "one argument a line" });
+	else if (choices.length && choices.length <= 12) {
+		input = h("select", [["", `default (${fallback})`], ...[...new Set([...choices, ...old ? [old] : []])].map((c) => [c, c])].map(([value, text]) => h("option", { value, selected: value === old }, text)));
+	} else input = h("input", { value: old, placeholder: fallback, autocomplete: "off", spellcheck: "false" });
 	return {
-		name: param.name, node: wrap(input), rest: none,
-		valid: () => !param.required || input.value !== "",
-		option: () => input.value === old ? [] : [`--${param.name}=${input.value === "" ? fallback : input.value}`],
+		param, input, node: labelled([name, " ", h("span.muted", type, required && ", required")], input, param.help),
+		changed: () => input.value === old ? [] : variadic ? ["--", ...input.value.split("\n").filter((line) => line !== "")] : [`--${name}=${input.value || fallback}`],
 	};
 }

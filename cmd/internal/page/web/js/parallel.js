@@ -4,7 +4,7 @@ import { number } from "./format.js";
 import { go, runPath } from "./place.js";
 import { linearTicks, logTicks, scale, short } from "./scale.js";
 
-const height = 260, gap = 150, left = 60;
+const height = 260, left = 60;
 
 // axis is how values of a column become positions: numbers on a line, logarithmic if they span much, words in their order.
 export function axis(values) {
@@ -23,6 +23,7 @@ export function axis(values) {
 
 // parallel draws trials: [{id, label, values}]; the last column is the metric, whose best values are drawn strongest.
 export function parallel(columns, trials, light, goal) {
+	const gap = Math.max(150, Math.min(420, (innerWidth - 260) / (columns.length - 1)));
 	const axes = columns.map((name) => axis(trials.map((t) => t.values[name]))), metric = columns.at(-1);
 	const numbers = trials.map((t) => Number(t.values[metric] ?? NaN)), finite = numbers.filter(isFinite), low = Math.min(...finite), high = Math.max(...finite);
 	const goodness = (v) => !isFinite(v) || low === high ? 0.5 : goal === "max" ? (v - low) / (high - low) : (high - v) / (high - low);

@@ -250,7 +250,7 @@ export async function logView(body, run) {
 		apply();
 		note({ wrap: view.wrap ? "" : "0", times: view.times });
 	}, content);
-	const wrap = option("wrap", "Wrap lines", icon("wrap")), times = option("times", "Show times", "Time");
+	const wrap = option("wrap", "Wrap lines", icon("wrap")), times = option("times", "Times", "Times");
 	const save = h("a.button.icon", { label: "Download this log", title: "Download", download: "" }, icon("save"));
 	const copyAll = h("button.icon", { label: "Copy the lines shown", title: "Copy the selected lines, or all that are loaded", onclick: () => {
 		const chosen = String(getSelection());

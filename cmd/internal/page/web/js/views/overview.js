@@ -11,13 +11,13 @@ import { graph } from "../graph.js";
 // overview fills the tab.
 export async function overview(body, run) {
 	const described = await get(apiPath(run.id, "/describe"));
-	const roles = h("section.card", { label: "Roles" }), timeline = gantt(run.id), facts = h("section.card", { label: "Facts" });
+	const roles = h("section.card"), timeline = gantt(run.id), facts = h("section.card");
 	const wait = new Map((described.app?.roles ?? []).map((role) => [role.name, role.metadata?.torchx ?? {}]));
 
 	function draw() {
 		const all = run.status.roles.map(({ role, replicas }) => ({ name: role, replicas, counts: tally(replicas), needs: dependencies(wait.get(role)), sidecar: Boolean(wait.get(role)?.sidecar) }));
 		put(roles, h("header", h("h2", "Roles")), all.some((role) => role.needs.length) && graph(all, run.id),
-			table("Roles", ["Role", "State", "#Replicas"], all.map((role) => h("tr", head(h("a", { href: `${runPath(run.id, "log")}&replica=${encodeURIComponent(role.name)}` }, role.name), role.sidecar && h("span.muted", " sidecar")),
+			table("Roles", ["Role", "State", "#Replicas"], all.map((role) => h("tr", head(h("a", { href: `${runPath(run.id, "log")}&replica=${encodeURIComponent(role.name)}` }, role.name), role.sidecar && h("div.muted", "sidecar")),
 					h("td", h("div.row", states.filter((state) => role.counts[state]).map((state) => badge(state, role.replicas.length === 1 ? title(state) : `${count(role.counts[state])} ${state.toLowerCase()}`)))),
 					num(count(role.replicas.length))))));
 		timeline.draw(run.status);
