@@ -13,7 +13,7 @@ import (
 // Options lists the -cfg keys.
 func (b *Backend) Options() []backend.Option { return script.OptionList() }
 
-// Plan returns the batch script of an app. It contacts nobody.
+// Plan returns the batch script of an app. It runs no command.
 func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	return script.Plan(ctx, b.planInput(in))
 }

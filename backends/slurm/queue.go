@@ -18,7 +18,7 @@ const queueAge = time.Second
 
 // queue holds the last answer of Slurm's controller about the jobs of the user.
 type queue struct {
-	lock chan struct{} // holds one value while nobody asks
+	lock chan struct{} // holds one value while no call runs
 	age  time.Duration // how old an answer may be
 	at   time.Time     // when the answer was asked for; zero: there is none
 	all  []job.Job

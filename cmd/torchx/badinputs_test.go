@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,17 +42,11 @@ var differentCodes = map[string]int{
 	"local_run_cmd_not_found": spec.ExitNotFound,
 	// A planned app that cannot be started is recorded with 125; no engine is available.
 	"docker_run_no_image": spec.ExitNotStarted,
+	"slurm_run_no_sbatch": spec.ExitNotStarted,
 }
 
-// elsewhere lists backends that torchx does not have: in a flag they are a usage error, in a
-// handle an unknown app.
-var elsewhere = []string{"slurm"}
-
 func (b badInput) want() int {
-	for i, arg := range b.Argv {
-		if slices.Contains(elsewhere, arg) && i > 0 && b.Argv[i-1] == "-s" {
-			return program.ExitUsage
-		}
+	for _, arg := range b.Argv {
 		if strings.HasPrefix(arg, "local_docker://") {
 			return program.ExitError
 		}

@@ -1,4 +1,4 @@
-// Command torchx runs apps that are described in Starlark on this machine, on Docker and on
+// Command torchx runs apps that are described in Starlark on this machine, on Docker, Slurm and
 // Kubernetes. This package lists the commands, which the packages of cmd/internal define;
 // cmd/internal/program parses the command line and reports errors.
 package main

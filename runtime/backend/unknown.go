@@ -10,7 +10,8 @@ import (
 // otherSystems lists systems without a backend, by the names that TorchX and users give them, and
 // what to use instead.
 var otherSystems = []struct{ names, instead string }{
-	{"slurm lsf pbs sge torque htcondor oar flux", "inside an allocation, -b local runs all replicas on its node"},
+	{"sbatch srun salloc slurmctld", "-b slurm runs on a Slurm cluster"},
+	{"lsf pbs sge torque htcondor oar flux", "inside an allocation, -b local runs all replicas on its node"},
 	{"aws_batch aws_sagemaker sagemaker gcp_batch azure_batch vertex vertex_ai ray dask eks gke aks", "-b kubernetes runs on any cluster of your kubeconfig"},
 	{"kubernetes_mcad mcad k8s kube openshift", "-b kubernetes runs on a cluster"},
 	{"kueue", "use -b kubernetes -cfg kueue_queue=QUEUE, see `torchx help kueue`"},

@@ -51,7 +51,7 @@ type Attempt struct {
 	Start  time.Time
 	Host   string
 	PID    int
-	Exit   *Exit // nil: it runs, or nobody saw its end
+	Exit   *Exit // nil: it runs, or its end was not recorded
 }
 
 // Exit is the end of an attempt.

@@ -6,7 +6,7 @@
 //	script.sh                            the batch script, as submitted
 //	launch.sh                            the same script, copied by itself, for the replicas
 //	job                                  ID of the job, written by Submit and by the launcher
-//	cancel                               exists: the app is to be cancelled, and nothing restarts
+//	cancel                               exists: a cancel was requested, and nothing restarts
 //	events                               of the app: "begin TIME JOB RESTART", "restart TIME ROLE REPLICA ATTEMPT RETRY",
 //	                                     "end TIME STATE CODE"
 //	slurm.out                            messages of the launcher and of srun
@@ -135,13 +135,13 @@ func (f Folder) SetJob(id int64) error {
 	return os.Rename(tmp, f.Path(JobFile))
 }
 
-// Cancelled reports whether the app is to be cancelled.
+// Cancelled reports whether a cancel was requested.
 func (f Folder) Cancelled() bool {
 	_, err := os.Stat(f.Path(CancelFile))
 	return err == nil
 }
 
-// Cancel records that the app is to be cancelled: the launcher restarts nothing any more, and
+// Cancel requests a cancel: the launcher restarts nothing any more, and
 // starts nothing if it has not begun.
 func (f Folder) Cancel() error {
 	file, err := os.OpenFile(f.Path(CancelFile), os.O_CREATE|os.O_WRONLY, 0o600)

@@ -110,7 +110,7 @@ func TestAccountingForms(t *testing.T) {
 	}
 }
 
-// TestOddReplies: no form of a field ends in an error, and what is no reply does, in one line.
+// TestOddReplies: no form of a field ends in an error, and other text does, in one line.
 func TestOddReplies(t *testing.T) {
 	t.Parallel()
 	odd := []string{`null`, `5`, `-1`, `1e3`, `"x"`, `""`, `[]`, `[5]`, `["a",null]`, `{}`, `{"set":true,"infinite":true,"number":1}`, `{"set":true,"number":"7"}`, `{"list":5,"allocation":"x"}`, `true`, `99999999999999999999`, `4294967294`, `"\u0000"`}

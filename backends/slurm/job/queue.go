@@ -19,7 +19,7 @@ type reply[T any] struct {
 }
 
 // ErrReported means that Slurm printed an error instead of jobs.
-var ErrReported = errors.New("Slurm reports an error")
+var ErrReported = errors.New("an error of Slurm")
 
 // decode reads the jobs of a reply. Errors: the text is not such a reply, or Slurm reports an
 // error instead of jobs.

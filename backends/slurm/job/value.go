@@ -90,9 +90,7 @@ func (w *words) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); {
 	case len(data) == 0:
 	case data[0] == '[':
-		if json.Unmarshal(data, &list) != nil {
-			return nil
-		}
+		_ = json.Unmarshal(data, &list) // another form is empty
 	case json.Unmarshal(data, &one) == nil:
 		list = []text{one}
 	}

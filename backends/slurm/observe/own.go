@@ -21,7 +21,7 @@ type Own struct {
 	Submitted time.Time
 	JobID     int64
 	Run       *folder.Run
-	Cancelled bool // somebody requested the end of the app
+	Cancelled bool // the end of the app was requested
 	// Jobs are those of Slurm; if it knows none, the job has ended, and NotAccounted says
 	// whether the cluster has no accounting that could know more.
 	Jobs         []job.Job

@@ -36,9 +36,10 @@ func quote(text string) string {
 // quoteDirective returns text as the value of an option in a #SBATCH line, where Slurm removes
 // quotes and backslashes and a # begins a comment.
 func quoteDirective(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@+=[]%&|", r))
-	}) < 0 {
+	isPlain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@+=[]%&|", r)
+	}
+	if !strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }) {
 		return text
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`

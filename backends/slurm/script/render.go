@@ -157,7 +157,7 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 		}
 	}
 	fmt.Fprintf(b, "role_%d() { # becomes replica $1\n", i)
-	var other []string // variables that are no names in bash
+	var other []string // variables whose names bash does not accept
 	for _, e := range r.Env {
 		switch {
 		case e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00"):
@@ -272,8 +272,8 @@ func portsOf(role *spec.Role) (ports []port) {
 	return ports
 }
 
-// usePorts returns arguments in which a port of the first node is the one that the job chooses:
-// two jobs may run on one node.
+// usePorts replaces the ports of the first node by those that the job chooses: two jobs may run
+// on one node.
 func usePorts(args []string, ports []port) []string {
 	args = append([]string{}, args...)
 	for _, p := range ports {

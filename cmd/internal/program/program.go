@@ -126,7 +126,7 @@ func GrammarOf(app *cli.App) *grammar.Grammar {
 func (f *Factory) CommandLine() *cli.App {
 	app := &cli.App{
 		Name:                      "torchx",
-		Usage:                     "run apps on this machine, on Docker and on Kubernetes",
+		Usage:                     "run apps on this machine, on Docker, on Slurm and on Kubernetes",
 		HideHelp:                  true,
 		HideHelpCommand:           true,
 		HideVersion:               true,

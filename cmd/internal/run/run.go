@@ -43,7 +43,7 @@ func NewRun(f *program.Factory) *cli.Command {
 			"torchx run --dryrun -b kubernetes utils.echo --msg hello",
 		Description: "Run a component: a built-in one (`torchx builtins`), MODULE.FUNCTION of the folder components, or FILE.star:FUNCTION. " +
 			"The words after it are its arguments: `torchx run COMPONENT --help` explains them. The handle of the app goes to " +
-			"stdout, the output of its replicas to stderr. run follows the output until the app ends (on Kubernetes only with " +
+			"stdout, the output of its replicas to stderr. run follows the output until the app ends (on a cluster only with " +
 			"--wait or --log), unless -d is given, and exits with the app's exit code. Ctrl-C cancels the app, a second Ctrl-C " +
 			"kills it. With --tty your terminal is connected to the only replica; ctrl-p ctrl-q detaches and leaves it running. " +
 			"--dryrun hides secrets. --dryrun --json does not, because its output can be submitted.",
