@@ -91,7 +91,7 @@ func TestOtherLogin(t *testing.T) {
 	if s, err := b.Submission(t.Context(), id); err != nil || s.Partial || s.App.Roles[0].NumReplicas != 2 {
 		t.Errorf("submission: got %+v, %v, want the whole app", s, err)
 	}
-	r, err := b.Logs(t.Context(), id, spec.Replica{Role: "r", ID: 1}, backend.LogOptions{Tail: -1})
+	r, err := b.Logs(t.Context(), id, spec.Replica{Role: "r", ID: 1}, backend.LogOptions{Tail: -1, Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}
