@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/sweep"
 )
 
 // Insert implements history.Apps.
@@ -121,7 +122,9 @@ func (db *DB) Get(ctx context.Context, backend, id string) (history.App, error) 
 func (db *DB) Last(ctx context.Context) (history.App, error) {
 	var a history.App
 	err := db.read(ctx, "read last app", func() (err error) {
-		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE seq = (SELECT max(seq) FROM apps)`)
+		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE seq = (
+			SELECT seq FROM apps AS a WHERE parent_run_id = '' OR NOT EXISTS (SELECT 1 FROM tags WHERE app = a.seq AND key = ? AND value = a.parent_run_id)
+			ORDER BY seq DESC LIMIT 1)`, sweep.SweepTag)
 		a, err = scanApp(row, true)
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("no app was submitted from %s yet: %w", db.path, history.ErrNotFound)

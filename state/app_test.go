@@ -109,8 +109,20 @@ func TestLast(t *testing.T) {
 	if a, err := db.Last(t.Context()); err != nil || a.ID != "b" {
 		t.Errorf("got %s, %v, want the app recorded last, regardless of the clock", a.ID, err)
 	}
-	if err := db.Delete(t.Context(), "", "b"); err != nil {
-		t.Fatal(err)
+	trial := history.App{AppKey: history.AppKey{ID: "trial"}, Source: history.Source{ParentRunID: "b"}, Labels: history.Labels{Tags: map[string]string{"sweep": "b"}}}
+	tagged := history.App{AppKey: history.AppKey{ID: "tagged"}, Labels: history.Labels{Tags: map[string]string{"sweep": ""}}}
+	mustInsert(t, db, trial)
+	if a, err := db.Last(t.Context()); err != nil || a.ID != "b" {
+		t.Errorf("got %s, %v, want the app before the trial", a.ID, err)
+	}
+	mustInsert(t, db, tagged)
+	if a, err := db.Last(t.Context()); err != nil || a.ID != "tagged" {
+		t.Errorf("got %s, %v, want tagged, which is not a trial", a.ID, err)
+	}
+	for _, id := range []string{"b", "tagged"} {
+		if err := db.Delete(t.Context(), "", id); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if a, err := db.Last(t.Context()); err != nil || a.ID != "a" {
 		t.Errorf("got %s, %v, want a", a.ID, err)

@@ -6,6 +6,7 @@ import (
 	"torchx/backends/driver"
 	"torchx/backends/kubernetes"
 	"torchx/backends/local"
+	"torchx/backends/slurm"
 	"torchx/backends/sweep"
 	"torchx/runtime/backend"
 )
@@ -16,6 +17,7 @@ func drivers() []driver.Driver {
 		local.Driver(),
 		docker.Driver(),
 		kubernetes.Driver(),
+		slurm.Driver(),
 		sweep.Driver(),
 	}
 }

@@ -42,6 +42,8 @@ type Config struct {
 	// Settings returns the options of an app's submission, or for an unknown app and for ""
 	// those of config files and command line. nil: no options.
 	Settings func(ctx context.Context, id string) (backend.Config, error)
+	// Warn receives problems that stop nothing, one line each; nil drops them.
+	Warn func(line string)
 }
 
 // Backend is the slurm backend. It contacts the cluster on first use.
@@ -49,6 +51,7 @@ type Backend struct {
 	backend.Observers
 	config Config
 	slurm  *client.Client
+	queue  *queue
 
 	mu  sync.Mutex
 	hub *logstore.Hub // nil before the first use
@@ -60,7 +63,7 @@ func Driver() driver.Driver {
 }
 
 func open(e driver.Env) (backend.Backend, error) {
-	c := Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Offline: e.Offline, Environ: e.Environ}
+	c := Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Offline: e.Offline, Environ: e.Environ, Warn: e.Warn}
 	if e.Settings != nil {
 		c.Settings = func(ctx context.Context, id string) (backend.Config, error) { return e.Settings(ctx, Name, id) }
 	}
@@ -77,7 +80,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{config: c, slurm: &client.Client{Environ: c.Environ, Offline: c.Offline}}, nil
+	return &Backend{config: c, slurm: &client.Client{Environ: c.Environ, Offline: c.Offline}, queue: newQueue()}, nil
 }
 
 // Name is "slurm".
@@ -120,19 +123,36 @@ func (b *Backend) baseDir(cfg backend.Config, cwd string) string {
 	return filepath.Clean(dir)
 }
 
+// warn reports a problem that stops nothing.
+func (b *Backend) warn(line string) {
+	if b.config.Warn != nil {
+		b.config.Warn(line)
+	}
+}
+
 // folderOf returns the folder of an app, which need not exist: that of the options with which it
 // was submitted.
 func (b *Backend) folderOf(ctx context.Context, id string) (folder.Folder, error) {
-	cfg := backend.Config{}
-	if b.config.Settings != nil {
-		var err error
-		if cfg, err = b.config.Settings(ctx, id); err != nil {
-			return "", err
-		}
+	dir, err := b.appsDir(ctx, id)
+	return folder.Folder(filepath.Join(dir, agent.Escape(id))), err
+}
+
+// appsDir returns the folder that has the folder of an app, or for "" those of new apps.
+func (b *Backend) appsDir(ctx context.Context, id string) (string, error) {
+	cfg, err := b.settings(ctx, id)
+	if err != nil {
+		return "", err
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
-	return folder.Folder(filepath.Join(b.baseDir(cfg, cwd), agent.Escape(id))), nil
+	return b.baseDir(cfg, cwd), nil
+}
+
+func (b *Backend) settings(ctx context.Context, id string) (backend.Config, error) {
+	if b.config.Settings == nil {
+		return backend.Config{}, nil
+	}
+	return b.config.Settings(ctx, id)
 }

@@ -18,7 +18,7 @@ import (
 // ignores selects the files that a project excludes, by Docker's rules: the last matching
 // pattern counts, and files in an ignored folder are ignored, too.
 type ignores struct {
-	file    string // its name
+	file    string                         // its name
 	matcher *patternmatcher.PatternMatcher // nil: nothing is ignored
 	parents map[string]patternmatcher.MatchInfo
 }

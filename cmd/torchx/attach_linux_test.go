@@ -20,6 +20,7 @@ import (
 // session is a command that runs in this process, with or without its own terminal.
 type session struct {
 	t       *testing.T
+	dir     string
 	signals chan os.Signal
 	screen  *os.File // the user's side of the terminal; nil without one
 	shown   *watched
@@ -33,7 +34,7 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 	t.Helper()
 	exe, err := exec.LookPath("torchx")
 	must(t, err)
-	s := &session{t: t, signals: make(chan os.Signal, 4), shown: newWatched(t), ended: make(chan int, 1)}
+	s := &session{t: t, dir: filepath.Dir(home), signals: make(chan os.Signal, 4), shown: newWatched(t), ended: make(chan int, 1)}
 	in := ui.Streams{In: strings.NewReader(""), Out: s.shown, Err: s.shown}
 	var pts *os.File
 	copied := make(chan struct{})

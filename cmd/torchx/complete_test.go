@@ -189,6 +189,12 @@ func TestCompleteHandles(t *testing.T) {
 		{[]string{"rerun", "--rec"}, []string{"--recorded"}},
 		{[]string{"rerun", two, "--s"}, []string{"--second"}},
 		{[]string{"rerun", "-", "--num"}, []string{"--num_replicas"}},
+		{[]string{"sweep", "res"}, []string{"resume"}},
+		{[]string{"sweep", "--gr"}, []string{"--grid"}},
+		{[]string{"sweep", "--goal", ""}, []string{"min", "max"}},
+		{[]string{"sweep", "--early-stop=me"}, []string{"--early-stop=median"}},
+		{[]string{"sweep", "--repeat", "2", "utils.echo", "--num"}, []string{"--num_replicas"}},
+		{[]string{"sweep", "resume", two[:3]}, []string{two}},
 		{[]string{"rerun", "nothing", "--"}, nil},
 	} {
 		if got := completions(t, dir, c.words...); !reflect.DeepEqual(got, c.want) && !sameWords(got, c.want) {

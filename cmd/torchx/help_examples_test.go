@@ -37,6 +37,7 @@ var exampleProject = map[string]string{
 //
 //	torchx run utils.echo --msg hello
 //	torchx lib add shared ../shared      (lib COMMAND)
+//	a sweep that draws values            (sweep resume)
 //	an app that records a metric         (metrics)
 //
 // diff exits with 1 where it finds a difference.
@@ -75,6 +76,9 @@ func runExamples(t *testing.T, name string, examples []string) {
 	before := []string{"torchx run utils.echo --msg hello"}
 	if strings.HasPrefix(name, "lib ") && name != "lib add" {
 		before = append(before, "torchx lib add shared ../shared")
+	}
+	if name == "sweep resume" {
+		before = append(before, "torchx sweep --random 1 --choice msg=a,b utils.echo")
 	}
 	if name == "metrics" {
 		before = append(before, `torchx run utils.sh -c 'echo "{\"step\": 1, \"loss\": 0.5}" >> $TORCHX_METRICS'`)

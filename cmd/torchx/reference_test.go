@@ -195,7 +195,7 @@ func exitCodesPage() string {
 		{strconv.Itoa(program.ExitPipe), "of `run`: the reader of its output is gone; the app goes on"},
 		{strconv.Itoa(spec.ExitCancelled), "the app was cancelled, or Ctrl-C ended the command"},
 		{fmt.Sprintf("%d + n", spec.ExitSignal), "signal n ended the replica that failed first"},
-		{"any other", "of `run` and `wait`: the exit code of the replica that failed first; `wait` takes the first app that did not succeed"},
+		{"any other", "of `run` and `wait`: the exit code of the replica that failed first; of `sweep`: of the trial that failed first; `wait` takes the first app that did not succeed"},
 	})
 	return p.String()
 }

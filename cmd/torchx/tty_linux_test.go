@@ -42,6 +42,12 @@ func (s *session) end(code int, says string) {
 	}
 }
 
+// untilSize is a shell line that waits until the terminal has a size, and prints it: the new size of
+// the window arrives apart from what is typed.
+func untilSize(size string) string {
+	return `until [ "$(stty size)" = "` + size + `" ]; do sleep 0.02; done; stty size`
+}
+
 // resize changes the size of the window.
 func (s *session) resize(rows, cols uint16) {
 	must(s.t, unix.IoctlSetWinsize(int(s.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols}))
@@ -73,7 +79,7 @@ func TestTTYSession(t *testing.T) {
 	s.typed("stty size\r")
 	s.shown.waitFor("24 100\r\n")
 	s.resize(31, 91)
-	s.typed("sleep 0.1; stty size; sh -c 'echo started; exec sleep 300'\r") // in the foreground already
+	s.typed(untilSize("31 91") + "; sh -c 'echo started; exec sleep 300'\r") // in the foreground already
 	s.shown.waitFor("31 91\r\n")
 	s.shown.waitFor("\r\nstarted\r\n")
 	s.typed("\x03")
@@ -90,7 +96,7 @@ func TestTTYSession(t *testing.T) {
 	again := begin(t, filepath.Join(dir, "home"), true, "attach", "--tty", "--detach-keys", "ctrl-]", "-")
 	again.shown.waitFor("ctrl-] detaches")
 	again.shown.waitFor("alive\r\n")
-	again.typed("stty size\r")
+	again.typed(untilSize("24 100") + "\r")
 	again.shown.waitFor("24 100\r\n")
 	again.typed("exit 7\r")
 	again.end(7, "FAILED: exit code 7")
@@ -224,7 +230,7 @@ def comp(line):
         max_retries = 1, resource = specs.resource(cpu = 1, memMB = 1))])
 `), 0o600))
 	s := begin(t, filepath.Join(dir, "home"), true, "run", "--tty", "retry.star:comp", "--line",
-		"stty size; read x; test -e again && exit 0; touch again; echo first $x; exit 1")
+		"test ! -e again || { "+untilSize("20 70")+"; }; stty size; read x; test -e again && exit 0; touch again; echo first $x; exit 1")
 	s.shown.waitFor("24 100")
 	s.resize(20, 70)
 	s.typed("one\r")

@@ -374,8 +374,17 @@ func TestUISocketAndTLS(t *testing.T) {
 		t.Errorf("got status %d, want 200", answer.StatusCode)
 	}
 	for _, args := range [][]string{
-		{"--listen", "0.0.0.0"}, {"--listen", "192.0.2.1:80"}, {"--cert", "c"}, {"--port", "x"}, {"--port", "70000"}, {"--listen", "a b"},
-		{"--listen", "unix:"}, {"--listen", "unix:" + strings.Repeat("x", 200)}, {"--listen", "127.0.0.1:1", "--port", "2"}, {"a", "b"}, {"--stop", "--port", "1"},
+		{"--listen", "0.0.0.0"},
+		{"--listen", "192.0.2.1:80"},
+		{"--cert", "c"},
+		{"--port", "x"},
+		{"--port", "70000"},
+		{"--listen", "a b"},
+		{"--listen", "unix:"},
+		{"--listen", "unix:" + strings.Repeat("x", 200)},
+		{"--listen", "127.0.0.1:1", "--port", "2"},
+		{"a", "b"},
+		{"--stop", "--port", "1"},
 	} {
 		if got := torchx(t, dir, nil, "", append([]string{"ui"}, args...)...); got.code != 2 || strings.Count(got.err, "\n") != 1 {
 			t.Errorf("ui %q: got exit code %d and %q, want 2 and one line", args, got.code, got.err)

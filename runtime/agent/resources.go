@@ -10,6 +10,9 @@ import (
 	"torchx/runtime/spec"
 )
 
+// Demand returns the resources that the replicas of an app request together.
+func Demand(app *spec.App) machine.Size { return resourcesOf(app) }
+
 // resourcesOf adds up the resources that the replicas of an app request. A role without a
 // request counts as zero, and of a role with max_parallel only as many as run together. GPUs
 // are assigned to all replicas before they start.

@@ -45,5 +45,7 @@ const (
 	SweepExtended     = "sweep/extended"           // … and has more trials, but no controller
 	RemovalNoted      = "cli/removal-noted"        // the removal of an app is recorded, but nothing is deleted
 	Removed           = "cli/removed"              // … and the app is deleted, but still in the history
+	FolderCreated     = "slurm/folder-created"     // the folder of an app on Slurm exists, but no job
+	JobSubmitted      = "slurm/job-submitted"      // … and Slurm has the job, whose ID is not recorded
 	ReconcileRecorded = "agent/reconcile-recorded" // the result of a dead agent's app is written
 )

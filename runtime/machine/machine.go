@@ -3,6 +3,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 )
 
@@ -21,6 +22,20 @@ func Total() (Size, error) {
 		return Size{}, fmt.Errorf("get memory size of this machine: %w", err)
 	}
 	return Size{CPU: float64(runtime.NumCPU()), MemMB: int(bytes >> 20)}, nil
+}
+
+// Fits returns how often a size fits. A size that asks for nothing of a kind fits any number of
+// times in that.
+func (s Size) Fits(one Size) int {
+	n := math.MaxInt
+	for _, kind := range []struct{ all, one float64 }{
+		{s.CPU, one.CPU}, {float64(s.MemMB), float64(one.MemMB)}, {float64(s.GPU), float64(one.GPU)},
+	} {
+		if kind.one > 0 {
+			n = min(n, int(min(kind.all/kind.one+1e-9, math.MaxInt32))) // sums of decimal fractions are not exact
+		}
+	}
+	return n
 }
 
 // Plus adds two sizes.

@@ -66,7 +66,8 @@ func run(bin, only string, s sizes) error {
 		return err
 	}
 	e, k, p := &dockerBench{environment: w}, &clusterBench{environment: w}, &pageBench{}
-	err = table(os.Stdout, w.benches(s, e, k, p), chosen)
+	j := &slurmBench{environment: w}
+	err = table(os.Stdout, append(w.benches(s, e, k, p), j.jobs(s)...), chosen)
 	return errors.Join(err, e.stop(), k.stop(), p.stop())
 }
 

@@ -105,13 +105,16 @@ var allowed = map[string][]string{
 	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/local/ttypipe":       {},
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},
+	"backends/slurm/script":        {"backends/slurm/folder", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/spec"},
+	"backends/slurm/folder":        {"runtime/agent", "runtime/backend", "runtime/history", "runtime/safefile", "runtime/spec"},
+	"backends/slurm":               {"backends/driver", "backends/slurm/client", "backends/slurm/folder", "backends/slurm/job", "backends/slurm/observe", "backends/slurm/script", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/safefile", "runtime/spec"},
 	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":           {"runtime/spec"},
 	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
-	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
+	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec", "runtime/sweep"},
 
 	"components": {},
 }

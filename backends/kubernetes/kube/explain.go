@@ -29,6 +29,8 @@ var (
 	ErrRefused = errors.New("refused")
 	// ErrTooLarge is an ErrRefused for an object that is too large to store.
 	ErrTooLarge = fmt.Errorf("%w: too large", ErrRefused)
+	// errQuota is an ErrRefused for an object that a quota leaves no room for now.
+	errQuota = fmt.Errorf("%w: %w", ErrRefused, backend.ErrNoRoom)
 )
 
 // Explain turns a failure into one line: what, where, what to do. The error wraps the API's
@@ -115,7 +117,11 @@ func (a *Access) forbidden(s metav1.Status, msg string) (text string, class erro
 		if apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: s}, corev1.NamespaceTerminatingCause) {
 			msg = "the namespace is being deleted: " + msg
 		}
-		return fmt.Sprintf("%s refuses the object: %s", a, msg), ErrRefused
+		class = ErrRefused
+		if strings.Contains(msg, "exceeded quota") { // k8s.io/apiserver/pkg/admission/plugin/resourcequota
+			class = errQuota
+		}
+		return fmt.Sprintf("%s refuses the object: %s", a, msg), class
 	}
 	what := m[2] + " " + m[3]
 	if m[4] != "" {

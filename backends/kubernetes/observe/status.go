@@ -100,6 +100,7 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 		}
 		if first != nil {
 			s.FirstFailure = &first.final
+			s.Lost = first.last() != nil && disruption(first.last().pod) != "" && !b.appOverran(first.last().pod)
 			if c := first.final.ExitCode; c != nil && *c != 0 {
 				code = *c
 			}

@@ -56,6 +56,7 @@ var known = []struct {
 	why, fix string
 }{
 	{"accounting storage is disabled", ErrNoAccounting, "the cluster has no accounting", ""},
+	{"not running a supported accounting_storage plugin", ErrNoAccounting, "the cluster has no accounting", ""},
 	{"failed to open persistent connection", ErrNoAccounting, "the accounting service slurmdbd does not answer", fixAdmin},
 	{"Unable to contact slurmdbd", ErrNoAccounting, "the accounting service slurmdbd does not answer", fixAdmin},
 	{"Problem talking to the database", ErrNoAccounting, "the accounting service slurmdbd does not answer", fixAdmin},

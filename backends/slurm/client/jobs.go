@@ -20,11 +20,22 @@ import (
 // their own. It asks for the jobs with these IDs (job.Main), or for all if there are none.
 // Errors: ErrUnavailable.
 func (c *Client) Queued(ctx context.Context, ids ...int64) ([]job.Job, error) {
-	args := []string{"--json", "--states=all", "--all"}
+	var selection []string
 	if len(ids) > 0 {
-		args = append(args, "--jobs="+join(ids))
+		selection = append(selection, "--jobs="+join(ids))
 	}
-	out, err := c.Run(ctx, nil, "squeue", args...)
+	jobs, err := c.queued(ctx, selection...)
+	return only(jobs, ids), err // before 23.02, squeue --json prints all jobs
+}
+
+// QueuedOf returns the jobs of a user that Slurm's controller knows. Errors: ErrUnavailable.
+func (c *Client) QueuedOf(ctx context.Context, userName string) ([]job.Job, error) {
+	jobs, err := c.queued(ctx, "--user="+userName)
+	return slices.DeleteFunc(jobs, func(j job.Job) bool { return j.User != userName }), err // as in Queued
+}
+
+func (c *Client) queued(ctx context.Context, selection ...string) ([]job.Job, error) {
+	out, err := c.Run(ctx, nil, "squeue", append([]string{"--json", "--states=all", "--all"}, selection...)...)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil, nil
 	}
@@ -32,13 +43,15 @@ func (c *Client) Queued(ctx context.Context, ids ...int64) ([]job.Job, error) {
 	if err == nil {
 		jobs, err = job.ParseQueue(out)
 	}
+	if errors.Is(err, job.ErrReported) { // such as that it waited in vain for the controller
+		if down := c.Ping(ctx); down != nil {
+			return nil, down
+		}
+	}
 	if err != nil && !isDefinite(err) { // before 21.08, and without a plugin, squeue prints no JSON
 		jobs, err = c.queuedText(ctx, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return only(jobs, ids), nil // before 23.02, squeue --json prints all jobs
+	return jobs, err
 }
 
 // isDefinite reports whether another command would fail as well.
@@ -95,14 +108,15 @@ func (c *Client) Accounted(ctx context.Context, ids ...int64) ([]job.Job, error)
 	return only(complete(jobs, text), ids), nil
 }
 
-// History returns the user's jobs that the accounting has since a time, as by `sacct`: without
-// the details that only Accounted has. Errors: as Accounted.
-func (c *Client) History(ctx context.Context, since time.Time) ([]job.Job, error) {
-	return c.accountedText(ctx, "--starttime="+since.Local().Format("2006-01-02T15:04:05"))
+// History returns the jobs of a user that the accounting has since a time, without the details
+// that only Accounted has. Errors: as Accounted.
+func (c *Client) History(ctx context.Context, userName string, since time.Time) ([]job.Job, error) {
+	return c.accountedText(ctx, "--user="+userName, "--starttime="+since.Local().Format("2006-01-02T15:04:05"))
 }
 
-func (c *Client) accountedText(ctx context.Context, selection string) ([]job.Job, error) {
-	out, err := c.Run(ctx, nil, "sacct", "--parsable2", "--noheader", "--allocations", "--delimiter="+job.Delimiter, "--format="+job.AccountingFields, selection)
+func (c *Client) accountedText(ctx context.Context, selection ...string) ([]job.Job, error) {
+	args := []string{"--parsable2", "--noheader", "--allocations", "--delimiter=" + job.Delimiter, "--format=" + job.AccountingFields}
+	out, err := c.Run(ctx, nil, "sacct", append(args, selection...)...)
 	if err != nil {
 		return nil, err
 	}

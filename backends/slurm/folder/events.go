@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/runtime/agent"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -98,7 +99,35 @@ func (f Folder) Run(app *spec.App) (*Run, error) {
 			r.Replicas[all[i]] = list
 		}
 	}
+	r.explainRestarts(app)
 	return r, errors.Join(errs...)
+}
+
+// explainRestarts completes the restarts with what the app and the attempts tell.
+func (r *Run) explainRestarts(app *spec.App) {
+	for i := range r.Restarts {
+		restart := &r.Restarts[i]
+		for j := range app.Roles {
+			if role := &app.Roles[j]; agent.Escape(role.Name) == restart.Role {
+				restart.Role, restart.Policy, restart.MaxRetries = role.Name, role.RetryPolicy, role.MaxRetries
+				break
+			}
+		}
+		for _, a := range r.Replicas[spec.Replica{Role: restart.Role, ID: restart.Replica}] {
+			if a.Number == restart.Attempt && a.Exit != nil {
+				restart.ExitCode, restart.Signal = &a.Exit.Code, spec.SignalName(a.Exit.Code)
+			}
+		}
+	}
+}
+
+// Attempts returns how many attempts of a replica have begun.
+func (f Folder) Attempts(r spec.Replica) (int, error) {
+	list, err := f.attempts(r)
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	return list[len(list)-1].Number + 1, nil
 }
 
 func (r *Run) add(w []string) {
@@ -111,6 +140,12 @@ func (r *Run) add(w []string) {
 		job, _ := strconv.ParseInt(w[2], 10, 64)
 		restart, _ := strconv.Atoi(w[3])
 		r.Begins, r.End = append(r.Begins, Begin{t, job, restart}), nil
+	case w[0] == "restart" && len(w) == 6:
+		restart := spec.Restart{Time: t, Role: w[2]}
+		restart.Replica, _ = strconv.Atoi(w[3]) // none: srun could not start the role
+		restart.Attempt, _ = strconv.Atoi(w[4])
+		restart.Retry, _ = strconv.Atoi(w[5])
+		r.Restarts = append(r.Restarts, restart)
 	case w[0] == "end" && len(w) == 4:
 		state, code := spec.Failed, 1
 		switch w[2] {

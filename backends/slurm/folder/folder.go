@@ -7,7 +7,7 @@
 //	launch.sh                            the same script, copied by itself, for the replicas
 //	job                                  ID of the job, written by Submit and by the launcher
 //	cancel                               exists: the app is to be cancelled, and nothing restarts
-//	events                               of the app: "begin TIME JOB RESTART", "restart TIME ROLE REPLICA WHY",
+//	events                               of the app: "begin TIME JOB RESTART", "restart TIME ROLE REPLICA ATTEMPT RETRY",
 //	                                     "end TIME STATE CODE"
 //	slurm.out                            messages of the launcher and of srun
 //	output/                              files that replicas wrote, $TORCHX_OUTPUT
@@ -30,6 +30,7 @@ import (
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -68,6 +69,19 @@ type Record struct {
 	Args        []string        `json:"args,omitempty"`
 	History     json.RawMessage `json:"history,omitempty"`
 	SubmittedAt time.Time       `json:"submitted_at"`
+}
+
+// Origin is what the history's record tells of the app beside its plan.
+type Origin struct {
+	ParentRunID string `json:"parent_run_id,omitempty"`
+	RerunOf     string `json:"rerun_of,omitempty"`
+	history.Labels
+}
+
+// Origin returns what the history's record tells; nothing if there is none.
+func (r *Record) Origin() (o Origin) {
+	_ = json.Unmarshal(r.History, &o) // an older or newer form tells nothing
+	return o
 }
 
 // Record reads plan.json. Errors: fs.ErrNotExist.

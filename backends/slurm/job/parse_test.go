@@ -136,6 +136,7 @@ func TestOddReplies(t *testing.T) {
 	}
 	for data, want := range map[string]string{
 		"": "not JSON", "squeue: error: x\n": "not JSON", `{"jobs":[`: "not JSON", `[]`: "not JSON", `{}`: "without jobs", `{"jobs":null,"errors":[{"error":"Invalid job id specified","description":""}]}`: "Invalid job id specified",
+		`{"errors":[{"description":"Failed while looking for jobs","error_number":-1,"error":"Unspecified error"}],"jobs":[]}`: "Failed while looking",
 	} {
 		if jobs, err := ParseQueue([]byte(data)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: got %v, %v, want an error with %q", data, jobs, err, want)

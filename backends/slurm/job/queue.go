@@ -18,6 +18,9 @@ type reply[T any] struct {
 	}
 }
 
+// ErrReported means that Slurm printed an error instead of jobs.
+var ErrReported = errors.New("Slurm reports an error")
+
 // decode reads the jobs of a reply. Errors: the text is not such a reply, or Slurm reports an
 // error instead of jobs.
 func decode[T any](command string, data []byte, each func(*T)) error {
@@ -25,12 +28,14 @@ func decode[T any](command string, data []byte, each func(*T)) error {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return fmt.Errorf("%s printed something that is not JSON: %w", command, err)
 	}
-	if r.Jobs == nil {
+	if len(r.Jobs) == 0 { // a command that fails can exit with 0
 		for _, e := range r.Errors {
 			if s := string(e.Description); s != "" || e.Error != "" {
-				return errors.New(command + ": " + strings.TrimSpace(string(e.Error)+" "+s))
+				return fmt.Errorf("%s: %w: %s", command, ErrReported, strings.TrimSpace(string(e.Error)+" "+s))
 			}
 		}
+	}
+	if r.Jobs == nil {
 		return fmt.Errorf("%s printed JSON without jobs", command)
 	}
 	for _, raw := range r.Jobs {

@@ -75,30 +75,30 @@ func waits(jobs []job.Job) string {
 func conclude(s *spec.Status, jobs []job.Job) {
 	ended := slices.Clone(jobs)
 	slices.SortStableFunc(ended, func(a, b job.Job) int { return compareTimes(a.Ended, b.Ended) })
-	zero := 0
-	s.ExitCode = &zero
-	for i := range ended {
-		if ended[i].State() != s.State || s.State == spec.Succeeded {
-			continue
+	i := max(0, slices.IndexFunc(ended, func(j job.Job) bool { return j.State() == s.State }))
+	s.ExitCode, _ = ended[i].Code()
+	switch s.State {
+	case spec.Cancelled:
+		s.Msg = ended[i].Why()
+	case spec.Failed:
+		if failed := s.FailedReplicas(); len(failed) > 0 {
+			s.FirstFailure = &failed[0]
+			s.Msg = failure(s.FirstFailure)
 		}
-		code, signal := ended[i].Code()
-		s.ExitCode = code
-		s.Msg = cmp.Or(ended[i].Why(), prefix("ended by ", signal), fmt.Sprintf("exit code %d", *code))
-		break
-	}
-	if s.State != spec.Failed {
-		return
-	}
-	if failed := s.FailedReplicas(); len(failed) > 0 {
-		s.FirstFailure = &failed[0]
 	}
 }
 
-func prefix(before, text string) string {
-	if text == "" {
-		return ""
+// failure describes the replica that failed first, in the words of package agent.
+func failure(f *spec.ReplicaStatus) string {
+	switch {
+	case f.Msg != "":
+		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
+	case f.Signal != "":
+		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
+	case f.ExitCode != nil:
+		return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
 	}
-	return before + text
+	return fmt.Sprintf("replica %s/%d failed first", f.Role, f.ID)
 }
 
 // replicas returns the role and number of each job: by its name if TorchX submitted it
@@ -152,6 +152,8 @@ func replica(r spec.Replica, j *job.Job) spec.ReplicaStatus {
 	}
 	if s.State.Terminal() {
 		s.FinishedAt = j.Ended
+	}
+	if s.State == spec.Succeeded || s.State == spec.Failed {
 		s.ExitCode, s.Signal = j.Code()
 		s.Msg = j.Why()
 	}

@@ -52,8 +52,8 @@ func TestForeign(t *testing.T) {
 			204: "RUNNING trainer/0=RUNNING@gpu-1 trainer/1=RUNNING@gpu-2",
 			210: "PENDING eval/0=PENDING@ waits: you use as much as QOS normal allows each user: running jobs (it starts by itself when your other jobs end)",
 			211: "PENDING wide/0=PENDING@ waits: nodes that it needs are not available: UnavailableNodes:gpu-[3-4] (see `sinfo -R` for nodes that are down or drained), expected to start at 2023-11-15T00:43:20Z",
-			220: "FAILED bad/0=FAILED@gpu-1,gpu-2,gpu-10 code 7 restarts 2 exit code 7",
-			221: "FAILED big/0=FAILED@gpu-2 code 137 out of memory: it used more than it asked for (ask for more memory in the role's resource)",
+			220: "FAILED bad/0=FAILED@gpu-1,gpu-2,gpu-10 code 7 restarts 2 replica bad/0 failed first with exit code 7",
+			221: "FAILED big/0=FAILED@gpu-2 code 137 replica big/0 failed first: out of memory: it used more than it asked for (ask for more memory in the role's resource)",
 			230: "RUNNING sweep/0=RUNNING@gpu-1 sweep/1=PENDING@",
 			240: "RUNNING ending/0=RUNNING@gpu-3",
 		} {
@@ -88,11 +88,11 @@ func TestResults(t *testing.T) {
 		{ID: 1, Het: job.Het{Leader: 1}, Name: "a-0", Status: "FAILED", Exit: job.Exit{Code: 9, Known: true}, Ended: at(20)},
 		{ID: 2, Het: job.Het{Leader: 1, Offset: 1}, Name: "b-1", Status: "FAILED", Exit: job.Exit{Code: 3, Known: true}, Ended: at(10)},
 	}
-	if got, want := line(Foreign(jobs)), "FAILED a/0=FAILED@ b/1=FAILED@ code 3 exit code 3"; got != want {
+	if got, want := line(Foreign(jobs)), "FAILED a/0=FAILED@ b/1=FAILED@ code 3 replica b/1 failed first with exit code 3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	jobs[1].Name = "a-0"
-	if got, want := line(Foreign(jobs)), "FAILED a-0/0=FAILED@ a-0/1=FAILED@ code 3 exit code 3"; got != want {
+	if got, want := line(Foreign(jobs)), "FAILED a-0/0=FAILED@ a-0/1=FAILED@ code 3 replica a-0/1 failed first with exit code 3"; got != want {
 		t.Errorf("twice the same name: got %q, want %q", got, want)
 	}
 	for name, ok := range map[string]bool{"a-0": true, "a-b-12": true, "a-": false, "-1": false, "a": false, "a-x": false, "a-01": false, "a--1": true, "a-99999999999": false} {

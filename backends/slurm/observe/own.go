@@ -64,6 +64,16 @@ func (o *Own) ended() bool { return o.Run.End != nil || len(o.Jobs) == 0 || o.st
 // state returns the state of the job.
 func (o *Own) state() spec.State { return job.StateOf(o.Jobs) }
 
+// waits reports whether the job waits for its start. Slurm's answer may be older than the start
+// that the launcher recorded.
+func (o *Own) waits() bool {
+	if o.state() != spec.Pending {
+		return false
+	}
+	n := len(o.Run.Begins)
+	return n == 0 || o.Run.Begins[n-1].Restart < o.Jobs[0].Restarts
+}
+
 // replica returns the status of a replica in its last attempt.
 func (o *Own) replica(r spec.Replica) spec.ReplicaStatus {
 	attempts := o.Run.Replicas[r]
@@ -93,7 +103,7 @@ func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.Repli
 	case a.Exit == nil && !isLast:
 		s.State, s.Msg = spec.Cancelled, "lost when Slurm requeued the job"
 	case a.Exit == nil && !o.ended():
-		if o.state() == spec.Pending { // requeued: it starts again
+		if o.waits() { // requeued: it starts again
 			s.State, s.StartedAt, s.Hostname, s.PID = spec.Pending, nil, "", 0
 		}
 	case a.Exit == nil:
@@ -109,7 +119,10 @@ func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.Repli
 
 // setExit sets the result of an attempt whose end the launcher recorded.
 func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
-	s.ExitCode, s.FinishedAt, s.Signal = &a.Exit.Code, &a.Exit.Time, spec.SignalName(a.Exit.Code)
+	s.FinishedAt = &a.Exit.Time
+	if a.Exit.Code >= 0 {
+		s.ExitCode, s.Signal = &a.Exit.Code, spec.SignalName(a.Exit.Code)
+	}
 	switch {
 	case a.Exit.How == folder.HowStopped:
 		s.State = spec.Cancelled
@@ -219,14 +232,8 @@ func (o *Own) failure(s *spec.Status) string {
 		return cmp.Or(o.why(), fmt.Sprintf("the job ended with exit code %d", *s.ExitCode))
 	case f == nil:
 		return cmp.Or(o.why(), fmt.Sprintf("the launcher ended with exit code %d, see slurm.out in its folder", *s.ExitCode))
-	case f.Msg != "":
-		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
-	case f.Signal != "":
-		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
-	case f.ExitCode != nil:
-		return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
 	}
-	return fmt.Sprintf("replica %s/%d failed first", f.Role, f.ID)
+	return failure(f)
 }
 
 // gone describes an app whose job Slurm has forgotten before the launcher recorded its end.
@@ -252,13 +259,13 @@ func (o *Own) progress(s *spec.Status) {
 			}
 		}
 	}
-	if o.state() == spec.Pending {
+	if o.waits() {
 		s.State = spec.Pending
 	}
 	switch {
 	case o.Cancelled:
 		s.Msg = "is being canceled"
-	case o.state() == spec.Pending:
+	case o.waits():
 		s.Msg = waits(o.Jobs)
 	case o.state() == spec.Unknown:
 		s.Msg = "Slurm reports a state that torchx does not know: " + o.Jobs[0].Status

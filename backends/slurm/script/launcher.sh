@@ -56,7 +56,8 @@ task() { # ROLE
 	mkdir -p "$dir" || exit 125
 	trap 'interrupted=1 stopping=1; [ -z "$child" ] || kill -TERM -- "-$child" 2>/dev/null' TERM
 	trap 'interrupted=1' USR1 USR2 INT HUP
-	[ "$replica" != 0 ] || echo "$SLURM_JOB_ID.$SLURM_STEP_ID" >"$folder/step.$role"
+	local group=SLURM_JOB_ID_HET_GROUP_$role # the steps of a component have its own ID
+	[ "$replica" != 0 ] || echo "${!group-$SLURM_JOB_ID}.$SLURM_STEP_ID" >"$folder/step.$role"
 	[ -z "$writer" ] || "$writer" slurm-log 2>/dev/null || writer=''
 	while [ -z "$stopping" ]; do
 		attempt_once

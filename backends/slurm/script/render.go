@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"torchx/backends/slurm/folder"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
 )
@@ -72,7 +73,7 @@ func directives(in Input, o Options, req *Request, index int) []string {
 		list = append(list, o.mail...)
 	}
 	if !o.hasComment {
-		list = append(list, option{"comment", "torchx " + req.Folder})
+		list = append(list, option{"comment", folder.Folder(req.Folder).Comment()})
 	}
 	list = append(list, o.sbatch...)
 	requeue := "no-requeue"

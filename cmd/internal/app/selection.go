@@ -18,8 +18,11 @@ type Selection struct {
 // Flags returns the flags that select apps.
 func (s *Selection) Flags(limit int) []cli.Flag {
 	return append(s.filters.flags(ownApps),
-		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps of those that conditions select, the newest", Value: limit, Destination: &s.limit})
+		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps of those that conditions select, the newest, or trials of a sweep, the best", Value: limit, Destination: &s.limit})
 }
+
+// Limit returns how many apps are selected at most.
+func (s *Selection) Limit() int { return s.limit }
 
 // Refs returns the apps that the command line selects: in the order of handles, or newest first.
 func (s *Selection) Refs(c *cli.Context, f *program.Factory, verb string) (*runner.Runner, []runner.Ref, error) {

@@ -12,6 +12,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -116,6 +117,9 @@ func readStatus(ctx context.Context, f *program.Factory, r *runner.Runner, ref r
 			d = nil // all but the name is known
 		}
 		out.object = newStatusObject(ref, s, d)
+		if trials := trialsOf(ctx, f, r, ref); trials != nil {
+			out.object.Sweep = newSweepObject(trials, failpoint.Now())
+		}
 	case formatTorchX:
 		out.text = paintStates(f.Masked(ui.TorchXStatus(s, time.Local)), f.OutStyle)
 	default:

@@ -12,6 +12,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 )
 
 const (
@@ -28,12 +29,17 @@ type statusPage struct {
 	command   string              // component with its arguments; "" if not known
 	queue     string              // place in the queue; "" if the app does not wait there
 	probed    map[string]bool     // roles with a readiness probe
-	page      string              // URL of its page, or what serves it
+	trials    *sweep.Snapshot     // nil: the app is no sweep
+	console   *ui.Console
+	rows      func(others int) int // trials that fit below the other lines
+	page      string               // URL of its page, or what serves it
 }
 
 // newStatusPage collects what the page shows beside the status. What cannot be read is left out.
 func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, s *spec.Status) *statusPage {
-	page := &statusPage{screen: newScreen(f), status: s, queue: queuePlace(ctx, r, s), probed: map[string]bool{}, page: pageOf(f, ref)}
+	page := &statusPage{screen: newScreen(f), status: s, queue: queuePlace(ctx, r, s), probed: map[string]bool{}, page: pageOf(f, ref), console: f.Console}
+	page.rows = func(others int) int { return tableRows(f, others) }
+	page.trials = trialsOf(ctx, f, r, ref)
 	d, err := r.Describe(ctx, ref)
 	if err != nil {
 		return page
@@ -92,14 +98,19 @@ func (p *statusPage) text() string {
 	fields.Add("Deadline", p.deadline())
 	fields.Add("Ended", p.ago(s.FinishedAt)+p.afterFailure())
 	fields.Add("Restarts", p.restarts())
-	fields.Add("Replicas", p.tally())
+	if p.trials == nil {
+		fields.Add("Replicas", p.tally())
+	}
+	p.addSweep(&fields)
 	if s.UIURL != nil {
 		folder, isFolder := strings.CutPrefix(*s.UIURL, "file://")
 		fields.Add(map[bool]string{true: "Files", false: "URL"}[isFolder], p.clean(folder))
 	}
 	fields.Add("Page", ui.OneLine(p.page)) // with its token, which p.clean would hide
 	text := fields.Text(p.width, p.style)
-	if table := p.replicaTable(groupReplicas(s)); table != "" {
+	if p.trials != nil {
+		text += "\n" + p.trialTable(p.rows(strings.Count(text, "\n")+1))
+	} else if table := p.replicaTable(groupReplicas(s)); table != "" {
 		text += "\n" + table
 	}
 	if next := p.next(); next != "" {

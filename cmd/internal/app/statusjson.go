@@ -33,6 +33,7 @@ type statusObject struct {
 	PastAttempts       []replicaObject `json:"past_attempts"`
 	Restarts           []restartObject `json:"restarts"`
 	LeftRunning        []string        `json:"left_running"`
+	Sweep              *sweepObject    `json:"sweep"`
 	originObject
 }
 

@@ -44,7 +44,7 @@ func NewCompare(f *program.Factory) *cli.Command {
 			"best value of each metric. A * marks the best of all runs. The best is the least value, or the greatest if the name of " +
 			"the metric has a word such as " + metrics.MoreIsBetterExamples + "; --metric NAME:min or NAME:max decides otherwise. Runs are columns if " +
 			"they fit on the screen, else rows. Of a metric that several replicas have, the first replica counts. " +
-			"Instead of handles, conditions as of `torchx list` select runs. " + program.SecretsHelp + " " + program.HandleHelp,
+			"A sweep stands for its trials, the best first. Instead of handles, conditions as of `torchx list` select runs. " + program.SecretsHelp + " " + program.HandleHelp,
 		Flags: append(o.selection.Flags(defaultLimit),
 			&cli.StringSliceFlag{Name: "metric", Usage: "compare only metric `NAME[:min|:max]` (repeatable)", Destination: &o.metrics},
 			&cli.StringFlag{Name: "sort", Usage: "order runs by `COLUMN`: started, duration, state, retries, memory or a metric (the best first)", Destination: &o.sort},
@@ -61,6 +61,9 @@ func NewCompare(f *program.Factory) *cli.Command {
 			}
 			r, refs, err := o.selection.Refs(c, f, "compare")
 			if err != nil || len(refs) == 0 {
+				return err
+			}
+			if refs, err = withTrials(c.Context, f, r, refs, goals, o.selection.Limit()); err != nil {
 				return err
 			}
 			return compare(c.Context, f, r, refs, goals, o)

@@ -124,6 +124,12 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		for _, s := range metrics.XAxes {
 			c.add(s, "")
 		}
+	case "goal":
+		c.words("min", "max")
+	case "early-stop":
+		c.words("median", "asha")
+	case "list":
+		c.files = true
 	case "output":
 		c.outputs()
 	case "tag":
@@ -144,6 +150,12 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		if len(c.line.positionals) > 0 {
 			c.outputFiles(ctx, c.line.positionals[0])
 		}
+	}
+}
+
+func (c *completer) words(words ...string) {
+	for _, w := range words {
+		c.add(w, "")
 	}
 }
 

@@ -138,9 +138,9 @@ func (v *view) lineName(lines []line, i int) string {
 	case len(v.apps) == 1:
 		return replica
 	case several:
-		return l.app.ID + " " + replica
+		return l.app.name() + " " + replica
 	}
-	return l.app.ID
+	return l.app.name()
 }
 
 // samples returns the curve of a line by step or by seconds since the app's first value.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	sweeps "torchx/cmd/internal/sweep"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/metrics"
 	"torchx/runtime/runner"
 	"torchx/runtime/suggest"
+	"torchx/runtime/sweep"
 )
 
 // app is an app of the command line with its series.
@@ -21,6 +24,7 @@ type app struct {
 	runner.Ref
 	role   string // "": all
 	ids    []int  // none: all
+	label  string // of a trial; "": the ID
 	dir    string // with the metrics
 	series []metrics.Summary
 }
@@ -34,7 +38,15 @@ func (v *view) find(ctx context.Context, arguments []string) error {
 			v.names = append(v.names, text)
 			continue
 		}
-		a, err := v.open(ctx, text)
+		trials, err := v.openTrials(ctx, text)
+		if len(trials) > 0 {
+			v.apps = append(v.apps, trials...)
+			continue
+		}
+		var a *app
+		if err == nil {
+			a, err = v.open(ctx, text)
+		}
 		if !isHandle && errors.Is(err, backend.ErrNotFound) {
 			v.names = append(v.names, text) // checkNames reports it
 			continue
@@ -49,6 +61,51 @@ func (v *view) find(ctx context.Context, arguments []string) error {
 	}
 	return v.checkNames()
 }
+
+// openTrials returns the trials that SWEEP or SWEEP/trial/ID,… means, the best first; none if the
+// text means another app. A page has only as many as one plot.
+func (v *view) openTrials(ctx context.Context, text string) ([]*app, error) {
+	ref, role, ids, err := v.runner.ResolveLog(ctx, text)
+	if err != nil || !v.runner.IsSweep(ref) {
+		return nil, err
+	}
+	limit := maxLines
+	if v.csv || v.json || len(ids) > 0 {
+		limit = 0
+	}
+	trials, err := sweeps.AppsOf(ctx, v.runner, ref, limit)
+	if err != nil {
+		return nil, err
+	}
+	if role != "" && role != sweep.Role {
+		return nil, &runner.LookupError{Msg: fmt.Sprintf("no role %q in %s: it has %s", role, ref.Handle(), sweep.Role)}
+	}
+	if more := trials.All - len(trials.Refs); more > 0 && !v.tail {
+		v.Say("the best %d of %d trials (--json and --csv have all)", len(trials.Refs), trials.All)
+	}
+	var apps []*app
+	for _, one := range trials.Refs {
+		number := trials.Trials[one]
+		if len(ids) > 0 && !slices.Contains(ids, number) {
+			continue
+		}
+		a, err := v.open(ctx, one.Handle())
+		if err != nil {
+			return nil, err
+		}
+		if len(v.apps) == 0 { // otherwise numbers may repeat
+			a.label = fmt.Sprintf("%s %d", sweep.Role, number)
+		}
+		apps = append(apps, a)
+	}
+	if len(apps) == 0 {
+		return nil, &runner.LookupError{Msg: fmt.Sprintf("no trial %v of %s has an app", ids, ref.Handle())}
+	}
+	return apps, nil
+}
+
+// name returns how tables and plots call an app.
+func (a *app) name() string { return cmp.Or(a.label, a.ID) }
 
 // open returns the app that HANDLE[/ROLE[/ID,…]] means.
 func (v *view) open(ctx context.Context, text string) (*app, error) {

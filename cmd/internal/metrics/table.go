@@ -106,7 +106,7 @@ func (v *view) table(rows []row, curves curves, width int) *ui.Table {
 		r := &rows[i]
 		s := r.total()
 		source, _ := sourceName(s.Source)
-		t.Add(ui.NewCell(r.app.ID, ""), ui.NewCell(s.Name, ui.AnsiBold), ui.NewCell(r.replicas(), ""), ui.NewCell(r.last(), ""),
+		t.Add(ui.NewCell(r.app.name(), ""), ui.NewCell(s.Name, ui.AnsiBold), ui.NewCell(r.replicas(), ""), ui.NewCell(r.last(), ""),
 			ui.NewCell(extreme(s.Min), ""), ui.NewCell(extreme(s.Max), ""), ui.NewCell(strconv.FormatInt(s.Count, 10), ""), ui.NewCell(stepText(&s), ""),
 			ui.NewCell(some(s.NonFinite, 0), ui.AnsiYellow), ui.NewCell(some(int64(s.Segments), 1), ui.AnsiYellow), ui.NewCell(some(s.Broken, 0), ui.AnsiYellow),
 			ui.NewCell(source, ui.AnsiDim))

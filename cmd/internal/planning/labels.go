@@ -31,8 +31,8 @@ func Labels(command string, texts []string, note string, conf *config.Config) (l
 	return l, defaults, nil
 }
 
-// Inherit gives a rerun the tags of the past app, unless it sets them anew. A rerun of a trial is
-// no trial.
+// Inherit gives a rerun the tags of the past app, unless it sets them anew. The rerun of a trial
+// does not belong to the sweep.
 func Inherit(q *runner.PlanRequest, past *runner.Recorded) {
 	q.RerunOf = past.Ref.Handle()
 	tags := maps.Clone(past.Tags)

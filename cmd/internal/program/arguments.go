@@ -49,4 +49,3 @@ func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err == nil
 }
-

@@ -14,13 +14,11 @@ import (
 
 // trialObject is an element of `sweep --dryrun --json`.
 type trialObject struct {
-	Trial   int              `json:"trial"`
-	Params  spec.Map[string] `json:"params"`
-	Seed    int64            `json:"seed"`
-	Args    []string         `json:"args"`
-	App     *spec.App        `json:"app"`
-	Cfg     map[string]any   `json:"cfg"`
-	Request any              `json:"request"`
+	Trial  int              `json:"trial"`
+	Params spec.Map[string] `json:"params"`
+	Seed   int64            `json:"seed"`
+	Args   []string         `json:"args"`
+	Plan   *runner.Planned  `json:"plan"`
 }
 
 // print prints the trials of a dry run. All are checked before the first is printed.
@@ -54,8 +52,7 @@ func (p *preparation) printJSON(ctx context.Context) error {
 	before := "[\n  "
 	err := p.each(ctx, func(t *sweep.Trial, planned *runner.Planned) error {
 		text, err := indented(trialObject{
-			Trial: t.Number, Params: paramMap(t.Params), Seed: t.Seed, Args: t.Args,
-			App: planned.App(), Cfg: planned.Plan.Cfg, Request: planned.Plan.Request,
+			Trial: t.Number, Params: paramMap(t.Params), Seed: t.Seed, Args: t.Args, Plan: planned,
 		})
 		if err != nil {
 			return err

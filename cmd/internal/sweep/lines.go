@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
@@ -13,7 +14,7 @@ import (
 
 // inLines prints a line for each trial that ends.
 func (v *view) inLines(ctx context.Context) error {
-	l := lines{Console: v.Console, printed: map[int]bool{}}
+	l := lines{Console: v.Console, since: v.since, printed: map[int]bool{}}
 	return v.each(ctx, func(s *sweep.Snapshot) error {
 		l.add(s)
 		return nil
@@ -23,6 +24,7 @@ func (v *view) inLines(ctx context.Context) error {
 // lines prints ends of trials, each once.
 type lines struct {
 	*ui.Console
+	since   time.Time // earlier ends are not printed
 	printed map[int]bool
 }
 
@@ -51,7 +53,10 @@ func compareEnds(a, b *sweep.TrialStatus) int {
 
 // print prints "3/60 done: trial 9 SUCCEEDED after 1m3s, val_loss 0.231 (lr=0.01 bs=32)".
 func (l *lines) print(s *sweep.Snapshot, t *sweep.TrialStatus) {
-	if t.StartedAt == nil && t.State == spec.Cancelled {
+	switch {
+	case t.FinishedAt != nil && t.FinishedAt.Before(l.since):
+		return
+	case t.StartedAt == nil && t.State == spec.Cancelled:
 		return // it was not needed any more; the result counts such trials
 	}
 	text := fmt.Sprintf("%d/%d done: trial %d %s", len(l.printed), len(s.Trials), t.Number, t.State)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
@@ -133,6 +134,12 @@ func (p *preparation) each(ctx context.Context, use func(*sweep.Trial, *runner.P
 
 // trial evaluates and plans one trial.
 func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *runner.Planned, error) {
+	for _, param := range t.Params {
+		if !utf8.ValidString(param.Name + param.Value) {
+			text := fmt.Sprintf("argument %s is not valid UTF-8: pass such bytes in a file", brief.Quote(param.Name+"="+param.Value))
+			return nil, nil, &component.UsageError{Component: p.component.Ref, Text: text}
+		}
+	}
 	in := p.options.Inputs
 	in.Args = slices.Concat(words(p.component, t.Params), in.Args)
 	built, err := planning.Call(ctx, p.Factory, p.component, in)

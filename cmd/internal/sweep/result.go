@@ -10,6 +10,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
+	"torchx/runtime/sweep/policy"
 	"torchx/starlark/specmodule"
 )
 
@@ -68,7 +69,7 @@ func (v *view) printResult(s *sweep.Snapshot) error {
 		c.Say("%s not shown: torchx status %s", ui.Counted(more, "more trial"), v.Ref.Handle())
 	}
 	c.Say("%s", s.Progress())
-	if s.Reason != "" {
+	if s.Reason != "" && s.Halted != policy.ByUser {
 		c.Say("ended early: %s", s.Reason)
 	}
 	if s.Best >= 0 {

@@ -7,12 +7,14 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/runner"
+	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
 	"torchx/runtime/sweep/space"
 )
@@ -32,7 +34,7 @@ func newResume(f *program.Factory) *cli.Command {
 		Name:  "resume",
 		Usage: "continue a sweep that has ended",
 		UsageText: "HANDLE [--random N] [--failed] [-d]\n" +
-			"torchx sweep resume -",
+			"torchx sweep resume - --random 2",
 		Description: "Continue a sweep that has ended: run the trials that did not run because the sweep was canceled or ended early. --random draws " +
 			"further values, evaluated with the component as it is now, in the folder where the sweep was started. --failed runs the trials that failed again. " +
 			"The sweep keeps its handle, and sweep resume follows it as sweep does. " +
@@ -85,6 +87,10 @@ func resume(ctx context.Context, f *program.Factory, handle string, o resumeOpti
 			return err
 		}
 	}
+	if err := checkWork(ctx, r, past.Ref, &extension); err != nil {
+		return err
+	}
+	began := time.Now()
 	if err := r.ExtendSweep(ctx, past.Ref, extension); err != nil {
 		return err
 	}
@@ -94,7 +100,25 @@ func resume(ctx context.Context, f *program.Factory, handle string, o resumeOpti
 	if o.detach {
 		return nil
 	}
-	return show(ctx, f, past.Ref)
+	return show(ctx, f, past.Ref, began)
+}
+
+// checkWork returns an error if an extension would run nothing.
+func checkWork(ctx context.Context, r *runner.Runner, ref runner.Ref, e *sweep.Extension) error {
+	s, err := r.Trials(ctx, ref)
+	if err != nil {
+		return err
+	}
+	leftOut := slices.ContainsFunc(s.Trials, func(t sweep.TrialStatus) bool {
+		return s.Halted != "" && t.State == spec.Cancelled && t.Stopped == s.Reason
+	})
+	if leftOut || len(e.Trials) > 0 || e.Failed && s.Failed > 0 {
+		return nil
+	}
+	if e.Failed {
+		return fmt.Errorf("nothing to resume: no trial of %s has failed", ref.Handle())
+	}
+	return fmt.Errorf("nothing to resume: all trials of %s have run (draw more with --random N, or run those that failed with --failed)", ref.Handle())
 }
 
 // prepareMore prepares further drawings of a sweep.

@@ -114,4 +114,5 @@ const minNote = 12
 func (t *TrialTable) Fit(width int) {
 	t.Shorten(noteColumn, width, minNote)
 	fitParams(&t.Table, t.params, width, stepColumn, noteColumn, timeColumn)
+	t.Table.Fit(width, t.metric, "STATE")
 }

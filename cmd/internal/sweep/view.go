@@ -23,6 +23,7 @@ const (
 type view struct {
 	follow.Viewed // its console prints to held
 	held          *heldBack
+	since         time.Time     // trials that ended before are not announced
 	dumb          bool          // the terminal cannot move its cursor
 	ended         chan struct{} // closed when the sweep has ended
 }
@@ -31,23 +32,23 @@ type view struct {
 func submit(ctx context.Context, f *program.Factory, p *runner.Planned, detach bool) error {
 	held := newHeldBack(f.Err)
 	f = f.With(func(c *program.Factory) { c.Err = held })
-	return follow.SubmitAndView(ctx, f, p, detach, newView(f, held))
+	return follow.SubmitAndView(ctx, f, p, detach, newView(f, held, time.Time{}))
 }
 
-// show shows a sweep that runs.
-func show(ctx context.Context, f *program.Factory, ref runner.Ref) error {
+// show shows a sweep that runs, and of its trials those that have not ended before since.
+func show(ctx context.Context, f *program.Factory, ref runner.Ref, since time.Time) error {
 	held := newHeldBack(f.Err)
 	f = f.With(func(c *program.Factory) { c.Err = held })
 	r, err := f.Runner(ctx)
 	if err != nil {
 		return err
 	}
-	return follow.Show(ctx, f, r, ref, newView(f, held))
+	return follow.Show(ctx, f, r, ref, newView(f, held, since))
 }
 
-func newView(f *program.Factory, held *heldBack) follow.View {
+func newView(f *program.Factory, held *heldBack, since time.Time) follow.View {
 	return func(ctx context.Context, viewed follow.Viewed) error {
-		v := &view{Viewed: viewed, held: held, dumb: f.Env.Get("TERM") == "dumb", ended: make(chan struct{})}
+		v := &view{Viewed: viewed, held: held, since: since, dumb: f.Env.Get("TERM") == "dumb", ended: make(chan struct{})}
 		go func() {
 			defer close(v.ended)
 			_, _ = v.Runner.Wait(ctx, v.Ref) // the caller waits again, and reports the error

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"torchx/runtime/lazyregexp"
 )
@@ -56,8 +58,38 @@ func (w *yamlWriter) value(indent string, dash bool) error {
 	case json.Delim('['):
 		return w.items(indent, "[]", dash, func() (string, error) { return "-", nil })
 	}
+	if text, ok := token.(string); ok && isBlock(text) {
+		w.block(indent, text)
+		return nil
+	}
 	w.b.WriteString(" " + yamlScalar(token) + "\n")
 	return nil
+}
+
+// blockLines is how many lines a text needs at least to be written line by line.
+const blockLines = 5
+
+// isBlock reports whether a text, such as a script, is easier to read line by line and can be
+// written so without escapes.
+func isBlock(text string) bool {
+	if strings.Count(text, "\n") < blockLines || strings.ContainsAny(text[:1], " \t\n") || strings.HasSuffix(text, "\n\n") {
+		return false
+	}
+	return strings.IndexFunc(text, func(r rune) bool {
+		return r != '\n' && r != '\t' && (!unicode.IsPrint(r) || r == utf8.RuneError)
+	}) < 0
+}
+
+// block writes a text as a literal block.
+func (w *yamlWriter) block(indent, text string) {
+	text, isWhole := strings.CutSuffix(text, "\n")
+	w.b.WriteString(map[bool]string{true: " |\n", false: " |-\n"}[isWhole])
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != "" {
+			line = indent + line
+		}
+		w.b.WriteString(line + "\n")
+	}
 }
 
 func (w *yamlWriter) key() (string, error) {

@@ -91,6 +91,11 @@ func TestDraws(t *testing.T) {
 	if len(ints) != 7 {
 		t.Errorf("got %v, want each of -2 to 2, adam and sgd", ints)
 	}
+	later := *s
+	later.Samples, later.Drawn = 100, 500
+	if got := texts(&later); strings.Join(got, "\n") != strings.Join(texts(&more)[500:], "\n") {
+		t.Error("drawings after 500 earlier ones differ from those of a larger space")
+	}
 	other := *s
 	other.Seed = 4
 	if strings.Join(texts(&other), "\n") == strings.Join(first, "\n") {

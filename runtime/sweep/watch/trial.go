@@ -17,7 +17,7 @@ type trial struct {
 	follower *metrics.Follower
 	count    int64        // values of the sweep's metric
 	best     *sweep.Value // nil: none is finite
-	changed  bool         // since it was judged
+	changed  bool         // since the last pass
 	judged   bool         // it may be stopped by what it reports
 	stopped  bool         // a verdict said so
 	reported bool         // a problem was logged

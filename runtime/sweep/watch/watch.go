@@ -185,8 +185,8 @@ func (w *Watch) taken() {
 	w.queue = w.queue[1:]
 }
 
-// pass reads what is new of all trials that run, and judges them. It holds the lock for one trial
-// at a time.
+// pass reads what is new of all trials that run, then judges them if one has reported something: it
+// is compared with all others. It holds the lock for one trial at a time.
 func (w *Watch) pass() {
 	w.mu.Lock()
 	numbers := make([]int, 0, len(w.trials))
@@ -194,35 +194,49 @@ func (w *Watch) pass() {
 		numbers = append(numbers, number)
 	}
 	w.mu.Unlock()
+	hasChanged := false
 	for _, number := range numbers {
-		w.passTrial(number)
+		hasChanged = w.readTrial(number) || hasChanged
+	}
+	if w.rule == nil || !hasChanged {
+		return
+	}
+	for _, number := range numbers {
+		w.judgeTrial(number)
 	}
 }
 
-func (w *Watch) passTrial(number int) {
+// readTrial reports whether the rule has to judge again.
+func (w *Watch) readTrial(number int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.trials[number]
 	if t == nil {
-		return // it has ended
+		return false // it has ended
 	}
 	w.read(number, t)
 	if v := w.met(number, t); v != nil {
 		w.queue = append(w.queue, *v)
+	}
+	hasChanged := t.changed || !t.judged
+	t.changed = false
+	return hasChanged
+}
+
+func (w *Watch) judgeTrial(number int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.trials[number]
+	if t == nil || t.stopped {
+		return
 	}
 	if reason := w.judge(number, t); reason != "" {
 		w.queue = append(w.queue, sweep.Verdict{Trial: number, Reason: reason})
 	}
 }
 
-// judge returns why a trial should stop by the rule, "" if it should not, was told before, or has
-// reported nothing since.
+// judge returns why a trial should stop by the rule, "" if it should not.
 func (w *Watch) judge(number int, t *trial) string {
-	isNew := t.changed && !t.stopped
-	t.changed = false
-	if w.rule == nil || !isNew && t.judged {
-		return ""
-	}
 	reason := w.rule.Judge(number)
 	if !t.judged { // of what it had reported before the start
 		t.judged = true

@@ -1,0 +1,71 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"torchx/backends/slurm/client"
+	"torchx/backends/slurm/job"
+	"torchx/runtime/backend"
+)
+
+// Cancel asks for the end of an app: the folder records it, a job that waits is canceled, and the
+// launcher of one that runs is told to stop the replicas, which have a grace period. With Force,
+// Slurm kills them. It does nothing if the app is unknown, ending or has ended.
+func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
+	t, err := b.find(ctx, id)
+	if err == nil {
+		defer b.queue.forget(ctx)
+		err = b.cancel(ctx, t, o)
+	}
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (b *Backend) cancel(ctx context.Context, t *target, o backend.CancelOptions) error {
+	if t.record == nil { // without its folder, Slurm ends it, with its own grace period
+		if job.StateOf(t.jobs).Terminal() {
+			return nil
+		}
+		return b.scancel(ctx, t.job, force(o)...)
+	}
+	run, err := t.folder.Run(t.record.App)
+	if err != nil || run.End != nil {
+		return err
+	}
+	if err := t.folder.Cancel(); err != nil {
+		return err
+	}
+	if t.job == 0 { // it is being submitted: the launcher will see that it was canceled
+		return nil
+	}
+	if o.Force {
+		return b.scancel(ctx, t.job, force(o)...)
+	}
+	if err := b.scancel(ctx, t.job, "--state=PENDING"); err != nil {
+		return err
+	}
+	if len(run.Begins) == 0 {
+		return nil // the launcher looks before it starts the replicas
+	}
+	return b.scancel(ctx, t.job, "--batch", "--signal=USR1")
+}
+
+func force(o backend.CancelOptions) []string {
+	if o.Force {
+		return []string{"--full", "--signal=KILL"}
+	}
+	return nil
+}
+
+// scancel runs scancel for a job. A job that has ended is not an error.
+func (b *Backend) scancel(ctx context.Context, id int64, options ...string) error {
+	_, err := b.slurm.Run(ctx, nil, "scancel", append(options, strconv.FormatInt(id, 10))...)
+	if errors.Is(err, client.ErrEnded) || errors.Is(err, backend.ErrNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"torchx/backends/slurm/job"
+	"torchx/backends/slurm/observe"
+	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
+	"torchx/runtime/spec"
+)
+
+// Describe returns the status of an app: what the launcher recorded in its folder, and what Slurm
+// says of its job, in one call for all jobs of the user. Errors: ErrNotFound, ErrUnavailable.
+func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
+	t, err := b.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.status(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	b.Notify(id, s)
+	return s, nil
+}
+
+// status returns the status of an app that was found.
+func (b *Backend) status(ctx context.Context, t *target) (*spec.Status, error) {
+	s, err := b.statusOf(ctx, t)
+	if err == nil {
+		s.Handle = handleOf(t.id)
+	}
+	return s, err
+}
+
+func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error) {
+	if t.record == nil {
+		s := observe.Foreign(t.jobs)
+		if t.folder != "" && s.Msg == "" {
+			s.Msg = t.hint()
+		}
+		return s, nil
+	}
+	o := &observe.Own{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), ErrorFile: t.errorFile}
+	var err error
+	if o.Run, err = t.folder.Run(o.App); err != nil {
+		return nil, err
+	}
+	if o.Run.End == nil {
+		if err := b.addJobs(ctx, t, o); err != nil {
+			return nil, err
+		}
+	}
+	s := o.Status()
+	url := "file://" + string(t.folder)
+	s.UIURL = &url
+	return s, nil
+}
+
+// addJobs adds Slurm's jobs to an app that had not ended when its folder was read.
+func (b *Backend) addJobs(ctx context.Context, t *target, o *observe.Own) error {
+	if t.job == 0 {
+		return backend.Errorf(backend.ErrNotFound, "app %s has no job: its submission did not end", t.id)
+	}
+	jobs, accounted, err := b.jobsOf(ctx, t.job)
+	if err != nil {
+		return err
+	}
+	o.Jobs, o.NotAccounted = jobs, !accounted
+	if len(jobs) == 0 || job.StateOf(jobs).Terminal() {
+		o.Run, err = t.folder.Run(o.App) // the launcher may have recorded its end meanwhile
+	}
+	return err
+}
+
+// hint tells how to see more of an app whose folder is not on this machine.
+func (t *target) hint() string {
+	return fmt.Sprintf("its folder %s is not on this machine: use a login node that has it", t.folder)
+}
+
+// maxErrorFile bounds the size of an error file, as in package agent.
+const maxErrorFile = 1 << 20
+
+// errorFile returns the error file of an attempt, as JSON; nil if there is none.
+func (t *target) errorFile(r spec.Replica, attempt int) json.RawMessage {
+	return readErrorFile(t.folder.ErrorPath(r, attempt))
+}
+
+func readErrorFile(path string) json.RawMessage {
+	data, err := safefile.ReadFile(path, maxErrorFile)
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	if json.Valid(data) {
+		return data
+	}
+	text, err := json.Marshal(string(data))
+	if err != nil {
+		return nil
+	}
+	return text
+}

@@ -1,0 +1,344 @@
+//go:build unix
+
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/backends/slurm/folder"
+	"torchx/backends/slurm/script"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+	"torchx/test/slurmtest"
+)
+
+// caseTime bounds a case; each takes a few seconds.
+const caseTime = 4 * time.Minute
+
+// shell returns a role of replicas that run a script of sh.
+func shell(name string, replicas int, text string) spec.Role {
+	r := spec.NewRole(name, "")
+	r.Entrypoint, r.Args, r.NumReplicas = "sh", []string{"-c", text}, replicas
+	return r
+}
+
+// live is an app under test.
+type live struct {
+	*testing.T
+	b   *Backend
+	ctx context.Context
+	id  string
+}
+
+// planOf returns the plan of an app with options.
+func planOf(t *testing.T, b *Backend, cwd string, cfg map[string]string, roles ...spec.Role) *backend.Plan {
+	t.Helper()
+	resolved, _, err := backend.Resolve(b.Options(), backend.DefaultsLayer(cfg, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := &spec.App{Name: "life", Roles: roles, Metadata: map[string]any{}}
+	p, err := b.Plan(t.Context(), backend.PlanInput{ID: "life-" + spec.RandomID(rand.Uint64()|1, 12), App: app, Cfg: resolved, Cwd: cwd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// start submits an app, which ends with the test.
+func start(t *testing.T, cfg map[string]string, roles ...spec.Role) *live {
+	t.Helper()
+	slurmtest.Need(t)
+	b := newBackend(t, t.TempDir())
+	options := map[string]string{"grace_period": "2"}
+	for k, v := range cfg {
+		options[k] = v
+	}
+	p := planOf(t, b, t.TempDir(), options, roles...)
+	ctx, cancel := context.WithTimeout(context.Background(), caseTime)
+	t.Cleanup(cancel)
+	l := &live{t, b, ctx, p.ID}
+	t.Cleanup(func() {
+		if err := b.Cancel(ctx, p.ID, backend.CancelOptions{Force: true}); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.Wait(ctx, p.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := b.Submit(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (l *live) folder() folder.Folder {
+	l.Helper()
+	f, err := l.b.folderOf(l.ctx, l.id)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return f
+}
+
+// wait returns the final status, which must have a state and an exit code.
+func (l *live) wait(state spec.State, code int) *spec.Status {
+	l.Helper()
+	s, err := l.b.Wait(l.ctx, l.id)
+	if err != nil {
+		l.Fatalf("wait: %v", err)
+	}
+	if s.State != state || s.ExitCode == nil || *s.ExitCode != code {
+		out, _ := os.ReadFile(l.folder().Path(folder.OutputFile))
+		text, _ := json.Marshal(s)
+		l.Fatalf("got %s, want %v with code %d; slurm.out:\n%s", text, state, code, out)
+	}
+	return s
+}
+
+// log returns all lines of a replica's attempts.
+func (l *live) log(role string, id int) string {
+	l.Helper()
+	r, err := l.b.Logs(l.ctx, l.id, spec.Replica{Role: role, ID: id}, backend.LogOptions{AllAttempts: true, Tail: -1})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer r.Close()
+	var text strings.Builder
+	for {
+		b, err := r.Next(l.ctx)
+		if errors.Is(err, io.EOF) {
+			return text.String()
+		}
+		if err != nil {
+			l.Fatal(err)
+		}
+		text.Write(b.Data)
+	}
+}
+
+// waitLog waits until the log of a replica has a text.
+func (l *live) waitLog(role string, id int, want string) {
+	l.Helper()
+	slurmtest.Eventually(l, fmt.Sprintf("%s/%d prints %q", role, id, want), func() bool { return strings.Contains(l.log(role, id), want) })
+}
+
+// onceThenFine fails in the first attempt of the replica and succeeds in the next one.
+const onceThenFine = `echo attempt; test -e "$TORCHX_OUTPUT/$0" || { : >"$TORCHX_OUTPUT/$0"; exit 7; }`
+
+func TestRetryPolicies(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[spec.RetryPolicy]string{ // attempts of f/0, f/1, o/0
+		spec.RetryReplica: "211", spec.RetryRole: "221", spec.RetryApplication: "222",
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			failing := shell("f", 2, `if [ "$0" = 0 ]; then `+onceThenFine+`; else echo attempt; sleep 5; fi`)
+			failing.Args = append(failing.Args, "${replica_id}")
+			failing.MaxRetries, failing.RetryPolicy = 1, policy
+			l := start(t, map[string]string{"replicas_per_node": "2"}, failing, shell("o", 1, "echo attempt; sleep 6"))
+			s := l.wait(spec.Succeeded, 0)
+			got := ""
+			for _, r := range []spec.Replica{{Role: "f"}, {Role: "f", ID: 1}, {Role: "o"}} {
+				got += fmt.Sprint(strings.Count(l.log(r.Role, r.ID), "attempt"))
+			}
+			if got != want || s.NumRestarts != 1 {
+				t.Errorf("got attempts %s and %d restarts, want %s and 1", got, s.NumRestarts, want)
+			}
+		})
+	}
+}
+
+func TestFailFast(t *testing.T) {
+	t.Parallel()
+	l := start(t, nil, shell("bad", 1, "sleep 1; exit 9"), shell("good", 1, "trap 'echo stopped; exit 0' TERM; echo up; sleep 600 & wait"))
+	s := l.wait(spec.Failed, 9)
+	if s.FirstFailure == nil || s.FirstFailure.Role != "bad" || !strings.Contains(l.log("good", 0), "stopped") {
+		t.Errorf("got first failure %+v and log %q, want bad to fail and good to be stopped by SIGTERM", s.FirstFailure, l.log("good", 0))
+	}
+}
+
+func TestMinReplicas(t *testing.T) {
+	t.Parallel()
+	role := shell("e", 2, `test "$0" = 0 || exit 3; sleep 3`)
+	role.Args, role.MinReplicas = append(role.Args, "${replica_id}"), new(int)
+	*role.MinReplicas = 1
+	start(t, map[string]string{"replicas_per_node": "2"}, role).wait(spec.Succeeded, 0)
+}
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	role := shell("r", 1, "sleep 600")
+	role.Metadata = map[string]any{spec.OrderKey: map[string]any{"timeout": "1s"}}
+	if s := start(t, nil, role).wait(spec.Failed, spec.ExitDeadline); s.FirstFailure == nil {
+		t.Errorf("got %+v, want a first failure", s)
+	}
+}
+
+// TestRequeue: a job that Slurm starts again, as after preemption, does not use up retries.
+func TestRequeue(t *testing.T) {
+	t.Parallel()
+	l := start(t, nil, shell("r", 1, `echo up; test ! -e "$TORCHX_OUTPUT/go" && sleep 600`))
+	l.waitLog("r", 0, "up")
+	if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	job, _ := l.folder().Job()
+	slurmtest.Output(t, "scontrol", "requeue", fmt.Sprint(job))
+	l.startAgain(job)
+	s := l.wait(spec.Failed, 1) // test fails in the second attempt
+	if n := strings.Count(l.log("r", 0), "up"); n != 2 || s.NumRestarts < 1 {
+		t.Errorf("got %d attempts and %d restarts, want 2 and 1: %+v", n, s.NumRestarts, s)
+	}
+}
+
+// startAgain ends the two minutes for which Slurm holds a job that it requeued.
+func (l *live) startAgain(job int64) {
+	l.Helper()
+	slurmtest.Eventually(l, "the job begins again", func() bool {
+		// It fails until the job is requeued.
+		_ = exec.CommandContext(l.ctx, "scontrol", "update", fmt.Sprintf("jobid=%d", job), "starttime=now").Run()
+		data, _ := os.ReadFile(l.folder().Path(folder.EventsFile))
+		return strings.Count(string(data), "begin ") == 2
+	})
+}
+
+// TestNodeFails: the job starts again on other nodes. It is not parallel: other tests need the node.
+func TestNodeFails(t *testing.T) { //nolint:paralleltest // ends a node
+	l := start(t, nil, shell("r", 2, `echo up; test -e "$TORCHX_OUTPUT/go" || sleep 600`))
+	l.waitLog("r", 0, "up")
+	l.waitLog("r", 1, "up")
+	if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.b.Describe(l.ctx, l.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := s.Replica(spec.Replica{Role: "r", ID: 1}).Hostname
+	slurmtest.Cluster(t, "stop", node)
+	t.Cleanup(func() { slurmtest.Cluster(t, "start", node) })
+	job, _ := l.folder().Job()
+	l.startAgain(job)
+	if s := l.wait(spec.Succeeded, 0); s.NumRestarts < 1 {
+		t.Errorf("got %d restarts, want 1", s.NumRestarts)
+	}
+}
+
+// TestKilledSubmit: a submit that is killed loses no job, and leaves what Delete removes.
+func TestKilledSubmit(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	b := newBackend(t, t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), caseTime)
+	defer cancel()
+	for _, submitted := range []bool{false, true} {
+		p := planOf(t, b, t.TempDir(), nil, shell("r", 1, "echo once"))
+		req := p.Request.(*script.Request)
+		f := folder.Folder(req.Folder)
+		if err := createFolder(f, p, req.Script); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Submit(ctx, p); !errors.Is(err, backend.ErrExists) {
+			t.Errorf("second submit: got %v, want %v", err, backend.ErrExists)
+		}
+		if submitted {
+			if _, err := b.sbatch(ctx, req, f); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := b.Wait(ctx, p.ID); err != nil || s.State != spec.Succeeded {
+				t.Errorf("killed after sbatch: got %+v, %v, want success", s, err)
+			}
+		} else if s, err := b.Describe(ctx, p.ID); !errors.Is(err, backend.ErrNotFound) {
+			t.Errorf("killed before sbatch: got %+v, %v, want %v", s, err, backend.ErrNotFound)
+		}
+		if err := b.Delete(ctx, p.ID, backend.DeleteOptions{}); err != nil || f.Exists() {
+			t.Errorf("delete: got %v, folder exists: %v", err, f.Exists())
+		}
+	}
+}
+
+func TestCancelWhileQueued(t *testing.T) {
+	t.Parallel()
+	l := start(t, map[string]string{"partition": "shut"}, shell("r", 1, "true"))
+	if err := l.b.Cancel(l.ctx, l.id, backend.CancelOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.wait(spec.Cancelled, spec.ExitCancelled)
+}
+
+// TestByHand: the script of a plan runs by sbatch alone, and its app is known afterwards.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	b := newBackend(t, t.TempDir())
+	p := planOf(t, b, t.TempDir(), nil, shell("r", 2, "echo by hand ${replica_id}"))
+	var req struct{ Script, Folder string }
+	data, err := json.Marshal(p.Request)
+	if err == nil {
+		err = json.Unmarshal(data, &req)
+	}
+	file := filepath.Join(t.TempDir(), "script.sh")
+	if err = errors.Join(err, os.WriteFile(file, []byte(req.Script), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	slurmtest.Output(t, "sbatch", "--wait", file)
+	for id := range 2 {
+		name := filepath.Join(folder.Folder(req.Folder).Attempt(spec.Replica{Role: "r", ID: id}, 0), "stdout.log")
+		if got, err := os.ReadFile(name); err != nil || string(got) != fmt.Sprintf("by hand %d\n", id) {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestWorkspace: the project is copied once, without ignored files, and replicas run in the copy.
+func TestWorkspace(t *testing.T) {
+	t.Parallel()
+	project, jobDir := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"main.sh": "echo from main", "secret.txt": "x", ".torchxignore": "secret.txt\n", ".dockerignore": "main.sh\n"} {
+		if err := os.WriteFile(filepath.Join(project, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	role := shell("r", 1, "sh main.sh; ls")
+	role.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: project}}}
+	for range 2 {
+		l := start(t, map[string]string{"job_dir": jobDir}, role)
+		l.b.config.Settings = func(context.Context, string) (backend.Config, error) { return backend.Config{"job_dir": jobDir}, nil }
+		l.wait(spec.Succeeded, 0)
+		if got := l.log("r", 0); !strings.Contains(got, "from main") || strings.Contains(got, "secret") {
+			t.Errorf("got log %q, want the output of main.sh, and no secret.txt", got)
+		}
+	}
+	if copies, err := os.ReadDir(filepath.Join(jobDir, "workspace")); err != nil || len(copies) != 1 {
+		t.Errorf("got %d copies of the workspace (%v), want 1", len(copies), err)
+	}
+}
+
+// TestRefusedSubmit: nothing is left of an app that Slurm refuses.
+func TestRefusedSubmit(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	home := t.TempDir()
+	b := newBackend(t, home)
+	p := planOf(t, b, t.TempDir(), map[string]string{"partition": "none"}, shell("r", 1, "true"))
+	var failed *backend.StartError
+	if err := b.Submit(t.Context(), p); !errors.As(err, &failed) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "partition") {
+		t.Errorf("got %v, want one line about the partition", err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "slurm", p.ID)); !os.IsNotExist(err) {
+		t.Errorf("the folder of the refused app: got %v, want none", err)
+	}
+}

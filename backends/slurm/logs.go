@@ -1,0 +1,73 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
+)
+
+// Logs opens the log of one replica, which the launcher writes into the app's folder. Errors:
+// ErrNotFound, ErrInvalidOption, ErrUnsupported if the folder is not on this machine.
+func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+	if o.Stream != "" && !slices.Contains(backend.Streams, o.Stream) {
+		return nil, backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", o.Stream)
+	}
+	t, err := b.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.record == nil && t.folder == "":
+		return nil, backend.Errorf(backend.ErrUnsupported, "torchx did not submit job %s: Slurm names the files of its output, see `scontrol show job %s`", id, id)
+	case t.record == nil:
+		return nil, backend.Errorf(backend.ErrUnsupported, "the log of app %s cannot be read here: %s", id, t.hint())
+	}
+	role := t.record.App.Role(r.Role)
+	if role == nil || r.ID < 0 || r.ID >= role.NumReplicas {
+		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
+	}
+	l := &liveLog{backend: b, target: t, replica: r}
+	return logstore.Open(logstore.Source{
+		Dir:   func(attempt int) string { return t.folder.Attempt(r, attempt) },
+		State: l.state, Watch: []string{string(t.folder)}, Hub: b.files(),
+	}, o)
+}
+
+// endEvery is how often a follower asks whether the app has ended. The launcher's own record of
+// the end is noticed sooner.
+const endEvery = time.Second
+
+// liveLog is the state of a log that may grow.
+type liveLog struct {
+	backend *Backend
+	target  *target
+	replica spec.Replica
+
+	mu      sync.Mutex
+	asked   time.Time
+	changed time.Time // when the launcher's records changed, as of asked
+	ended   bool
+}
+
+// state returns the number of attempts, and whether the log is complete.
+func (l *liveLog) state() (attempts int, done bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if changed := l.target.folder.Changed(); !l.ended && (time.Since(l.asked) > endEvery || !changed.Equal(l.changed)) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		s, err := l.backend.Describe(ctx, l.target.id)
+		if err == nil { // otherwise the next call tries again
+			l.ended = s.State.Terminal()
+		}
+		l.asked, l.changed = time.Now(), changed
+	}
+	attempts, err = l.target.folder.Attempts(l.replica)
+	return attempts, l.ended, err
+}

@@ -1,0 +1,109 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"torchx/backends/slurm/folder"
+	"torchx/runtime/agent"
+	"torchx/runtime/backend"
+	"torchx/runtime/metrics/collect"
+	"torchx/runtime/spec"
+)
+
+var (
+	_ backend.OutputFinder     = (*Backend)(nil)
+	_ backend.MetricsCollector = (*Backend)(nil)
+	_ backend.Sizer            = (*Backend)(nil)
+)
+
+// OutputOf returns the folder of an app's outputs, which is in the folder of the app.
+func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, error) {
+	t, err := b.find(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.folder == "":
+		return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: torchx did not submit it", id)
+	case t.record == nil:
+		return nil, backend.Errorf(backend.ErrNotFound, "the outputs of app %s cannot be read here: %s", id, t.hint())
+	}
+	return &backend.Output{Place: t.folder.Path(folder.OutputDir), Here: true}, nil
+}
+
+// FolderOf returns the folder of an app. Without its options it is that of an app without job_dir.
+func (b *Backend) FolderOf(id string) string {
+	f, err := b.folderOf(context.Background(), id)
+	if err != nil {
+		return filepath.Join(b.config.Home, homeFolder, agent.Escape(id))
+	}
+	return string(f)
+}
+
+// CollectMetrics reads what replicas have written until now: no supervisor collects it.
+func (b *Backend) CollectMetrics(ctx context.Context, id string, _ *spec.App, ended bool) error {
+	t, err := b.find(ctx, id)
+	if err != nil || t.record == nil {
+		return err
+	}
+	c, err := collect.New(collect.Config{
+		Dir: string(t.folder), App: t.record.App, LogDir: t.folder.Attempt, Output: t.folder.Path(folder.OutputDir),
+		Attempts: func() ([]collect.Attempt, error) { return attemptsOf(t) },
+	})
+	if err != nil {
+		return err
+	}
+	if !ended {
+		return c.Once(ctx)
+	}
+	return c.Complete(ctx)
+}
+
+// attemptsOf returns the attempts of an app in the order of their starts.
+func attemptsOf(t *target) (all []collect.Attempt, err error) {
+	run, err := t.folder.Run(t.record.App)
+	if err != nil {
+		return nil, err
+	}
+	for r, attempts := range run.Replicas {
+		for _, a := range attempts {
+			all = append(all, collect.Attempt{Replica: r, Number: a.Number, Start: a.Start})
+		}
+	}
+	slices.SortFunc(all, func(a, b collect.Attempt) int {
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Role, b.Role), a.ID-b.ID)
+	})
+	return all, nil
+}
+
+// Size returns the bytes of the app's folder.
+func (b *Backend) Size(ctx context.Context, id string, _ backend.DeleteOptions) (total int64, err error) {
+	t, err := b.find(ctx, id)
+	if err != nil || t.record == nil {
+		return 0, err
+	}
+	err = filepath.WalkDir(string(t.folder), func(_ string, e fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = e.Info()
+		}
+		if err == nil && info.Mode().IsRegular() {
+			total += info.Size()
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // deleted meanwhile
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("size of app %s: %w", id, err)
+	}
+	return total, nil
+}

@@ -1,0 +1,7 @@
+//go:build unix
+
+package slurm
+
+import "syscall"
+
+const logEnded = syscall.SIGUSR1

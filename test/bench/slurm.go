@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"torchx/test/slurmtest"
+)
+
+// slurmBench benchmarks the slurm backend, on the cluster of SLURM_CONF: run the benchmarks by
+// test/slurm/run.sh.
+type slurmBench struct {
+	*environment
+
+	handle string // of an app that has ended
+}
+
+const manyTasks = 1000
+
+// jobs returns the benchmarks of jobs.
+func (b *slurmBench) jobs(s sizes) []bench {
+	need := func(torchx, floor func() (side, error)) func() (side, side, error) {
+		return func() (side, side, error) {
+			if !slurmtest.Required() {
+				return nil, nil, &missingError{errors.New("TORCHX_REQUIRE=slurm uses the cluster of SLURM_CONF, see test/slurm/run.sh")}
+			}
+			f, err := floor()
+			if err != nil {
+				return nil, nil, err
+			}
+			t, err := torchx()
+			return t, f, err
+		}
+	}
+	always := func(run side) func() (side, error) { return func() (side, error) { return run, nil } }
+	wrapped := b.command("sbatch --parsable --hold --output=/dev/null --wrap true > /dev/null")
+	return []bench{
+		{
+			name: "submit to Slurm", floorName: "sbatch --wrap true", runs: s.runs,
+			prepare: need(always(b.torchx("run -b slurm -cfg sbatch=--hold utils.echo > /dev/null")), always(wrapped)),
+		},
+		{
+			name: fmt.Sprintf("submit %d tasks to Slurm", manyTasks), floorName: "sbatch --wrap true", runs: s.runs,
+			prepare: need(always(b.torchx(fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", manyTasks, manyTasks))), always(wrapped)),
+		},
+		{
+			name: "status of a job of Slurm", goal: "< 3x", floorName: "squeue --json", runs: s.runs,
+			prepare: need(func() (side, error) {
+				err := b.submit()
+				return b.torchx("status " + b.handle + " > /dev/null"), err
+			}, always(b.command("squeue --json > /dev/null"))),
+		},
+	}
+}
+
+// submit submits an app that waits.
+func (b *slurmBench) submit() (err error) {
+	if b.handle == "" {
+		b.environment = b.in("slurm")
+		b.handle, err = b.output("exec " + b.bin + " run -b slurm -cfg sbatch=--hold utils.echo")
+	}
+	return err
+}
