@@ -7,7 +7,7 @@ useBrowser();
 const folder = process.env.TORCHX_SCREENSHOTS;
 const pages = {
 	runs: ["/", ".rows .run:not(.blank)"], run: [`/runs/${ids.failed}`, ".failure pre"], log: [`/runs/${ids.failed}?tab=log&find=loss`, ".ln mark"],
-	curves: [`/compare?run=${ids.trials[0]}&run=${ids.trials[3]}&metric=loss&smooth=60#curves`, ".legend li"], sweep: ["/sweeps/my-sweep?metric=loss", ".parallel"],
+	curves: [`/runs/${ids.failed}?tab=curves&metric=loss&smooth=60`, ".legend li"], sweep: ["/sweeps/my-sweep?metric=loss", ".parallel"],
 };
 for (const [width, height] of [[360, 740], [1280, 800], [2560, 1440]]) {
 	for (const colorScheme of ["light", "dark"]) {
@@ -17,7 +17,6 @@ for (const [width, height] of [[360, 740], [1280, 800], [2560, 1440]]) {
 				await open(path);
 				await page.locator(ready).first().waitFor();
 				await page.evaluate(() => document.fonts.ready);
-				if (name === "curves") await page.locator(".chart").first().scrollIntoViewIfNeeded();
 				await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, animations: "disabled" });
 			}
 		}, { viewport: { width, height }, colorScheme, reducedMotion: "reduce" }));
