@@ -53,7 +53,7 @@ export async function sweepView(page, id) {
 		for (const node of page.querySelectorAll("[data-id]")) node.classList.toggle("lit", node.dataset.id === trial);
 	}
 
-	add(p[h("div.view.scrolls", top, plot, list)])
+	add(page, [h("div.view.scrolls", top, plot, list)])
 	await load()
 	const renew = slowly(load, 1500), stop = watch("runs", renew)
 	return () => {
