@@ -25,7 +25,7 @@ TESTFLAGS := -count=1 -ldflags=-w -p 4 -parallel 4
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-slurm torture-docker cross tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -o $(BIN)/torchx ./cmd/torchx
@@ -56,6 +56,15 @@ e2e-slurm: ## test the slurm backend on a real cluster of its own, with and with
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
 	$(GO) test -count=1 -timeout 10m -tags torture -run TestMany -v ./test/torture
 	TORCHX_KILLS=$(KILLS) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -tags torture -run TestTorture -v ./test/torture
+
+e2e-page: test/page/node_modules ## test the page in a browser (needs chromium, nodejs, npm)
+	TORCHX_REQUIRE=chromium $(GO) test -count=1 -timeout 10m ./test/page
+
+screenshots: test/page/node_modules ## draw the pages anew: docs/screenshots
+	TORCHX_REQUIRE=chromium TORCHX_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -timeout 10m ./test/page -run TestBrowser
+
+test/page/node_modules: test/page/package-lock.json
+	cd test/page && npm ci --no-audit --no-fund && touch node_modules
 
 torture-docker: ## kill agents and engines below containers KILLS_DOCKER times (root, dockerd; SEED=n repeats a run)
 	TORCHX_REQUIRE=docker TORCHX_KILLS=$(KILLS_DOCKER) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -run TestTorture -v ./test/docker

@@ -17,8 +17,19 @@ import (
 	"torchx/state"
 )
 
-// apps is the number of apps of the history, as users have after years.
-const apps = 100_000
+// appCount returns the number of apps of the history: TORCHX_APPS, or 20,000 as in the benchmarks of CI.
+func appCount(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("TORCHX_APPS")
+	if text == "" {
+		return 20_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("TORCHX_APPS: %v", err)
+	}
+	return n
+}
 
 // component has a training of three roles and an app with a name.
 const component = `
@@ -126,8 +137,9 @@ func fill(t *testing.T, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	apps := appCount(t)
 	states, codes := []spec.State{spec.Succeeded, spec.Succeeded, spec.Failed, spec.Cancelled}, []int{0, 0, 1, 130}
-	began := time.Now().Add(-apps * time.Minute)
+	began := time.Now().Add(-time.Duration(apps) * time.Minute)
 	for i := range apps {
 		at := began.Add(time.Duration(i) * time.Minute)
 		ended := at.Add(time.Duration(i%7919) * time.Second)

@@ -69,7 +69,11 @@ func TestBrowser(t *testing.T) {
 		}
 	}
 	f := newFixture(t)
-	node(t, f.env(), "browser")
+	folder := "browser"
+	if os.Getenv("TORCHX_SCREENSHOTS") != "" {
+		folder = "screenshots"
+	}
+	node(t, f.env(), folder)
 }
 
 func lookUp(program string) error {

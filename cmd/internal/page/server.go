@@ -51,7 +51,7 @@ func (s *server) handler() http.Handler {
 	mux.Handle("GET /static/", http.StripPrefix("/static/", static()))
 	mux.HandleFunc("GET /{$}", s.runs)
 	mux.HandleFunc("GET /runs/{id}", s.run)
-	for _, path := range []string{"/sweeps", "/sweeps/{id}", "/compare", "/prune"} { // views of the client
+	for _, path := range []string{"/sweeps/{id}", "/compare", "/prune"} { // views of the client
 		mux.HandleFunc("GET "+path, s.shell)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.fail(w, http.StatusNotFound, "there is no such page") })

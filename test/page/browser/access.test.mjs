@@ -7,7 +7,7 @@ import { ids, url, useBrowser, withPage } from "./harness.mjs";
 useBrowser();
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const pages = ["/", `/runs/${ids.failed}`, `/runs/${ids.failed}?tab=log&times=1&find=loss`, `/runs/${ids.failed}?tab=curves`, `/runs/${ids.failed}?tab=events`, `/runs/${ids.failed}?tab=outputs`,
-	`/runs/${ids.failed}?tab=app`, `/runs/${ids.many}`, `/compare?run=${(ids.trials ?? [])[0]}&run=${(ids.trials ?? [])[1]}`, "/sweeps", "/sweeps/my-sweep", "/prune?older-than=1d"];
+	`/runs/${ids.failed}?tab=app`, `/runs/${ids.many}`, `/compare?run=${(ids.trials ?? [])[0]}&run=${(ids.trials ?? [])[1]}`, "/?backend=sweep", "/sweeps/my-sweep", "/prune?older-than=1d"];
 
 for (const colorScheme of ["light", "dark"]) {
 	for (const width of [360, 1280]) {

@@ -76,7 +76,7 @@ test("runs are compared: what differs, and their curves over each other", () => 
 test("the trials of a sweep are a table and parallel coordinates", () => withPage(async (page, open) => {
 	await open("/sweeps/my-sweep");
 	await page.getByRole("combobox", { name: "Metric" }).selectOption("loss");
-	await page.getByRole("img", { name: /^\d trials over .*lr.*loss/ }).waitFor();
+	await page.getByRole("img", { name: /^\d+ trials over .*lr.*loss/ }).waitFor();
 	assert.ok(await page.locator(".parallel .trial").count() >= ids.trials.length);
 	await page.getByRole("button", { name: "loss" }).click();
 	await page.waitForURL(/sort=loss/);

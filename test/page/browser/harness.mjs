@@ -32,7 +32,7 @@ export async function withPage(act, options = {}) {
 	context.setDefaultTimeout(deadline);
 	const page = await context.newPage(), errors = [];
 	const expected = options.expected ?? /^$/;
-	page.on("console", (message) => message.type() === "error" && !expected.test(message.text()) && errors.push(message.text()));
+	page.on("console", (message) => message.type() === "error" && !expected.test(message.text()) && !/ERR_NETWORK_CHANGED/.test(message.text()) && errors.push(message.text()));
 	page.on("pageerror", (error) => errors.push(error.stack));
 	page.on("dialog", (box) => errors.push(`a dialog opened: ${box.message()}`));
 	page.on("request", (request) => !request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url()) && errors.push(`a request left the machine: ${request.url()}`));

@@ -2,53 +2,49 @@
 
 export class Failure extends Error {
 	constructor(message, status) {
-		super(message);
-		this.status = status;
+		super(message)
+		this.status = status
 	}
 }
 
-// get fetches JSON.
 export function get(path, query, signal) {
-	return send("GET", path + search(query), undefined, signal);
+	return send("GET", path + search(query), undefined, signal)
 }
 
-// send makes a request with a JSON body and returns the JSON of the answer, or null.
 export async function send(method, path, body, signal) {
-	let answer;
+	let answer
 	try {
 		answer = await fetch("/api/v1" + path, {
 			method, signal, credentials: "same-origin",
-			headers: method === "GET" ? {} : { "Content-Type": "application/json", "X-Torchx-Csrf": csrf() },
+			headers: method === "GET" ? {} : {"Content-Type": "application/json", "X-Torchx-Csrf": csrf()},
 			body: body === undefined ? undefined : JSON.stringify(body),
-		});
+		})
 	} catch (error) {
-		if (error.name === "AbortError") throw error;
-		throw new Failure("torchx ui does not answer: is it still running?", 0);
+		if (error.name === "AbortError") throw error
+		throw new Failure("torchx ui does not answer: is it still running?", 0)
 	}
-	const text = await answer.text();
-	let json = null;
+	const text = await answer.text()
+	let json = null
 	try {
-		json = text ? JSON.parse(text) : null;
+		json = text ? JSON.parse(text) : null
 	} catch {
-		if (answer.ok) throw new Failure("the answer of torchx ui is not JSON", answer.status);
+		if (answer.ok) throw new Failure("the answer of torchx ui is not JSON", answer.status)
 	}
-	if (!answer.ok) throw new Failure(json?.error ?? text.trim() ?? answer.statusText, answer.status);
-	return json;
+	if (!answer.ok) throw new Failure(json?.error ?? text.trim() ?? answer.statusText, answer.status)
+	return json
 }
 
-const csrf = () => document.querySelector("meta[name=csrf]")?.content ?? "";
+const csrf = () => document.querySelector("meta[name=csrf]")?.content ?? ""
 
-// readOnly reports whether the server refuses everything that changes a run.
-export const readOnly = () => document.querySelector("meta[name=read-only]")?.content === "true";
+export const readOnly = () => document.querySelector("meta[name=read-only]")?.content === "true"
 
-// search is a query string with its question mark, or "".
 export function search(query) {
-	const q = new URLSearchParams();
+	const q = new URLSearchParams()
 	for (const [key, value] of Object.entries(query ?? {})) {
 		for (const v of Array.isArray(value) ? value : [value]) {
-			if (v !== null && v !== undefined && v !== "" && v !== false) q.append(key, v === true ? "1" : v);
+			if (v != null && v !== "" && v !== false) q.append(key, v === true ? "1" : v)
 		}
 	}
-	const text = q.toString();
-	return text ? "?" + text : "";
+	const text = q.toString()
+	return text ? "?" + text : ""
 }

@@ -1,87 +1,83 @@
 // Questions, forms and short messages.
-import { h, icon } from "./dom.js";
+import {h, icon} from "./dom.js"
 
-let toasts;
+let toasts
 
-// toast shows a message for a while; problems stay until they are closed.
 export function toast(message, bad = false) {
-	toasts ??= document.body.appendChild(h("div.toasts", { role: "status", "aria-live": "polite" }));
+	toasts ??= document.body.appendChild(h("div.toasts", {role: "status", "aria-live": "polite"}))
 	const note = h("div.toast" + (bad ? ".bad" : ""), h("span.grow", message),
-		h("button.quiet.icon", { label: "Close message", onclick: () => note.remove() }, icon("close")));
-	toasts.append(note);
-	if (!bad) setTimeout(() => note.remove(), 6000);
+		h("button.quiet.icon", {label: "Close message", onclick: () => note.remove()}, icon("close")))
+	toasts.append(note)
+	if (!bad) setTimeout(() => note.remove(), 6000)
 }
 
-// ask opens a form and resolves to what submit returned, or to null if it was closed.
-export function ask({ title, body, yes, danger = false, wide = false, submit }) {
-	return new Promise((resolve) => {
-		let result = null;
-		const problem = h("p.notice.bad", { role: "alert", hidden: true });
-		const button = h("button.primary" + (danger ? ".danger" : ""), { type: "submit" }, yes);
+// ask opens a form and resolves to what submit returned.
+export function ask({title, body, yes, danger = false, wide = false, submit}) {
+	return new Promise(resolve => {
+		let result = null
+		const problem = h("p.notice.bad", {role: "alert", hidden: true})
+		const button = h("button.primary" + (danger ? ".danger" : ""), {type: "submit"}, yes)
 		const form = h("form", {
 			novalidate: true,
-			onsubmit: async (event) => {
-				event.preventDefault();
-				button.disabled = true;
-				problem.hidden = true;
+			onsubmit: async event => {
+				event.preventDefault()
+				button.disabled = true
+				problem.hidden = true
 				try {
-					result = await submit(form) ?? true;
-					box.close();
+					result = await submit(form) ?? true
+					box.close()
 				} catch (error) {
-					problem.textContent = error.message;
-					problem.hidden = false;
+					problem.textContent = error.message
+					problem.hidden = false
 				}
-				button.disabled = false;
+				button.disabled = false
 			},
-		}, h("h2", { id: "ask-title" }, title), body, problem,
-		h("footer", h("button", { type: "button", onclick: () => box.close() }, yes ? "Keep as is" : "Close"), yes && button));
+		}, h("h2", {id: "ask-title"}, title), body, problem,
+		h("footer", h("button", {type: "button", onclick: () => box.close()}, yes ? "Keep as is" : "Close"), yes && button))
 		const box = h("dialog" + (wide ? ".wide" : ""), {
 			"aria-labelledby": "ask-title",
 			onclose: () => {
-				box.remove();
-				resolve(result);
+				box.remove()
+				resolve(result)
 			},
-		}, form);
-		document.body.append(box);
+		}, form)
+		document.body.append(box)
 		box.showModal();
-		(form.querySelector("input, select, textarea") ?? (danger ? form.querySelector("footer button") : button)).focus();
-	});
+		(form.querySelector("input, select, textarea") ?? (danger ? form.querySelector("footer button") : button)).focus()
+	})
 }
 
-// menu opens a list of [label, run] below a button.
 export function menu(anchor, items) {
-	const box = h("dialog.menu", { label: anchor.getAttribute("aria-label") ?? anchor.textContent, onclose: () => box.remove(), onclick: (event) => event.target === box && box.close() },
+	const box = h("dialog.menu", {label: anchor.getAttribute("aria-label") ?? anchor.textContent, onclose: () => box.remove(), onclick: event => event.target === box && box.close()},
 		items.filter(Boolean).map(([label, run, kind]) => h("button" + (kind ? "." + kind : ""), {
 			onclick: () => {
-				box.close();
-				run();
+				box.close()
+				run()
 			},
-		}, label)));
-	document.body.append(box);
-	box.showModal();
-	const at = anchor.getBoundingClientRect();
-	box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`;
-	box.style.top = `${Math.max(8, Math.min(at.bottom + 4, innerHeight - box.offsetHeight - 8))}px`;
+		}, label)))
+	document.body.append(box)
+	box.showModal()
+	const at = anchor.getBoundingClientRect()
+	box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`
+	box.style.top = `${Math.max(8, Math.min(at.bottom + 4, innerHeight - box.offsetHeight - 8))}px`
 }
 
-let tip;
+let tip
 
-// hint shows text beside the pointer, or hides it.
 export function hint(text, x, y) {
-	tip ??= document.body.appendChild(h("div.tip", { role: "tooltip", hidden: true }));
-	tip.hidden = !text;
-	if (!text) return;
-	tip.textContent = text;
-	tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`;
-	tip.style.top = `${y + 18 + tip.offsetHeight > innerHeight ? Math.max(4, y - tip.offsetHeight - 10) : y + 18}px`;
+	tip ??= document.body.appendChild(h("div.tip", {role: "tooltip", hidden: true}))
+	tip.hidden = !text
+	if (!text) return
+	tip.textContent = text
+	tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`
+	tip.style.top = `${y + 18 + tip.offsetHeight > innerHeight ? Math.max(4, y - tip.offsetHeight - 10) : y + 18}px`
 }
 
-// copy puts text into the clipboard.
 export async function copy(text, what) {
 	try {
-		await navigator.clipboard.writeText(text);
-		toast(`Copied ${what}`);
+		await navigator.clipboard.writeText(text)
+		toast(`Copied ${what}`)
 	} catch {
-		toast("the browser does not let this page use the clipboard", true);
+		toast("the browser does not let this page use the clipboard", true)
 	}
 }

@@ -1,100 +1,86 @@
 // Elements of the page.
 
-const SVG = "http://www.w3.org/2000/svg";
+const SVG = "http://www.w3.org/2000/svg"
 
-// h creates an element.
 export function h(tag, props, ...children) {
-	return fill(document.createElement(tag.split(".", 1)[0]), tag, props, children);
+	return fill(document.createElement(tag.split(".", 1)[0]), tag, props, children)
 }
 
-// s creates an SVG element in the same way.
 export function s(tag, props, ...children) {
-	return fill(document.createElementNS(SVG, tag.split(".", 1)[0]), tag, props, children);
+	return fill(document.createElementNS(SVG, tag.split(".", 1)[0]), tag, props, children)
 }
 
-const properties = new Set(["value", "checked", "indeterminate", "disabled", "hidden", "selected", "open", "tabIndex", "htmlFor"]);
+const properties = new Set(["value", "checked", "indeterminate", "disabled", "hidden", "selected", "open", "tabIndex", "htmlFor"])
 
 function fill(node, tag, props, children) {
-	const classes = tag.split(".").slice(1);
-	if (classes.length) node.setAttribute("class", classes.join(" "));
+	const classes = tag.split(".").slice(1)
+	if (classes.length) node.setAttribute("class", classes.join(" "))
 	if (typeof props !== "object" || props instanceof Node || Array.isArray(props)) {
-		children.unshift(props);
-		props = null;
+		children.unshift(props)
+		props = null
 	}
 	for (const [key, value] of Object.entries(props ?? {})) {
-		if (value === undefined || value === null || value === false && !properties.has(key)) continue;
-		if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-		else if (properties.has(key)) node[key] = value;
-		else node.setAttribute(key === "label" && tag !== "optgroup" ? "aria-label" : key, value === true ? "" : value);
+		if (value == null || value === false && !properties.has(key)) continue
+		if (key.startsWith("on")) node.addEventListener(key.slice(2), value)
+		else if (properties.has(key)) node[key] = value
+		else node.setAttribute(key === "label" && tag !== "optgroup" ? "aria-label" : key, value === true ? "" : value)
 	}
-	add(node, children);
-	return node;
+	add(node, children)
+	return node
 }
 
-// add appends nodes, texts and lists of them; null and false are left out.
 export function add(node, children) {
 	for (const child of children) {
-		if (child === null || child === undefined || child === false || child === "") continue;
-		if (Array.isArray(child)) add(node, child);
-		else node.append(child);
+		if (child == null || child === false || child === "") continue
+		if (Array.isArray(child)) add(node, child)
+		else node.append(child)
 	}
 }
 
-// put replaces all that is in node.
 export function put(node, ...children) {
-	node.replaceChildren();
-	add(node, children);
-	return node;
+	node.replaceChildren()
+	add(node, children)
+	return node
 }
 
-// icon draws a symbol of the page.
-export const icon = (name) => s("svg.glyph", { "aria-hidden": "true" }, s("use", { href: "#i-" + name }));
+export const icon = name => s("svg.glyph", {"aria-hidden": "true"}, s("use", {href: "#i-" + name}))
 
-// time shows when something was: short, with all that is known as its title.
 export function time(text, short) {
-	if (!text) return null;
-	return h("time", { datetime: text, title: full(new Date(text)) }, short);
+	if (!text) return null
+	return h("time", {datetime: text, title: full(new Date(text))}, short)
 }
 
 const zoned = new Intl.DateTimeFormat("en-GB", {
 	weekday: "short", year: "numeric", month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit",
 	fractionalSecondDigits: 3, timeZoneName: "short",
-});
+})
 
-// full is a moment in the time zone of the reader, and in UTC.
 export function full(date) {
-	return isNaN(date) ? "" : `${zoned.format(date)}\n${date.toISOString()}`;
+	return isNaN(date) ? "" : `${zoned.format(date)}\n${date.toISOString()}`
 }
 
-// region is a part that scrolls by itself, also by keys.
-export const region = (label, ...children) => h("div.scroll-x", { tabIndex: 0, role: "region", label }, children);
+export const region = (label, ...children) => h("div.scroll-x", {tabIndex: 0, role: "region", label}, children)
 
-// table scrolls sideways; "#" starts the name of a column of numbers.
 export function table(label, heads, rows) {
-	return region(label, h("table.grid", h("thead", h("tr", heads.map((head) => head instanceof Node ? head : h(head[0] === "#" ? "th.num" : "th", { scope: "col" }, head.replace(/^#/, ""))))), h("tbody", rows)));
+	return region(label, h("table.grid", h("thead", h("tr", heads.map(head => head instanceof Node ? head : h(head[0] === "#" ? "th.num" : "th", {scope: "col"}, head.replace(/^#/, ""))))), h("tbody", rows)))
 }
 
-// head is the first cell of a row.
-export const head = (...children) => h("th", { scope: "row" }, children);
+export const head = (...children) => h("th", {scope: "row"}, children)
 
-// num is a cell with a number.
-export const num = (...children) => h("td.num", children);
+export const num = (...children) => h("td.num", children)
 
-// choose is a list to choose from: [[value, text]].
 export function choose(label, options, value, onchange) {
-	const list = h("select", { label, onchange: () => onchange(list.value) }, options.map(([v, text]) => h("option", { value: v, selected: v === value }, text)));
-	return list;
+	const list = h("select", {label, onchange: () => onchange(list.value)}, options.map(([v, text]) => h("option", {value: v, selected: v === value}, text)))
+	return list
 }
 
-// toggle is a button that is on or off.
 export function toggle(label, on, run, ...content) {
-	const button = h("button", { label, title: label, "aria-pressed": String(on), onclick: () => {
-		on = !on;
-		button.setAttribute("aria-pressed", String(on));
-		run(on);
-	} }, content.length ? content : label);
-	return button;
+	const button = h("button", {label, title: label, "aria-pressed": String(on), onclick: () => {
+		on = !on
+		button.setAttribute("aria-pressed", String(on))
+		run(on)
+	}}, content.length ? content : label)
+	return button
 }
 
-// field is an input below its name.
-export const field = (label, input, small) => h("label.field", h("span", label), input, small && h("small", small));
+export const field = (label, input, small) => h("label.field", h("span", label), input, small && h("small", small))

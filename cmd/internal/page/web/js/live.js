@@ -1,57 +1,56 @@
 // One stream of server-sent events for the page.
 
 const watchers = new Map(); // topic → callbacks
-let source = null, opened = "", timer = null, report = () => {};
+let source = null, opened = "", timer = null, report = () => {}
 
-// onstate calls back with ok, wait or lost whenever the connection changes.
-export const onstate = (callback) => { report = callback; };
+export const onstate = callback => {report = callback;}
 
-// watch calls back with the kind of each change of a topic (runs, run:ID, log:ID), and with "hello" when changes may have been missed.
 export function watch(topic, callback) {
-	const list = watchers.get(topic) ?? watchers.set(topic, new Set()).get(topic);
-	list.add(callback);
-	plan();
+	const list = watchers.get(topic) ?? watchers.set(topic, new Set()).get(topic)
+	list.add(callback)
+	plan()
 	return () => {
-		list.delete(callback);
-		if (list.size === 0) watchers.delete(topic);
-		plan();
-	};
+		list.delete(callback)
+		if (list.size === 0) watchers.delete(topic)
+		plan()
+	}
 }
 
-// One connection serves all topics: it is opened again when they change, once per task.
+// One connection serves all topics.
 function plan() {
-	clearTimeout(timer);
-	timer = setTimeout(connect, 0);
+	clearTimeout(timer)
+	timer = setTimeout(connect, 0)
 }
 
 function connect() {
-	const topics = [...watchers.keys()].sort();
-	const wanted = topics.map((topic) => "watch=" + encodeURIComponent(topic)).join("&");
-	if (wanted === opened && source && source.readyState !== EventSource.CLOSED) return;
-	source?.close();
-	source = null;
-	opened = wanted;
-	if (!wanted || document.hidden) return;
-	source = new EventSource("/api/v1/stream?" + wanted);
-	const mine = source;
+	const topics = [...watchers.keys()].sort()
+	const wanted = topics.map(topic => "watch=" + encodeURIComponent(topic)).join("&")
+	if (wanted === opened && source && source.readyState !== EventSource.CLOSED) return
+	source?.close()
+	source = null
+	opened = wanted
+	if (!wanted) report("")
+	if (!wanted || document.hidden) return
+	source = new EventSource("/api/v1/stream?" + wanted)
+	const mine = source
 	mine.addEventListener("hello", () => {
-		report("ok");
-		tell("hello", null);
-	});
+		report("ok")
+		tell("hello", null)
+	})
 	for (const kind of ["runs", "run", "metrics", "usage", "log"]) {
-		mine.addEventListener(kind, (event) => tell(kind, JSON.parse(event.data || "{}").app_id ?? null));
+		mine.addEventListener(kind, event => tell(kind, JSON.parse(event.data || "{}").app_id ?? null))
 	}
 	mine.onerror = () => {
-		if (mine !== source) return;
-		report(mine.readyState === EventSource.CLOSED ? "lost" : "wait");
-		if (mine.readyState === EventSource.CLOSED) timer = setTimeout(connect, 3000);
-	};
+		if (mine !== source) return
+		report(mine.readyState === EventSource.CLOSED ? "lost" : "wait")
+		if (mine.readyState === EventSource.CLOSED) timer = setTimeout(connect, 3000)
+	}
 }
 
 function tell(kind, id) {
 	for (const [topic, callbacks] of watchers) {
-		const [about, of] = topic.split(/:(.*)/);
-		const wanted = kind === "hello" || (kind === "runs" ? about === "runs" : kind === "log" ? about === "log" && of === id : about === "run" && of === id);
+		const [about, of] = topic.split(/:(.*)/)
+		const wanted = kind === "hello" || (kind === "runs" ? about === "runs" : kind === "log" ? about === "log" && of === id : about === "run" && of === id)
 		if (wanted) for (const callback of [...callbacks]) callback(kind);
 	}
 }
@@ -59,37 +58,36 @@ function tell(kind, id) {
 // A page that cannot be seen holds no connection.
 document.addEventListener("visibilitychange", () => {
 	if (document.hidden) {
-		source?.close();
-		source = null;
-	} else plan();
-});
-addEventListener("pagehide", () => source?.close());
+		source?.close()
+		source = null
+	} else plan()
+})
+addEventListener("pagehide", () => source?.close())
 
-// slowly runs an asynchronous function now and when asked again, never twice at once and at most every so many milliseconds.
 export function slowly(run, millis) {
-	let busy = false, again = false, closed = false, wait = null;
+	let busy = false, again = false, closed = false, wait = null
 	const call = async () => {
-		if (closed) return;
+		if (closed) return
 		if (busy) {
-			again = true;
-			return;
+			again = true
+			return
 		}
-		busy = true;
+		busy = true
 		try {
-			await run();
+			await run()
 		} finally {
 			wait = setTimeout(() => {
-				busy = false;
+				busy = false
 				if (again) {
-					again = false;
-					call();
+					again = false
+					call()
 				}
-			}, millis);
+			}, millis)
 		}
-	};
+	}
 	call.close = () => {
-		closed = true;
-		clearTimeout(wait);
-	};
-	return call;
+		closed = true
+		clearTimeout(wait)
+	}
+	return call
 }

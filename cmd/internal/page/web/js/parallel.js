@@ -1,51 +1,47 @@
 // Parallel coordinates: an axis for each column, a line for each trial.
-import { region, s } from "./dom.js";
-import { number } from "./format.js";
-import { go, runPath } from "./place.js";
-import { linearTicks, logTicks, scale, short } from "./scale.js";
+import {go, number, region, runPath, s} from "./ui.js"
+import {linearTicks, logTicks, scale, short} from "./scale.js"
 
-const height = 260, left = 60;
+const height = 260, left = 60
 
-// axis is how values of a column become positions: numbers on a line, logarithmic if they span much, words in their order.
 export function axis(values) {
-	const known = values.filter((v) => v !== null && v !== undefined && v !== "NaN"), numbers = known.map(Number);
+	const known = values.filter(v => v != null && v !== "NaN"), numbers = known.map(Number)
 	if (known.length && numbers.every(isFinite)) {
-		const min = Math.min(...numbers), max = Math.max(...numbers), log = min > 0 && max / min >= 50;
+		const min = Math.min(...numbers), max = Math.max(...numbers), log = min > 0 && max / min >= 50
 		if (min < max) {
-			const at = scale(min, max, height, 0, log);
-			return { at: (v) => at(Number(v)), ticks: [...new Set([min, ...(log ? logTicks : linearTicks)(min, max, 5).filter((t) => Math.abs(at(t) - at(min)) > 16 && Math.abs(at(t) - at(max)) > 16), max])].map((t) => [short(t), at(t)]) };
+			const at = scale(min, max, height, 0, log)
+			return {at: v => at(Number(v)), ticks: [...new Set([min, ...(log ? logTicks : linearTicks)(min, max, 5).filter(t => Math.abs(at(t) - at(min)) > 16 && Math.abs(at(t) - at(max)) > 16), max])].map(t => [short(t), at(t)])}
 		}
 	}
-	const words = [...new Set(known.map(String))].sort();
-	const at = (v) => words.length < 2 ? height / 2 : height - words.indexOf(String(v)) / (words.length - 1) * height;
-	return { at, ticks: words.slice(0, 24).map((word) => [word.length > 14 ? word.slice(0, 13) + "…" : word, at(word)]) };
+	const words = [...new Set(known.map(String))].sort()
+	const at = v => words.length < 2 ? height / 2 : height - words.indexOf(String(v)) / (words.length - 1) * height
+	return {at, ticks: words.slice(0, 24).map(word => [word.length > 14 ? word.slice(0, 13) + "…" : word, at(word)])}
 }
 
-// parallel draws trials: [{id, label, values}]; the last column is the metric, whose best values are drawn strongest.
 export function parallel(columns, trials, light, goal) {
-	const gap = Math.max(150, Math.min(420, (innerWidth - 260) / (columns.length - 1)));
-	const axes = columns.map((name) => axis(trials.map((t) => t.values[name]))), metric = columns.at(-1);
-	const numbers = trials.map((t) => Number(t.values[metric] ?? NaN)), finite = numbers.filter(isFinite), low = Math.min(...finite), high = Math.max(...finite);
-	const goodness = (v) => !isFinite(v) || low === high ? 0.5 : goal === "max" ? (v - low) / (high - low) : (high - v) / (high - low);
+	const gap = Math.max(150, Math.min(420, (innerWidth - 260) / (columns.length - 1)))
+	const axes = columns.map(name => axis(trials.map(t => t.values[name]))), metric = columns.at(-1)
+	const numbers = trials.map(t => Number(t.values[metric] ?? NaN)), finite = numbers.filter(isFinite), low = Math.min(...finite), high = Math.max(...finite)
+	const goodness = v => !isFinite(v) || low === high ? 0.5 : goal === "max" ? (v - low) / (high - low) : (high - v) / (high - low)
 	const lines = trials.map((t, i) => {
-		let d = "", open = false;
+		let d = "", open = false
 		columns.forEach((name, x) => {
-			const v = t.values[name];
-			if (v === null || v === undefined || v === "NaN") open = false;
+			const v = t.values[name]
+			if (v == null || v === "NaN") open = false
 			else {
-				d += `${open ? "L" : "M"}${x * gap} ${axes[x].at(v).toFixed(1)}`;
-				open = true;
+				d += `${open ? "L" : "M"}${x * gap} ${axes[x].at(v).toFixed(1)}`
+				open = true
 			}
-		});
-		const good = goodness(numbers[i]);
-		const line = s("path.trial", { d, "data-id": t.id, onmouseenter: () => light(t.id), onmouseleave: () => light(null), onclick: () => go(runPath(t.id)) },
-			s("title", [t.label, ...columns.map((name) => `${name} ${name === metric ? number(t.values[name]) : t.values[name] ?? "not set"}`)].join("\n")));
-		line.style.setProperty("--good", `${Math.round(good * 100)}%`);
-		line.style.opacity = 0.35 + 0.6 * good ** 2;
-		return [good, line];
-	}).sort((a, b) => a[0] - b[0]).map(([, line]) => line);
-	const width = (columns.length - 1) * gap + left + 110;
-	return region("Parallel coordinates", s("svg.parallel", { viewBox: `${-left} -28 ${width} ${height + 44}`, width, height: height + 44, role: "img", label: `${trials.length} trials over ${columns.join(", ")}; the table below has the same values` },
-		lines, columns.map((name, x) => s("g.axis", { transform: `translate(${x * gap} 0)` }, s("line", { y1: 0, y2: height }), s("text.name", { y: -12, "text-anchor": x ? "middle" : "start" }, name.length > 20 ? name.slice(0, 19) + "…" : name),
-			axes[x].ticks.map(([text, y]) => s("text", { x: 7, y: y + 4 }, text))))));
+		})
+		const good = goodness(numbers[i])
+		const line = s("path.trial", {d, "data-id": t.id, onmouseenter: () => light(t.id), onmouseleave: () => light(null), onclick: () => go(runPath(t.id))},
+			s("title", [t.label, ...columns.map(name => `${name} ${name === metric ? number(t.values[name]) : t.values[name] ?? "not set"}`)].join("\n")))
+		line.style.setProperty("--good", `${Math.round(good * 100)}%`)
+		line.style.opacity = 0.35 + 0.6 * good ** 2
+		return [good, line]
+	}).sort((a, b) => a[0] - b[0]).map(([, line]) => line)
+	const width = (columns.length - 1) * gap + left + 110
+	return region("Parallel coordinates", s("svg.parallel", {viewBox: `${-left} -28 ${width} ${height + 44}`, width, height: height + 44, role: "img", label: `${trials.length} trials over ${columns.join(", ")}; the table below has the same values`},
+		lines, columns.map((name, x) => s("g.axis", {transform: `translate(${x * gap} 0)`}, s("line", {y1: 0, y2: height}), s("text.name", {y: -12, "text-anchor": x ? "middle" : "start"}, name.length > 20 ? name.slice(0, 19) + "…" : name),
+			axes[x].ticks.map(([text, y]) => s("text", {x: 7, y: y + 4}, text))))))
 }

@@ -1,54 +1,47 @@
 // Where the page is: addresses of views, and what the query string says of them.
 
-let show = () => {};
+let show = () => {}
 
-// start calls render(url) now and whenever the address changes.
 export function start(render) {
-	show = render;
-	addEventListener("popstate", () => show(new URL(location.href)));
-	document.addEventListener("click", (event) => {
-		const link = event.target.closest?.("a[href]");
-		if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-		const url = new URL(link.href, location.href);
-		if (url.origin !== location.origin || link.hasAttribute("download") || link.target || url.pathname.startsWith("/api/") || link.getAttribute("href").startsWith("#")) return;
-		event.preventDefault();
-		go(url.pathname + url.search);
-	});
-	show(new URL(location.href));
+	show = render
+	addEventListener("popstate", () => show(new URL(location.href)))
+	document.addEventListener("click", event => {
+		const link = event.target.closest?.("a[href]")
+		if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+		const url = new URL(link.href, location.href)
+		if (url.origin !== location.origin || link.hasAttribute("download") || link.target || url.pathname.startsWith("/api/") || link.getAttribute("href").startsWith("#")) return
+		event.preventDefault()
+		go(url.pathname + url.search)
+	})
+	show(new URL(location.href))
 }
 
-// go opens another view.
 export function go(address) {
-	if (address !== location.pathname + location.search) history.pushState(null, "", address);
-	show(new URL(location.href));
+	if (address !== location.pathname + location.search) history.pushState(null, "", address)
+	show(new URL(location.href))
 }
 
-// note writes the state of the view into the address without opening it again; empty values are left out.
 export function note(values, push = false) {
-	const url = new URL(location.href);
+	const url = new URL(location.href)
 	for (const [key, value] of Object.entries(values)) {
-		url.searchParams.delete(key);
+		url.searchParams.delete(key)
 		for (const v of Array.isArray(value) ? value : [value]) {
-			if (v !== null && v !== undefined && v !== "" && v !== false) url.searchParams.append(key, v === true ? "1" : v);
+			if (v != null && v !== "" && v !== false) url.searchParams.append(key, v === true ? "1" : v)
 		}
 	}
-	if (url.href !== location.href) history[push ? "pushState" : "replaceState"](history.state, "", url);
+	if (url.href !== location.href) history[push ? "pushState" : "replaceState"](history.state, "", url)
 }
 
-// query is a parameter of the address, or other.
-export const query = (name, other = "") => new URL(location.href).searchParams.get(name) ?? other;
+export const query = (name, other = "") => new URL(location.href).searchParams.get(name) ?? other
 
-// runPath is the address of a run.
-export const runPath = (id, tab) => `/runs/${encodeURIComponent(id)}${tab ? "?tab=" + tab : ""}`;
+export const runPath = (id, tab) => `/runs/${encodeURIComponent(id)}${tab ? "?tab=" + tab : ""}`
 
-// apiPath is the path of a run below /api/v1.
-export const apiPath = (id, rest = "") => `/runs/${encodeURIComponent(id)}${rest}`;
+export const apiPath = (id, rest = "") => `/runs/${encodeURIComponent(id)}${rest}`
 
-// later waits until calls have stopped for a while, then runs the last one.
 export function later(run, millis) {
-	let timer;
+	let timer
 	return (...args) => {
-		clearTimeout(timer);
-		timer = setTimeout(() => run(...args), millis);
-	};
+		clearTimeout(timer)
+		timer = setTimeout(() => run(...args), millis)
+	}
 }

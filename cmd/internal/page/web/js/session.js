@@ -1,19 +1,18 @@
 // What the server said of itself, asked once.
-import { get } from "./api.js";
+import {get} from "./api.js"
 
-let asked = null, skew = 0;
+let asked = null, skew = 0
 
 // session resolves to the description of the server.
 export function session() {
-	asked ??= get("/session").then((answer) => {
-		skew = Date.parse(answer.time) - Date.now();
-		return answer;
-	}, (error) => {
-		asked = null;
-		throw error;
-	});
-	return asked;
+	asked ??= get("/session").then(answer => {
+		skew = Date.parse(answer.time) - Date.now()
+		return answer
+	}, error => {
+		asked = null
+		throw error
+	})
+	return asked
 }
 
-// now is the time of the server in milliseconds.
-export const now = () => Date.now() + skew;
+export const now = () => Date.now() + skew

@@ -1,152 +1,144 @@
 // A list of many rows of which only those in sight are in the page.
 
-// Rows shows count rows of one height in a scrolling element.
 export class Rows {
-	// options: height in pixels; create() makes an empty row; fill(row, index) shows an item in it; seen(from, to) is called with the range of rows that are about to be shown.
+	// options: height in pixels.
 	constructor(scroller, options) {
-		this.scroller = scroller;
-		this.options = options;
-		this.count = 0;
-		this.live = new Map();
-		this.spare = [];
-		this.space = document.createElement("div");
-		this.space.className = "space";
-		scroller.append(this.space);
-		this.onscroll = () => this.later();
-		scroller.addEventListener("scroll", this.onscroll, { passive: true });
-		this.watch = new ResizeObserver(() => this.later());
-		this.watch.observe(scroller);
+		this.scroller = scroller
+		this.options = options
+		this.count = 0
+		this.live = new Map()
+		this.spare = []
+		this.space = document.createElement("div")
+		this.space.className = "space"
+		scroller.append(this.space)
+		this.onscroll = () => this.later()
+		scroller.addEventListener("scroll", this.onscroll, {passive: true})
+		this.watch = new ResizeObserver(() => this.later())
+		this.watch.observe(scroller)
 	}
 
 	later() {
 		this.frame ??= requestAnimationFrame(() => {
-			this.frame = null;
-			this.draw();
-		});
+			this.frame = null
+			this.draw()
+		})
 	}
 
-	// resize changes the number of rows and their height.
 	resize(count, height = this.options.height) {
-		const first = this.options.height === height ? null : this.scroller.scrollTop / this.options.height;
-		this.count = count;
-		this.options.height = height;
-		this.space.style.height = `${Math.min(count * height, 30e6)}px`;
-		if (first !== null) this.scroller.scrollTop = first * height;
-		this.refresh();
+		const first = this.options.height === height ? null : this.scroller.scrollTop / this.options.height
+		this.count = count
+		this.options.height = height
+		this.space.style.height = `${Math.min(count * height, 30e6)}px`
+		if (first !== null) this.scroller.scrollTop = first * height
+		this.refresh()
 	}
 
-	// range is the first row in sight, and the row after the last one, with a margin.
 	range(margin = 8) {
-		const { height } = this.options;
-		const from = Math.floor(this.scroller.scrollTop / height) - margin;
-		const to = Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + margin;
-		return [Math.max(0, from), Math.min(this.count, Math.max(0, to))];
+		const {height} = this.options
+		const from = Math.floor(this.scroller.scrollTop / height) - margin
+		const to = Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + margin
+		return [Math.max(0, from), Math.min(this.count, Math.max(0, to))]
 	}
 
 	draw() {
-		const [from, to] = this.range();
+		const [from, to] = this.range()
 		for (const [index, row] of this.live) {
-			if (index >= from && index < to) continue;
+			if (index >= from && index < to) continue
 			if (row.contains(document.activeElement)) continue; // keeps the focus
-			this.live.delete(index);
-			row.hidden = true;
-			this.spare.push(row);
+			this.live.delete(index)
+			row.hidden = true
+			this.spare.push(row)
 		}
-		this.options.seen?.(from, to);
+		this.options.seen?.(from, to)
 		for (let i = from; i < to; i++) {
-			if (!this.live.has(i)) this.place(i);
+			if (!this.live.has(i)) this.place(i)
 		}
 	}
 
 	place(index) {
-		let row = this.spare.pop();
+		let row = this.spare.pop()
 		if (!row) {
-			row = this.options.create();
-			this.space.append(row);
+			row = this.options.create()
+			this.space.append(row)
 		}
-		row.hidden = false;
-		row.style.transform = `translateY(${index * this.options.height}px)`;
-		this.live.set(index, row);
-		this.options.fill(row, index);
+		row.hidden = false
+		row.style.transform = `translateY(${index * this.options.height}px)`
+		this.live.set(index, row)
+		this.options.fill(row, index)
 	}
 
-	// refresh shows all rows in sight again.
 	refresh() {
 		for (const [index, row] of this.live) {
 			if (index < this.count) {
-				row.style.transform = `translateY(${index * this.options.height}px)`;
-				this.options.fill(row, index);
-				continue;
+				row.style.transform = `translateY(${index * this.options.height}px)`
+				this.options.fill(row, index)
+				continue
 			}
-			this.live.delete(index);
-			row.hidden = true;
-			this.spare.push(row);
+			this.live.delete(index)
+			row.hidden = true
+			this.spare.push(row)
 		}
-		this.draw();
+		this.draw()
 	}
 
-	// reveal scrolls as little as possible to show a row, and returns it.
 	reveal(index) {
-		const { height } = this.options, { scrollTop, clientHeight } = this.scroller;
-		if (index * height < scrollTop) this.scroller.scrollTop = index * height;
-		else if ((index + 1) * height > scrollTop + clientHeight) this.scroller.scrollTop = (index + 1) * height - clientHeight;
-		this.draw();
-		return this.live.get(index);
+		const {height} = this.options, {scrollTop, clientHeight} = this.scroller
+		if (index * height < scrollTop) this.scroller.scrollTop = index * height
+		else if ((index + 1) * height > scrollTop + clientHeight) this.scroller.scrollTop = (index + 1) * height - clientHeight
+		this.draw()
+		return this.live.get(index)
 	}
 
 	close() {
-		this.scroller.removeEventListener("scroll", this.onscroll);
-		this.watch.disconnect();
-		cancelAnimationFrame(this.frame);
+		this.scroller.removeEventListener("scroll", this.onscroll)
+		this.watch.disconnect()
+		cancelAnimationFrame(this.frame)
 	}
 }
 
-// Pages keeps windows of a list that the server has, by their number.
 export class Pages {
-	// load(offset, limit, signal) resolves to {items, total}; changed() is called after each.
+	// load(offset, limit, signal) resolves to {items, total}.
 	constructor(size, load, changed) {
-		Object.assign(this, { size, load, changed, pages: new Map(), loading: new Map(), total: null });
+		Object.assign(this, {size, load, changed, pages: new Map(), loading: new Map(), total: null})
 	}
 
 	at(index) {
-		return this.pages.get(Math.floor(index / this.size))?.[index % this.size];
+		return this.pages.get(Math.floor(index / this.size))?.[index % this.size]
 	}
 
-	// need fetches what is missing between two rows, and drops what is far away.
 	need(from, to) {
-		const first = Math.floor(from / this.size), last = Math.floor(Math.max(from, to - 1) / this.size);
+		const first = Math.floor(from / this.size), last = Math.floor(Math.max(from, to - 1) / this.size)
 		for (const [n, control] of this.loading) {
-			if (n < first - 1 || n > last + 1) control.abort();
+			if (n < first - 1 || n > last + 1) control.abort()
 		}
 		for (let n = first; n <= last; n++) if (!this.pages.has(n)) this.fetch(n);
 		for (const n of this.pages.keys()) if (n < first - 10 || n > last + 10) this.pages.delete(n);
 	}
 
 	async fetch(n) {
-		if (this.loading.has(n)) return;
-		const control = new AbortController();
-		this.loading.set(n, control);
+		if (this.loading.has(n)) return
+		const control = new AbortController()
+		this.loading.set(n, control)
 		try {
-			const { items, total } = await this.load(n * this.size, this.size, control.signal);
-			if (control.signal.aborted) return;
-			this.pages.set(n, items);
-			this.total = total;
-			this.changed(null);
+			const {items, total} = await this.load(n * this.size, this.size, control.signal)
+			if (control.signal.aborted) return
+			this.pages.set(n, items)
+			this.total = total
+			this.changed(null)
 		} catch (error) {
-			if (error.name !== "AbortError") this.changed(error);
+			if (error.name !== "AbortError") this.changed(error)
 		} finally {
-			if (this.loading.get(n) === control) this.loading.delete(n);
+			if (this.loading.get(n) === control) this.loading.delete(n)
 		}
 	}
 
-	// renew fetches the windows between two rows again and forgets the others.
 	async renew(from, to) {
-		const first = Math.floor(from / this.size), last = Math.floor(Math.max(from, to - 1) / this.size);
+		const first = Math.floor(from / this.size), last = Math.floor(Math.max(from, to - 1) / this.size)
 		for (const n of this.pages.keys()) if (n < first || n > last) this.pages.delete(n);
 		for (const control of this.loading.values()) control.abort();
-		this.loading.clear();
-		const wanted = [];
+		this.loading.clear()
+		const wanted = []
 		for (let n = first; n <= last; n++) wanted.push(this.fetch(n));
-		await Promise.all(wanted);
+		await Promise.all(wanted)
 	}
 }

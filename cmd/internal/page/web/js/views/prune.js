@@ -1,34 +1,27 @@
 // What `torchx prune` would remove.
-import { add, field, h, head, num, put, table, time } from "../dom.js";
-import { get } from "../api.js";
-import { copy } from "../dialog.js";
-import { age, bytes, plural, quote } from "../format.js";
-import { later, note, query, runPath } from "../place.js";
-import { now } from "../session.js";
-import { badge } from "../state.js";
+import {add, age, badge, bytes, copy, field, get, h, head, later, note, now, num, plural, put, query, quote, runPath, table, time} from "../ui.js"
 
-const fields = [["older-than", "Older than", "30d"], ["keep", "Keep the newest", "100"], ["max-size", "Until the size is at most", "10G"], ["state", "State", "succeeded"]];
+const fields = [["older-than", "Older than", "30d"], ["keep", "Keep the newest", "100"], ["max-size", "Until the size is at most", "10G"], ["state", "State", "succeeded"]]
 const most = 1000; // rows
 
-// pruneView shows the preview of the conditions in the address.
 export async function pruneView(page) {
-	document.title = "Prune - torchx";
-	const inputs = fields.map(([name, , placeholder]) => h("input", { name, placeholder, value: query(name), autocomplete: "off", oninput: later(draw, 300) }));
-	const result = h("section.card", { "aria-live": "polite" });
-	let turn = 0;
+	document.title = "Prune - torchx"
+	const inputs = fields.map(([name, , placeholder]) => h("input", {name, placeholder, value: query(name), autocomplete: "off", oninput: later(draw, 300)}))
+	const result = h("section.card", {"aria-live": "polite"})
+	let turn = 0
 	async function draw() {
-		const mine = ++turn, values = Object.fromEntries(inputs.map((input) => [input.name, input.value.trim()])), given = Object.entries(values).filter(([, v]) => v);
-		note(values);
-		if (!given.length) return void put(result, h("div.empty", "Name a condition to see which runs it would remove."));
-		const command = ["torchx prune", ...given.map(([k, v]) => `--${k} ${quote(v)}`)].join(" ");
-		const answer = await get("/prune", values).catch((error) => ({ error }));
-		if (mine !== turn) return;
-		if (answer.error) return void put(result, h("p.notice.bad", { role: "alert" }, answer.error.message));
-		put(result, h("header", h("h2.grow", `${plural(answer.apps.length, "run")}, ${bytes(answer.bytes)}`), h("code", command), h("button", { onclick: () => copy(command, "the command") }, "Copy")),
+		const mine = ++turn, values = Object.fromEntries(inputs.map(input => [input.name, input.value.trim()])), given = Object.entries(values).filter(([, v]) => v)
+		note(values)
+		if (!given.length) return void put(result, h("div.empty", "Name a condition to see which runs it would remove."))
+		const command = ["torchx prune", ...given.map(([k, v]) => `--${k} ${quote(v)}`)].join(" ")
+		const answer = await get("/prune", values).catch(error => ({error}))
+		if (mine !== turn) return
+		if (answer.error) return void put(result, h("p.notice.bad", {role: "alert"}, answer.error.message))
+		put(result, h("header", h("h2.grow", `${plural(answer.apps.length, "run")}, ${bytes(answer.bytes)}`), h("code", command), h("button", {onclick: () => copy(command, "the command")}, "Copy")),
 			h("p.muted", "This is a preview: the command removes them, with their logs and outputs.", answer.apps.length > most && ` The first ${most} are shown.`),
-			table("Runs", ["Run", "State", "#Submitted", "#Size"], answer.apps.slice(0, most).map((run) => h("tr", head(h("a", { href: runPath(run.app_id) }, run.app_id)), h("td", badge(run.state)),
-				num(time(run.submitted_at, age(run.submitted_at, now()))), num(bytes(run.bytes))))));
+			table("Runs", ["Run", "State", "#Submitted", "#Size"], answer.apps.slice(0, most).map(run => h("tr", head(h("a", {href: runPath(run.app_id)}, run.app_id)), h("td", badge(run.state)),
+				num(time(run.submitted_at, age(run.submitted_at, now()))), num(bytes(run.bytes))))))
 	}
-	add(page, [h("div.view.scrolls", h("h1", "Prune"), h("div.form-grid", fields.map(([, label], i) => field(label, inputs[i]))), result)]);
-	await draw();
+	add(page, [h("div.view.scrolls", h("h1", "Prune"), h("div.form-grid", fields.map(([, label], i) => field(label, inputs[i]))), result)])
+	await draw()
 }

@@ -1,244 +1,225 @@
 // The table of runs.
-import { add, field, h, icon, put, time } from "../dom.js";
-import { get, readOnly } from "../api.js";
-import { ask, menu } from "../dialog.js";
-import { age, count, duration, plural } from "../format.js";
-import { bind } from "../keys.js";
-import { slowly, watch } from "../live.js";
-import { go, later, note, runPath } from "../place.js";
-import { now } from "../session.js";
-import { badge, isFinal, title } from "../state.js";
-import { Pages, Rows } from "../virtual.js";
-import { cancelRuns, deleteRuns, rerun, tagRuns } from "../actions.js";
+import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, menu, note, now, plural, put, readOnly, runPath, slowly, time, title, watch} from "../ui.js"
+import {Pages, Rows} from "../virtual.js"
+import {cancelRuns, deleteRuns, rerun, tagRuns} from "../actions.js"
 
-const params = ["search", "state", "tag", "component", "name", "backend", "since", "until", "where", "parent", "sort"];
-const several = new Set(["state", "tag", "where"]);
-const groups = [["All", []], ["Active", ["running", "pending", "submitted"]], ["Succeeded", ["succeeded"]], ["Failed", ["failed"]], ["Cancelled", ["cancelled"]]];
-const sorts = { submitted: "Submitted", started: "Started", ended: "Ended", duration: "Duration", state: "State" };
-const narrow = matchMedia("(max-width: 760px)");
-const rowHeight = () => narrow.matches ? 56 : 44;
+const params = ["search", "state", "tag", "component", "name", "backend", "since", "until", "where", "parent", "sort"]
+const several = new Set(["state", "tag", "where"])
+const groups = [["All", []], ["Active", ["running", "pending", "submitted"]], ["Succeeded", ["succeeded"]], ["Failed", ["failed"]], ["Cancelled", ["cancelled"]]]
+const narrow = matchMedia("(max-width: 760px)")
+const rowHeight = () => narrow.matches ? 56 : 44
 
-// tagChips are tags as small labels; pick(text) is called with the one that is chosen.
 export function tagChips(tags, pick) {
 	return Object.entries(tags ?? {}).map(([key, value]) => h(pick ? "button.tag" : "span.tag",
-		{ title: value ? `${key}=${value}` : key, onclick: pick && ((event) => pick(value ? `${key}=${value}` : key, event)) },
-		h("span.clip", value ? [h("b", key), " ", value] : key)));
+		{title: value ? `${key}=${value}` : key, onclick: pick && (event => pick(value ? `${key}=${value}` : key, event))},
+		h("span.clip", value ? [h("b", key), " ", value] : key)))
 }
 
-// runsView shows the runs that the address selects.
 export async function runsView(page) {
-	document.title = "Runs - torchx";
-	const url = new URL(location.href), filter = {};
-	for (const name of params) filter[name] = several.has(name) ? url.searchParams.getAll(name).flatMap((v) => v.split(",")).filter(Boolean) : url.searchParams.get(name) ?? "";
-	const picked = new Map();
-	let at = -1, live = false;
+	document.title = "Runs - torchx"
+	const url = new URL(location.href), filter = {}
+	for (const name of params) filter[name] = several.has(name) ? url.searchParams.getAll(name).flatMap(v => v.split(",")).filter(Boolean) : url.searchParams.get(name) ?? "";
+	const picked = new Map()
+	let at = -1, live = false
 
-	const rowsBox = h("div.rows", { role: "rowgroup" });
-	const problem = h("p.notice.bad", { role: "alert", hidden: true });
-	const empty = h("div.empty", { hidden: true });
-	const found = h("span.muted.nowrap", { role: "status" });
+	const rowsBox = h("div.rows", {role: "rowgroup"})
+	const problem = h("p.notice.bad", {role: "alert", hidden: true})
+	const empty = h("div.empty", {hidden: true})
+	const found = h("span.muted.nowrap", {role: "status"})
 	const pages = new Pages(100, async (offset, limit, signal) => {
-		const items = await get("/runs", { ...filter, offset, limit }, signal);
-		return { items, total: items.length < limit ? offset + items.length : null };
-	}, changed);
+		const items = await get("/runs", {...filter, offset, limit}, signal)
+		return {items, total: items.length < limit ? offset + items.length : null}
+	}, changed)
 
 	function changed(error) {
-		problem.hidden = !error;
-		problem.textContent = error?.message ?? "";
-		let known = pages.total ?? 0;
+		problem.hidden = !error
+		problem.textContent = error?.message ?? ""
+		let known = pages.total ?? 0
 		if (pages.total === null) for (const [n, items] of pages.pages) known = Math.max(known, n * pages.size + items.length + (items.length === pages.size ? 40 : 0));
-		const end = pages.total !== null;
-		const total = Math.max(known, end ? 0 : rows.count);
-		if (end !== changed.end || total !== rows.count) found.textContent = end ? plural(total, "run") : `more than ${count(known - 40)} runs`;
-		changed.end = end;
-		table.setAttribute("aria-rowcount", end ? total : -1);
-		rows.resize(total, rowHeight());
-		rowsBox.style.setProperty("--row", `${rowHeight()}px`);
-		empty.hidden = total > 0 || Boolean(error);
-		if (total === 0 && !error) put(empty, isFiltered() ? ["No run matches. ", h("button", { onclick: clear }, "Clear the filters")] : ["No runs yet. Start one: ", h("code", "torchx run utils.echo --msg hello")]);
-		at = Math.min(at, total - 1);
+		const end = pages.total !== null
+		const total = Math.max(known, end ? 0 : rows.count)
+		if (end !== changed.end || total !== rows.count) found.textContent = end ? plural(total, "run") : `more than ${count(known - 40)} runs`
+		changed.end = end
+		table.setAttribute("aria-rowcount", end ? total : -1)
+		rows.resize(total, rowHeight())
+		rowsBox.style.setProperty("--row", `${rowHeight()}px`)
+		empty.hidden = total > 0 || Boolean(error)
+		if (total === 0 && !error) put(empty, isFiltered() ? ["No run matches. ", h("button", {onclick: clear}, "Clear the filters")] : ["No runs yet. Start one: ", h("code", "torchx run utils.echo --msg hello")])
+		at = Math.min(at, total - 1)
 	}
 
-	const isFiltered = () => params.some((name) => name !== "sort" && filter[name].length);
-	const clear = () => set(Object.fromEntries(params.map((name) => [name, several.has(name) ? [] : ""])));
+	const isFiltered = () => params.some(name => name !== "sort" && filter[name].length)
+	const clear = () => set(Object.fromEntries(params.map(name => [name, several.has(name) ? [] : ""])))
 
-	// set changes filters, the address and the table.
 	function set(values) {
-		Object.assign(filter, values);
-		note(Object.fromEntries(params.map((name) => [name, filter[name]])));
-		at = -1;
-		rowsBox.scrollTop = 0;
-		pages.total = null;
-		changed.end = undefined;
-		rows.count = 0;
-		pages.pages.clear();
-		pages.renew(0, 1);
-		drawFilters();
+		Object.assign(filter, values)
+		note(Object.fromEntries(params.map(name => [name, filter[name]])))
+		at = -1
+		rowsBox.scrollTop = 0
+		pages.total = null
+		changed.end = undefined
+		rows.count = 0
+		pages.pages.clear()
+		pages.renew(0, 1)
+		drawFilters()
 	}
 
-	const search = h("input", { type: "search", placeholder: "Search runs", label: "Search runs", value: filter.search, oninput: later((event) => set({ search: event.target.value.trim() }), 180) });
-	const chips = h("div.chips", { role: "group", label: "State" });
-	const extra = h("div.row");
-	const sort = h("select", { label: "Sort by", onchange: () => set({ sort: sort.value === "submitted" ? "" : sort.value }) });
+	const search = h("input", {type: "search", placeholder: "Search runs", label: "Search runs", value: filter.search, oninput: later(event => set({search: event.target.value.trim()}), 180)})
+	const chips = h("div.chips", {role: "group", label: "State"})
+	const extra = h("div.row")
 
 	function drawFilters() {
-		const mine = [...filter.state].sort().join().toLowerCase();
-		put(chips, groups.map(([name, states]) => h("button", { "aria-pressed": String([...states].sort().join() === mine), onclick: () => set({ state: states }) }, name)));
-		const shown = [];
+		const mine = [...filter.state].sort().join().toLowerCase()
+		put(chips, groups.map(([name, states]) => h("button", {"aria-pressed": String([...states].sort().join() === mine), onclick: () => set({state: states})}, name)))
+		const shown = []
 		for (const name of params) {
-			if (["search", "sort", "state"].includes(name)) continue;
+			if (["search", "state"].includes(name)) continue
 			for (const value of [filter[name]].flat()) {
-				if (value) shown.push(h("button.tag.on", { label: `Remove filter ${name} ${value}`, onclick: () => set({ [name]: several.has(name) ? filter[name].filter((v) => v !== value) : "" }) },
-					h("span.clip", h("b", name), " ", value), "×"));
+				if (value) shown.push(h("button.tag.on", {label: `Remove filter ${name} ${value}`, onclick: () => set({[name]: several.has(name) ? filter[name].filter(v => v !== value) : ""})},
+					h("span.clip", h("b", name), " ", value), "×"))
 			}
 		}
-		put(extra, shown);
-		const known = { ...sorts };
-		if (filter.sort && !known[filter.sort]) known[filter.sort] = filter.sort;
-		put(sort, Object.entries(known).map(([value, text]) => h("option", { value, selected: value === (filter.sort || "submitted") }, text)));
+		put(extra, shown)
 		for (const button of table.querySelectorAll(".head [data-sort]")) {
-			const on = button.dataset.sort === (filter.sort || "submitted");
-			button.closest("[role=columnheader]").setAttribute("aria-sort", on ? "descending" : "none");
-			button.textContent = button.textContent.replace(/ ↓$/, "") + (on ? " ↓" : "");
+			const on = button.dataset.sort === (filter.sort || "submitted")
+			button.closest("[role=columnheader]").setAttribute("aria-sort", on ? "descending" : "none")
+			button.textContent = button.textContent.replace(/ ↓$/, "") + (on ? " ↓" : "")
 		}
 	}
 
-	const input = (label, name, value, placeholder) => field(label, h("input", { name, value, placeholder, autocomplete: "off" }));
+	const input = (label, name, value, placeholder) => field(label, h("input", {name, value, placeholder, autocomplete: "off"}))
 	const moreFilters = () => ask({
 		title: "Filter runs", yes: "Apply",
 		body: [
 			input("Component", "component", filter.component, "dist.ddp or dist.*"), input("Name", "name", filter.name, "train*"),
 			input("Tags", "tag", filter.tag.join(", "), "team=vision, baseline"), input("Backend", "backend", filter.backend, "local"),
 			input("Submitted since", "since", filter.since, "2d, 3h or 2026-11-22T12:00:00Z"), input("Submitted before", "until", filter.until, "1h"),
-			input("Metrics", "where", filter.where.join(", "), "loss<0.3, max(acc)>0.9"), input("Sort by metric", "sort", sorts[filter.sort] ? "" : filter.sort, "loss, min(loss), acc:desc"),
+			input("Metrics", "where", filter.where.join(", "), "loss<0.3, max(acc)>0.9"), input("Sort by", "sort", filter.sort, "started, ended, loss, acc:desc"),
 		],
-		submit: async (form) => {
-			const values = {};
-			for (const { name, value } of form.querySelectorAll("input")) values[name] = several.has(name) ? value.split(",").map((v) => v.trim()).filter(Boolean) : value.trim();
-			if (!values.sort && sorts[filter.sort]) delete values.sort;
-			await get("/runs", { ...filter, ...values, limit: 1 });
-			set(values);
+		submit: async form => {
+			const values = {}
+			for (const {name, value} of form.querySelectorAll("input")) values[name] = several.has(name) ? value.split(",").map(v => v.trim()).filter(Boolean) : value.trim();
+			await get("/runs", {...filter, ...values, limit: 1})
+			set(values)
 		},
-	});
+	})
 
-	const column = (cls, text, order) => h(`div.${cls}`, { role: "columnheader" }, order ? h("button", { "data-sort": order, onclick: () => set({ sort: order === "submitted" ? "" : order }) }, text) : text);
-	const table = h("div.runs", { role: "table", label: "Runs" },
-		h("div.head", { role: "row" }, h("div", { role: "columnheader" }, h("span.visually-hidden", "Select")), column("c-state", "State", "state"), column("c-name", "Name"), column("c-component", "Component"),
+	const column = (cls, text, order) => h(`div.${cls}`, {role: "columnheader"}, order ? h("button", {"data-sort": order, onclick: () => set({sort: order === "submitted" ? "" : order})}, text) : text)
+	const table = h("div.runs", {role: "table", label: "Runs"},
+		h("div.head", {role: "row"}, h("div", {role: "columnheader"}, h("span.visually-hidden", "Select")), column("c-state", "State", "state"), column("c-name", "Name"), column("c-component", "Component"),
 			column("c-tags", "Tags"), column("c-backend", "Backend"), column("c-time.num", "Submitted", "submitted"), column("c-duration.num", "Duration", "duration"), column("c-exit.num", "Exit")),
-		rowsBox);
+		rowsBox)
 
-	const pickBar = h("div.picked", { hidden: true, role: "region", label: "Selected runs" });
+	const pickBar = h("div.picked", {hidden: true, role: "region", label: "Selected runs"})
 	function drawPicked() {
-		pickBar.hidden = picked.size === 0;
+		pickBar.hidden = picked.size === 0
 		const ids = [...picked.keys()], done = () => {
-			picked.clear();
-			drawPicked();
-			rows.refresh();
-			renew();
-		};
-		put(pickBar, h("strong", `${picked.size} selected`), h("a.button", { href: `/compare?${ids.map((id) => "run=" + encodeURIComponent(id)).join("&")}` }, "Compare"),
-			!readOnly() && [h("button", { onclick: () => tagRuns(ids).then(done) }, "Tag…"),
-				h("button", { onclick: () => cancelRuns([...picked.values()]).then(done) }, "Cancel…"),
-				h("button.danger", { onclick: () => deleteRuns([...picked.values()]).then(done) }, "Delete…")],
-			h("button.quiet", { onclick: done }, "Clear"));
+			picked.clear()
+			drawPicked()
+			rows.refresh()
+			renew()
+		}
+		put(pickBar, h("strong", `${picked.size} selected`), h("a.button", {href: `/compare?${ids.map((id) => "run=" + encodeURIComponent(id)).join("&")}`}, "Compare"),
+			!readOnly() && [h("button", {onclick: () => tagRuns(ids).then(done)}, "Tag…"),
+				h("button", {onclick: () => cancelRuns([...picked.values()]).then(done)}, "Cancel…"),
+				h("button.danger", {onclick: () => deleteRuns([...picked.values()]).then(done)}, "Delete…")],
+			h("button.quiet", {onclick: done}, "Clear"))
 	}
 	function pick(run, on) {
-		if (on) picked.set(run.app_id, run);
-		else picked.delete(run.app_id);
-		drawPicked();
-		rows.refresh();
+		if (on) picked.set(run.app_id, run)
+		else picked.delete(run.app_id)
+		drawPicked()
+		rows.refresh()
 	}
 
 	const rows = new Rows(rowsBox, {
-		height: rowHeight(), create: () => h("div.run", { role: "row" }),
+		height: rowHeight(), create: () => h("div.run", {role: "row"}),
 		seen: (from, to) => rows?.count && pages.need(from, to),
 		fill: fillRow,
-	});
+	})
 
 	function fillRow(row, index) {
-		const run = pages.at(index);
-		row.classList.toggle("at", index === at);
-		row.setAttribute("aria-rowindex", index + 2);
+		const run = pages.at(index)
+		row.classList.toggle("at", index === at)
+		row.setAttribute("aria-rowindex", index + 2)
 		if (!run) {
-			row.classList.add("blank");
-			row.key = null;
-			return void put(row, h("div", { role: "cell" }), h("div", { role: "cell" }, "…"));
+			row.classList.add("blank")
+			row.key = null
+			return void put(row, h("div", {role: "cell"}), h("div", {role: "cell"}, "…"))
 		}
-		const state = queued(run), key = [run.app_id, state, run.finished_at, run.exit_code, run.note, JSON.stringify(run.tags), picked.has(run.app_id)].join();
-		live ||= !isFinal(run.state);
+		const state = queued(run), key = [run.app_id, state, run.finished_at, run.exit_code, run.note, JSON.stringify(run.tags), picked.has(run.app_id)].join()
+		live ||= !isFinal(run.state)
 		if (row.key === key) {
-			row.ages.textContent = age(run.submitted_at, now());
-			row.long.textContent = long(run);
-			return;
+			row.ages.textContent = age(run.submitted_at, now())
+			row.long.textContent = long(run)
+			return
 		}
-		row.key = key;
-		row.classList.remove("blank");
-		row.ages = time(run.submitted_at, age(run.submitted_at, now())) ?? h("span");
-		row.long = h("span", long(run));
-		const cell = (cls, ...children) => h(`div.${cls}`, { role: "cell" }, children);
-		put(row, h("div", { role: "cell" }, h("label.pick", h("input", { type: "checkbox", label: `Select ${run.app_id}`, checked: picked.has(run.app_id), onchange: (event) => pick(run, event.target.checked) }))),
+		row.key = key
+		row.classList.remove("blank")
+		row.ages = time(run.submitted_at, age(run.submitted_at, now())) ?? h("span")
+		row.long = h("span", long(run))
+		const cell = (cls, ...children) => h(`div.${cls}`, {role: "cell"}, children)
+		put(row, h("div", {role: "cell"}, h("label.pick", h("input", {type: "checkbox", label: `Select ${run.app_id}`, checked: picked.has(run.app_id), onchange: event => pick(run, event.target.checked)}))),
 			cell("c-state", badge(run.state, state)),
-			cell("name", h("a.clip", { href: runPath(run.app_id), title: run.app_id }, run.name || run.app_id), h("small.clip", { title: run.note ?? run.app_id }, run.note || run.app_id)),
+			cell("name", h("a.clip", {href: runPath(run.app_id), title: run.app_id}, run.name || run.app_id), h("small.clip", {title: run.note ?? run.app_id}, run.note || run.app_id)),
 			cell("c-component.clip.mono", run.component ?? ""),
 			cell("c-tags.tags", tagChips(run.tags, (tag, event) => {
-				event.stopPropagation();
-				if (!filter.tag.includes(tag)) set({ tag: [...filter.tag, tag] });
+				event.stopPropagation()
+				if (!filter.tag.includes(tag)) set({tag: [...filter.tag, tag]})
 			})),
 			cell("c-backend.muted", run.backend), cell("c-time.num.muted", row.ages), cell("c-duration.num", row.long),
-			cell("c-exit.num" + (run.exit_code ? "" : ".muted"), run.exit_code ?? ""));
+			cell("c-exit.num" + (run.exit_code ? "" : ".muted"), run.exit_code ?? ""))
 	}
-	const queued = (run) => title(run.state);
-	const long = (run) => duration(!isFinal(run.state) && run.started_at ? (now() - Date.parse(run.started_at)) / 1000 : run.duration_s);
+	const queued = run => title(run.state)
+	const long = run => duration(!isFinal(run.state) && run.started_at ? (now() - Date.parse(run.started_at)) / 1000 : run.duration_s)
 
 	const renew = slowly(async () => {
-		live = false;
-		await pages.renew(...rows.range(0));
-	}, 400);
-	const stop = watch("runs", renew);
-	const clockwork = setInterval(() => live && rows.refresh(), 1000);
+		live = false
+		await pages.renew(...rows.range(0))
+	}, 400)
+	const stop = watch("runs", renew)
+	const clockwork = setInterval(() => live && rows.refresh(), 1000)
 
-	const move = (by) => {
-		if (rows.count === 0) return;
-		at = Math.max(0, Math.min(rows.count - 1, at + by));
-		rows.reveal(at);
-		rows.refresh();
-		rows.live.get(at)?.querySelector("a")?.focus({ preventScroll: true });
-	};
-	const current = () => pages.at(at);
+	const move = by => {
+		if (rows.count === 0) return
+		at = Math.max(0, Math.min(rows.count - 1, at + by))
+		rows.reveal(at)
+		rows.refresh()
+		rows.live.get(at)?.querySelector("a")?.focus({preventScroll: true})
+	}
+	const current = () => pages.at(at)
 	const undo = bind("Runs", [
-		{ keys: "j|ArrowDown", label: "Next run", run: () => move(1) },
-		{ keys: "k|ArrowUp", label: "Previous run", run: () => move(-1) },
-		{ keys: "PageDown", label: "Ten runs down", run: () => move(10) },
-		{ keys: "PageUp", label: "Ten runs up", run: () => move(-10) },
-		{ keys: "Home", label: "First run", run: () => move(-rows.count) },
-		{ keys: "End", label: "Last run that is loaded", run: () => move(rows.count) },
-		{ keys: "Enter|o", label: "Open the run", run: () => current() && go(runPath(current().app_id)) },
-		{ keys: "l", label: "Open its log", run: () => current() && go(runPath(current().app_id, "log")) },
-		{ keys: "x", label: "Select the run", run: () => current() && pick(current(), !picked.has(current().app_id)) },
-		{ keys: "/", label: "Search", run: () => search.focus() },
-		{ keys: "f", label: "Filter", run: moreFilters },
-		{ keys: "r", label: "Run again", run: () => current() && !readOnly() && rerun(current().app_id) },
-	]);
-	rowsBox.addEventListener("click", (event) => {
-		const row = event.target.closest(".run");
-		if (!row || event.target.closest("a, button, label") || getSelection()?.toString()) return;
-		const index = [...rows.live].find(([, r]) => r === row)?.[0], run = pages.at(index);
-		if (run) go(runPath(run.app_id));
-	});
-	const wider = () => rows.resize(rows.count, rowHeight());
-	narrow.addEventListener("change", wider);
+		{keys: "j|ArrowDown", label: "Next run", run: () => move(1)},
+		{keys: "k|ArrowUp", label: "Previous run", run: () => move(-1)},
+		{keys: "Home", label: "First run", run: () => move(-rows.count)},
+		{keys: "End", label: "Last run that is loaded", run: () => move(rows.count)},
+		{keys: "Enter|o", label: "Open the run", run: () => current() && go(runPath(current().app_id))},
+		{keys: "l", label: "Open its log", run: () => current() && go(runPath(current().app_id, "log"))},
+		{keys: "x", label: "Select the run", run: () => current() && pick(current(), !picked.has(current().app_id))},
+		{keys: "/", label: "Search", run: () => search.focus()},
+		{keys: "f", label: "Filter", run: moreFilters},
+		{keys: "r", label: "Run again", run: () => current() && !readOnly() && rerun(current().app_id)},
+	])
+	rowsBox.addEventListener("click", event => {
+		const row = event.target.closest(".run")
+		if (!row || event.target.closest("a, button, label") || getSelection()?.toString()) return
+		const index = [...rows.live].find(([, r]) => r === row)?.[0], run = pages.at(index)
+		if (run) go(runPath(run.app_id))
+	})
+	const wider = () => rows.resize(rows.count, rowHeight())
+	narrow.addEventListener("change", wider)
 
 	add(page, [h("h1.visually-hidden", "Runs"), h("div.toolbar", chips, h("div.search", icon("search"), search),
-		h("button", { onclick: moreFilters }, "Filter"), extra, h("span.grow"), found, h("label.row.hide-small", h("span.muted", "Sort"), sort)), pickBar, problem, table, empty]);
-	drawFilters();
-	rowsBox.style.setProperty("--row", `${rowHeight()}px`);
-	await pages.renew(0, 1);
+		h("button", {onclick: moreFilters}, "Filter"), extra, h("span.grow"), found), pickBar, problem, table, empty])
+	drawFilters()
+	rowsBox.style.setProperty("--row", `${rowHeight()}px`)
+	await pages.renew(0, 1)
 	return () => {
-		stop();
-		undo();
-		renew.close();
-		clearInterval(clockwork);
-		narrow.removeEventListener("change", wider);
-		rows.close();
-	};
+		stop()
+		undo()
+		renew.close()
+		clearInterval(clockwork)
+		narrow.removeEventListener("change", wider)
+		rows.close()
+	}
 }

@@ -1,88 +1,63 @@
-// Sweeps: their list, and the trials of one as a table and as parallel coordinates.
-import { add, choose, h, head, num, put, table, time } from "../dom.js";
-import { get } from "../api.js";
-import { age, duration, number, plural } from "../format.js";
-import { slowly, watch } from "../live.js";
-import { apiPath, note, query, runPath } from "../place.js";
-import { now } from "../session.js";
-import { badge } from "../state.js";
-import { parallel } from "../parallel.js";
+// The trials of a sweep as a table and as parallel coordinates.
+import {add, apiPath, badge, choose, duration, get, h, head, note, num, number, plural, put, query, runPath, slowly, table, watch} from "../ui.js"
+import {parallel} from "../parallel.js"
 
 const most = 500; // trials
-const known = (v) => v !== null && v !== undefined && v !== "NaN";
+const known = v => v != null && v !== "NaN"
 
-// live calls draw now and whenever runs change; the result ends that.
-async function live(draw, millis) {
-	await draw();
-	const renew = slowly(draw, millis), stop = watch("runs", renew);
-	return () => {
-		stop();
-		renew.close();
-	};
-}
-
-// sweepsView lists the newest sweeps.
-export function sweepsView(page) {
-	document.title = "Sweeps - torchx";
-	const card = h("section.card");
-	add(page, [h("div.view.scrolls", h("h1", "Sweeps"), card)]);
-	return live(async () => {
-		const sweeps = await get("/runs", { backend: "sweep", limit: 200 }).catch((error) => error.status === 400 ? [] : Promise.reject(error));
-		put(card, !sweeps.length ? h("div.empty", "No sweeps yet. Start one: ", h("code", "torchx sweep --grid lr=0.1,0.01 train.main"))
-			: table("Sweeps", ["Sweep", "State", "Component", "#Submitted", "#Duration"], sweeps.map((run) => h("tr", head(h("a", { href: `/sweeps/${encodeURIComponent(run.app_id)}` }, run.app_id), run.note && h("div.muted", run.note)),
-				h("td", badge(run.state)), h("td.mono", run.component), num(time(run.submitted_at, age(run.submitted_at, now()))), num(duration(run.duration_s))))));
-	}, 1000);
-}
-
-// sweepView shows the trials of a sweep: the runs that have it as their parent.
-export function sweepView(page, id) {
-	document.title = `${id} - torchx`;
-	const top = h("div.row"), plot = h("section.card"), list = h("section.card");
-	let columns = [], trials = [], sort = query("sort"), down = query("down") === "1", metric = query("metric");
+export async function sweepView(page, id) {
+	document.title = `${id} - torchx`
+	const top = h("div.row"), plot = h("section.card"), list = h("section.card")
+	let columns = [], trials = [], sort = query("sort"), down = query("down") === "1", metric = query("metric")
 
 	async function load() {
-		const [sweep, runs] = await Promise.all([get(apiPath(id, "/status")).catch((error) => error.status === 404 ? null : Promise.reject(error)), get("/runs", { parent: id, limit: most })]);
-		if (!sweep && !runs.length) throw Object.assign(new Error(`no run has ${id} as its parent`), { status: 404 });
-		const compared = runs.length ? await get("/compare", { run: runs.map((run) => run.app_id) }) : { runs: [], differences: [] };
-		const names = [...new Set(compared.runs.flatMap((run) => run.metrics.map((m) => m.name)))].sort(), args = compared.differences.filter((d) => d.part === "arguments");
-		if (!names.includes(metric)) metric = names[0] ?? "";
-		columns = [...args.map((d) => d.name), ...metric ? [metric] : []];
-		trials = runs.map((run) => {
-			const i = compared.runs.findIndex((other) => other.app_id === run.app_id), found = compared.runs[i]?.metrics.find((m) => m.name === metric);
-			return { id: run.app_id, label: run.name ?? run.app_id, run, goal: found?.goal, best: found?.is_best, values: Object.fromEntries([...args.map((d) => [d.name, d.values[i]]), [metric, found?.best ?? null]]) };
-		}).reverse();
+		const [sweep, runs] = await Promise.all([get(apiPath(id, "/status")).catch(error => error.status === 404 ? null : Promise.reject(error)), get("/runs", {parent: id, limit: most})])
+		if (!sweep && !runs.length) throw Object.assign(new Error(`no run has ${id} as its parent`), {status: 404})
+		const compared = runs.length ? await get("/compare", {run: runs.map(run => run.app_id)}) : {runs: [], differences: []}
+		const names = [...new Set(compared.runs.flatMap(run => run.metrics.map(m => m.name)))].sort(), args = compared.differences.filter(d => d.part === "arguments")
+		if (!names.includes(metric)) metric = names[0] ?? ""
+		columns = [...args.map(d => d.name), ...metric ? [metric] : []]
+		trials = runs.map(run => {
+			const i = compared.runs.findIndex(other => other.app_id === run.app_id), found = compared.runs[i]?.metrics.find(m => m.name === metric)
+			return {id: run.app_id, label: run.name ?? run.app_id, run, goal: found?.goal, best: found?.is_best, values: Object.fromEntries([...args.map(d => [d.name, d.values[i]]), [metric, found?.best ?? null]])}
+		}).reverse()
 		put(top, h("h1.clip", sweep?.name ?? id), sweep && badge(sweep.state), h("span.muted.grow", `${runs.filter((run) => run.state === "SUCCEEDED").length} of ${plural(runs.length, "trial")} succeeded`),
-			names.length > 1 && choose("Metric", names.map((name) => [name, name]), metric, (value) => {
-				metric = value;
-				note({ metric });
-				load();
+			names.length > 1 && choose("Metric", names.map(name => [name, name]), metric, value => {
+				metric = value
+				note({metric})
+				load()
 			}),
-			sweep && h("a.button", { href: runPath(id) }, "Run page"), runs.length > 1 && h("a.button", { href: `/compare?${runs.slice(0, 20).map((run) => "run=" + encodeURIComponent(run.app_id)).join("&")}` }, "Compare"));
-		draw();
+			sweep && h("a.button", {href: runPath(id)}, "Run page"), runs.length > 1 && h("a.button", {href: `/compare?${runs.slice(0, 20).map((run) => "run=" + encodeURIComponent(run.app_id)).join("&")}`}, "Compare"))
+		draw()
 	}
 
 	function draw() {
-		const value = (t) => sort === "Trial" ? t.id : sort === "Duration" ? t.run.duration_s : t.values[sort];
+		const value = t => sort === "Trial" ? t.id : sort === "Duration" ? t.run.duration_s : t.values[sort]
 		const order = (a, b) => {
-			const x = value(a), y = value(b);
-			if (!known(x) || !known(y)) return known(y) - known(x);
-			return (isNaN(x) || isNaN(y) ? String(x).localeCompare(String(y)) : x - y) * (down ? -1 : 1);
-		};
-		put(plot, h("header", h("h2", "Parallel coordinates")), columns.length > 1 && trials.length > 1 ? parallel(columns, trials, light, trials.find((t) => t.goal)?.goal) : h("div.empty", "There are lines to draw when trials differ."));
-		const sorter = (name, cls = ".num") => h("th" + cls, { scope: "col", "aria-sort": sort !== name ? "none" : down ? "descending" : "ascending" }, h("button", { onclick: () => {
-			down = sort === name && !down;
-			sort = name;
-			note({ sort, down });
-			draw();
-		} }, name, sort === name && (down ? " ↓" : " ↑")));
-		put(list, h("header", h("h2", "Trials")), table("Trials", [sorter("Trial", ""), "State", ...columns.map((c) => sorter(c)), sorter("Duration")], (sort ? trials.toSorted(order) : trials).map((t) => h("tr", { "data-id": t.id, onmouseenter: () => light(t.id), onmouseleave: () => light(null) },
-			head(h("a", { href: runPath(t.id) }, t.id), t.best && " ★"), h("td", badge(t.run.state)), columns.map((c) => num(c === metric ? number(t.values[c]) : t.values[c] ?? "")), num(duration(t.run.duration_s))))));
+			const x = value(a), y = value(b)
+			if (!known(x) || !known(y)) return known(y) - known(x)
+			return (isNaN(x) || isNaN(y) ? String(x).localeCompare(String(y)) : x - y) * (down ? -1 : 1)
+		}
+		put(plot, h("header", h("h2", "Parallel coordinates")), columns.length > 1 && trials.length > 1 ? parallel(columns, trials, light, trials.find(t => t.goal)?.goal) : h("div.empty", "There are lines to draw when trials differ."))
+		const sorter = (name, cls = ".num") => h("th" + cls, {scope: "col", "aria-sort": sort !== name ? "none" : down ? "descending" : "ascending"}, h("button", {onclick: () => {
+			down = sort === name && !down
+			sort = name
+			note({sort, down})
+			draw()
+		}}, name, sort === name && (down ? " ↓" : " ↑")))
+		put(list, h("header", h("h2", "Trials")), table("Trials", [sorter("Trial", ""), "State", ...columns.map(c => sorter(c)), sorter("Duration")], (sort ? trials.toSorted(order) : trials).map(t => h("tr", {"data-id": t.id, onmouseenter: () => light(t.id), onmouseleave: () => light(null)},
+			head(h("a", {href: runPath(t.id)}, t.id), t.best && " ★"), h("td", badge(t.run.state)), columns.map(c => num(c === metric ? number(t.values[c]) : t.values[c] ?? "")), num(duration(t.run.duration_s))))))
 	}
 
 	function light(trial) {
 		for (const node of page.querySelectorAll("[data-id]")) node.classList.toggle("lit", node.dataset.id === trial);
 	}
 
-	add(page, [h("div.view.scrolls", top, plot, list)]);
-	return live(load, 1500);
+	add(page, [h("div.view.scrolls", top, plot, list)])
+	await load()
+	const renew = slowly(load, 1500), stop = watch("runs", renew)
+	return () => {
+		stop()
+		renew.close()
+	}
 }

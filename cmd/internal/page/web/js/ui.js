@@ -1,0 +1,10 @@
+// What nearly all views use.
+export * from "./api.js"
+export * from "./dialog.js"
+export * from "./dom.js"
+export * from "./format.js"
+export * from "./keys.js"
+export * from "./live.js"
+export * from "./place.js"
+export * from "./session.js"
+export * from "./state.js"
