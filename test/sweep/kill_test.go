@@ -75,7 +75,7 @@ func TestKilledController(t *testing.T) {
 	}
 }
 
-// TestKilledWhileStopping: trials that are to be stopped are stopped by the next controller.
+// TestKilledWhileStopping: trials that should be stopped are stopped by the next controller.
 func TestKilledWhileStopping(t *testing.T) {
 	t.Parallel()
 	f := newFixtureAt(t, failpoint.TrialStopping+":2")

@@ -125,7 +125,7 @@ func TestRandomSweeps(t *testing.T) {
 	}
 }
 
-// TestResult: early stopped trials and those that a met goal made needless are no failures.
+// TestResult: early stopped trials and those that a met goal made needless have not failed.
 func TestResult(t *testing.T) {
 	t.Parallel()
 	end := func(n int, s spec.State, code int) Event { return Event{Kind: End, Trial: n, State: s, Code: &code} }
