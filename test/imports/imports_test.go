@@ -111,7 +111,7 @@ var allowed = map[string][]string{
 	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":           {"runtime/spec"},
 	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
-	"backends/sweep":               {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy"},
+	"backends/sweep":               {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/metrics", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy", "runtime/sweep/watch"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 	"docs":                         {},
 
@@ -139,8 +139,10 @@ var shared = map[string][]string{
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the
-// axes of metrics, compare the conditions of app.
-var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app", "metrics"}}
+// axes of metrics, compare the conditions of app, and several the trials of sweep.
+var extraRooms = map[string][]string{
+	"app": {"sweep"}, "compare": {"app", "sweep"}, "complete": {"app", "metrics"}, "metrics": {"sweep"}, "run": {"sweep"},
+}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
