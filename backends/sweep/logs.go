@@ -13,7 +13,7 @@ import (
 )
 
 // Logs opens the log of a trial: that of its app, whose replicas are merged.
-func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	l, err := b.load(id)
 	if err != nil {
 		return nil, err

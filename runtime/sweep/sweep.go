@@ -161,7 +161,7 @@ func (s *Snapshot) Progress() string {
 	for _, part := range []struct {
 		n    int
 		word string
-	}{{s.Alive, "running"}, {s.Failed, "failed"}, {s.Counts.Stopped, "stopped"}} {
+	}{{s.Alive, "running"}, {s.Failed, "failed"}, {s.Stopped, "stopped"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.word)
 		}

@@ -124,7 +124,7 @@ func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.
 	}
 	filter.All = o.all
 	table := o.output == "" || o.output == listFormatTable || o.output == listFormatWide
-	filter.NoTrials = table && !o.all && !o.json && !o.quiet && !o.filterFlags.given(c)
+	filter.NoTrials = table && !o.all && !o.json && !o.quiet && !o.given(c)
 	filter.Limit, err = listLimit(o)
 	return filter, err
 }

@@ -146,7 +146,7 @@ func newSweepObject(s *sweep.Snapshot, now time.Time) *sweepObject {
 	d := s.Definition
 	o := &sweepObject{
 		Backend: d.Backend, Metric: ui.NullString(d.Metric), EarlyStop: ui.NullString(d.EarlyStop), StopWhen: ui.NullString(d.StopWhen),
-		Waiting: s.Waiting, Running: s.Alive, Done: s.Done, Failed: s.Failed, Stopped: s.Counts.Stopped, Halted: ui.NullString(s.Reason),
+		Waiting: s.Waiting, Running: s.Alive, Done: s.Done, Failed: s.Failed, Stopped: s.Stopped, Halted: ui.NullString(s.Reason),
 		Trials: []trialObject{},
 	}
 	if d.Parallel > 0 {
