@@ -111,4 +111,7 @@ func TestSweepQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.endSweep(handle, 0, 0, 0, 0)
+	if r := h.torchx("list", "--all", "-q", "--tag", "trial"); strings.Count(r.stdout, "kubernetes://") != 3 {
+		t.Errorf("list: got %+v, want no app of a refused try", r)
+	}
 }
