@@ -187,13 +187,18 @@ func (h *home) list(backend string) (apps []app) {
 }
 
 // containers returns the number of an app's containers in the engine, or of all apps for "".
-func (h *home) containers(id string) int {
+func (h *home) containers(id string) int { return h.count(id, true) }
+
+// running returns the number of an app's containers that run.
+func (h *home) running(id string) int { return h.count(id, false) }
+
+func (h *home) count(id string, ended bool) int {
 	h.Helper()
 	label := labelApp
 	if id != "" {
 		label += "=" + id
 	}
-	all, err := h.engine.Client.ContainerList(h.Context(), container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+	all, err := h.engine.Client.ContainerList(h.Context(), container.ListOptions{All: ended, Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
 		h.Fatal(err)
 	}

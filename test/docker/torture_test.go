@@ -117,10 +117,13 @@ func (r *torturer) kill(engine bool) {
 }
 
 // agents returns the PIDs of the agents of this home.
-func (h *home) agents() (pids []int) {
+func (h *home) agents() []int { return agentsOf(h.dir) }
+
+// agentsOf returns the PIDs of the agents of bundles below a folder.
+func agentsOf(dir string) (pids []int) {
 	for _, p := range procs.List() {
 		data, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline")
-		if err == nil && !p.Zombie && strings.Contains(string(data), "\x00agent\x00"+h.dir) {
+		if err == nil && !p.Zombie && strings.Contains(string(data), "\x00agent\x00"+dir) {
 			pids = append(pids, p.PID)
 		}
 	}
