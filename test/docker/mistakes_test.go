@@ -3,6 +3,7 @@
 package docker
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -120,7 +121,7 @@ func TestNameTaken(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		o := container.RemoveOptions{Force: true}
-		if err := h.engine.Client.ContainerRemove(t.Context(), c.ID, o); err != nil && t.Context().Err() == nil {
+		if err := h.engine.Client.ContainerRemove(context.Background(), c.ID, o); err != nil && t.Context().Err() == nil {
 			t.Error(err)
 		}
 	})
