@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"torchx/backends/bundled"
+	"torchx/backends/driver"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/state"
@@ -26,7 +27,7 @@ var (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "agent" {
-		os.Exit(runAgent(os.Args[2], openStore))
+		os.Exit(runAgent(os.Args[2], driver.Program{OpenStore: openStore}))
 	}
 	os.Exit(withEngine(m.Run))
 }

@@ -319,7 +319,7 @@ func TestUIManyStreams(t *testing.T) {
 	defer conn.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- waitLine(in, "event: runs") }()
-	for n := 0; ; n++ { // a change before the feed began is no event
+	for n := 0; ; n++ { // the feed does not tell of earlier changes
 		s.post("/api/v1/runs/"+id+"/note", fmt.Sprintf(`{"note":"%d"}`, n), "")
 		select {
 		case err := <-ended:

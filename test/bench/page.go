@@ -110,7 +110,7 @@ func (w *environment) watchedFlood(b *pageBench, program string) side {
 				if err != nil {
 					return err
 				}
-				streams = append(streams, stream)
+				streams = append(streams, stream) //nolint:bodyclose // closed below
 				followers.Go(func() { b.follow(w, stream.Body, id) })
 			}
 			err = w.sh("exec " + w.bin + " wait " + handle)

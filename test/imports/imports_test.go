@@ -139,8 +139,10 @@ var shared = map[string][]string{
 }
 
 // extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the
-// axes of metrics, compare the conditions of app.
-var extraRooms = map[string][]string{"compare": {"app"}, "complete": {"app", "metrics"}}
+// axes of metrics, compare the conditions of app, and several the trials of sweep.
+var extraRooms = map[string][]string{
+	"app": {"sweep"}, "compare": {"app", "sweep"}, "complete": {"app", "metrics"}, "metrics": {"sweep"}, "run": {"sweep"},
+}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{

@@ -23,7 +23,7 @@ type describePage struct {
 	app         *spec.App         // secrets hidden
 	options     string            // those that differ from the default
 	status      *spec.Status      // nil if not known
-	sweep       *sweep.Definition // nil: the app is no sweep
+	sweep       *sweep.Definition // nil: of other apps
 }
 
 // text returns the page: the app, and its roles.

@@ -29,7 +29,7 @@ type statusPage struct {
 	command   string              // component with its arguments; "" if not known
 	queue     string              // place in the queue; "" if the app does not wait there
 	probed    map[string]bool     // roles with a readiness probe
-	trials    *sweep.Snapshot     // nil: the app is no sweep
+	trials    *sweep.Snapshot     // nil: of other apps
 	console   *ui.Console
 	rows      func(others int) int // trials that fit below the other lines
 	page      string               // URL of its page, or what serves it

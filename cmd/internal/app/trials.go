@@ -184,7 +184,7 @@ func newTrialObject(t *sweep.TrialStatus, now time.Time) trialObject {
 	return o
 }
 
-// trialsOf returns how a sweep stands; nil if the app is no sweep, or that is not known.
+// trialsOf returns how a sweep stands; nil for other apps, and if nothing is known.
 func trialsOf(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref) *sweep.Snapshot {
 	if !r.IsSweep(ref) {
 		return nil

@@ -89,7 +89,7 @@ const (
 	maxHeader  = 64 << 10
 )
 
-// serve answers requests until ctx ends or nobody visits.
+// serve answers requests until ctx ends or the page was not visited for a day.
 func (s *server) serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, o *options) error {
 	var last atomic.Int64 // visit, in unix ns
 	last.Store(time.Now().UnixNano())

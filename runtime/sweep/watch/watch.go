@@ -169,7 +169,7 @@ func (w *Watch) run() {
 	}
 }
 
-// next returns whether trials are to be read, and the next verdict to deliver.
+// next returns whether trials are left to read, and the next verdict to deliver.
 func (w *Watch) next() (isBusy bool, v *sweep.Verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,7 +22,7 @@ for (const colorScheme of ["light", "dark"]) {
 				const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 				assert.ok(wide <= 0, `${path} is ${wide} pixels wider than the window`);
 			}
-		}, { colorScheme, viewport: { width, height: 760 } }));
+		}, { colorScheme, viewport: { width, height: 760 }, expected: /404/ }));
 	}
 }
 

@@ -19,6 +19,6 @@ for (const [width, height] of [[360, 740], [1280, 800], [2560, 1440]]) {
 				await page.evaluate(() => document.fonts.ready);
 				await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, animations: "disabled" });
 			}
-		}, { viewport: { width, height }, colorScheme, reducedMotion: "reduce" }));
+		}, { viewport: { width, height }, colorScheme, reducedMotion: "reduce", expected: /404/ }));
 	}
 }

@@ -157,7 +157,7 @@ func partOf(b *metrics.Bucket, byTime bool) part {
 	return p
 }
 
-// add extends a part by the one that follows it.
+// add extends a part by the next one.
 func (p *part) add(o *part) {
 	p.x1, p.last, p.count = o.x1, o.last, p.count+o.count
 	p.least, p.most = lesser(p.least, o.least), -lesser(-p.most, -o.most)

@@ -10,7 +10,7 @@ func maxClients() int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return fewClients
 	}
-	return int(min(max(uint64(limit.Cur)*3/4, fewClients), 1<<20))
+	return int(min(max(limit.Cur*3/4, fewClients), 1<<20))
 }
 
 const fewClients = 100

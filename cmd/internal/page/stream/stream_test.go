@@ -53,7 +53,7 @@ func appendTo(t *testing.T, path string) {
 	f.Close()
 }
 
-// take changes the file until the client gets an event: a change before the feed began is no event.
+// take changes the file until the client gets an event: the feed does not tell of earlier changes.
 func take(t *testing.T, c *Client, path string) []Event {
 	t.Helper()
 	for end := time.After(deadline); ; {
