@@ -56,6 +56,7 @@ e2e-slurm: ## test the slurm backend on a real cluster of its own, with and with
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
 	$(GO) test -count=1 -timeout 10m -tags torture -run TestMany -v ./test/torture
 	TORCHX_KILLS=$(KILLS) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -tags torture -run TestTorture -v ./test/torture
+	$(GO) test -count=1 -timeout 10m -tags failpoint ./test/sweep
 
 e2e-page: test/page/node_modules ## test the page in a browser (needs chromium, nodejs, npm)
 	TORCHX_REQUIRE=chromium $(GO) test -count=1 -timeout 10m ./test/page

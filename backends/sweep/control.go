@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -264,19 +265,24 @@ func (c *controller) publish() error {
 func (c *controller) status() *spec.Status {
 	url := "file://" + c.Dir
 	s := &spec.Status{Handle: c.Handle, State: spec.Pending, UIURL: &url, SubmittedAt: &c.SubmittedAt, Roles: []spec.RoleStatus{}}
-	all := c.machine.Trials()
+	addProgress(s, c.machine)
+	return s
+}
+
+// addProgress completes the status of a sweep that has not ended by its trials.
+func addProgress(s *spec.Status, m *policy.Machine) {
+	var first time.Time
+	all := m.Trials()
 	for i := range all {
-		if t := &all[i]; !t.Began.IsZero() && (s.StartedAt == nil || t.Began.Before(*s.StartedAt)) {
-			s.State, s.StartedAt = spec.Running, &t.Began
+		if began := all[i].Began; !began.IsZero() && (first.IsZero() || began.Before(first)) {
+			first = began
 		}
 	}
-	if s.StartedAt != nil {
-		at := *s.StartedAt
-		s.StartedAt = &at
+	if !first.IsZero() {
+		s.State, s.StartedAt = spec.Running, &first
 	}
-	counts := sweep.Snapshot{Counts: c.machine.Count()}
+	counts := sweep.Snapshot{Counts: m.Count()}
 	s.Msg = counts.Progress()
-	return s
 }
 
 // result returns the final status.
@@ -295,14 +301,21 @@ func (c *controller) result() *spec.Status {
 		t := &c.machine.Trials()[failed]
 		first := replicaOf(failed, t)
 		s.FirstFailure = &first
-		s.Msg = fmt.Sprintf("trial %d failed first", failed)
-		if t.Msg != "" {
-			s.Msg += ": " + t.Msg
-		} else if t.Code != nil {
-			s.Msg += fmt.Sprintf(" with exit code %d", *t.Code)
-		}
+		s.Msg = fmt.Sprintf("trial %d failed first: %s", failed, howItEnded(t))
 	default:
 		_, s.Msg = c.machine.Halted()
 	}
 	return s
+}
+
+// howItEnded describes the end of a trial that failed: "exit code 3, replica b/0".
+func howItEnded(t *policy.Trial) string {
+	how := ""
+	if t.Code != nil && *t.Code != 0 {
+		how = fmt.Sprintf("exit code %d", *t.Code)
+	}
+	if how != "" && t.Msg != "" {
+		how += ", "
+	}
+	return cmp.Or(how+t.Msg, "exit code not known")
 }

@@ -3,6 +3,8 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"torchx/runtime/backend"
@@ -20,7 +22,7 @@ func endOf(s *spec.Status) policy.Event {
 	if s.Lost {
 		return policy.Event{Kind: policy.Lost, Msg: s.Msg}
 	}
-	e := policy.Event{Kind: policy.End, State: s.State, Code: s.ExitCode, Msg: s.Msg}
+	e := policy.Event{Kind: policy.End, State: s.State, Code: s.ExitCode, Msg: reasonOf(s)}
 	if s.State == spec.Succeeded {
 		e.Msg = ""
 	}
@@ -31,6 +33,30 @@ func endOf(s *spec.Status) policy.Event {
 		e.Time = *s.FinishedAt
 	}
 	return e
+}
+
+// reasonOf returns the message of an app that ended, without what the exit code says, too:
+// "replica b/0: killed by SIGKILL". Of a single replica it has no name.
+func reasonOf(s *spec.Status) string {
+	f := s.FirstFailure
+	if f == nil || !strings.HasPrefix(s.Msg, fmt.Sprintf("replica %s/%d failed first", f.Role, f.ID)) {
+		return s.Msg
+	}
+	n := 0
+	for i := range s.Roles {
+		n += len(s.Roles[i].Replicas)
+	}
+	var parts []string
+	if n > 1 {
+		parts = append(parts, fmt.Sprintf("replica %s/%d", f.Role, f.ID))
+	}
+	switch {
+	case f.Msg != "":
+		parts = append(parts, f.Msg)
+	case f.Signal != "":
+		parts = append(parts, "killed by "+f.Signal)
+	}
+	return strings.Join(parts, ": ")
 }
 
 // await waits for the end of a trial's app and posts it.

@@ -80,6 +80,9 @@ func (b *Backend) withTrials(id string, s *spec.Status, err error) (*spec.Status
 		return nil, err
 	}
 	full := *s
+	if full.State == spec.Pending || full.State == spec.Running {
+		addProgress(&full, l.machine) // the journal is ahead of the status
+	}
 	full.Roles = []spec.RoleStatus{l.role()}
 	return &full, nil
 }

@@ -132,7 +132,7 @@ func (p *statusPage) afterFailure() string {
 // in the state.
 func (p *statusPage) message() string {
 	s := p.status
-	if s.State != spec.Failed || s.FirstFailure == nil || strings.HasPrefix(s.Msg, fmt.Sprintf("replica %s/%d ", s.FirstFailure.Role, s.FirstFailure.ID)) {
+	if s.State != spec.Failed || s.FirstFailure == nil || ui.IsAboutFirst(s) {
 		return ""
 	}
 	return p.clean(s.Msg)

@@ -50,7 +50,7 @@ func addRules(p *screen, fields *ui.Fields, d *sweep.Definition) {
 	}
 	fields.Add("At a time", at+" on "+d.Backend)
 	if d.Metric != "" {
-		fields.Add("Metric", p.clean(d.Metric)+", the best is the "+map[sweep.Goal]string{sweep.Min: "least", sweep.Max: "greatest"}[d.Goal])
+		fields.Add("Metric", p.clean(d.Metric)+", "+map[sweep.Goal]string{sweep.Min: "lower", sweep.Max: "higher"}[cmp.Or(d.Goal, sweep.Min)]+" is better")
 	}
 	fields.Add("Early stop", p.clean(d.EarlyStop))
 	fields.Add("Stop when", p.clean(d.StopWhen))

@@ -71,11 +71,24 @@ func Failure(s *spec.Status) string {
 	if n > 1 {
 		of = fmt.Sprintf(" of %d replicas", n)
 	}
+	if strings.HasPrefix(s.Msg, nameOfPart(first)) {
+		return s.Msg
+	}
 	if first.StartedAt == nil && first.Msg != "" {
 		return fmt.Sprintf("%s/%d could not start: %s", first.Role, first.ID, first.Msg)
 	}
 	return fmt.Sprintf("%s/%d failed first%s: %s", first.Role, first.ID, of, HowItEnded(first))
 }
+
+// IsAboutFirst reports whether the message of a failed app is about the replica that failed first.
+func IsAboutFirst(s *spec.Status) bool {
+	first := s.FirstFailure
+	return first != nil && (strings.HasPrefix(s.Msg, fmt.Sprintf("replica %s/%d ", first.Role, first.ID)) || strings.HasPrefix(s.Msg, nameOfPart(first)))
+}
+
+// nameOfPart begins the message of an app whose replicas are apps, too, and so have a name of
+// their own: "trial 7 ".
+func nameOfPart(r *spec.ReplicaStatus) string { return fmt.Sprintf("%s %d ", r.Role, r.ID) }
 
 // LeftRunning names the roles that keep an app from ending and says what to do, "" if the
 // app has none.
