@@ -19,8 +19,6 @@ import (
 // TestTopGivesTheTerminalBack: top restores the terminal however it ends.
 func TestTopGivesTheTerminalBack(t *testing.T) {
 	t.Parallel()
-	dir := caseDir(t)
-	handle := detached(t, dir, "echo this is the last line; sleep 300")
 	for name, c := range map[string]struct {
 		end  func(s *session)
 		code int
@@ -32,6 +30,8 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			dir := caseDir(t)
+			handle := detached(t, dir, "echo this is the last line; sleep 300")
 			s := begin(t, filepath.Join(dir, "home"), true, "top")
 			before := s.before
 			s.shown.waitFor("this is the last line")
