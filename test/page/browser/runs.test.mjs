@@ -62,6 +62,8 @@ test("keys move, open, search and show themselves", () => withPage(async (page, 
 	await page.keyboard.press("?");
 	await page.getByRole("heading", { name: "Keyboard" }).waitFor();
 	await page.getByRole("button", { name: "Close" }).click();
+	await page.getByRole("heading", { name: "Keyboard" }).waitFor({ state: "hidden" });
+	await page.locator(`.run.at .name small[title="${name}"]`).waitFor();
 	await page.keyboard.press("j");
 	await page.keyboard.press("k");
 	await page.keyboard.press("Enter");
