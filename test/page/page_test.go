@@ -24,7 +24,7 @@ func required(part string) bool {
 func TestModules(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
-		if required("chromium") {
+		if required("node") || required("chromium") {
 			t.Fatal(err)
 		}
 		t.Skip(err)

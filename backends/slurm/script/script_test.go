@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,13 +69,24 @@ func TestDirectives(t *testing.T) {
 	}
 }
 
+// needBash returns the path of bash. TORCHX_REQUIRE=bash makes a missing one a failure.
+func needBash(t *testing.T) string {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err == nil {
+		return bash
+	}
+	if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "bash") {
+		t.Fatal(err)
+	}
+	t.Skip(err)
+	return ""
+}
+
 // TestWords: arguments and variables reach the program byte by byte.
 func TestWords(t *testing.T) {
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := needBash(t)
 	args := []string{
 		"%s|", "plain", "", "it's", `a"b`, "$HOME `id` $(id) \\n", "line 1\nline 2\r\n", "-n", "\x01\x02\xff\xfe", "é世界", "replica ${replica_id}!", "${app_id}", "*", "~",
 		"#SBATCH --array=1-9", "\x01torchx port x",
@@ -167,10 +179,7 @@ func TestFit(t *testing.T) {
 // TestLauncherSyntax: bash of any version that clusters have parses the script.
 func TestLauncherSyntax(t *testing.T) {
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := needBash(t)
 	file := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(file, []byte(scriptOf(t, inputOf(t, nil, roleOf("a", 1), roleOf("b", 2)))), 0o600); err != nil {
 		t.Fatal(err)
