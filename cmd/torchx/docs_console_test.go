@@ -183,6 +183,7 @@ var variable = []struct {
 	name    string
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z| \d\d:\d\d(:\d\d \S+)?)`), "TIME"},
+	{regexp.MustCompile(`\b\d+:\d\d\b`), "DURATION"},
 	{regexp.MustCompile(`\b\d+\.\d\d s\b`), "CPU"},
 	{regexp.MustCompile(`-[0-9bcdfghjklmnpqrstvwxz]{10,15}\b`), "-ID"},
 	{regexp.MustCompile(`(just now|\b\d+(\.\d+)?(ms|µs|[smhd])( ago)?\b)`), "DURATION"},
@@ -231,6 +232,7 @@ func TestConsoleMatching(t *testing.T) {
 		{"a\nb\n", "b\na\n", true},
 		{"a\n...\n", "b\na\n", true},
 		{"SUCCEEDED after 21ms", "SUCCEEDED after 1.2s", true},
+		{"1  SUCCEEDED  0:00", "1 SUCCEEDED 0:02", true},
 		{"a\n", "a\na\n", false},
 		{"a\n...\n", "b\n", false},
 		{"", "a\n", false},
