@@ -58,7 +58,8 @@ type Backend struct {
 	mu      sync.Mutex
 	clients map[kube.ClusterRef]*kube.Client
 
-	logs openLogs
+	logs     openLogs
+	stopping stopping
 }
 
 var (
@@ -107,6 +108,7 @@ func (b *Backend) Name() string { return manifest.Name }
 
 // Close releases connections and files; apps keep running.
 func (b *Backend) Close() error {
+	b.stopping.close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.clients {
@@ -203,6 +205,7 @@ type target struct {
 	id, namespace, name string
 	cfg                 backend.Config // options that locate it
 	observers           *backend.Observers
+	workloads           *kube.Resource // of Kueue; nil before they are first read
 }
 
 // target finds the cluster of an app. Errors: ErrUnavailable, or ErrInvalidOption for an
@@ -221,5 +224,5 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{c, id, namespace, name, cfg, &b.Observers}, nil
+	return &target{Client: c, id: id, namespace: namespace, name: name, cfg: cfg, observers: &b.Observers}, nil
 }
