@@ -127,8 +127,8 @@ func TestLastLines(t *testing.T) {
 				t.Errorf("got %+v, want r.code == 0", r)
 			}
 			log := h.torchx("log", handle)
-			if n := strings.Count(log.stdout, "last 20\n"); n != replicas || strings.Contains(log.stdout, "gap:") {
-				t.Errorf("got the last line of %d replicas, want %d and no gap:\n%s%s", n, replicas, log.stdout, log.stderr)
+			if n := strings.Count(log.stdout, "last 20\n"); n != replicas || strings.Contains(log.stdout, "gap: rotated") {
+				t.Errorf("got the last line of %d replicas, want %d and no rotation:\n%s%s", n, replicas, log.stdout, log.stderr)
 			}
 		})
 	}
