@@ -171,7 +171,7 @@ func (w *waitArchiver) update(s *archive.Snapshot) {
 	}
 	w.replay = archive.NewReplay(&logCluster{backend: w.b, id: w.t.id}, s)
 	dir := archive.Dir(w.b.config.Home, w.t.id)
-	if archive.Followed(dir) {
+	if archive.Followed(dir) || w.b.isDiscarded(w.t.id) {
 		return
 	}
 	app := archive.New(archive.Config{

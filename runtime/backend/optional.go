@@ -17,6 +17,13 @@ type Waiter interface {
 	Wait(ctx context.Context, id string) (*spec.Status, error)
 }
 
+// BatchDescriber is a Backend that reads the statuses of many apps with as few requests as of one.
+type BatchDescriber interface {
+	// DescribeAll returns the statuses of those of the apps that the backend has, by ID. A status
+	// may explain less than Describe's. Errors: ErrUnavailable.
+	DescribeAll(ctx context.Context, ids []string) (map[string]*spec.Status, error)
+}
+
 // StatusObserver is a Backend that reads statuses of an app while it waits for the app's end or
 // follows its logs.
 type StatusObserver interface {
