@@ -68,6 +68,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 		}
 	}
 	a.Pods = pods
+	t.addWorkloads(ctx, &a.Observation)
 	return &a.Observation, nil
 }
 

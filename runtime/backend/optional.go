@@ -24,6 +24,14 @@ type BatchDescriber interface {
 	DescribeAll(ctx context.Context, ids []string) (map[string]*spec.Status, error)
 }
 
+// EndFinder is a Backend whose system may remove an app on its own after the app's end.
+type EndFinder interface {
+	// FindEnd completes the last known status of an app that the backend no longer has: with its
+	// end, if something still tells it, otherwise with state Unknown and the reason as Msg.
+	// It returns false if the app can only have been removed before it started.
+	FindEnd(ctx context.Context, id string, app *spec.App, last *spec.Status) (known bool)
+}
+
 // StatusObserver is a Backend that reads statuses of an app while it waits for the app's end or
 // follows its logs.
 type StatusObserver interface {

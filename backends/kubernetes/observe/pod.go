@@ -229,6 +229,24 @@ func disruption(pod *corev1.Pod) string {
 	return ""
 }
 
+// unreadyNode describes a running pod whose node does not answer, "" if it does: the cluster then
+// marks the pod as not ready, although its containers are by the last report of the node.
+func unreadyNode(pod *corev1.Pod) string {
+	var ready, containers corev1.ConditionStatus
+	for i := range pod.Status.Conditions {
+		switch c := &pod.Status.Conditions[i]; c.Type {
+		case corev1.PodReady:
+			ready = c.Status
+		case corev1.ContainersReady:
+			containers = c.Status
+		}
+	}
+	if pod.Status.Phase != corev1.PodRunning || len(pod.Spec.ReadinessGates) > 0 || ready != corev1.ConditionFalse || containers != corev1.ConditionTrue {
+		return ""
+	}
+	return "its node " + pod.Spec.NodeName + " is not ready"
+}
+
 // overran reports whether the kubelet ended a pod at its deadline.
 func overran(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == batchv1.JobReasonDeadlineExceeded // the kubelet uses the same reason

@@ -66,7 +66,7 @@ func (b *assessment) waitReason() string {
 // suspendReason describes what a suspended app waits for.
 func (b *assessment) suspendReason() string {
 	if b.queue != "" {
-		return fmt.Sprintf("waits for Kueue to admit it from queue %s", b.queue)
+		return b.kueueReason()
 	}
 	return "is suspended by another client: set its spec.suspend to false to resume it"
 }
@@ -182,7 +182,7 @@ func (b *assessment) isAbout(e *corev1.Event) bool {
 		return false
 	}
 	name := e.InvolvedObject.Name
-	if b.created != nil && eventTime(e).Before(*b.created) {
+	if b.created != nil && EventTime(e).Before(*b.created) {
 		return false // of an earlier object with its name
 	}
 	if name == b.name || strings.HasPrefix(name, b.name+"-") {
@@ -195,7 +195,7 @@ func (b *assessment) isAbout(e *corev1.Event) bool {
 func newestWarning(events []corev1.Event, matches func(e *corev1.Event) bool) (newest *corev1.Event) {
 	for i := range events {
 		e := &events[i]
-		if e.Type == corev1.EventTypeWarning && matches(e) && (newest == nil || !eventTime(e).Before(eventTime(newest))) {
+		if e.Type == corev1.EventTypeWarning && matches(e) && (newest == nil || !EventTime(e).Before(EventTime(newest))) {
 			newest = e
 		}
 	}
@@ -211,8 +211,8 @@ func eventText(e *corev1.Event) string {
 	return firstText(strings.TrimPrefix(text, "Error creating: "), e.Reason)
 }
 
-// eventTime returns when an event happened last.
-func eventTime(e *corev1.Event) time.Time {
+// EventTime returns when an event happened last.
+func EventTime(e *corev1.Event) time.Time {
 	if !e.LastTimestamp.IsZero() {
 		return e.LastTimestamp.Time
 	}

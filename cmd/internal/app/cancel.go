@@ -64,7 +64,7 @@ func cancelAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 		if err != nil || before.State.Terminal() {
 			return before, err
 		}
-		return before, r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force})
+		return before, r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force, Follow: o.wait})
 	}
 	failed := eachApp(ctx, f, targets, parallel, request, func(ref runner.Ref, before *spec.Status) error {
 		switch {
