@@ -101,7 +101,7 @@ func (b *Backend) isHere(t *target) bool {
 }
 
 const (
-	// lookEvery is how often the log that somebody reads is copied.
+	// lookEvery is how often a log that is being read is copied.
 	lookEvery = 2 * time.Second
 	// lookTime bounds how long Close waits for the last lines of the copy.
 	lookTime = 5 * time.Second
