@@ -174,7 +174,7 @@ func (w *waitArchiver) update(s *archive.Snapshot) {
 		return
 	}
 	dir := archive.Dir(w.b.config.Home, w.t.id)
-	if archive.Followed(dir) {
+	if archive.Followed(dir) || w.b.isDiscarded(w.t.id) {
 		return
 	}
 	app := archive.New(archive.Config{

@@ -8,7 +8,7 @@
 //
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
 // for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
-// TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
+// BatchDescriber, TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
 // Sweeper.
 package kubernetes
 
@@ -57,6 +57,10 @@ type Backend struct {
 
 	mu      sync.Mutex
 	clients map[kube.ClusterRef]*kube.Client
+	listed  *overview // what List has just read
+	// deniedTold means that the user was told which apps may not be listed.
+	deniedTold bool
+	discarded  map[string]bool // apps whose logs are about to be deleted
 
 	logs     openLogs
 	stopping stopping
@@ -100,7 +104,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, discarded: map[string]bool{}}, nil
 }
 
 // Name is "kubernetes".

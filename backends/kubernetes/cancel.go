@@ -36,6 +36,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		default:
 			b.saveLogs(ctx, id)
 		}
+		b.setDiscarded(id, o.Discard)
 		if err := ignoreMissing(t.stop(ctx, a, o.Reason)); err != nil {
 			return err
 		}
@@ -44,6 +45,20 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		return t.kill(ctx)
 	}
 	return nil
+}
+
+// setDiscarded notes whether the logs of an app are about to be deleted: Wait does not read them.
+func (b *Backend) setDiscarded(id string, discarded bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.discarded[id] = discarded
+}
+
+// isDiscarded reports whether the logs of an app are about to be deleted.
+func (b *Backend) isDiscarded(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.discarded[id]
 }
 
 // ignoreMissing returns nil for ErrNotFound, else err.
@@ -156,9 +171,13 @@ func (t *target) killPods(ctx context.Context) error {
 	return err
 }
 
-// pods returns the app's pods.
+// pods returns the app's pods, none if the user may not list pods.
 func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
-	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	pods, err := kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	if errors.Is(err, kube.ErrForbidden) {
+		return nil, nil
+	}
+	return pods, err
 }
 
 const (

@@ -26,6 +26,7 @@ import (
 	"torchx/cmd/internal/page"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/provenance"
+	"torchx/cmd/internal/replica"
 	"torchx/cmd/internal/run"
 	"torchx/cmd/internal/sweep"
 	"torchx/cmd/internal/ui"
@@ -58,7 +59,7 @@ func torchxProgram() program.Definition {
 	return program.Definition{
 		Commands: func(f *program.Factory) []*cli.Command {
 			return slices.Concat(
-				program.InGroup("run", run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewAttach(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f)),
+				program.InGroup("run", run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewAttach(f), replica.NewExec(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f)),
 				program.InGroup("look", app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), page.NewUI(f), app.NewDescribe(f), app.NewEvents(f), diff.NewDiff(f), app.NewTag(f), app.NewNote(f)),
 				program.InGroup("measure", app.NewUsage(f), metrics.NewMetrics(f), output.NewOutput(f), compare.NewCompare(f), compare.NewTracker(f), sweep.NewSweep(f)),
 				program.InGroup("write", component.NewComponent(f), component.NewBuiltins(f), component.NewMigrate(f), component.NewLSP(f), lib.NewLib(f), manual.NewDocs(f)),

@@ -116,7 +116,7 @@ func TestUIAnswersAsCommandsDo(t *testing.T) {
 	s := startUI(t, dir)
 	run := "/api/v1/runs/" + id
 	for path, schema := range map[string]string{
-		"/api/v1/runs": "list", run + "/status": "status", run + "/describe": "describe", run + "/events": "events", run + "/usage": "usage",
+		"/api/v1/runs": "list-page", run + "/status": "status", run + "/describe": "describe", run + "/events": "events", run + "/usage": "usage",
 		run + "/metrics": "metrics", run + "/outputs": "output", "/api/v1/compare?run=" + id: "compare", "/api/v1/prune?keep=0": "prune",
 		run + "/log": "ui-log", run + "/log/search?regex=script": "ui-search", run + "/curves": "ui-curves", run + "/usage/curves": "ui-curves",
 		run + "/form": "ui-form", "/api/v1/session": "ui-session",
@@ -129,7 +129,7 @@ func TestUIAnswersAsCommandsDo(t *testing.T) {
 			t.Errorf("%s reveals a secret:\n%s", path, text)
 		}
 	}
-	if got, want := s.get("/api/v1/runs"), torchx(t, dir, nil, "", "list", "--json").out; got != want {
+	if got, want := s.get("/api/v1/runs"), torchx(t, dir, nil, "", "list", "-o", "page").out; got != want {
 		t.Errorf("runs: got\n%s\nwant what list prints\n%s", got, want)
 	}
 	for _, page := range []string{"/", "/runs/" + id} {

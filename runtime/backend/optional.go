@@ -17,6 +17,13 @@ type Waiter interface {
 	Wait(ctx context.Context, id string) (*spec.Status, error)
 }
 
+// BatchDescriber is a Backend that reads the statuses of many apps with as few requests as of one.
+type BatchDescriber interface {
+	// DescribeAll returns the statuses of those of the apps that the backend has, by ID. A status
+	// may explain less than Describe's. Errors: ErrUnavailable.
+	DescribeAll(ctx context.Context, ids []string) (map[string]*spec.Status, error)
+}
+
 // EndFinder is a Backend whose system may remove an app on its own after the app's end.
 type EndFinder interface {
 	// FindEnd completes the last known status of an app that the backend no longer has: with its

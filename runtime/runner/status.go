@@ -118,9 +118,11 @@ func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref his
 	if s.State.Terminal() || submitting && r.submitterAlive(row.Submitter) {
 		return s, nil
 	}
-	// The app may have started, and its submitter ended, since the backend was asked.
-	if again, err := b.Describe(ctx, ref.ID); err == nil {
-		return r.recordStatus(ctx, ref, row, again), nil
+	if row.State == spec.Submitted || row.State == spec.Unsubmitted {
+		// The app may have started, and its submitter ended, since the backend was asked.
+		if again, err := b.Describe(ctx, ref.ID); err == nil {
+			return r.recordStatus(ctx, ref, row, again), nil
+		}
 	}
 	if f, ok := b.(backend.EndFinder); ok {
 		app := &spec.App{}

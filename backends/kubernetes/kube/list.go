@@ -42,18 +42,79 @@ func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o
 		if next != "" {
 			q = q.Param("continue", next)
 		}
-		var page struct {
-			metav1.ListMeta `json:"metadata"`
-			Items           []T `json:"items"`
-		}
-		if err := c.call(ctx, q, &page); err != nil {
+		page, err := readPage(ctx, c, q, &items)
+		if err != nil {
 			return nil, "", err
 		}
-		items = append(items, page.Items...)
 		if next = page.Continue; next == "" {
 			return items, page.ResourceVersion, nil
 		}
 	}
+}
+
+// readPage appends the objects of a response. It never holds the whole response, which is 40 MB
+// for 5,000 pods.
+func readPage[T any](ctx context.Context, c *Client, q *rest.Request, items *[]T) (meta metav1.ListMeta, err error) {
+	ctx, cancel := context.WithTimeout(quiet(ctx), callTime)
+	defer cancel()
+	body, err := q.Stream(ctx)
+	if err != nil {
+		return meta, c.Explain(err)
+	}
+	defer body.Close()
+	d := json.NewDecoder(body)
+	err = eachField(d, func(name string) error {
+		switch name {
+		case "metadata":
+			return d.Decode(&meta)
+		case "items":
+			return eachItem(d, func() error {
+				var item T
+				err := d.Decode(&item)
+				slim(&item)
+				*items = append(*items, item)
+				return err
+			})
+		}
+		return d.Decode(&json.RawMessage{})
+	})
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return meta, c.Explain(err)
+}
+
+// eachField reads a JSON object; read reads the value of a field.
+func eachField(d *json.Decoder, read func(name string) error) error {
+	if _, err := d.Token(); err != nil { // {
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		text, _ := name.(string)
+		if err := read(text); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// eachItem reads a JSON list or null; read reads an item.
+func eachItem(d *json.Decoder, read func() error) error {
+	if begin, err := d.Token(); err != nil || begin == nil {
+		return err
+	}
+	for d.More() {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
 }
 
 func (o ListOptions) apply(q *rest.Request) *rest.Request {
@@ -128,7 +189,9 @@ func (w *Watcher[T]) Next() (Event[T], error) {
 		return event, w.c.Explain(apierrors.FromObject(&status))
 	}
 	event.Type = e.Type
-	return event, w.c.Explain(json.Unmarshal(e.Object, &event.Object))
+	err := json.Unmarshal(e.Object, &event.Object)
+	slim(&event.Object)
+	return event, w.c.Explain(err)
 }
 
 // Close ends the watch.

@@ -26,7 +26,7 @@ func (b *builder) volcano(units []unit) []Object {
 	job.Spec = kube.VolcanoSpec{
 		SchedulerName: "volcano", Queue: o.Queue, PriorityClassName: o.priorityClass, TTLSeconds: o.ttl,
 		// svc gives pods their host names, also before they are ready: rank 0 is not ready until others join.
-		Plugins: map[string][]string{"svc": {"--publish-not-ready-addresses"}, "env": {}},
+		Plugins: map[string][]string{servicePlugin: {"--publish-not-ready-addresses"}, "env": {}},
 		// Volcano counts attempts, and treats 0 as its default of 3.
 		MaxRetry: int32(appRetries(app, FormVolcano)) + 1,
 		Tasks:    make([]kube.VolcanoTask, 0, len(units)), // each holds a whole pod
@@ -63,7 +63,20 @@ func (b *builder) volcano(units []unit) []Object {
 		}
 		job.Spec.Tasks = append(job.Spec.Tasks, task)
 	}
+	if b.crowded {
+		delete(job.Spec.Plugins, servicePlugin)
+		return []Object{job, b.rank0Service()}
+	}
 	return []Object{job}
+}
+
+// rank0Service returns the service by whose name the pods of a Volcano Job find rank 0.
+func (b *builder) rank0Service() *Service {
+	selector := label.Match(b.names.app)
+	selector[label.VolcanoTask], selector[label.VolcanoIndex] = b.first, "0"
+	return &Service{Object: b.head(typeService, b.names.app), Spec: corev1.ServiceSpec{
+		ClusterIP: corev1.ClusterIPNone, Selector: selector, PublishNotReadyAddresses: true,
+	}}
 }
 
 // jobSet returns a JobSet with one replicated job per unit.

@@ -137,6 +137,7 @@ func (r *recording) expected(t *testing.T) map[string]any {
 		if r.Name == "custom_overlay_dict" {
 			r.applyOverlay(task) // [BUG] fact 128: it was silently ignored
 		}
+		reserveTenth(task)
 		labels := task["template"].(map[string]any)["metadata"].(map[string]any)["labels"].(map[string]any)
 		for _, in := range []map[string]any{labels, meta["labels"].(map[string]any)} {
 			for k, v := range in {
@@ -162,6 +163,20 @@ func (r *recording) role(task string) *spec.Role {
 		}
 	}
 	return &r.App.Roles[0]
+}
+
+// reserveTenth reduces the default reserve of memory to a tenth of the limit.
+func reserveTenth(task map[string]any) {
+	pod := task["template"].(map[string]any)["spec"].(map[string]any)
+	for _, c := range pod["containers"].([]any) {
+		r := c.(map[string]any)["resources"].(map[string]any)
+		limits, _ := r["limits"].(map[string]any)
+		requests, _ := r["requests"].(map[string]any)
+		var limit, request int
+		if _, err := fmt.Sscanf(fmt.Sprint(limits["memory"], " ", requests["memory"]), "%dM %dM", &limit, &request); err == nil && request == max(0, limit-defaultReservedMem) {
+			requests["memory"] = fmt.Sprintf("%dM", limit-min(defaultReservedMem, limit/10))
+		}
+	}
 }
 
 func (r *recording) applyOverlay(task map[string]any) {

@@ -35,7 +35,7 @@ func (p Planner) Options() []backend.Option {
 		{Key: "priority_class", Type: backend.TypeStr, Help: "priority class of the job (volcano) or of its pods (jobset, job)"},
 		{Key: "validate_spec", Type: backend.TypeBool, Default: defaultValidateSpec, Help: "check the job on the cluster before anything is created"},
 		{Key: "reserved_millicpu", Type: backend.TypeInt, Default: defaultReservedCPU, Help: "thousandths of a CPU to subtract from each replica's request; the limit is unchanged"},
-		{Key: "reserved_memmb", Type: backend.TypeInt, Default: defaultReservedMem, Help: "MB of memory to subtract from each replica's request; the limit is unchanged"},
+		{Key: "reserved_memmb", Type: backend.TypeInt, Default: defaultReservedMem, Help: "MB of memory to subtract from each replica's request, the default at most a tenth of it; the limit is unchanged"},
 		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, by the name that nodes pull it; required for a workspace"},
 		{Key: "efa_device_count", Type: backend.TypeInt, Help: "EFA devices per replica, overrides the resource's; 0 removes them"},
 		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "hide the output of image builds and pushes"},

@@ -45,6 +45,7 @@ func (c *Client) Run(ctx context.Context, stdin io.Reader, name string, args ...
 	cmd := exec.CommandContext(ctx, path, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, stdin, &stdout, &stderr
+	dieWithParent(cmd)
 	cmd.WaitDelay = time.Second // for what a wrapper script leaves running
 	err = cmd.Run()
 	switch {
