@@ -24,7 +24,6 @@ type pendingAnnouncer struct {
 	mu      sync.Mutex
 	seen    bool   // a status was seen
 	pending bool   // by the last status
-	queued  bool   // the reasons of the local queue are printed by awaitStart
 	reason  string // of the last status, "" if the app is not pending
 	timer   *time.Timer
 	printed map[string]bool
@@ -81,14 +80,15 @@ const submitting = "the command that submits it has not started it yet: it may b
 func (p *pendingAnnouncer) observe(s *spec.Status) {
 	p.mu.Lock()
 	p.seen, p.pending = true, !s.State.Started()
-	queued := p.queued
 	p.mu.Unlock()
 	reason := ""
 	switch {
 	case s.State == spec.Submitted:
-		reason = fmt.Sprintf("%s: %s", s.State, submitting)
-	case s.State == spec.Pending && s.Msg != "" && !(queued && strings.HasPrefix(s.Msg, spec.QueuedMark)):
-		reason = fmt.Sprintf("%s: %s", s.State, s.Msg)
+		reason = fmt.Sprintf("is %s: %s", s.State, submitting)
+	case s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.QueuedMark):
+		reason = s.Msg // as awaitStart says it
+	case s.State == spec.Pending && s.Msg != "":
+		reason = fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	}
 	p.setReason(reason)
 }
@@ -113,15 +113,8 @@ func (p *pendingAnnouncer) print(reason string) {
 	defer p.mu.Unlock()
 	if reason == p.reason { // the timer may have fired while it was stopped
 		p.printed[reason] = true
-		p.console.Say("%s is %s", p.handle, reason)
+		p.console.SayOnce("%s %s", p.handle, reason)
 	}
-}
-
-// leaveQueue leaves the reasons of the local queue to awaitStart.
-func (p *pendingAnnouncer) leaveQueue() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.queued = true
 }
 
 func (p *pendingAnnouncer) close() {
