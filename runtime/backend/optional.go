@@ -32,6 +32,21 @@ type EndFinder interface {
 	FindEnd(ctx context.Context, id string, app *spec.App, last *spec.Status) (known bool)
 }
 
+// EventLister is a Backend whose system records what happens to the parts of an app, such as pods.
+type EventLister interface {
+	// Events returns what is still recorded, oldest first. Errors: ErrNotFound, ErrUnavailable, or
+	// why it cannot be read.
+	Events(ctx context.Context, id string) ([]Event, error)
+}
+
+// Event is something that happened to a part of an app.
+type Event struct {
+	Time    time.Time
+	Replica *spec.Replica // nil if it is not known or is about the whole app
+	Attempt int
+	Msg     string // one line, which names the part
+}
+
 // StatusObserver is a Backend that reads statuses of an app while it waits for the app's end or
 // follows its logs.
 type StatusObserver interface {

@@ -27,7 +27,7 @@ const (
 
 // podStatus returns the status of a replica from its pod alone.
 func podStatus(pod *corev1.Pod) spec.ReplicaStatus {
-	s := spec.ReplicaStatus{State: podState(pod.Status.Phase), Hostname: hostname(pod)}
+	s := spec.ReplicaStatus{State: podState(pod.Status.Phase), Hostname: hostname(pod), Pod: pod.Name, Node: pod.Spec.NodeName}
 	c := decisiveContainer(pod)
 	if c != nil {
 		s.StartedAt = started(c)

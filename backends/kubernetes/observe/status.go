@@ -234,13 +234,16 @@ func (b *assessment) progress(s *spec.Status) {
 	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.isAlive() {
 		s.State = spec.Running
 	}
-	if first := b.firstFailure(); first != nil && !b.retries && b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
+	if first := b.firstFailure(); first != nil && first.last() != nil && !b.retries && b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
 		s.FirstFailure, s.Msg = &first.final, b.failure(first)
 		return
 	}
 	switch {
 	case b.cancelled:
 		s.Msg = "is being canceled"
+		if what := cmp.Or(b.trouble(), b.stopping()); what != "" {
+			s.Msg += ": " + what
+		}
 	case b.deleting:
 		s.Msg = "is being deleted"
 	case b.incomplete != "":

@@ -124,15 +124,17 @@ func podWaitReason(pod *corev1.Pod, events []corev1.Event) string {
 	}
 	e := newestWarning(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
 	switch {
+	case e == nil && slices.ContainsFunc(events, func(e corev1.Event) bool { return e.Reason == Pulling && e.InvolvedObject.UID == pod.UID }):
+		return "its image is being pulled: " + pulledImages(pod)
 	case e == nil:
 		return ""
 	case e.Reason == "FailedScheduling":
 		return unschedulable(e.Message)
 	case e.Reason == "Failed": // the node tries again for a while
-		_, text := startFailure(eventText(e))
+		_, text := startFailure(EventText(e))
 		return text
 	}
-	return eventText(e)
+	return EventText(e)
 }
 
 // unschedulable explains the scheduler's message, without its remarks on preemption, node by
@@ -152,6 +154,20 @@ func unschedulable(message string) string {
 	return "no node can run it: " + message
 }
 
+// Pulling is the reason of the event with which a node begins to pull an image.
+const Pulling = "Pulling"
+
+// pulledImages returns the images of the containers that have not started.
+func pulledImages(pod *corev1.Pod) string {
+	var names []string
+	for i := range pod.Spec.Containers {
+		if name := pod.Spec.Containers[i].Image; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func gates(pod *corev1.Pod) string {
 	var names []string
 	for _, g := range pod.Spec.SchedulingGates {
@@ -162,7 +178,7 @@ func gates(pod *corev1.Pod) string {
 
 // noPodsReason describes why the controller has created no pods.
 func (b *assessment) noPodsReason() string {
-	text := eventText(newestWarning(b.seen.Events, func(e *corev1.Event) bool {
+	text := EventText(newestWarning(b.seen.Events, func(e *corev1.Event) bool {
 		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
 	}))
 	if text != "" {
@@ -202,8 +218,8 @@ func newestWarning(events []corev1.Event, matches func(e *corev1.Event) bool) (n
 	return newest
 }
 
-// eventText returns the message of an event, "" for nil.
-func eventText(e *corev1.Event) string {
+// EventText returns the message of an event, "" for nil.
+func EventText(e *corev1.Event) string {
 	if e == nil {
 		return ""
 	}
