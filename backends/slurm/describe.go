@@ -24,7 +24,7 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 	if err != nil {
 		return nil, err
 	}
-	b.Notify(id, s)
+	b.Notify(id, observe.WithoutEstimate(s)) // each change would be announced
 	return s, nil
 }
 
