@@ -140,4 +140,3 @@ func (t transfer) remoteTarget(ctx context.Context, source, to string, isDir boo
 	}
 	return path.Dir(path.Clean(to)), name, nil
 }
-

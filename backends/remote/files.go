@@ -1,5 +1,6 @@
-// Package tarexec copies files of replicas by programs that run inside of them: ls and tar.
-package tarexec
+// Package remote does in replicas, by programs that run inside of them, what their system has no request
+// for: Copier copies files by ls and tar, WithSignals sends signals by sh, grep and kill.
+package remote
 
 import (
 	"bytes"
