@@ -104,6 +104,7 @@ type Backend interface {
 type CancelOptions struct {
 	Force   bool // kill immediately, without a grace period
 	Discard bool // do not save its logs, since it will be deleted
+	Follow  bool // also save what it prints while it ends: the caller waits for its end
 	// Reason is what the status of the app says instead of "cancelled", one line. The first request
 	// counts.
 	Reason string
