@@ -78,7 +78,11 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 	}
 	meta := map[string]any{"annotations": annotations}
 	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
-	if err := t.deactivate(ctx, a.meta()); err != nil {
+	switch err := t.deactivate(ctx, a.meta()); {
+	case errors.Is(err, kube.ErrForbidden):
+		// Without its queue, Kueue does not resume it. A suspended Job may leave its queue.
+		meta["labels"] = map[string]any{label.Kueue: nil}
+	case err != nil:
 		return err
 	}
 	switch a.form {

@@ -31,6 +31,9 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 	return inside.Run(ctx, p, c)
 }
 
+// SharesPorts returns true.
+func (b *Backend) SharesPorts() bool { return true }
+
 // DialPort connects to a port of this machine, which all replicas share.
 func (b *Backend) DialPort(ctx context.Context, id string, r spec.Replica, port int) (net.Conn, error) {
 	if _, err := b.running(ctx, id, r); err != nil {

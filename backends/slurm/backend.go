@@ -147,9 +147,11 @@ func (b *Backend) appsDir(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return "", err
+	cwd := "" // it may be deleted; submitted apps have an absolute job_dir
+	if dir, _ := cfg["job_dir"].(string); dir != "" && !filepath.IsAbs(dir) {
+		if cwd, err = os.Getwd(); err != nil {
+			return "", err
+		}
 	}
 	return b.baseDir(cfg, cwd), nil
 }

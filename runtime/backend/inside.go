@@ -36,6 +36,8 @@ type PortDialer interface {
 	// ErrUnavailable, and one that wraps syscall.ECONNREFUSED if nothing listens, where that is
 	// known before the connection is used.
 	DialPort(ctx context.Context, id string, r spec.Replica, port int) (net.Conn, error)
+	// SharesPorts reports whether the ports of replicas are ports of this machine.
+	SharesPorts() bool
 }
 
 // FileCopier is a Backend that copies files from and to running replicas.

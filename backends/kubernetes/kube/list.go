@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,11 +56,14 @@ func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o
 // readPage appends the objects of a response. It never holds the whole response, which is 40 MB
 // for 5,000 pods.
 func readPage[T any](ctx context.Context, c *Client, q *rest.Request, items *[]T) (meta metav1.ListMeta, err error) {
-	ctx, cancel := context.WithTimeout(quiet(ctx), callTime)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(quiet(ctx))
+	defer cancel(nil)
+	// A slow server may send for longer than callTime, but must not stop.
+	stalled := time.AfterFunc(callTime, func() { cancel(context.DeadlineExceeded) })
+	defer stalled.Stop()
 	body, err := q.Stream(ctx)
 	if err != nil {
-		return meta, c.Explain(err)
+		return meta, c.Explain(cmp.Or(context.Cause(ctx), err))
 	}
 	defer body.Close()
 	d := json.NewDecoder(body)
@@ -71,6 +75,7 @@ func readPage[T any](ctx context.Context, c *Client, q *rest.Request, items *[]T
 			return eachItem(d, func() error {
 				var item T
 				err := d.Decode(&item)
+				stalled.Reset(callTime)
 				slim(&item)
 				*items = append(*items, item)
 				return err
@@ -80,6 +85,9 @@ func readPage[T any](ctx context.Context, c *Client, q *rest.Request, items *[]T
 	})
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
 	}
 	return meta, c.Explain(err)
 }

@@ -121,7 +121,7 @@ func Spelling(name string) string {
 	return "--" + name
 }
 
-// IsFlag reports whether arg is a flag: "-" is the most recent app, "-/role" a part of it.
+// IsFlag reports whether arg is a flag: "-" is the most recent app, "-/role" a part of it, "-:path" a file.
 func IsFlag(arg string) bool {
-	return len(arg) > 1 && arg[0] == '-' && arg != "--" && arg[1] != '/'
+	return len(arg) > 1 && arg[0] == '-' && arg != "--" && arg[1] != '/' && arg[1] != ':'
 }
