@@ -163,33 +163,16 @@ func parseOrder(name string) (history.Sort, *history.MetricSort, error) {
 	return 0, m, err
 }
 
-// listCfg parses -cfg. It warns about options that have no effect; an invalid value is an error.
+// listCfg parses -cfg. It warns if it has no effect; an invalid value is an error.
 func listCfg(f *program.Factory, backendName, cfg string) (backend.Layer, error) {
+	if backendName != "" {
+		return f.BackendCfg(backendName, cfg)
+	}
 	layer, err := backend.CfgLayer(cfg)
-	if err != nil || len(layer) == 0 {
-		return nil, err
-	}
-	if backendName == "" {
+	if err == nil && len(layer) > 0 {
 		f.Warn("-cfg has no effect without -b: it tells the backend where to look")
-		return layer, nil
 	}
-	reg, err := f.Registry()
-	if err != nil {
-		return nil, err
-	}
-	b, err := reg.Get(backendName)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range backend.Unused(b.Options(), layer) {
-		f.Warn("%s", w)
-	}
-	for _, e := range backend.Explain(b.Options(), layer) {
-		if e.Err != nil {
-			return nil, backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w", backendName, e.Given[0].Origin, e.Key, e.Err)
-		}
-	}
-	return layer, nil
+	return layer, err
 }
 
 func listLimit(o *listOptions) (int, error) {
