@@ -8,7 +8,7 @@
 //
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
 // for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
-// TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
+// BatchDescriber, TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
 // Sweeper.
 package kubernetes
 
@@ -57,8 +57,13 @@ type Backend struct {
 
 	mu      sync.Mutex
 	clients map[kube.ClusterRef]*kube.Client
+	listed  *overview // what List has just read
+	// deniedTold means that the user was told which apps may not be listed.
+	deniedTold bool
+	discarded  map[string]bool // apps whose logs are about to be deleted
 
-	logs openLogs
+	logs     openLogs
+	stopping stopping
 }
 
 var (
@@ -99,7 +104,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, discarded: map[string]bool{}}, nil
 }
 
 // Name is "kubernetes".
@@ -107,6 +112,7 @@ func (b *Backend) Name() string { return manifest.Name }
 
 // Close releases connections and files; apps keep running.
 func (b *Backend) Close() error {
+	b.stopping.close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.clients {
@@ -203,6 +209,7 @@ type target struct {
 	id, namespace, name string
 	cfg                 backend.Config // options that locate it
 	observers           *backend.Observers
+	workloads           *kube.Resource // of Kueue; nil before they are first read
 }
 
 // target finds the cluster of an app. Errors: ErrUnavailable, or ErrInvalidOption for an
@@ -221,5 +228,5 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{c, id, namespace, name, cfg, &b.Observers}, nil
+	return &target{Client: c, id: id, namespace: namespace, name: name, cfg: cfg, observers: &b.Observers}, nil
 }

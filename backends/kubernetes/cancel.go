@@ -29,9 +29,14 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		return ignoreMissing(err)
 	}
 	if !a.state().Terminal() {
-		if !o.Discard {
+		switch {
+		case o.Discard:
+		case o.Follow:
+			b.followToEnd(ctx, id)
+		default:
 			b.saveLogs(ctx, id)
 		}
+		b.setDiscarded(id, o.Discard)
 		if err := ignoreMissing(t.stop(ctx, a, o.Reason)); err != nil {
 			return err
 		}
@@ -40,6 +45,20 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		return t.kill(ctx)
 	}
 	return nil
+}
+
+// setDiscarded notes whether the logs of an app are about to be deleted: Wait does not read them.
+func (b *Backend) setDiscarded(id string, discarded bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.discarded[id] = discarded
+}
+
+// isDiscarded reports whether the logs of an app are about to be deleted.
+func (b *Backend) isDiscarded(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.discarded[id]
 }
 
 // ignoreMissing returns nil for ErrNotFound, else err.
@@ -59,7 +78,11 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 	}
 	meta := map[string]any{"annotations": annotations}
 	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
-	if err := t.deactivate(ctx, a.meta()); err != nil {
+	switch err := t.deactivate(ctx, a.meta()); {
+	case errors.Is(err, kube.ErrForbidden):
+		// Without its queue, Kueue does not resume it. A suspended Job may leave its queue.
+		meta["labels"] = map[string]any{label.Kueue: nil}
+	case err != nil:
 		return err
 	}
 	switch a.form {
@@ -152,9 +175,13 @@ func (t *target) killPods(ctx context.Context) error {
 	return err
 }
 
-// pods returns the app's pods.
+// pods returns the app's pods, none if the user may not list pods.
 func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
-	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	pods, err := kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	if errors.Is(err, kube.ErrForbidden) {
+		return nil, nil
+	}
+	return pods, err
 }
 
 const (

@@ -58,7 +58,10 @@ func (t *target) remove(ctx context.Context, a *app) (first error) {
 		for i := range a.Jobs {
 			remove(kube.Jobs, a.Jobs[i].Name)
 		}
-		remove(kube.Services, t.name)
+		// The cluster deletes the service with the last Job, so the right to delete it is not needed.
+		if err := t.Delete(ctx, kube.Services, t.namespace, t.name, "", nil); !errors.Is(err, kube.ErrForbidden) {
+			first = cmp.Or(first, ignoreMissing(err))
+		}
 	}
 	return first
 }

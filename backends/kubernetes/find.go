@@ -23,23 +23,45 @@ type app struct {
 }
 
 // find reads the main objects of an app. It makes one request for each possible form, the
-// likely one first. Errors: ErrNotFound, ErrUnavailable.
+// likely one first. A form that the user may not read counts only if the app has it.
+// Errors: ErrNotFound, ErrForbidden, ErrUnavailable.
 func (t *target) find(ctx context.Context) (*app, error) {
 	order := slices.Clone(manifest.Forms)
 	if i := slices.Index(order, t.form()); i > 0 {
 		order = slices.Insert(slices.Delete(order, i, i+1), 0, t.form())
 	}
+	denied := map[manifest.Form]error{}
 	for _, f := range order {
 		a := &app{form: f}
 		err := t.findAs(ctx, a)
-		if err == nil {
+		switch {
+		case err == nil:
 			return a, nil
-		}
-		if !errors.Is(err, backend.ErrNotFound) {
+		case errors.Is(err, kube.ErrForbidden):
+			denied[f] = err
+		case !errors.Is(err, backend.ErrNotFound):
 			return nil, err
 		}
 	}
+	if err := t.deniedForm(ctx, denied); err != nil {
+		return nil, err
+	}
 	return nil, backend.Errorf(backend.ErrNotFound, "%s has no app %s in namespace %s", t.Client, t.name, t.namespace)
+}
+
+// deniedForm returns why the main objects of an app cannot be read, nil if it does not exist in
+// any form: without a recorded form, its pods show it.
+func (t *target) deniedForm(ctx context.Context, denied map[manifest.Form]error) error {
+	form := t.form()
+	if len(denied) > 0 && form == "" {
+		if pods, err := t.listPods(ctx, label.Selector(t.name)); err == nil {
+			form = formOf(pods)
+		}
+	}
+	if len(denied) == len(manifest.Forms) {
+		form = manifest.FormJob
+	}
+	return denied[form]
 }
 
 // findAs reads the main objects of an app that has the form of a.
@@ -73,8 +95,7 @@ func (t *target) form() manifest.Form {
 
 // installed returns the forms that a cluster can run.
 func installed(g kube.Groups) []manifest.Form {
-	needs := map[manifest.Form]kube.Resource{manifest.FormVolcano: kube.VolcanoJobs, manifest.FormJobSet: kube.JobSets, manifest.FormJob: kube.Jobs}
-	return slices.DeleteFunc(slices.Clone(manifest.Forms), func(f manifest.Form) bool { return !g.Has(needs[f]) })
+	return slices.DeleteFunc(slices.Clone(manifest.Forms), func(f manifest.Form) bool { return !g.Has(mainResources[f]) })
 }
 
 // meta returns the metadata of the main objects.

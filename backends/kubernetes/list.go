@@ -1,8 +1,8 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -20,22 +20,15 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, err := c.Groups(ctx)
+	o, err := b.readOverview(ctx, c, namespaces(c, cfg))
 	if err != nil {
 		return nil, err
 	}
 	all := []spec.Summary{}
-	for _, f := range installed(groups) {
-		apps, err := listForm(ctx, c, f, namespaces(c, cfg))
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range apps {
-			if labels := a.labels(); labels != nil {
-				all = append(all, a.summary(labels))
-			}
-		}
+	for _, a := range o.apps {
+		all = append(all, a.summary(a.labels()))
 	}
+	b.keepOverview(o)
 	return all, nil
 }
 
@@ -45,29 +38,19 @@ func namespaces(c *kube.Client, cfg backend.Config) []string {
 	if ns, ok := cfg["namespace"].(string); ok {
 		return []string{ns}
 	}
-	own := c.Namespace
-	if own == "" {
-		own = manifest.DefaultNamespace
-	}
-	return []string{"", own}
+	return []string{"", cmp.Or(c.Namespace, manifest.DefaultNamespace)}
 }
 
-func listForm(ctx context.Context, c *kube.Client, f manifest.Form, namespaces []string) (apps []*app, err error) {
-	for _, ns := range namespaces {
-		switch f {
-		case manifest.FormVolcano: // TorchX labels only pods, so no selector finds its jobs
-			apps, err = listObjects(ctx, c, kube.VolcanoJobs, ns, "", func(a *app, j *kube.VolcanoJob) { a.Volcano = j })
-		case manifest.FormJobSet:
-			apps, err = listObjects(ctx, c, kube.JobSets, ns, managed, func(a *app, s *kube.JobSet) { a.JobSet = s })
-		default:
-			apps, err = listObjects(ctx, c, kube.Jobs, ns, managed+",!"+label.JobSetName, func(a *app, j *batchv1.Job) { a.Jobs = []batchv1.Job{*j} })
-			apps = joinJobs(apps)
-		}
-		if !errors.Is(err, kube.ErrForbidden) {
-			return apps, err
-		}
+// listForm lists the apps of a form in a namespace.
+func listForm(ctx context.Context, c *kube.Client, f manifest.Form, ns string) (apps []*app, err error) {
+	switch f {
+	case manifest.FormVolcano: // TorchX labels only pods, so no selector finds its jobs
+		return listObjects(ctx, c, kube.VolcanoJobs, ns, "", func(a *app, j *kube.VolcanoJob) { a.Volcano = j })
+	case manifest.FormJobSet:
+		return listObjects(ctx, c, kube.JobSets, ns, managed, func(a *app, s *kube.JobSet) { a.JobSet = s })
 	}
-	return apps, err
+	apps, err = listObjects(ctx, c, kube.Jobs, ns, managed+",!"+label.JobSetName, func(a *app, j *batchv1.Job) { a.Jobs = []batchv1.Job{*j} })
+	return joinJobs(apps), err
 }
 
 // managed selects the objects of all apps.
@@ -75,7 +58,7 @@ const managed = label.ManagedBy + "=" + label.Manager
 
 // listObjects lists the main objects of a namespace, each as an app.
 func listObjects[T any](ctx context.Context, c *kube.Client, r kube.Resource, namespace, selector string, set func(*app, *T)) (apps []*app, err error) {
-	items, err := kube.List[T](ctx, c, r, namespace, kube.ListOptions{LabelSelector: selector})
+	items, err := kube.List[T](ctx, c, r, namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
 	for i := range items {
 		a := &app{}
 		set(a, &items[i])
@@ -99,15 +82,19 @@ func joinJobs(jobs []*app) (apps []*app) {
 	return apps
 }
 
+// id returns the ID of an app.
+func (a *app) id() string {
+	meta := a.meta()[0]
+	if a.Jobs != nil {
+		return manifest.AppID(meta.Namespace, meta.Labels[label.Instance])
+	}
+	return manifest.AppID(meta.Namespace, meta.Name)
+}
+
 // summary returns what the main objects show of an app. How a replica failed is known only
 // to its pods, which a list does not read.
 func (a *app) summary(labels map[string]string) spec.Summary {
-	meta := a.meta()[0]
-	name := meta.Name
-	if a.Jobs != nil {
-		name = meta.Labels[label.Instance]
-	}
-	s := spec.Summary{ID: manifest.AppID(meta.Namespace, name), Name: labels[label.AppName], State: a.State(), Foreign: true}
+	s := spec.Summary{ID: a.id(), Name: labels[label.AppName], State: a.State(), Foreign: true}
 	if r := a.record(); r.App != nil {
 		s.Component, s.Args, s.ParentRunID, s.RerunOf, s.Tags, s.Note = r.Component, r.Args, r.ParentRunID, r.RerunOf, r.Tags, r.Note
 	}

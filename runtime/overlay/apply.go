@@ -108,13 +108,41 @@ func join(old, value any, o op) (any, error) {
 		if !ok {
 			return nil, fmt.Errorf("JOIN item %d of field `%s` has no `%s`", i, o.field, o.on)
 		}
-		if found := findItem(out, o.on, id); found != nil {
-			maps.Copy(found, clone(item).(map[string]any))
-		} else {
-			out = append(out, clone(item))
+		found := findItem(out, o.on, id)
+		if found == nil {
+			found = map[string]any{}
+			out = append(out, found)
+		}
+		if err := joinItem(found, item, fmt.Sprintf("%s[%d]", o.field, i)); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// joinItem changes an item of a joined list: plain fields replace, operations apply to the field.
+func joinItem(found, item map[string]any, path string) error {
+	ops := map[string]any{}
+	for key, value := range item {
+		switch o, err := parseKey(key); {
+		case err != nil:
+			return err
+		case o.kind == opMerge:
+			found[key] = clone(value)
+		default:
+			ops[key] = value
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	changed, err := apply(found, ops, path, 0)
+	if err != nil {
+		return err
+	}
+	clear(found)
+	maps.Copy(found, changed)
+	return nil
 }
 
 // findItem returns the first map of list whose value of on is id, or nil.

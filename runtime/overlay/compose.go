@@ -3,6 +3,7 @@ package overlay
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"torchx/runtime/spec"
 )
@@ -62,11 +63,34 @@ func addOp(out map[string]any, o op, value any, path string, depth int) error {
 	}
 	var err error
 	if o.kind == opJoin {
-		out[o.key()], err = join(old, value, o)
+		out[o.key()], err = composeJoin(old, value, o)
 	} else {
 		out[o.key()], err = composeField(old, value, child(path, o.field), depth)
 	}
 	return err
+}
+
+// composeJoin returns the items of two joins by the same key. Items with operations are not merged:
+// they are joined one after the other.
+func composeJoin(old, value any, o op) (any, error) {
+	first, _ := asList(old)
+	second, _ := asList(value)
+	if items := slices.Concat(first, second); slices.ContainsFunc(items, hasOperations) {
+		_, err := join(nil, items, o) // checks the items
+		return items, err
+	}
+	return join(old, value, o)
+}
+
+// hasOperations reports whether an item of a join has keys that are operations.
+func hasOperations(v any) bool {
+	item, _ := v.(map[string]any)
+	for key := range item {
+		if o, err := parseKey(key); err != nil || o.kind != opMerge {
+			return true
+		}
+	}
+	return false
 }
 
 // settledValue returns the value that out gives to field for every base, if there is one; nil for

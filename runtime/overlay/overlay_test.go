@@ -299,3 +299,22 @@ func FuzzCompose(f *testing.F) {
 		}
 	})
 }
+
+// TestJoinedOperations: an item of a join may have operations on its own fields.
+func TestJoinedOperations(t *testing.T) {
+	t.Parallel()
+	variable := func(name, value string) map[string]any { return map[string]any{"name": name, "value": value} }
+	change := func(vars ...any) map[string]any {
+		return map[string]any{Join("c", "name"): []any{map[string]any{"name": "m", Join("env", "name"): vars, Del("old"): nil}}}
+	}
+	base := map[string]any{"c": []any{map[string]any{"name": "m", "env": []any{variable("A", "1"), variable("B", "1")}, "old": 1}}}
+	both, err := Compose(change(variable("B", "2")), change(variable("C", "3")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Apply(base, both)
+	want := map[string]any{"c": []any{map[string]any{"name": "m", "env": []any{variable("A", "1"), variable("B", "2"), variable("C", "3")}}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}

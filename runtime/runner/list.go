@@ -20,6 +20,7 @@ const (
 	maxQueries   = 1000            // apps queried by one List; older ones keep their recorded state
 	parallel     = 8               // concurrent queries
 	queryTimeout = 5 * time.Second // for one app: a backend that hangs must not stop the list
+	batchTimeout = time.Minute     // for all apps of a backend.BatchDescriber
 )
 
 // Row is one app of List. Unknown texts are "", unknown times and codes nil.
@@ -307,36 +308,80 @@ func (r *Runner) others(ctx context.Context, f Filter, query history.Filter, ski
 // refresh queries the apps that may have changed since they were recorded, and those that
 // only their backend has if its list omitted details.
 func (r *Runner) refresh(ctx context.Context, rows []*Row) {
-	var queries []*Row
+	outdated := map[string][]*Row{} // by backend
 	for _, row := range rows {
-		_, err := r.Backends.Get(row.Backend) // opened here: the registry has no lock
 		complete := row.recorded || row.SubmittedAt != nil && row.ExitCode != nil
-		if err == nil && (!row.State.Terminal() || !complete) && len(queries) < maxQueries {
-			queries = append(queries, row)
+		if !row.State.Terminal() || !complete {
+			outdated[row.Backend] = append(outdated[row.Backend], row)
 		}
 	}
 	w := &warnOnce{seen: map[string]bool{}, warn: r.warn}
+	quiet := *r // goroutines share w, which drops repeated warnings
+	quiet.Warn = func(line string) { w.add(line, line) }
 	g := new(errgroup.Group)
 	g.SetLimit(parallel)
-	for _, row := range queries {
-		g.Go(func() error {
-			r.refreshRow(ctx, row, w)
-			return nil
-		})
+	queries := 0
+	for name, rows := range outdated {
+		b, err := r.Backends.Get(name) // opened here: the registry has no lock
+		if err != nil {
+			continue
+		}
+		if batch, ok := b.(backend.BatchDescriber); ok && len(rows) > 1 {
+			g.Go(func() error {
+				quiet.refreshAll(ctx, b, batch, rows, w)
+				return nil
+			})
+			continue
+		}
+		for _, row := range rows[:min(len(rows), maxQueries-queries)] {
+			queries++
+			g.Go(func() error {
+				quiet.refreshRow(ctx, row, w)
+				return nil
+			})
+		}
 	}
 	_ = g.Wait() // the functions return no errors
+}
+
+// refreshAll updates the rows of one backend.
+func (r *Runner) refreshAll(ctx context.Context, b backend.Backend, batch backend.BatchDescriber, rows []*Row, w *warnOnce) {
+	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
+	defer cancel()
+	recorded := map[string]*history.App{} // as before the query
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i], recorded[row.AppID] = row.AppID, r.row(ctx, row.ref())
+	}
+	statuses, err := batch.DescribeAll(ctx, ids)
+	for _, row := range rows {
+		s, ref := statuses[row.AppID], row.ref()
+		var cause error
+		switch known := recorded[row.AppID]; {
+		case s != nil:
+			s = r.recordStatus(ctx, ref, known, s)
+		case err != nil:
+			s, cause = r.recordedResult(ctx, ref, err), err
+		case known != nil:
+			s, cause = r.lastKnownStatus(ctx, b, ref, known)
+		}
+		r.applyStatus(row, s, cause, w)
+	}
 }
 
 func (r *Runner) refreshRow(ctx context.Context, row *Row, w *warnOnce) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	quiet := *r // goroutines share w, which drops repeated warnings
-	quiet.Warn = func(line string) { w.add(line, line) }
-	s, err := quiet.Status(ctx, row.ref())
+	s, err := r.Status(ctx, row.ref())
+	r.applyStatus(row, s, err, w)
+}
+
+// applyStatus updates a row, or warns that it may be outdated because of err.
+func (r *Runner) applyStatus(row *Row, s *spec.Status, err error, w *warnOnce) {
 	switch {
-	case err == nil:
+	case s != nil:
 		row.update(s)
-	case errors.Is(err, backend.ErrNotFound): // deleted since; the next list omits it
+	case err == nil, errors.Is(err, backend.ErrNotFound): // deleted since; the next list omits it
 	default:
 		w.add(row.Backend, "states of "+row.Backend+" apps may be outdated: "+err.Error())
 	}

@@ -53,13 +53,21 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 		}
 		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known, backend.ErrNotFound)
 	}
-	rd := &reader{app: a, replica: r, o: o, follow: o.Follow && !ended}
+	if last, ok := a.lastRun(r, kept, o); ok {
+		return a.openTail(r, last, o), nil
+	}
+	return a.copied(r, o, o.Follow && !ended), nil
+}
+
+// copied returns a reader that copies the log of a replica and reads the copy.
+func (a *App) copied(r spec.Replica, o backend.LogOptions, follow bool) *reader {
+	rd := &reader{app: a, replica: r, o: o, follow: follow}
 	if !rd.follow || o.Tail >= 0 { // the last lines are known once all lines are copied
 		rd.collect(&rd.first, false)
 	} else {
 		rd.collect(&rd.followed, true)
 	}
-	return rd, nil
+	return rd
 }
 
 // reader reads what a collector copies.

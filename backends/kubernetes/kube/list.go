@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,18 +43,86 @@ func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o
 		if next != "" {
 			q = q.Param("continue", next)
 		}
-		var page struct {
-			metav1.ListMeta `json:"metadata"`
-			Items           []T `json:"items"`
-		}
-		if err := c.call(ctx, q, &page); err != nil {
+		page, err := readPage(ctx, c, q, &items)
+		if err != nil {
 			return nil, "", err
 		}
-		items = append(items, page.Items...)
 		if next = page.Continue; next == "" {
 			return items, page.ResourceVersion, nil
 		}
 	}
+}
+
+// readPage appends the objects of a response. It never holds the whole response, which is 40 MB
+// for 5,000 pods.
+func readPage[T any](ctx context.Context, c *Client, q *rest.Request, items *[]T) (meta metav1.ListMeta, err error) {
+	ctx, cancel := context.WithCancelCause(quiet(ctx))
+	defer cancel(nil)
+	// A slow server may send for longer than callTime, but must not stop.
+	stalled := time.AfterFunc(callTime, func() { cancel(context.DeadlineExceeded) })
+	defer stalled.Stop()
+	body, err := q.Stream(ctx)
+	if err != nil {
+		return meta, c.Explain(cmp.Or(context.Cause(ctx), err))
+	}
+	defer body.Close()
+	d := json.NewDecoder(body)
+	err = eachField(d, func(name string) error {
+		switch name {
+		case "metadata":
+			return d.Decode(&meta)
+		case "items":
+			return eachItem(d, func() error {
+				var item T
+				err := d.Decode(&item)
+				stalled.Reset(callTime)
+				slim(&item)
+				*items = append(*items, item)
+				return err
+			})
+		}
+		return d.Decode(&json.RawMessage{})
+	})
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+	}
+	return meta, c.Explain(err)
+}
+
+// eachField reads a JSON object; read reads the value of a field.
+func eachField(d *json.Decoder, read func(name string) error) error {
+	if _, err := d.Token(); err != nil { // {
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		text, _ := name.(string)
+		if err := read(text); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// eachItem reads a JSON list or null; read reads an item.
+func eachItem(d *json.Decoder, read func() error) error {
+	if begin, err := d.Token(); err != nil || begin == nil {
+		return err
+	}
+	for d.More() {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
 }
 
 func (o ListOptions) apply(q *rest.Request) *rest.Request {
@@ -128,7 +197,9 @@ func (w *Watcher[T]) Next() (Event[T], error) {
 		return event, w.c.Explain(apierrors.FromObject(&status))
 	}
 	event.Type = e.Type
-	return event, w.c.Explain(json.Unmarshal(e.Object, &event.Object))
+	err := json.Unmarshal(e.Object, &event.Object)
+	slim(&event.Object)
+	return event, w.c.Explain(err)
 }
 
 // Close ends the watch.

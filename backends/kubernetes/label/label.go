@@ -25,6 +25,10 @@ const (
 
 	// Kueue is the label with the name of a Job's or JobSet's Kueue queue.
 	Kueue = "kueue.x-k8s.io/queue-name"
+	// KueuePriority is the label with the name of a Job's or JobSet's Kueue priority class.
+	KueuePriority = "kueue.x-k8s.io/priority-class"
+	// KueueJobUID is the label of a Kueue Workload with the UID of its Job or JobSet.
+	KueueJobUID = "kueue.x-k8s.io/job-uid"
 )
 
 // Annotations that torchx sets on the main object of an app.
@@ -51,9 +55,9 @@ const (
 	JobSetRestart = "jobset.sigs.k8s.io/restart-attempt"
 	// VolcanoJob is the label (and annotation) with the name of a pod's Volcano Job.
 	VolcanoJob = "volcano.sh/job-name"
-	// VolcanoTask is the annotation with the task of a pod.
+	// VolcanoTask is the annotation (and label) with the task of a pod.
 	VolcanoTask = "volcano.sh/task-spec"
-	// VolcanoIndex is the annotation with the index of a pod in its task.
+	// VolcanoIndex is the annotation (and label) with the index of a pod in its task.
 	VolcanoIndex = "volcano.sh/task-index"
 	// VolcanoRetry is the annotation with the number of restarts of the Volcano Job before the pod.
 	VolcanoRetry = "volcano.sh/job-retry-count"

@@ -197,6 +197,8 @@ func (p PodSet) adopt(old, name, id string) {
 				case e.ValueFrom != nil:
 				case e.Name == spec.JobIDVariable:
 					e.Value = Handle(id)
+				case e.Name == spec.Rank0HostVariable && e.Value == old: // the service of a crowded Volcano Job
+					e.Value = name
 				case e.Name == spec.Rank0HostVariable:
 					if host, ok := strings.CutSuffix(e.Value, "."+old); ok {
 						rename(&host, old, name)

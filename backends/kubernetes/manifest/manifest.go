@@ -80,6 +80,8 @@ type builder struct {
 	// fromFiles is the total size of overlay files in bytes, counted once per pod template.
 	fromFiles int
 	first     string // name of the unit of replica 0 of the first role
+	// crowded means that Volcano's plugin svc could not list the pods of a task in a variable.
+	crowded bool
 }
 
 // build returns the objects, the main one first.
@@ -92,6 +94,9 @@ func (b *builder) build() ([]Object, error) {
 	case FormJobSet:
 		return b.jobSet(units), nil
 	case FormJob:
+		if b.options.kueueQueue != "" && len(units) > 1 {
+			return nil, backend.Errorf(backend.ErrInvalidOption, "kueue_queue=%s with gang=job: Kueue would admit each of the app's %d Jobs alone, so that some wait while others run: use gang=jobset", b.options.kueueQueue, len(units))
+		}
 		return b.jobs(units), nil
 	default:
 		return b.volcano(units), nil
@@ -113,6 +118,7 @@ func (u unit) shared() bool { return u.count > 1 }
 
 // units splits the app into pod templates.
 func (b *builder) units() (all []unit, err error) {
+	b.crowded = b.isCrowded()
 	for i := range b.in.App.Roles {
 		if err := checkMounts(&b.in.App.Roles[i]); err != nil {
 			return nil, err
@@ -148,8 +154,22 @@ func (b *builder) roleUnits(i int) []unit {
 
 // manyReplicas is the number of an app's replicas from which a Volcano Job has one task per
 // role. A smaller app has one task per replica, as in TorchX. A task takes 2.7 KB of the
-// 1.5 MB that etcd stores, and Volcano gives every pod two variables per task.
-const manyReplicas = 100
+// 1.5 MB that etcd stores, and Volcano gives every pod two variables per task: the variables of
+// 1,000 tasks are 238 KB in each of 1,000 pods.
+const manyReplicas = 8
+
+// isCrowded reports whether the names of a role's pods, which Volcano's plugin svc puts into one
+// variable, are longer than a variable can be.
+func (b *builder) isCrowded() bool {
+	for i := range b.in.App.Roles {
+		for _, u := range b.roleUnits(i)[:1] {
+			if b.form == FormVolcano && hostsBytes(b.names.app, u.name, u.count) > maxVariable {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // replicas returns the number of the app's replicas.
 func (b *builder) replicas() (n int) {

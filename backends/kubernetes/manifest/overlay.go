@@ -34,12 +34,13 @@ func overlayOf(metadata map[string]any) map[string]any {
 	return nil
 }
 
-// overlaid applies the overlays to a pod template: the app's, then the role's.
-func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Template, error) {
+// overlaid applies the overlays to a unit's pod template: the app's, then the role's.
+func (b *builder) overlaid(t *Template, u unit, role *spec.Role) (*Template, error) {
 	if len(overlayOf(b.in.App.Metadata))+len(overlayOf(role.Metadata)) == 0 {
 		return t, nil
 	}
-	app := m.Apply(spec.Role{Metadata: overlayOf(b.in.App.Metadata)})
+	app := b.macros(u).Apply(spec.Role{Metadata: overlayOf(b.in.App.Metadata)})
+	main := t.Spec.Containers[0]
 	for _, metadata := range []map[string]any{app.Metadata, role.Metadata} {
 		value, ok := metadata[overlayKey]
 		if !ok || value == nil {
@@ -47,12 +48,13 @@ func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Templa
 		}
 		change, err := podOverlay(value, b.overlayFile)
 		if err == nil {
-			t, err = apply(t, change)
+			t, err = apply(t, b.named(u, change))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("kubernetes overlay of role %s: %w", role.Name, err)
 		}
 	}
+	keepVariables(t, &main)
 	if err := checkPod(t); err != nil {
 		return nil, fmt.Errorf("kubernetes overlay of role %s: %w", role.Name, err)
 	}

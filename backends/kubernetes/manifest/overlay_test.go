@@ -53,6 +53,40 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
+// TestMainContainerNames: one overlay changes the main container in every form, and keeps
+// torchx's variables.
+func TestMainContainerNames(t *testing.T) {
+	t.Parallel()
+	set := []any{map[string]any{"name": "A", "value": "1"}}
+	for _, name := range []string{"w", "w-0"} {
+		for _, form := range Forms {
+			for _, n := range []int{1, 2, 200} {
+				for _, envKey := range []string{"env", overlay.Join("env", "name")} {
+					r := role("w", func(r *spec.Role) {
+						r.NumReplicas, r.Args = n, []string{"${replica_id}"}
+						r.Env.Set("OWN", "o")
+						r.Metadata = marked(map[string]any{"spec": map[string]any{
+							overlay.Join("containers", "name"): []any{map[string]any{"name": name, envKey: set, "workingDir": "/x"}},
+						}})
+					})
+					_, req := plan(t, input(t, "gang="+string(form), r))
+					for _, p := range pods(req) {
+						_, own := env(p)["OWN"]
+						_, image := env(p)[imageVariable]
+						c := p.Spec.Containers
+						if len(c) != 1 || c[0].WorkingDir != "/x" || env(p)["A"] != "1" || !image || own != (envKey != "env") {
+							t.Errorf("%s of %d replicas, overlay of %s with %s: got %s, want one container with A and torchx's variables", form, n, name, envKey, asJSON(t, c))
+						}
+						if id, isShared := env(p)[indexVariable]; c[0].Command[1] == "$("+indexVariable+")" && (!isShared || c[0].Env[0].Name != indexVariable) {
+							t.Errorf("%s of %d replicas: got index %q, want its definition first", form, n, id)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestDifferentReplicas: each replica gets its own template if a shared one cannot express
 // their differences.
 func TestDifferentReplicas(t *testing.T) {

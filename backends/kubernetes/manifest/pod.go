@@ -47,7 +47,7 @@ func (b *builder) template(u unit) (*Template, error) {
 	t.Spec.Containers = []corev1.Container{c}
 	t.Spec.ActiveDeadlineSeconds = b.deadlines(given).pod
 	maps.Copy(t.Annotations, b.options.annotations)
-	if t, err = b.overlaid(t, macros, &role); err != nil {
+	if t, err = b.overlaid(t, u, &role); err != nil {
 		return nil, err
 	}
 	if t.Labels == nil {
@@ -148,6 +148,8 @@ func (b *builder) rank0Host(u unit) string {
 		return "localhost"
 	}
 	switch {
+	case b.crowded:
+		return b.names.app
 	case b.form == FormJobSet: // <JobSet>-<replicated job>-<its replica>-<index>
 		return fmt.Sprintf("%s-%s-0-0.%s", b.names.app, b.first, b.names.app)
 	case b.form == FormJob || b.rank0Env(u) == spec.Rank0HostVariable: // <Job>-<index>, <Volcano Job>-<task>-<index>

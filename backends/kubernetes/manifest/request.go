@@ -154,7 +154,7 @@ func (r *Request) CheckSize() error {
 	}
 	for i := range job.Spec.Tasks {
 		t := &job.Spec.Tasks[i]
-		if hostsBytes(job.Name, t) > maxVariable {
+		if _, lists := job.Spec.Plugins[servicePlugin]; lists && hostsBytes(job.Name, t.Name, int(t.Replicas)) > maxVariable {
 			return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "Volcano gives every pod a variable with the names of all %d pods of task %s, longer than the %d KiB that Linux allows",
 				t.Replicas, t.Name, maxVariable>>10))
 		}
@@ -171,11 +171,14 @@ func (r *Request) CheckSize() error {
 		len(job.Spec.Tasks), float64(size)/1e6, storeLimit/1e6))
 }
 
-// hostsBytes returns the length of VC_<TASK>_HOSTS=<host>,<host>…, which Volcano's plugin
-// svc adds to every container; a host is <job>-<task>-<index>.<job>.
-func hostsBytes(job string, t *kube.VolcanoTask) int {
-	host := 2*len(job) + len(t.Name) + len(strconv.Itoa(int(t.Replicas))) + len("--.,")
-	return len("VC__HOSTS=") + len(t.Name) + host*int(t.Replicas)
+// servicePlugin is Volcano's plugin that gives pods host names.
+const servicePlugin = "svc"
+
+// hostsBytes returns the length of VC_<TASK>_HOSTS=<host>,<host>…, which servicePlugin adds to
+// every container; a host is <job>-<task>-<index>.<job>.
+func hostsBytes(job, task string, replicas int) int {
+	host := 2*len(job) + len(task) + len(strconv.Itoa(replicas)) + len("--.,")
+	return len("VC__HOSTS=") + len(task) + host*replicas
 }
 
 // ExplainTooLarge adds the remedy to kube.ErrTooLarge.

@@ -28,7 +28,7 @@ func (o Options) resources(r spec.Resource) corev1.ResourceRequirements {
 	}
 	if r.MemMB > 0 {
 		limits[corev1.ResourceMemory] = megabytes(r.MemMB)
-		requests[corev1.ResourceMemory] = megabytes(max(0, r.MemMB-o.reservedMem))
+		requests[corev1.ResourceMemory] = megabytes(max(0, r.MemMB-o.memoryReserve(r.MemMB)))
 	}
 	if r.GPU > 0 {
 		limits[resourceGPU], requests[resourceGPU] = count(r.GPU), count(r.GPU)
@@ -44,6 +44,15 @@ func (o Options) resources(r spec.Resource) corev1.ResourceRequirements {
 		limits[corev1.ResourceName(d.Key)] = count(d.Value)
 	}
 	return corev1.ResourceRequirements{Limits: limits, Requests: requests}
+}
+
+// memoryReserve returns the MB to subtract from a replica's request. The default is made for
+// replicas as large as a node: of smaller ones, it is at most a tenth.
+func (o Options) memoryReserve(memMB int) int {
+	if o.reservedMem != defaultReservedMem {
+		return o.reservedMem
+	}
+	return min(defaultReservedMem, memMB/10)
 }
 
 // megabytes returns decimal megabytes, as TorchX sends them.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -74,13 +75,25 @@ func TestManyReplicas(t *testing.T) {
 			t.Errorf("%d replicas: %v", n, err)
 		}
 	}
-	_, req := plan(t, input(t, "gang=volcano", many(20_000)))
-	if err := req.CheckSize(); !errors.Is(err, kube.ErrTooLarge) || !strings.Contains(err.Error(), "128 KiB") {
-		t.Errorf("got %v for the names of 20,000 pods in one variable, want %v", err, kube.ErrTooLarge)
+	_, req := plan(t, input(t, "gang=volcano", many(20_000), role("ps", nil)))
+	job, service := req.Objects[0].(*VolcanoJob), req.Objects[1].(*Service)
+	if _, lists := job.Spec.Plugins[servicePlugin]; lists {
+		t.Error("got the plugin svc for 20,000 replicas, want none: it puts all their names into one variable")
+	}
+	for _, p := range pods(req) {
+		if got := env(p)[spec.Rank0HostVariable]; got != service.Name {
+			t.Errorf("got rank 0 on host %q, want the service %s", got, service.Name)
+		}
+	}
+	if got := service.Spec.Selector; got[label.VolcanoTask] != "w" || got[label.VolcanoIndex] != "0" {
+		t.Errorf("got a service for %v, want for index 0 of task w", got)
+	}
+	if err := req.CheckSize(); err != nil {
+		t.Errorf("20,000 replicas: %v", err)
 	}
 	differ := many(2000)
 	differ.Metadata = map[string]any{"kubernetes": map[string]any{"spec": map[string]any{"nodeName": "n${replica_id}"}}}
-	if _, req := plan(t, input(t, "gang=volcano", differ)); len(pods(req)) != 2000 {
+	if _, req = plan(t, input(t, "gang=volcano", differ)); len(pods(req)) != 2000 {
 		t.Errorf("got %d tasks for replicas with different overlays, want 2000", len(pods(req)))
 	}
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"encoding/json"
 	"os"
 	"strings"
@@ -30,7 +31,8 @@ func vectors(t *testing.T, name string) []vector {
 	return file.Rows
 }
 
-// TestResourceVectors: limits and requests are those of TorchX.
+// TestResourceVectors: limits and requests are those of TorchX, except that the default reserve of
+// memory is at most a tenth.
 func TestResourceVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range vectors(t, "k8s_resources") {
@@ -41,6 +43,9 @@ func TestResourceVectors(t *testing.T) {
 		var got, want map[string]any
 		decode(t, asJSON(t, o.resources(r)), &got)
 		decode(t, v.Out, &want)
+		if o.reservedMem == defaultReservedMem && r.MemMB > 0 {
+			want["requests"].(map[string]any)["memory"] = fmt.Sprintf("%dM", r.MemMB-min(defaultReservedMem, r.MemMB/10))
+		}
 		compare(t, string(asJSON(t, v.In)), tidy(t, "", got), tidy(t, "", want))
 	}
 }

@@ -1,39 +1,98 @@
 package follow
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
 // pendingAnnouncer prints on stderr why a followed app does not start, such as an image that
-// cannot be pulled. It prints each reason once, after the app has had it for hintTime. The
-// reasons of the local queue are printed by awaitStart.
+// cannot be pulled, a quota or a queue. It prints each reason once, after the app has had it for
+// hintTime.
 type pendingAnnouncer struct {
 	console *ui.Console
 	handle  string
 	stop    func()
 
 	mu      sync.Mutex
-	reason  string // of the last status, "" if the app is not pending
+	seen    time.Time // when the last status was read; zero: none was
+	pending bool      // by the last status
+	reason  string    // of the last status, "" if the app is not pending
 	timer   *time.Timer
 	printed map[string]bool
 }
 
+// Intervals at which an app is read while it is pending: what explains why it waits is not
+// watched, and on other machines takes several requests, so they grow there.
+const (
+	pendingHere  = time.Second
+	pendingFirst = 5 * time.Second
+	pendingLast  = 30 * time.Second
+)
+
 func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAnnouncer {
 	p := &pendingAnnouncer{console: c, handle: ref.Handle(), printed: map[string]bool{}}
-	p.stop = r.Observe(ref, p.observe)
+	ctx, cancel := context.WithCancel(context.Background())
+	unobserve := r.Observe(ref, p.observe)
+	p.stop = func() {
+		cancel()
+		unobserve()
+	}
+	first, last := pendingFirst, pendingLast
+	if b, err := r.Backends.Get(ref.Backend); err == nil && backend.RunsHere(b) {
+		first, last = pendingHere, pendingHere
+	}
+	go p.poll(ctx, first, last, func() (*spec.Status, error) { return r.Status(ctx, ref) })
 	return p
 }
 
+// poll reads the status while the app is pending, until ctx is done, unless another part of the
+// program has just read it.
+func (p *pendingAnnouncer) poll(ctx context.Context, first, last time.Duration, read func() (*spec.Status, error)) {
+	for pause := first; ; pause = min(pause*3/2, last) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		p.mu.Lock()
+		pending := p.pending || p.seen.IsZero()
+		recent := time.Since(p.seen) < pause/2
+		p.mu.Unlock()
+		if !pending {
+			pause = first
+		}
+		if !pending || recent {
+			continue
+		}
+		if s, err := read(); err == nil && ctx.Err() == nil {
+			p.observe(s)
+		}
+	}
+}
+
+// submitting is the reason of an app that another command has not submitted yet.
+const submitting = "the command that submits it has not started it yet: it may be building or pulling an image"
+
 func (p *pendingAnnouncer) observe(s *spec.Status) {
+	p.mu.Lock()
+	p.seen, p.pending = time.Now(), !s.State.Started()
+	p.mu.Unlock()
 	reason := ""
-	if s.State == spec.Pending && !strings.HasPrefix(s.Msg, spec.QueuedMark) {
-		reason = s.Msg
+	switch {
+	case s.State == spec.Submitted:
+		reason = fmt.Sprintf("is %s: %s", s.State, submitting)
+	case s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.QueuedMark):
+		reason = s.Msg // as awaitStart says it
+	case s.State == spec.Pending && s.Msg != "":
+		reason = fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	}
 	p.setReason(reason)
 }
@@ -58,7 +117,7 @@ func (p *pendingAnnouncer) print(reason string) {
 	defer p.mu.Unlock()
 	if reason == p.reason { // the timer may have fired while it was stopped
 		p.printed[reason] = true
-		p.console.Say("%s is %s: %s", p.handle, spec.Pending, reason)
+		p.console.SayOnce("%s %s", p.handle, reason)
 	}
 }
 

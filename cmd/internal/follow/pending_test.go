@@ -22,7 +22,7 @@ func TestPendingAnnouncer(t *testing.T) {
 			time.Sleep(lasts)
 			synctest.Wait()
 		}
-		observe(spec.Pending, spec.QueuedMark+"waits for a GPU", 2*hintTime)
+		observe(spec.Pending, spec.QueuedMark+"waits for a GPU", hintTime-1)
 		observe(spec.Pending, "a reason that does not last", hintTime-1)
 		observe(spec.Pending, "waits: no image", hintTime-1)
 		if got := out.String(); got != "" {
