@@ -60,7 +60,7 @@ func newRestarts(ctx context.Context, q querier, seq int64, restarts []spec.Rest
 		if !known[attemptKey{r.Role, r.Replica, r.Attempt}] {
 			events = append(events, history.Event{
 				Time: r.Time, Kind: history.EventRestart, State: spec.Failed, Role: r.Role, Replica: r.Replica,
-				Attempt: r.Attempt, ExitCode: r.ExitCode, Signal: r.Signal, Msg: r.Next(),
+				Attempt: r.Attempt, ExitCode: r.ExitCode, Signal: r.Signal, Msg: r.Event(),
 			})
 		}
 	}

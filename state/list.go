@@ -64,6 +64,43 @@ func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.Ap
 	return cmp.Or(stopped, err)
 }
 
+// Count implements history.Apps.
+func (db *DB) Count(ctx context.Context, f history.Filter) (n int, err error) {
+	if f.Search != "" {
+		if err := db.completeWords(ctx); err != nil {
+			return 0, err
+		}
+	}
+	err = db.read(ctx, "count apps", func() error {
+		query, args, err := countQuery(ctx, db.sql, &f)
+		if err != nil {
+			return err
+		}
+		return db.sql.QueryRowContext(ctx, query, args...).Scan(&n)
+	})
+	return n, err
+}
+
+// countQuery returns a query that reads indexes only if there is one condition.
+func countQuery(ctx context.Context, q querier, f *history.Filter) (query string, args []any, err error) {
+	all, err := conditionsOf(ctx, q, f)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(all) == 1 {
+		return `SELECT count(*) FROM ` + all[0].from, all[0].args, nil
+	}
+	query = `SELECT count(*) FROM apps`
+	for i, c := range all {
+		if !strings.HasPrefix(c.from, `apps `) { // a search of each app would be slow
+			c.where = `seq IN (SELECT ` + c.key + ` FROM ` + c.from + `)`
+		}
+		query += []string{` WHERE `, ` AND `}[min(i, 1)] + c.where
+		args = append(args, c.args...)
+	}
+	return query, args, nil
+}
+
 // Known implements history.Apps.
 func (db *DB) Known(ctx context.Context, backend string, ids []string) (map[string]bool, error) {
 	list, err := json.Marshal(ids)
@@ -96,6 +133,14 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 			return "", nil, err
 		}
 	}
+	page := *f
+	if f.Offset > 0 {
+		whole := *f
+		if whole.Offset = 0; f.Limit > 0 {
+			whole.Limit += f.Offset
+		}
+		f = &whole
+	}
 	b := listBuilder{filter: f, order: orderBy(f), metric: `NULL AS metric`}
 	ordered := slices.IndexFunc(all, func(c condition) bool { return c.ordered })
 	walked := slices.IndexFunc(all, func(c condition) bool { return c.walkable() })
@@ -125,6 +170,9 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 		b.add(`apps`+sorts[f.Sort].index, all)
 	}
 	columns, tables := shortColumns, `(`+strings.Join(b.parts, ` UNION ALL `)+`)`
+	if page.Offset > 0 { // tags are read of the rest only
+		tables = `(SELECT * FROM ` + tables + orderBy(&page) + `)`
+	}
 	if f.Details {
 		columns, tables = longColumns, tables+` JOIN app_details ON app = seq`
 	}
@@ -207,8 +255,11 @@ func orderBy(f *history.Filter) string {
 	if f.SortMetric != nil {
 		order = metricOrder(f.SortMetric, `metric`, `seq`)
 	}
-	if f.Limit > 0 {
-		order += fmt.Sprintf(` LIMIT %d`, f.Limit)
+	switch {
+	case f.Offset > 0 && f.Limit == 0:
+		order += fmt.Sprintf(` LIMIT -1 OFFSET %d`, f.Offset)
+	case f.Limit > 0:
+		order += fmt.Sprintf(` LIMIT %d OFFSET %d`, f.Limit, f.Offset)
 	}
 	return order
 }

@@ -83,7 +83,7 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 	if some() {
 		f.SortMetric = &history.MetricSort{Name: pick("loss", "acc"), Stat: history.StatLast, Descending: r.IntN(2) == 0}
 	}
-	f.Limit = r.IntN(30)
+	f.Limit, f.Offset = r.IntN(30), r.IntN(3)*r.IntN(40)
 	return f
 }
 
@@ -217,9 +217,15 @@ func TestListOfRandomFilters(t *testing.T) {
 			return less(f.Sort, a, b)
 		})
 		for i := range sorted {
-			if matches(&f, &sorted[i]) && matchesMetrics(&f, metrics[sorted[i].ID]) && (f.Limit == 0 || len(want) < f.Limit) {
+			if matches(&f, &sorted[i]) && matchesMetrics(&f, metrics[sorted[i].ID]) {
 				want = append(want, sorted[i].ID)
 			}
+		}
+		if n, err := db.Count(t.Context(), f); n != len(want) || err != nil {
+			t.Fatalf("filter %+v: got %d apps, %v, want %d", f, n, err, len(want))
+		}
+		if want = want[min(f.Offset, len(want)):]; f.Limit > 0 {
+			want = want[:min(f.Limit, len(want))]
 		}
 		for _, few := range []int{0, 20, fewApps} {
 			query, args, err := listQuery(t.Context(), db.sql, &f, few)

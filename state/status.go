@@ -118,6 +118,9 @@ func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.R
 	changed, news := mergeAttempts(old, seen)
 	var events []history.Event
 	for _, a := range news {
+		if a.State == spec.Unknown {
+			continue // that its end was not seen is no event
+		}
 		events = append(events, history.Event{
 			Time: db.eventTime(a.State, a.StartedAt, a.FinishedAt), Kind: history.EventReplica, State: a.State,
 			Role: a.Role, Replica: a.ID, Attempt: a.Attempt, ExitCode: a.ExitCode, Signal: a.Signal, Msg: a.Msg,

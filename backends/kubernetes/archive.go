@@ -170,6 +170,9 @@ func (w *waitArchiver) update(s *archive.Snapshot) {
 		return
 	}
 	w.replay = archive.NewReplay(&logCluster{backend: w.b, id: w.t.id}, s)
+	if w.following != nil {
+		return
+	}
 	dir := archive.Dir(w.b.config.Home, w.t.id)
 	if archive.Followed(dir) || w.b.isDiscarded(w.t.id) {
 		return

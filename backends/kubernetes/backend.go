@@ -62,7 +62,8 @@ type Backend struct {
 	deniedTold bool
 	discarded  map[string]bool // apps whose logs are about to be deleted
 
-	logs openLogs
+	logs     openLogs
+	stopping stopping
 }
 
 var (
@@ -111,6 +112,7 @@ func (b *Backend) Name() string { return manifest.Name }
 
 // Close releases connections and files; apps keep running.
 func (b *Backend) Close() error {
+	b.stopping.close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.clients {
@@ -222,6 +224,7 @@ type target struct {
 	id, namespace, name string
 	cfg                 backend.Config // options that locate it
 	observers           *backend.Observers
+	workloads           *kube.Resource // of Kueue; nil before they are first read
 }
 
 // target finds the cluster of an app. Errors: ErrUnavailable, or ErrInvalidOption for an
@@ -240,5 +243,5 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{c, id, namespace, name, cfg, &b.Observers}, nil
+	return &target{Client: c, id: id, namespace: namespace, name: name, cfg: cfg, observers: &b.Observers}, nil
 }

@@ -29,7 +29,11 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		return ignoreMissing(err)
 	}
 	if !a.state().Terminal() {
-		if !o.Discard {
+		switch {
+		case o.Discard:
+		case o.Follow:
+			b.followToEnd(ctx, id)
+		default:
 			b.saveLogs(ctx, id)
 		}
 		b.setDiscarded(id, o.Discard)

@@ -16,7 +16,7 @@ import (
 )
 
 // Describe reports the state of an app. It makes three requests, independent of the number
-// of pods, and two more while Volcano holds the whole app back for lack of room.
+// of pods, and some more while it waits, as while Volcano holds the whole app back for lack of room.
 // Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
 	t, err := b.target(ctx, id)
@@ -68,6 +68,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 		}
 	}
 	a.Pods = pods
+	t.addWorkloads(ctx, &a.Observation)
 	return &a.Observation, nil
 }
 
@@ -78,6 +79,11 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 		return
 	}
 	var g errgroup.Group
+	var pulls []corev1.Event
+	g.Go(func() (err error) {
+		pulls, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "reason=" + observe.Pulling, Cached: true})
+		return err
+	})
 	g.Go(func() (err error) {
 		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
 		return err
@@ -94,6 +100,7 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 		})
 	}
 	_ = g.Wait()
+	seen.Events = append(seen.Events, pulls...)
 }
 
 // listPods returns the pods that a selector matches, in one request and in their current

@@ -30,6 +30,9 @@ func (s *submission) validate(ctx context.Context, app *spec.App) error {
 			return err
 		}
 	}
+	if err := s.checkKueue(ctx); err != nil {
+		return err
+	}
 	if err := s.request.CheckSize(); err != nil {
 		return err
 	}
@@ -114,12 +117,7 @@ func (s *submission) queues(ctx context.Context) string {
 	for i := range list {
 		names = append(names, list[i].Name)
 	}
-	slices.Sort(names)
-	const limit = 8
-	if len(names) > limit {
-		names = append(names[:limit], "...")
-	}
-	return " (it has " + strings.Join(names, ", ") + ")"
+	return namesText(names)
 }
 
 // checkQuotas compares the demand of all replicas with the quotas of the namespace. The

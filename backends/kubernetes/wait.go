@@ -2,7 +2,9 @@ package kubernetes
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -27,10 +29,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	pending, stop := context.WithCancel(ctx)
-	defer stop()
-	go b.describePending(pending, id)
-	logs := &waitArchiver{b: b, t: t}
+	logs := &waitArchiver{b: b, t: t, following: b.stopping.take(id)}
 	var last *spec.Status
 	err = t.follow(ctx, func(seen *observe.Observation) bool {
 		s := t.snapshot(seen)
@@ -43,19 +42,6 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 		return nil, err
 	}
 	return last, nil
-}
-
-// describeEvery is the interval of describePending.
-const describeEvery = 5 * time.Second
-
-// describePending describes an app to its observers while it is pending, or until ctx is
-// done: the events, pod groups and nodes that explain why it waits are not watched.
-func (b *Backend) describePending(ctx context.Context, id string) {
-	for kube.Sleep(ctx, describeEvery) == nil {
-		if s, err := b.Describe(ctx, id); err == nil && s.State != spec.Pending {
-			return
-		}
-	}
 }
 
 // follow calls see with the app as it is now and after each change, until see reports
@@ -76,7 +62,7 @@ func (t *target) follow(ctx context.Context, see func(seen *observe.Observation)
 	go func() { failed <- f.pods.Run(ctx) }()
 	for {
 		main, pods := f.main.Changed(), f.pods.Changed()
-		seen, err := f.current()
+		seen, err := f.current(ctx)
 		if err != nil {
 			return err
 		}
@@ -112,6 +98,9 @@ type follower struct {
 	// exists false.
 	read func(seen *observe.Observation) (ready, exists bool)
 	app  *spec.App // as submitted
+	// admission identifies what was observed when Kueue's workloads were last read.
+	admission string
+	workloads []kube.Workload
 }
 
 func newFollower(t *target, first *observe.Observation) *follower {
@@ -165,7 +154,7 @@ func allJobs(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.J
 
 // current returns the observation, nil before the mirrors are ready. An app that is
 // deleted after it has ended, as by ttl_seconds, still has one. Errors: ErrNotFound.
-func (f *follower) current() (*observe.Observation, error) {
+func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
 	seen := &observe.Observation{App: f.app}
 	ready, exists := f.read(seen)
 	if !ready {
@@ -177,5 +166,23 @@ func (f *follower) current() (*observe.Observation, error) {
 	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready {
 		return nil, nil //nolint:nilnil // as above
 	}
+	f.addWorkloads(ctx, seen)
 	return seen, nil
+}
+
+// addWorkloads is target.addWorkloads. Kueue's evictions number the attempts, so they are read
+// again when the app is suspended or resumed, and when it has other pods.
+func (f *follower) addWorkloads(ctx context.Context, seen *observe.Observation) {
+	if !seen.Queued() {
+		return
+	}
+	key := []string{fmt.Sprint(seen.Suspended())}
+	for i := range seen.Pods {
+		key = append(key, string(seen.Pods[i].UID))
+	}
+	if now := strings.Join(key, " "); now != f.admission {
+		f.t.addWorkloads(ctx, seen)
+		f.admission, f.workloads = now, seen.Workloads
+	}
+	seen.Workloads = f.workloads
 }

@@ -163,7 +163,7 @@ func TestDeletedBeforeTheWatch(t *testing.T) {
 	go func() { _ = f.pods.Run(t.Context()) }()
 	for {
 		changed := f.main.Changed()
-		if seen, err := f.current(); seen != nil || err != nil {
+		if seen, err := f.current(t.Context()); seen != nil || err != nil {
 			if !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("got %+v, %v, want errors.Is(err, backend.ErrNotFound)", seen, err)
 			}

@@ -30,9 +30,9 @@ type Position interface {
 	consume(c *copier, e Entry) error
 	// searching reports whether the stream has not reached the cursor yet.
 	searching() bool
-	// stopSearch gives up the search for the cursor: it notes a gap, and the entries read
-	// instead count as new.
-	stopSearch(c *copier) error
+	// stopSearch gives up the search for the cursor: it notes a gap, if text is not "", and the
+	// entries read instead count as new.
+	stopSearch(c *copier, text string) error
 	// finish marks the log as complete; tail, if not nil, is its last line, which has no newline.
 	finish(c *copier, tail *Entry) error
 	// shift accounts for bytes that the sink added by itself. It reports whether the cursor
@@ -192,7 +192,11 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 	}
 	err = c.consumeAll(in, g)
 	if c.pos.searching() && !follow && errors.Is(err, io.EOF) && (c.last.received || !c.last.prevAtEOF) {
-		if err := c.pos.stopSearch(c); err != nil {
+		text := GapRotated
+		if state, _ := c.from.State(); state != Running && !c.last.received && c.mode.GapGone != "" {
+			text = c.mode.GapGone // nothing is left of it
+		}
+		if err := c.pos.stopSearch(c, text); err != nil {
 			return false, err
 		}
 	}
@@ -273,7 +277,7 @@ func (c *copier) finishGone() error {
 		return c.pos.finish(c, c.last.tail)
 	}
 	if c.pos.searching() {
-		if err := c.pos.stopSearch(c); err != nil {
+		if err := c.pos.stopSearch(c, ""); err != nil { // it was not rotated: it is gone
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func (l *LinePosition) consume(c *copier, e Entry) error {
 		return l.writeNew(c, e)
 	}
 	if e.First && e.Time.After(l.Cursor.Max.Add(searchMargin)) {
-		if err := l.stopSearch(c); err != nil {
+		if err := l.stopSearch(c, GapRotated); err != nil {
 			return err
 		}
 		l.current = lineSum{}
@@ -147,10 +147,10 @@ func (l *LinePosition) consume(c *copier, e Entry) error {
 }
 
 // stopSearch notes a gap and writes the lines read instead of the cursor's line.
-func (l *LinePosition) stopSearch(c *copier) error {
+func (l *LinePosition) stopSearch(c *copier, text string) error {
 	l.search.active = false
-	if !l.Cursor.Lost {
-		if err := c.gap(GapRotated); err != nil {
+	if !l.Cursor.Lost && text != "" {
+		if err := c.gap(text); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func (o *OffsetPosition) searching() bool { return false }
 
 func (o *OffsetPosition) complete() bool { return o.Cursor.Done }
 
-func (o *OffsetPosition) stopSearch(*copier) error { return nil }
+func (o *OffsetPosition) stopSearch(*copier, string) error { return nil }
 
 func (o *OffsetPosition) finish(*copier, *Entry) error {
 	o.Cursor.Done, o.dirty = true, true

@@ -2,6 +2,7 @@
 // component per role if the app has several.
 //
 //	script  plans: an app as a batch script (pure), which is also the launcher in the allocation
+//	archive copies of the logs in the home, and the agent that makes them
 //	folder  the app's folder on the shared file system: plan, records of the launcher, logs
 //	client  runs sbatch, squeue, sacct, scontrol, scancel, sinfo; explains their errors
 //	job     what these print, in the forms of all versions (pure)
@@ -18,6 +19,7 @@ import (
 	"sync"
 
 	"torchx/backends/driver"
+	"torchx/backends/slurm/archive"
 	"torchx/backends/slurm/client"
 	"torchx/backends/slurm/folder"
 	"torchx/runtime/agent"
@@ -35,7 +37,7 @@ const homeFolder = "slurm"
 // Config configures a Backend.
 type Config struct {
 	Home    string   // TORCHX_HOME, absolute
-	Exe     string   // this program: inside the allocation it writes the logs
+	Exe     string   // this program: inside the allocation it writes the logs, here it is the agent of archives
 	Version string   // of this program
 	Offline bool     // the user forbids the network
 	Environ []string // finds Slurm's commands, "K=V"; nil: this process's own
@@ -59,7 +61,9 @@ type Backend struct {
 
 // Driver registers the backend.
 func Driver() driver.Driver {
-	return driver.Driver{Name: Name, Open: open, Commands: map[string]func([]string) (int, error){LogCommand: writeLog}}
+	return driver.Driver{
+		Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archive.IsArchive, Commands: map[string]func([]string) (int, error){LogCommand: writeLog},
+	}
 }
 
 func open(e driver.Env) (backend.Backend, error) {
@@ -143,9 +147,11 @@ func (b *Backend) appsDir(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return "", err
+	cwd := "" // it may be deleted; submitted apps have an absolute job_dir
+	if dir, _ := cfg["job_dir"].(string); dir != "" && !filepath.IsAbs(dir) {
+		if cwd, err = os.Getwd(); err != nil {
+			return "", err
+		}
 	}
 	return b.baseDir(cfg, cwd), nil
 }

@@ -36,7 +36,7 @@ func (b *Backend) cancel(ctx context.Context, t *target, o backend.CancelOptions
 	if err != nil || run.End != nil {
 		return err
 	}
-	if err := t.folder.Cancel(); err != nil {
+	if err := t.folder.Cancel(o.Reason); err != nil {
 		return err
 	}
 	if t.job == 0 { // it is being submitted: the launcher will see that it was canceled

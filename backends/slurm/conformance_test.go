@@ -3,18 +3,28 @@
 package slurm
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
 	"time"
 
+	"torchx/backends/driver"
+	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/test/backendtest"
 	"torchx/test/slurmtest"
 )
 
-// TestMain makes the test binary the program that writes logs inside the allocation.
+// TestMain makes the test binary the program that writes logs inside the allocation, and the agent
+// of archives.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "agent" {
+		os.Exit(runAgent(os.Args[2], driver.Program{OpenStore: func(context.Context, string) (agent.Store, error) {
+			return nil, errors.New("tests have no history")
+		}}))
+	}
 	if len(os.Args) > 1 && os.Args[1] == LogCommand {
 		code, err := writeLog(os.Args[2:])
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"torchx/backends/slurm/job"
 	"torchx/backends/slurm/observe"
@@ -23,7 +24,7 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 	if err != nil {
 		return nil, err
 	}
-	b.Notify(id, s)
+	b.Notify(id, observe.WithoutEstimate(s)) // each change would be announced
 	return s, nil
 }
 
@@ -44,7 +45,7 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 		}
 		return s, nil
 	}
-	o := &observe.Own{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), ErrorFile: t.errorFile}
+	o := &observe.Own{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), CancelReason: t.folder.CancelReason(), ErrorFile: t.errorFile}
 	var err error
 	if o.Run, err = t.folder.Run(o.App); err != nil {
 		return nil, err
@@ -70,10 +71,29 @@ func (b *Backend) addJobs(ctx context.Context, t *target, o *observe.Own) error 
 		return err
 	}
 	o.Jobs, o.NotAccounted = jobs, !accounted
+	if !o.Cancelled && len(jobs) > 0 && job.StateOf(jobs) == spec.Cancelled {
+		o.Jobs = b.whoCanceled(ctx, t.job, jobs)
+	}
 	if len(jobs) == 0 || job.StateOf(jobs).Terminal() {
 		o.Run, err = t.folder.Run(o.App) // the launcher may have recorded its end meanwhile
 	}
 	return err
+}
+
+// whoCanceled adds who canceled the jobs, which only the accounting knows.
+func (b *Backend) whoCanceled(ctx context.Context, id int64, jobs []job.Job) []job.Job {
+	known, _, err := b.accounted(ctx, id)
+	if err != nil {
+		return jobs // it stays unknown
+	}
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		at := slices.IndexFunc(known, func(j job.Job) bool { return j.ID == jobs[i].ID })
+		if at >= 0 && jobs[i].KilledBy == "" {
+			jobs[i].KilledBy = known[at].KilledBy
+		}
+	}
+	return jobs
 }
 
 // hint tells how to see more of an app whose folder is not on this machine.

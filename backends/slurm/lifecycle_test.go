@@ -66,6 +66,7 @@ func start(t *testing.T, cfg map[string]string, roles ...spec.Role) *live {
 		options[k] = v
 	}
 	p := planOf(t, b, t.TempDir(), options, roles...)
+	b.config.Settings = func(context.Context, string) (backend.Config, error) { return p.Cfg, nil }
 	ctx, cancel := context.WithTimeout(context.Background(), caseTime)
 	t.Cleanup(cancel)
 	l := &live{t, b, ctx, p.ID}
@@ -73,7 +74,7 @@ func start(t *testing.T, cfg map[string]string, roles ...spec.Role) *live {
 		if err := b.Cancel(ctx, p.ID, backend.CancelOptions{Force: true}); err != nil {
 			t.Error(err)
 		}
-		if _, err := b.Wait(ctx, p.ID); err != nil {
+		if _, err := b.Wait(ctx, p.ID); err != nil && !errors.Is(err, backend.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -316,7 +317,6 @@ func TestWorkspace(t *testing.T) {
 	role.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: project}}}
 	for range 2 {
 		l := start(t, map[string]string{"job_dir": jobDir}, role)
-		l.b.config.Settings = func(context.Context, string) (backend.Config, error) { return backend.Config{"job_dir": jobDir}, nil }
 		l.wait(spec.Succeeded, 0)
 		if got := l.log("r", 0); !strings.Contains(got, "from main") || strings.Contains(got, "secret") {
 			t.Errorf("got log %q, want the output of main.sh, and no secret.txt", got)

@@ -15,8 +15,8 @@ import (
 // Logs opens the log of one replica, which the launcher writes into the app's folder. Errors:
 // ErrNotFound, ErrInvalidOption, ErrUnsupported if the folder is not on this machine.
 func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
-	if o.Stream != "" && !slices.Contains(backend.Streams, o.Stream) {
-		return nil, backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", o.Stream)
+	if err := checkStream(o.Stream); err != nil {
+		return nil, err
 	}
 	t, err := b.find(ctx, id)
 	if err != nil {
@@ -26,6 +26,10 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	case t.record == nil && t.folder == "":
 		return nil, backend.Errorf(backend.ErrUnsupported, "torchx did not submit job %s: Slurm names the files of its output, see `scontrol show job %s`", id, id)
 	case t.record == nil:
+		if k := b.FindLogs(id, nil, "", nil); k != nil {
+			b.warn(fmt.Sprintf("the log of app %s is read from its copy in %s: %s", id, k.Dir, t.hint()))
+			return b.OpenRetainedLogs(ctx, k, r, o)
+		}
 		return nil, backend.Errorf(backend.ErrUnsupported, "the log of app %s cannot be read here: %s", id, t.hint())
 	}
 	role := t.record.App.Role(r.Role)
@@ -33,10 +37,23 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
 	}
 	l := &liveLog{backend: b, target: t, replica: r}
-	return logstore.Open(logstore.Source{
+	reader, err := logstore.Open(logstore.Source{
 		Dir:   func(attempt int) string { return t.folder.Attempt(r, attempt) },
 		State: l.state, Watch: []string{string(t.folder)}, Hub: b.files(),
 	}, o)
+	isWhole := o.Tail < 0 && o.FromLine <= 1 && o.ToLine == 0 && o.Since.IsZero() && o.Until.IsZero()
+	if err != nil || b.isHere(t) || !o.Follow && !isWhole {
+		return reader, err
+	}
+	return b.copyWhileRead(reader, l), nil
+}
+
+// checkStream refuses an unknown stream. Errors: ErrInvalidOption.
+func checkStream(s backend.Stream) error {
+	if s != "" && !slices.Contains(backend.Streams, s) {
+		return backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", s)
+	}
+	return nil
 }
 
 // endEvery is how often a follower asks whether the app has ended. The launcher's own record of

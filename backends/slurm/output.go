@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/backends/slurm/archive"
 	"torchx/backends/slurm/folder"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
@@ -83,27 +84,44 @@ func attemptsOf(t *target) (all []collect.Attempt, err error) {
 	return all, nil
 }
 
-// Size returns the bytes of the app's folder.
-func (b *Backend) Size(ctx context.Context, id string, _ backend.DeleteOptions) (total int64, err error) {
+// Size returns the bytes that Delete frees: those of the app's folder, and of the copies of its logs.
+func (b *Backend) Size(ctx context.Context, id string, o backend.DeleteOptions) (total int64, err error) {
 	t, err := b.find(ctx, id)
 	if err != nil || t.record == nil {
 		return 0, err
 	}
-	err = filepath.WalkDir(string(t.folder), func(_ string, e fs.DirEntry, err error) error {
-		var info fs.FileInfo
-		if err == nil {
-			info, err = e.Info()
+	for _, dir := range []string{string(t.folder), archive.Dir(b.config.Home, id)} {
+		n, err := sizeOf(dir, o.KeepLogs)
+		if err != nil {
+			return 0, fmt.Errorf("size of app %s: %w", id, err)
 		}
+		total += n
+	}
+	return total, nil
+}
+
+// sizeOf returns the bytes of the files below a folder, with or without its logs.
+func sizeOf(dir string, withoutLogs bool) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if withoutLogs && path == filepath.Join(dir, folder.ReplicasDir) {
+			return fs.SkipDir
+		}
+		info, err := e.Info()
 		if err == nil && info.Mode().IsRegular() {
 			total += info.Size()
 		}
-		if errors.Is(err, os.ErrNotExist) {
-			return nil // deleted meanwhile
-		}
-		return err
+		return ignoreMissing(err)
 	})
-	if err != nil {
-		return 0, fmt.Errorf("size of app %s: %w", id, err)
+	return total, err
+}
+
+// ignoreMissing returns nil for a file that was deleted meanwhile.
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return total, nil
+	return err
 }

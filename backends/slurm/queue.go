@@ -3,7 +3,9 @@ package slurm
 import (
 	"context"
 	"errors"
+	"os"
 	"os/user"
+	"strconv"
 	"time"
 
 	"torchx/backends/slurm/client"
@@ -62,12 +64,13 @@ func (b *Backend) read(ctx context.Context) (all []job.Job, byID map[int64][]job
 	return q.all, q.jobs, nil
 }
 
-// userName returns the name of the user, "" if unknown.
+// userName returns the name of the user, or the user's number if this machine does not know the name:
+// Slurm's commands take both.
 func userName() string {
-	if u, err := user.Current(); err == nil {
+	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
 	}
-	return ""
+	return strconv.Itoa(os.Getuid())
 }
 
 // jobsOf returns the jobs with this main ID: those that the controller knows, or else those in

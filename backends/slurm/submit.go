@@ -59,15 +59,22 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 			p.Progress.Tell(backend.Step{Warning: fmt.Sprintf("the logs will have no times: copy torchx to %s: %v", path, err)})
 		}
 	}
-	if err := createFolder(f, p, text); err != nil {
+	startAgent, forgetAgent, err := b.beginArchive(p)
+	if err != nil {
 		return err
+	}
+	if err := createFolder(f, p, text); err != nil {
+		return errors.Join(err, forgetAgent())
 	}
 	failpoint.Hit(failpoint.FolderCreated)
 	id, err := b.sbatch(ctx, req, f)
 	if err != nil {
-		return b.undo(ctx, p, f, err)
+		return errors.Join(b.undo(ctx, p, f, err), forgetAgent())
 	}
 	failpoint.Hit(failpoint.JobSubmitted)
+	if err := startAgent(); err != nil {
+		p.Progress.Tell(backend.Step{Warning: fmt.Sprintf("%v; the next command tries again", err)})
+	}
 	if err := f.SetJob(id); err != nil {
 		p.Progress.Tell(backend.Step{Warning: fmt.Sprintf("job %d is submitted, but its ID was not recorded: %v", id, err)})
 	}
@@ -178,7 +185,7 @@ func (b *Backend) undo(ctx context.Context, p *backend.Plan, f folder.Folder, fa
 		}
 	}
 	if !certain {
-		if err := f.Cancel(); err != nil {
+		if err := f.Cancel("its submission failed"); err != nil {
 			return backend.Errorf(backend.ErrPartLeft, "%w; whether Slurm has the job is not known: run `scancel --name=%s`", failed, p.ID)
 		}
 		return failed

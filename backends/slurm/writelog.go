@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 
 // LogCommand is the internal command that writes the log of one attempt inside the allocation:
 //
-//	slurm-log DIR OUT ERR   copies two named pipes into the log in DIR until both end
+//	slurm-log DIR OUT ERR [APPDIR ROLE REPLICA ATTEMPT PIDFILE]
+//	                        copies two named pipes into the log in DIR until both end, and records
+//	                        what the replica uses in the app's folder
 //	slurm-log               does nothing: the launcher tests whether this program runs on a node
 const LogCommand = "slurm-log"
 
@@ -27,9 +30,9 @@ func writeLog(args []string) (int, error) {
 	switch len(args) {
 	case 0:
 		return 0, nil
-	case 3:
+	case 3, 8:
 	default:
-		return 2, fmt.Errorf("%s: want DIR OUT ERR", LogCommand)
+		return 2, fmt.Errorf("%s: want DIR OUT ERR [APPDIR ROLE REPLICA ATTEMPT PIDFILE]", LogCommand)
 	}
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	ended := make(chan os.Signal, 1)
@@ -39,9 +42,10 @@ func writeLog(args []string) (int, error) {
 		fmt.Fprintln(os.Stderr, err) // the replica must not block on a full pipe
 	}
 	var all sync.WaitGroup
-	for i, path := range args[1:] {
+	for i, path := range args[1:3] {
 		all.Go(func() { drain(w, logstore.Stream(i), path) })
 	}
+	defer startMeter(args[3:])()
 	done := make(chan struct{})
 	go func() {
 		all.Wait()
@@ -60,6 +64,31 @@ func writeLog(args []string) (int, error) {
 	}
 	return 0, w.Close(false)
 }
+
+// startMeter records what the replica uses until stop is called, which does not wait for a slow
+// file system.
+func startMeter(args []string) (stop func()) {
+	m := newMeter(args)
+	if m == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.run(ctx)
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(meterEndTime):
+		}
+	}
+}
+
+// meterEndTime bounds how long the last sample may delay the end of a replica.
+const meterEndTime = 200 * time.Millisecond
 
 const drainBuffer = 64 << 10
 

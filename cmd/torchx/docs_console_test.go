@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"torchx/test/slurmtest"
 )
 
 // docsRoot is the root of the project.
@@ -25,6 +27,7 @@ const consoleTime = time.Minute
 //
 //	<!-- file: train.star -->       writes the next block to that file
 //	<!-- not run: needs a cluster --> leaves the next console block out, with the reason
+//	<!-- needs slurm -->            leaves it out without TORCHX_REQUIRE=slurm
 //
 // A line `...` matches any lines. IDs, times, durations, ports and the order of lines, which
 // varies with several replicas, are ignored.
@@ -123,6 +126,7 @@ func runPage(t *testing.T, page string) {
 				t.Fatal(err)
 			}
 		case b.language != "console" || strings.HasPrefix(b.note, "not run: "):
+		case b.note == "needs slurm" && !slurmtest.Required():
 		default:
 			code := 0
 			for _, c := range commands(b) {
@@ -175,7 +179,7 @@ func (c command) run(t *testing.T, work, home string, env []string) int {
 
 // readsState matches commands that only read the state of an app; they are repeated until the app
 // reaches the expected state.
-var readsState = regexp.MustCompile(`(?m)^torchx (log|list|status|events) `)
+var readsState = regexp.MustCompile(`(?m)^torchx (log|list|status|events|usage) `)
 
 // variable lists the parts of output that differ from run to run.
 var variable = []struct {

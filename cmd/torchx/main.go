@@ -26,6 +26,7 @@ import (
 	"torchx/cmd/internal/page"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/provenance"
+	"torchx/cmd/internal/replica"
 	"torchx/cmd/internal/run"
 	"torchx/cmd/internal/sweep"
 	"torchx/cmd/internal/ui"
@@ -59,7 +60,11 @@ func torchxProgram() program.Definition {
 		Commands: func(f *program.Factory) []*cli.Command {
 			return slices.Concat(
 				program.InGroup("run", run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewAttach(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f)),
-				program.InGroup("look", app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), page.NewUI(f), app.NewDescribe(f), app.NewEvents(f), diff.NewDiff(f), app.NewTag(f), app.NewNote(f)),
+				program.InGroup("look", slices.Concat(
+					[]*cli.Command{app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), page.NewUI(f), app.NewDescribe(f), app.NewEvents(f), diff.NewDiff(f)},
+					program.Together("exec, cp", "or port-forward a replica", replica.NewExec(f), replica.NewCopy(f), replica.NewPortForward(f)),
+					program.Together("tag, note", "label and describe apps", app.NewTag(f), app.NewNote(f)),
+				)...),
 				program.InGroup("measure", app.NewUsage(f), metrics.NewMetrics(f), output.NewOutput(f), compare.NewCompare(f), compare.NewTracker(f), sweep.NewSweep(f)),
 				program.InGroup("write", component.NewComponent(f), component.NewBuiltins(f), component.NewMigrate(f), component.NewLSP(f), lib.NewLib(f), manual.NewDocs(f)),
 				program.InGroup("set up", config.NewConfigure(f), config.NewConfig(f), config.NewRunopts(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion()),

@@ -6,12 +6,20 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"os/exec"
@@ -116,7 +124,7 @@ func TestUIAnswersAsCommandsDo(t *testing.T) {
 	s := startUI(t, dir)
 	run := "/api/v1/runs/" + id
 	for path, schema := range map[string]string{
-		"/api/v1/runs": "list", run + "/status": "status", run + "/describe": "describe", run + "/events": "events", run + "/usage": "usage",
+		"/api/v1/runs": "list-page", run + "/status": "status", run + "/describe": "describe", run + "/events": "events", run + "/usage": "usage",
 		run + "/metrics": "metrics", run + "/outputs": "output", "/api/v1/compare?run=" + id: "compare", "/api/v1/prune?keep=0": "prune",
 		run + "/log": "ui-log", run + "/log/search?regex=script": "ui-search", run + "/curves": "ui-curves", run + "/usage/curves": "ui-curves",
 		run + "/form": "ui-form", "/api/v1/session": "ui-session",
@@ -129,7 +137,7 @@ func TestUIAnswersAsCommandsDo(t *testing.T) {
 			t.Errorf("%s reveals a secret:\n%s", path, text)
 		}
 	}
-	if got, want := s.get("/api/v1/runs"), torchx(t, dir, nil, "", "list", "--json").out; got != want {
+	if got, want := s.get("/api/v1/runs"), torchx(t, dir, nil, "", "list", "-o", "page").out; got != want {
 		t.Errorf("runs: got\n%s\nwant what list prints\n%s", got, want)
 	}
 	for _, page := range []string{"/", "/runs/" + id} {
@@ -343,7 +351,151 @@ func TestUIManyStreams(t *testing.T) {
 	}
 }
 
-func TestUISocketAndTLS(t *testing.T) {
+// Other processes start and change apps: pages are told.
+func TestUITellsOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	s := startUI(t, dir)
+	follow := func(watch string) func(event string, change ...string) {
+		conn, in, err := s.openStream(watch)
+		must(t, err)
+		t.Cleanup(func() { conn.Close() })
+		return func(event string, change ...string) {
+			t.Helper()
+			for stop := time.Now().Add(patience); ; { // the feed does not tell of earlier changes
+				if got := torchx(t, dir, nil, "", change...); got.code != 0 {
+					t.Fatalf("%q: got exit code %d, want 0: %s", change, got.code, got.err)
+				}
+				must(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+				err := waitLine(in, "event: "+event)
+				if err == nil {
+					return
+				}
+				if !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(stop) {
+					t.Fatalf("after %q: %v", change, err)
+				}
+			}
+		}
+	}
+	follow("runs")("runs", "run", "-d", "utils.echo")
+	got := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "-c", "while [ ! -e "+filepath.Join(dir, "go")+" ]; do sleep 0.1; done; echo end; sleep 600")
+	handle := strings.TrimSpace(got.out)
+	id := handle[strings.LastIndexByte(handle, '/')+1:]
+	run := follow("run:" + id)
+	run("run", "note", id, "mine")
+	run("run", "tag", id, "k="+strings.Repeat("v", 9))
+	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+	run("run", "cancel", id)
+}
+
+// TestUISlowReader: a client that reads nothing delays no other, and an answer is not lost by
+// sharing it.
+func TestUISlowReader(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	id := runApp(t, dir, "utils.sh", "-c", "seq -f %.0f"+strings.Repeat("x", 1500)+" 4000")
+	s := startUI(t, dir)
+	path := "/api/v1/runs/" + id + "/log?line=1&count=2000"
+	for range 200 {
+		conn, err := net.DialTimeout("tcp", s.base.Host, patience)
+		must(t, err)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\n\r\n", path, s.base.Host, s.auth)
+		must(t, err)
+	}
+	var log uiLog
+	must(t, json.Unmarshal([]byte(s.get(path)), &log))
+	if log.Total != 4000 || len(log.Lines) != 2000 {
+		t.Errorf("got %d of %d lines, want 2000 of 4000", len(log.Lines), log.Total)
+	}
+	must(t, json.Unmarshal([]byte(s.get("/api/v1/runs/"+id+"/log?line=3990&tail=5")), &log))
+	if log.First != 3996 || len(log.Lines) != 5 {
+		t.Errorf("the last 5 lines from 3990 on: got %d from %d, want 5 from 3996", len(log.Lines), log.First)
+	}
+	must(t, json.Unmarshal([]byte(s.get("/api/v1/runs/"+id+"/log?line=3999&tail=500")), &log))
+	if log.First != 3999 || len(log.Lines) != 2 {
+		t.Errorf("the lines from 3999 on: got %d from %d, want 2 from 3999", len(log.Lines), log.First)
+	}
+}
+
+// certificate writes a certificate of 127.0.0.1 and its key, and returns who trusts it.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	made := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"runs.example"}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, made, made, &key.PublicKey, key)
+	must(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "cert.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	pool := x509.NewCertPool()
+	made, err = x509.ParseCertificate(der)
+	must(t, err)
+	pool.AddCert(made)
+	return pool
+}
+
+func TestUIOverTLS(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	pool := certificate(t, dir)
+	s := startUI(t, dir, "--cert", "cert.pem", "--key", "key.pem")
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	client := &http.Client{Jar: jar, Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}}
+	ask := func(method, to, origin string) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(t.Context(), method, to, http.NoBody)
+		must(t, err)
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		answer, err := client.Do(r)
+		if err == nil {
+			answer.Body.Close()
+		}
+		return answer, err
+	}
+	if s.base.Scheme != "https" {
+		t.Fatalf("got URL %s, want https", s.base)
+	}
+	answer, err := ask(http.MethodGet, s.base.String(), "")
+	must(t, err)
+	if answer.StatusCode != http.StatusOK || answer.ProtoMajor != 2 || answer.Request.URL.Query().Has("token") {
+		t.Errorf("got status %d over HTTP/%d at %s, want 200 over HTTP/2 without the token", answer.StatusCode, answer.ProtoMajor, answer.Request.URL)
+	}
+	at := "https://" + s.base.Host
+	for _, tt := range []struct {
+		origin string
+		want   int
+	}{{"", 200}, {at, 200}, {"http://" + s.base.Host, 403}, {"https://evil.example", 403}} {
+		answer, err := ask(http.MethodGet, at+"/api/v1/runs", tt.origin)
+		must(t, err)
+		if answer.StatusCode != tt.want {
+			t.Errorf("origin %q: got status %d, want %d", tt.origin, answer.StatusCode, tt.want)
+		}
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	answer, err = ask(http.MethodGet, s.base.String(), "")
+	must(t, err)
+	if got := answer.Cookies(); len(got) != 1 || !got[0].Secure || !got[0].HttpOnly || got[0].SameSite != http.SameSiteStrictMode {
+		t.Errorf("got cookies %v, want one that is Secure, HttpOnly and SameSite=Strict", got)
+	}
+	if answer, err := ask(http.MethodGet, "http://"+s.base.Host+"/", ""); err == nil && answer.StatusCode == http.StatusOK {
+		t.Error("the page answers without TLS")
+	}
+	old := &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10} //nolint:gosec // must be refused
+	if conn, err := tls.DialWithDialer(&net.Dialer{Timeout: patience}, "tcp", s.base.Host, old); err == nil {
+		conn.Close()
+		t.Error("the page speaks TLS 1.1, want at least 1.2")
+	}
+}
+
+func TestUISocketAndUsage(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)
 	socket := filepath.Join(dir, "s")

@@ -15,6 +15,9 @@
 //	LocalRunner       `run` follows an app, `top` shows last lines    `run` returns
 //	Queuer            `--queue`: start when resources are free        an error
 //	TerminalOpener    `--tty` and `attach`                            an error
+//	Executor          `exec`: commands inside running replicas          an error
+//	PortDialer        `port-forward`: connections to replicas           an error
+//	FileCopier        `cp`: files of running replicas                   an error
 //	Prober            a reason why the backend is unavailable         nothing
 //	Doctor            `doctor`: one check per requirement of apps     the Prober's result
 //	FolderFinder      metrics of apps                                 an error
@@ -53,6 +56,7 @@ var (
 	ErrInvalidPlan   = errors.New("invalid request")
 	ErrPartLeft      = errors.New("a part is left") // of an app whose start failed: it may run
 	ErrNoRoom        = errors.New("no room")        // a quota is used up: the same plan may start later
+	ErrNotRunning    = errors.New("not running")    // of a replica that has ended or not started
 )
 
 // Errorf returns an error with its own text that matches class in errors.Is. Unlike with %w,
@@ -100,6 +104,7 @@ type Backend interface {
 type CancelOptions struct {
 	Force   bool // kill immediately, without a grace period
 	Discard bool // do not save its logs, since it will be deleted
+	Follow  bool // also save what it prints while it ends: the caller waits for its end
 	// Reason is what the status of the app says instead of "cancelled", one line. The first request
 	// counts.
 	Reason string

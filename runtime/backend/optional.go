@@ -24,6 +24,29 @@ type BatchDescriber interface {
 	DescribeAll(ctx context.Context, ids []string) (map[string]*spec.Status, error)
 }
 
+// EndFinder is a Backend whose system may remove an app on its own after the app's end.
+type EndFinder interface {
+	// FindEnd completes the last known status of an app that the backend no longer has: with its
+	// end, if something still tells it, otherwise with state Unknown and the reason as Msg.
+	// It returns false if the app can only have been removed before it started.
+	FindEnd(ctx context.Context, id string, app *spec.App, last *spec.Status) (known bool)
+}
+
+// EventLister is a Backend whose system records what happens to the parts of an app, such as pods.
+type EventLister interface {
+	// Events returns what is still recorded, oldest first. Errors: ErrNotFound, ErrUnavailable, or
+	// why it cannot be read.
+	Events(ctx context.Context, id string) ([]Event, error)
+}
+
+// Event is something that happened to a part of an app.
+type Event struct {
+	Time    time.Time
+	Replica *spec.Replica // nil if it is not known or is about the whole app
+	Attempt int
+	Msg     string // one line, which names the part
+}
+
 // StatusObserver is a Backend that reads statuses of an app while it waits for the app's end or
 // follows its logs.
 type StatusObserver interface {

@@ -46,7 +46,8 @@ type Filter struct {
 	Search          string         // words of the ID, name, component, arguments, tags or note, see FindWords; "": all
 	Sort            Sort
 	SortMetric      *MetricSort // instead of Sort, and selects apps that have the metric
-	Limit           int         // at most so many, the first; 0: all
+	Limit           int         // at most so many, the first after Offset; 0: all
+	Offset          int         // leaves out so many of the first
 	Details         bool        // also read App, Cfg and Source, of which only Component is set without it
 }
 

@@ -63,6 +63,8 @@ type Apps interface {
 	// Walk calls visit for each app that List returns, and holds only one of them. visit must
 	// not use the store. Walk returns visit's error.
 	Walk(ctx context.Context, f Filter, visit func(*App) error) error
+	// Count returns the number of apps that f selects, whatever its Limit and Offset.
+	Count(ctx context.Context, f Filter) (int, error)
 	// Known returns which of the IDs are recorded apps of a backend.
 	Known(ctx context.Context, backend string, ids []string) (map[string]bool, error)
 	// SetLabels changes an app's labels and returns them. Errors: ErrNotFound.

@@ -77,6 +77,7 @@ const (
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
 	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app restarts
 	EventOnEnd    EventKind = "on_end"   // what was to run at the end of the app; not stored in the history
+	EventBackend  EventKind = "backend"  // recorded by the system of the backend, such as events of pods; not stored
 	EventMissing  EventKind = "missing"  // the backend was found to have lost the ended app
 )
 

@@ -33,7 +33,7 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 			}
 		}
 		s, err := r.Status(ctx, ref)
-		if err != nil || s.State.Terminal() {
+		if err != nil || s.State.Terminal() || hasVanished(ctx, b, ref, s) {
 			return s, err
 		}
 		if err := p.wait(ctx); err != nil {
@@ -85,7 +85,7 @@ func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions
 		return err
 	}
 	switch {
-	case s.State.Terminal():
+	case s.State.Terminal(), hasVanished(ctx, b, ref, s):
 	case !o.Force:
 		return liveError(ref, s.State, o)
 	default:

@@ -33,9 +33,18 @@ type Filter struct {
 	Metrics    []history.MetricFilter
 	SortMetric *history.MetricSort
 	Limit      int  // maximum number; 0: DefaultLimit
+	Offset     int  // leaves out so many of the first
 	All        bool // no limit
 	Recorded   bool // only apps of the history, if there is one
 }
+
+// isSettled reports whether a new state neither moves an app in the list nor removes it.
+func (f *Filter) isSettled() bool {
+	return !f.NoTrials && !f.Queued && f.Sort == history.SortSubmitted && f.SortMetric == nil && len(f.States) == 0
+}
+
+// asksBackend reports whether the list has apps that only the backend knows.
+func (f *Filter) asksBackend() bool { return f.Backend != "" && !f.Recorded }
 
 // query returns the filter of the history, without a limit. An app's message tells whether it is
 // queued, so the history returns all pending ones.

@@ -107,6 +107,24 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 // Walk calls visit for each app that List returns, and holds only those that live. visit must
 // not use the runner. Walk returns visit's error.
 func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) error {
+	if err := r.complete(&f); err != nil {
+		return err
+	}
+	if r.isPage(&f) {
+		return r.walkPage(ctx, f, visit)
+	}
+	live, unavailable, err := r.current(ctx, f)
+	if err != nil {
+		return err
+	}
+	if err := r.merge(ctx, f, live, visit); err != nil {
+		return err
+	}
+	return unavailable
+}
+
+// complete sets what a filter leaves to the runner.
+func (r *Runner) complete(f *Filter) error {
 	if f.Backend != "" {
 		alias, err := r.Backends.Canonical(f.Backend)
 		if err != nil {
@@ -123,26 +141,27 @@ func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) err
 	if f.All {
 		f.Limit = 0
 	}
-	live, err := r.live(ctx, f)
-	if err != nil {
-		return err
+	return nil
+}
+
+// current returns the apps that may have changed since they were recorded, and those that only the
+// backend has, as they are now. unavailable is the error of a backend that does not answer.
+func (r *Runner) current(ctx context.Context, f Filter) (rows []*Row, unavailable, err error) {
+	if rows, err = r.live(ctx, f); err != nil {
+		return nil, nil, err
 	}
 	querier := *r
-	var unavailable error
-	if f.Backend != "" && (!f.Recorded || r.History == nil) {
+	if f.asksBackend() || r.History == nil && f.Backend != "" {
 		extra, err := r.onlyBackend(ctx, f)
 		if err != nil && !errors.Is(err, backend.ErrUnavailable) {
-			return err
+			return nil, nil, err
 		}
-		if live = append(live, extra...); err != nil {
+		if rows = append(rows, extra...); err != nil {
 			unavailable, querier.Warn = err, func(string) {} // the error tells it
 		}
 	}
-	querier.refresh(ctx, live)
-	if err := r.merge(ctx, f, live, visit); err != nil {
-		return err
-	}
-	return unavailable
+	querier.refresh(ctx, rows)
+	return rows, unavailable, nil
 }
 
 // live returns the recorded apps that may have changed since, and whose new state may put them
@@ -152,13 +171,12 @@ func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 		return nil, nil
 	}
 	query := f.query()
-	byTime := !f.NoTrials && f.Sort == history.SortSubmitted && f.SortMetric == nil && len(query.States) == 0
 	switch {
 	case f.Limit == 0:
-	case byTime:
-		query.Limit = f.Limit // a new state does not move an app
+	case f.isSettled():
+		query.Limit = f.Limit + f.Offset
 	default:
-		query.Limit = max(f.Limit, maxQueries)
+		query.Limit = max(f.Limit+f.Offset, maxQueries)
 	}
 	query.States, query.Sort = history.LiveStates(), history.SortSubmitted
 	err = r.History.Walk(ctx, query, func(a *history.App) error {
@@ -223,14 +241,25 @@ var errEnough = errors.New("limit reached")
 
 // merge visits the apps of live and the others of the history in the order of f.
 func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*Row) error) error {
-	now, left := r.now(), f.Limit
+	now, left, passed := r.now(), f.Limit, 0
 	skip := map[history.AppKey]bool{}
 	for _, w := range live {
 		skip[w.ref()] = true
 	}
 	live = slices.DeleteFunc(live, func(w *Row) bool { return !f.matchesState(w) })
 	slices.SortStableFunc(live, func(a, b *Row) int { return f.compare(a, b, now) })
+	query := f.query()
+	switch {
+	case len(live) == 0 && f.isRecorded(skip): // the history leaves out what precedes the part
+		query.Offset, passed = f.Offset, f.Offset
+		query.Limit = f.Limit
+	case f.Limit > 0 && !f.NoTrials:
+		query.Limit = f.Limit + f.Offset + len(skip)
+	}
 	add := func(w *Row) error {
+		if passed++; passed <= f.Offset {
+			return nil
+		}
 		if err := visit(w); err != nil {
 			return err
 		}
@@ -239,7 +268,7 @@ func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*R
 		}
 		return nil
 	}
-	err := r.others(ctx, f, skip, func(w *Row) error {
+	err := r.others(ctx, f, query, skip, func(w *Row) error {
 		for len(live) > 0 && f.compare(live[0], w, now) <= 0 {
 			first := live[0]
 			live = live[1:]
@@ -261,13 +290,9 @@ func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*R
 }
 
 // others visits the apps of the history that are not to be skipped.
-func (r *Runner) others(ctx context.Context, f Filter, skip map[history.AppKey]bool, visit func(*Row) error) error {
+func (r *Runner) others(ctx context.Context, f Filter, query history.Filter, skip map[history.AppKey]bool, visit func(*Row) error) error {
 	if r.History == nil {
 		return nil
-	}
-	query := f.query()
-	if f.Limit > 0 && !f.NoTrials {
-		query.Limit = f.Limit + len(skip)
 	}
 	var stopped error
 	err := r.History.Walk(ctx, query, func(a *history.App) error {

@@ -110,6 +110,45 @@ func TestListQueriesIncompleteApps(t *testing.T) {
 	}
 }
 
+// Parts of a list make the whole, and Count is their length, also while states change.
+func TestListParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 40 {
+		a := w.run(t, "local", fmt.Sprint("app", i))
+		switch i % 4 {
+		case 0:
+			if err := w.History.SetStatus(t.Context(), "local", a.ID, &spec.Status{State: spec.Succeeded}); err != nil {
+				t.Fatal(err)
+			}
+		case 1:
+			w.local.finish(a.ID, spec.Failed, 3) // not in the history
+		}
+	}
+	w.local.set("only-local", &spec.Status{State: spec.Failed})
+	for _, f := range []Filter{
+		{}, {NoTrials: true}, {Backend: "local"}, {Backend: "local", Recorded: true}, {States: []spec.State{spec.Failed}}, {States: []spec.State{spec.Succeeded}}, {States: []spec.State{spec.Running, spec.Succeeded}},
+		{Sort: history.SortState}, {Name: "app7"}, {Queued: true}, {Search: "nothing"}, {Backend: "local", States: []spec.State{spec.Failed}},
+	} {
+		f.All = true
+		want := w.list(t, f)
+		if n, err := w.Count(t.Context(), f); n != len(want) || err != nil {
+			t.Errorf("%+v: got %d, %v, want %d", f, n, err, len(want))
+		}
+		var got []string
+		for f.All, f.Limit = false, 7; f.Offset < 50; f.Offset += f.Limit {
+			got = append(got, w.list(t, f)...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v:\ngot  %q\nwant %q", f, got, want)
+		}
+		f.All = true
+		if got := w.list(t, f); len(got) != 0 {
+			t.Errorf("%+v: got %q, want none after the last", f, got)
+		}
+	}
+}
+
 func TestListLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -174,12 +174,12 @@ func (r *Runner) missingError(ctx context.Context, b backend.Backend, ref histor
 		ended = " at " + timeText(*s.FinishedAt)
 	}
 	return notFound("the logs of app %s, which ended as %s%s, have been gone since %s or earlier: its backend no longer has the app, and no torchx command removed it",
-		ref.Handle(), s.State, ended, timeText(r.missedSince(ctx, ref)))
+		ref.Handle(), s.State, ended, timeText(r.missedSince(ctx, ref, s.State)))
 }
 
-// missedSince returns when the loss of an app was first noticed, and records the first
-// time.
-func (r *Runner) missedSince(ctx context.Context, ref history.AppKey) time.Time {
+// missedSince returns when the loss of an app, which ended in a state, was first noticed, and
+// records the first time.
+func (r *Runner) missedSince(ctx context.Context, ref history.AppKey, ended spec.State) time.Time {
 	now := r.now()
 	if r.History == nil {
 		return now
@@ -192,7 +192,7 @@ func (r *Runner) missedSince(ctx context.Context, ref history.AppKey) time.Time 
 	}
 	if err == nil {
 		err = r.History.AddEvents(ctx, ref.Backend, ref.ID, []history.Event{{
-			Time: now, Kind: history.EventMissing, State: spec.Unknown, Msg: "its backend no longer has the app",
+			Time: now, Kind: history.EventMissing, State: ended, Msg: "its backend no longer has the app",
 		}})
 	}
 	if err != nil {

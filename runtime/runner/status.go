@@ -103,7 +103,8 @@ func countEnds(s *spec.Status) (n, all int) {
 }
 
 // lastKnownStatus returns the status of an app that its backend does not have: the recorded one
-// if the app has ended or is being submitted, else FAILED.
+// if the app has ended or is being submitted, else what the backend still knows of its end, or
+// FAILED.
 func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
@@ -123,7 +124,22 @@ func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref his
 			return r.recordStatus(ctx, ref, row, again), nil
 		}
 	}
+	if f, ok := b.(backend.EndFinder); ok {
+		app := &spec.App{}
+		if json.Unmarshal(row.App, app) != nil {
+			app = &spec.App{} // the number of roles is unknown
+		}
+		if f.FindEnd(ctx, ref.ID, app, s) {
+			return r.recordStatus(ctx, ref, row, s), nil
+		}
+	}
 	return r.recordStatus(ctx, ref, row, r.vanished(s, submitting)), nil
+}
+
+// hasVanished reports whether nothing more will be known of an app: its backend no longer has it,
+// and its end is unknown.
+func hasVanished(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) bool {
+	return s.State == spec.Unknown && isGone(ctx, b, ref)
 }
 
 // vanished returns the status of an app that disappeared from its backend while it ran.

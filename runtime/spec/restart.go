@@ -37,7 +37,19 @@ func RestartOf(f *ReplicaStatus, policy RetryPolicy, retry, maxRetries int) Rest
 
 // String returns one line: `train/0 failed (exit code 7): attempt 2 of 2, restarting the app`.
 func (r Restart) String() string {
+	if r.Free && r.ExitCode == nil && r.Msg != "" {
+		return fmt.Sprintf("%s/%d: %s", r.Role, r.Replica, r.Event())
+	}
 	return fmt.Sprintf("%s/%d failed (%s): %s", r.Role, r.Replica, r.how(), r.Next())
+}
+
+// Event returns the restart without the replica that ended: `attempt 2 of 2, restarting the
+// app`, after what ended the replica from outside.
+func (r Restart) Event() string {
+	if r.Free && r.Msg != "" {
+		return r.Msg + ": " + r.Next()
+	}
+	return r.Next()
 }
 
 // how describes the end of the attempt.

@@ -50,13 +50,16 @@ type RoleStatus struct {
 
 // ReplicaStatus is the known state of a replica in its last attempt.
 type ReplicaStatus struct {
-	ID                 int             `json:"id"`
-	Role               string          `json:"role"`
-	State              State           `json:"state"`
-	ExitCode           *int            `json:"exit_code"` // 128+n for signal n; nil while it runs
-	Signal             string          `json:"signal,omitempty"`
-	Attempt            int             `json:"attempt"` // from 0
-	Hostname           string          `json:"hostname"`
+	ID       int    `json:"id"`
+	Role     string `json:"role"`
+	State    State  `json:"state"`
+	ExitCode *int   `json:"exit_code"` // 128+n for signal n; nil while it runs
+	Signal   string `json:"signal,omitempty"`
+	Attempt  int    `json:"attempt"` // from 0
+	Hostname string `json:"hostname"`
+	// Pod and Node name the pod that runs it and the node of that, if the backend has pods.
+	Pod                string          `json:"pod,omitempty"`
+	Node               string          `json:"node,omitempty"`
 	StartedAt          *time.Time      `json:"started_at"`
 	FinishedAt         *time.Time      `json:"finished_at"`
 	Msg                string          `json:"msg,omitempty"`

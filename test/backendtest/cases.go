@@ -52,6 +52,16 @@ func groups() []group {
 			{"exit code 126", nil, exitCode(126)},
 			{"exit code 255", nil, exitCode(255)},
 		}},
+		{"inside", []test{
+			{"exec", nil, execStreams},
+			{"exec with input", nil, execInput},
+			{"exec of a missing program", nil, execNotFound},
+			{"exec and signals", nil, execSignal},
+			{"exec on a terminal", nil, execTerminal},
+			{"exec ends", nil, execEnds},
+			{"files", nil, copyFiles},
+			{"ports", nil, dialPorts},
+		}},
 		{"cancel", []test{
 			{"ends as CANCELLED", nil, cancelEnds},
 			{"does not block", nil, cancelDoesNotBlock},

@@ -29,6 +29,27 @@ func (b *pageBench) benches(w *environment, s sizes, old *environment, filled fu
 			},
 		},
 		{
+			name: fmt.Sprintf("ui, the list of %d apps", s.apps), goal: "< 100 ms", floorName: "torchx list", runs: s.runs,
+			prepare: func() (side, side, error) {
+				if err := filled(); err != nil {
+					return nil, nil, err
+				}
+				return timed(func() error { return b.get(old, "/") }), old.torchx("list > /dev/null"), b.start(old)
+			},
+		},
+		{
+			name: "ui, the last rows of the list", goal: "< 500 ms", floorName: "the first rows", runs: s.runs,
+			prepare: func() (side, side, error) {
+				if err := filled(); err != nil {
+					return nil, nil, err
+				}
+				rows := func(offset int) side {
+					return timed(func() error { return b.get(old, fmt.Sprintf("/api/v1/runs?limit=100&offset=%d", offset)) })
+				}
+				return rows(s.apps - 100), rows(0), b.start(old)
+			},
+		},
+		{
 			name: fmt.Sprintf("flood with %d pages open", pages), goal: "< 1.03x", floorName: "the same without pages", runs: min(s.runs, 5),
 			prepare: func() (side, side, error) {
 				return flooded.watchedFlood(b, program), flooded.floodTorchx(program), b.start(flooded)
@@ -93,8 +114,7 @@ func (b *pageBench) get(w *environment, path string) error {
 	return err
 }
 
-// watchedFlood measures the time of an app that pages follow: each reads the end of the log
-// whenever it grew.
+// watchedFlood measures the time of an app that pages follow.
 func (w *environment) watchedFlood(b *pageBench, program string) side {
 	return func() (float64, error) {
 		var followers sync.WaitGroup
@@ -106,7 +126,7 @@ func (w *environment) watchedFlood(b *pageBench, program string) side {
 			id := handle[strings.LastIndexByte(handle, '/')+1:]
 			var streams []*http.Response
 			for range pages {
-				stream, err := b.request(w, "/api/v1/stream?watch=log:"+id)
+				stream, err := b.request(w, "/api/v1/stream?watch=run:"+id+"&watch=log:"+id)
 				if err != nil {
 					return err
 				}
@@ -124,11 +144,35 @@ func (w *environment) watchedFlood(b *pageBench, program string) side {
 	}
 }
 
-// follow reads the log at each event until the stream is closed.
+// follow asks what a page asks at each event, until the stream is closed.
 func (b *pageBench) follow(w *environment, stream io.Reader, id string) {
+	run, line := "/api/v1/runs/"+id, int64(1)
 	for s := bufio.NewScanner(stream); s.Scan(); {
-		if s.Text() == "event: log" && b.get(w, "/api/v1/runs/"+id+"/log?tail=200") != nil {
+		var err error
+		switch s.Text() {
+		case "event: run", "event: hello":
+			err = b.get(w, run+"/status")
+		case "event: log":
+			line, err = b.grown(w, fmt.Sprintf("%s/log?attempt=all&tail=400&line=%d", run, line))
+		}
+		if err != nil {
 			return // the app was deleted
 		}
 	}
+}
+
+// grown reads a part of a log and returns the line that follows.
+func (b *pageBench) grown(w *environment, path string) (next int64, err error) {
+	answer, err := b.request(w, path)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	text := bufio.NewReader(answer.Body)
+	var total int64
+	if _, err := fmt.Fscanf(text, `{"total":%d,`, &total); err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, text)
+	return total + 1, err
 }

@@ -1,12 +1,12 @@
 #!/bin/bash
-# build.sh PART… — builds parts of the test cluster (kubernetes volcano jobset dns
-# kwok; without an argument all of them) from the Go module proxy alone and prints
+# build.sh PART… — builds parts of the test cluster (kubernetes volcano jobset kueue
+# dns kwok; without an argument all of them) from the Go module proxy alone and prints
 # the folder of each, in order. It skips parts that exist: a folder's name contains
 # a hash of all its inputs.
 #
 # The folders are in $TORCHX_CLUSTER_CACHE (default: torchx-cluster in the user's
 # cache), shared by all checkouts. Cold, on two cores:
-# kubernetes takes 8 minutes, volcano 3, jobset and dns 1.5 each, kwok 1.
+# kubernetes takes 8 minutes, volcano 3, kueue 2.5, jobset and dns 1.5 each, kwok 1.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${TORCHX_CLUSTER_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/torchx-cluster}
@@ -56,6 +56,14 @@ build_jobset() {
 	chmod -R u+w "$1/config" # the module cache is read-only
 }
 
+# Kueue's manager, with its kustomize configuration.
+build_kueue() {
+	programs "$1" -ldflags "-s -w" tool
+	mv "$1/bin/kueue" "$1/bin/kueue-manager"
+	cp -r "$(module sigs.k8s.io/kueue Dir)/config" "$1/config"
+	chmod -R u+w "$1/config" # the module cache is read-only
+}
+
 build_dns() {
 	mkdir -p "$1/bin"
 	nice -n 10 "$GO" build -p 2 -trimpath -ldflags "-s -w" -o "$1/bin/coredns" .
@@ -88,5 +96,5 @@ build() {
 	echo "$out"
 }
 
-[ $# -gt 0 ] || set -- kubernetes volcano jobset dns kwok
+[ $# -gt 0 ] || set -- kubernetes volcano jobset kueue dns kwok
 for part in "$@"; do build "$part"; done

@@ -7,6 +7,7 @@
 #                                  (default: node = all; control = no kubelet)
 #   cluster.sh volcano             add the Volcano scheduler and controllers
 #   cluster.sh jobset              add the JobSet controller
+#   cluster.sh kueue               add the Kueue controller, after jobset
 #   cluster.sh kwok N              add N nodes that only simulate pods
 #   cluster.sh stop NAME           stop one program (a name of status); up restarts it
 #   cluster.sh status              list the programs with their memory
@@ -14,7 +15,7 @@
 #   cluster.sh down                stop all programs and remove the state
 #
 # Several clusters in parallel need different values of K8S_STATE, K8S_PORT (the first
-# of 12 ports), K8S_BRIDGE and K8S_POD_CIDR. run.sh sets them.
+# of 15 ports; the tests' registry has the 13th), K8S_BRIDGE and K8S_POD_CIDR. run.sh sets them.
 # Simulated GPUs (patch both fields: allocatable would follow capacity 10 s later):
 #   cluster.sh kubectl patch node 127.0.0.1 --subresource=status --type=merge \
 #     -p '{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}'
@@ -458,6 +459,47 @@ jobset() {
 	say "jobset ready"
 }
 
+# -------------------------------------------------------------------- kueue
+# Kueue queues Jobs and JobSets that name a LocalQueue. All others are admitted unchanged.
+kueue() {
+	alive apiserver || die "first: cluster.sh up"
+	local dir ns=kueue-system d=$S/pki/kueue-certs url="https://127.0.0.1:$((P+13))" ca
+	dir=$(part kueue) ca=$(base64 -w0 < "$S/pki/ca.crt")
+	kubeconfig kueue "/O=system:serviceaccounts/O=system:serviceaccounts:$ns/CN=system:serviceaccount:$ns:kueue-controller-manager"
+	cert kueue-server "/CN=kueue" "IP:127.0.0.1"
+	mkdir -p "$d"    # controller-runtime expects these two names
+	cp "$S/pki/kueue-server.crt" "$d/tls.crt"; cp "$S/pki/kueue-server.key" "$d/tls.key"
+	# VisibilityOnDemand is an aggregated API server, which would need a Service.
+	cat > "$S/kueue.conf" <<-YAML
+	apiVersion: config.kueue.x-k8s.io/v1beta2
+	kind: Configuration
+	leaderElection: {leaderElect: false}
+	internalCertManagement: {enable: false}
+	webhook: {host: 127.0.0.1, port: $((P+13)), certDir: "$d"}
+	metrics: {bindAddress: "0"}
+	health: {healthProbeBindAddress: "127.0.0.1:$((P+14))"}
+	featureGates: {VisibilityOnDemand: false}
+	integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}
+	YAML
+	kc kustomize "$dir/config/default" > "$S/kueue.yaml"
+	manifest "$S/kueue.yaml" 'select(.kind == "Namespace")'
+	manifest "$S/kueue.yaml" "select(.kind | IN(\"CustomResourceDefinition\", \"ServiceAccount\", \"Role\", \"ClusterRole\", \"RoleBinding\", \"ClusterRoleBinding\"))
+		| if .spec.conversion.webhook? then .spec.conversion.webhook.clientConfig = {url: \"$url/convert\", caBundle: \"$ca\"} else . end"
+	established workloads.kueue.x-k8s.io clusterqueues.kueue.x-k8s.io localqueues.kueue.x-k8s.io
+	# Without certificate management it reads those of its metrics from a fixed folder below
+	# /etc, even if it serves none.
+	# shellcheck disable=SC2016
+	start kueue unshare --mount --propagation private bash -c 'mount -t tmpfs tmpfs /etc && mkdir -p /etc/kueue/metrics &&
+		ln -s "$1" /etc/kueue/metrics/certs && shift && exec "$@"' bash "$d" \
+		env KUBECONFIG="$S/pki/kueue.conf" "$dir/bin/kueue-manager" --config="$S/kueue.conf"
+	wait_for 60 kueue curl -sf --max-time 2 "http://127.0.0.1:$((P+14))/readyz"
+	# only those of the frameworks above: each other one would delay its objects for nothing
+	manifest "$S/kueue.yaml" "select(.kind | endswith(\"WebhookConfiguration\"))
+		| .webhooks |= map(select(.clientConfig.service.path | test(\"-(batch-v1-job|jobset|kueue-x-k8s-io-v1beta2-[a-z]+)\")))
+		| .webhooks[].clientConfig |= {url: (\"$url\" + .service.path), caBundle: \"$ca\"}"
+	say "kueue ready"
+}
+
 # --------------------------------------------------------------------- kwok
 # N nodes without a kubelet, whose pods only seem to run. Only pods that tolerate the
 # taint kwok are scheduled on them (and should select the label type=kwok).
@@ -499,7 +541,7 @@ up() {
 
 down() {
 	local n c
-	for n in dns kwok jobset vc-scheduler vc-controllers vc-webhook node scheduler kcm apiserver etcd; do stop $n; done
+	for n in dns kwok kueue jobset vc-scheduler vc-controllers vc-webhook node scheduler kcm apiserver etcd; do stop $n; done
 	while iptables -D FORWARD -i $BR -o $BR -j ACCEPT 2>/dev/null; do :; done
 	ip link del $BR 2>/dev/null || true
 	# deepest first: a cgroup with children cannot be removed; retried, as killed
@@ -529,6 +571,7 @@ main() {
 	status) status ;;
 	volcano) bin; volcano ;;
 	jobset) bin; jobset ;;
+	kueue) bin; kueue ;;
 	kwok) bin; kwok "${2:?how many nodes}" ;;
 	kubectl) bin; shift; kc "$@" ;;
 	__node) node_init ;;

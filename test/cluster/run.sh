@@ -7,7 +7,7 @@
 #   test/cluster/run.sh bash          # a shell with kubectl
 #
 # K8S_PARTS lists the commands of cluster.sh that start the cluster (default: up volcano
-# jobset): "up=control kwok=8" starts no real node, and eight simulated ones.
+# jobset kueue): "up=control kwok=8" starts no real node, and eight simulated ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 [ $# -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' run.sh; exit 2; }
@@ -20,14 +20,14 @@ free() {
 	done
 }
 
-# The cluster takes 12 ports and the tests' registry one more, all below the kernel's
+# The cluster takes 14 ports and the tests' registry one more, all below the kernel's
 # range of ephemeral ports.
 for ((try = 0; ; try++)); do
 	[ "$try" -lt 50 ] || { echo "run.sh: found no free ports" >&2; exit 1; }
 	slot=$((RANDOM % 200))
 	K8S_PORT=$((20000 + slot * 20))
 	K8S_BRIDGE=txk8s$slot
-	if ! ip link show "$K8S_BRIDGE" >/dev/null 2>&1 && free "$K8S_PORT" 13; then break; fi
+	if ! ip link show "$K8S_BRIDGE" >/dev/null 2>&1 && free "$K8S_PORT" 15; then break; fi
 done
 K8S_STATE=$(mktemp -d /tmp/torchx-k8s-XXXXXX)
 K8S_POD_CIDR=10.98.$slot.0/24
@@ -40,7 +40,7 @@ trap './cluster.sh down' EXIT
 # shellcheck disable=SC2016
 setsid bash -c 'tail --pid="$0" -f /dev/null; [ ! -d "$K8S_STATE" ] || ./cluster.sh down' $$ </dev/null >/dev/null 2>&1 &
 
-for part in ${K8S_PARTS:-up volcano jobset}; do
+for part in ${K8S_PARTS:-up volcano jobset kueue}; do
 	IFS== read -ra words <<<"$part"
 	./cluster.sh "${words[@]}" 1>&2
 done

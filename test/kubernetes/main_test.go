@@ -172,6 +172,8 @@ type status struct {
 			State    spec.State `json:"state"`
 			ExitCode *int       `json:"exit_code"`
 			Attempt  int        `json:"attempt"`
+			Pod      string     `json:"pod"`
+			Node     string     `json:"node"`
 		} `json:"replicas"`
 	} `json:"roles"`
 }

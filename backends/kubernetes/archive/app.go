@@ -68,6 +68,7 @@ type observation struct {
 	failed   error     // of the watch
 	runs     map[spec.Replica]map[logName][]Run
 	changed  map[spec.Replica]chan struct{}
+	followed map[spec.Replica]bool // a stream of the replica was opened to follow it
 	watchers int
 	stop     context.CancelFunc // ends the watch
 }
@@ -75,7 +76,7 @@ type observation struct {
 // New returns the archive of an app. It opens no files.
 func New(c Config) *App {
 	return &App{
-		Config: c, observation: observation{changed: map[spec.Replica]chan struct{}{}},
+		Config: c, observation: observation{changed: map[spec.Replica]chan struct{}{}, followed: map[spec.Replica]bool{}},
 		patience: patience, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel), following: make(chan struct{}, followLimit()),
 		collectors: map[spec.Replica]*collector{}, cursors: map[string]string{},
 	}
@@ -297,6 +298,11 @@ func (v *runView) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, 
 	body, err := v.app.Cluster.Open(ctx, r, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Follow {
+		v.app.mu.Lock()
+		v.app.followed[v.replica] = true
+		v.app.mu.Unlock()
 	}
 	return podlog.NewStream(body, !o.Since.IsZero()), nil
 }

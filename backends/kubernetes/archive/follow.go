@@ -73,6 +73,48 @@ func (a *App) Follow(s *spec.Status) *Following {
 	return f
 }
 
+// followEvery is the interval at which FollowNow checks whether streams are open.
+const followEvery = 20 * time.Millisecond
+
+// FollowNow is Follow for all replicas that run now. It returns when their logs are open, or
+// when ctx is done. Errors: those of Save.
+func (a *App) FollowNow(ctx context.Context) (*Following, error) {
+	snap, err := a.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := a.Follow(snap.Status)
+	running := started(snap.Runs)
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for !a.follows(f, running) {
+		select {
+		case <-ctx.Done():
+			return f, nil
+		case <-tick.C:
+		}
+	}
+	return f, nil
+}
+
+// follows reports whether the logs of all running replicas are open, or left to another process.
+func (a *App) follows(f *Following, running map[spec.Replica]bool) bool {
+	for _, c := range f.logs {
+		select {
+		case <-c.done:
+			continue
+		default:
+		}
+		a.mu.Lock()
+		open := a.followed[c.replica]
+		a.mu.Unlock()
+		if running[c.replica] && !open && !c.waits.Load() {
+			return false
+		}
+	}
+	return true
+}
+
 // End waits until all lines of an ended app are copied, or ctx is done, and stops copying. It
 // returns the replicas whose logs are incomplete, and the known reasons. Logs that another
 // process copies are left to that process.

@@ -188,6 +188,33 @@ type PodUsage struct {
 	} `json:"containers"`
 }
 
+// Workload is a kueue.x-k8s.io Workload: what Kueue admits for a Job or JobSet. Its fields are the
+// same in all versions.
+type Workload struct {
+	Object
+	Status struct {
+		Conditions      []metav1.Condition `json:"conditions"`
+		SchedulingStats struct {
+			Evictions []struct {
+				Reason string `json:"reason"`
+				Count  int32  `json:"count"`
+			} `json:"evictions"`
+		} `json:"schedulingStats"`
+	} `json:"status"`
+}
+
+// KueueGroup is the API group of Kueue.
+const KueueGroup = "kueue.x-k8s.io"
+
+// KueueResource returns a kind of Kueue's objects in the version that the server prefers.
+// ok is false if the server has no Kueue.
+func KueueResource(g Groups, name string) (r Resource, ok bool) {
+	if len(g[KueueGroup]) == 0 {
+		return r, false
+	}
+	return Resource{KueueGroup, g[KueueGroup][0], name}, true
+}
+
 // Resource is a kind of objects, as in request paths.
 type Resource struct {
 	Group, Version string // Group "" is the core group

@@ -25,6 +25,10 @@ const (
 
 	// Kueue is the label with the name of a Job's or JobSet's Kueue queue.
 	Kueue = "kueue.x-k8s.io/queue-name"
+	// KueuePriority is the label with the name of a Job's or JobSet's Kueue priority class.
+	KueuePriority = "kueue.x-k8s.io/priority-class"
+	// KueueJobUID is the label of a Kueue Workload with the UID of its Job or JobSet.
+	KueueJobUID = "kueue.x-k8s.io/job-uid"
 )
 
 // Annotations that torchx sets on the main object of an app.

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,6 +14,7 @@ import (
 // Volcano's policies for a failed pod: restart the whole job, as TorchX does, or stop it
 // for good.
 var (
+	evictionPolicies  = []kube.VolcanoPolicy{{Event: "PodEvicted", Action: "RestartJob"}}
 	restartPolicies   = []kube.VolcanoPolicy{{Event: "PodEvicted", Action: "RestartJob"}, {Event: "PodFailed", Action: "RestartJob"}}
 	terminatePolicies = []kube.VolcanoPolicy{{Event: "PodFailed", Action: "TerminateJob"}}
 )
@@ -32,6 +35,13 @@ func (b *builder) volcano(units []unit) []Object {
 	if stopAll {
 		job.Spec.Policies = terminatePolicies
 	}
+	gang, all := gangRoles(app)
+	if all {
+		job.Spec.Policies = slices.Concat(evictionPolicies, job.Spec.Policies)
+	}
+	if len(gang) > 0 && appRetries(app, FormVolcano) == 0 {
+		job.Spec.MaxRetry += maxVolcanoDisruptions
+	}
 	for _, u := range units {
 		role := &app.Roles[u.role]
 		task := kube.VolcanoTask{Replicas: int32(u.count), Name: u.name, Template: *u.Template}
@@ -47,6 +57,9 @@ func (b *builder) volcano(units []unit) []Object {
 			task.Policies = restartPolicies
 		case o.failFast && !stopAll && requiredReplicas(role) == role.NumReplicas:
 			task.Policies = terminatePolicies // in other roles some replicas may fail
+		}
+		if !all && gang[u.role] && retryPolicy(app, role, FormVolcano) != spec.RetryApplication {
+			task.Policies = slices.Concat(evictionPolicies, task.Policies)
 		}
 		job.Spec.Tasks = append(job.Spec.Tasks, task)
 	}
@@ -90,6 +103,15 @@ func (b *builder) jobSet(units []unit) []Object {
 			set.Spec.FailurePolicy.Rules = []kube.FailureRule{{Name: "notRetried", Action: "FailJobSet", TargetReplicatedJobs: notRetried}}
 		}
 	}
+	if slices.ContainsFunc(set.Spec.ReplicatedJobs, func(j kube.ReplicatedJob) bool {
+		p := j.Template.Spec.PodFailurePolicy
+		return p != nil && p.Rules[0].Action == batchv1.PodFailurePolicyActionFailJob
+	}) {
+		if set.Spec.FailurePolicy == nil {
+			set.Spec.FailurePolicy = &kube.FailurePolicy{}
+		}
+		set.Spec.FailurePolicy.Rules = slices.Insert(set.Spec.FailurePolicy.Rules, 0, restartOnDisruption)
+	}
 	set.Spec.FailurePolicy = failingOnDeadline(&set.Spec)
 	return []Object{set}
 }
@@ -117,7 +139,10 @@ func (b *builder) jobSpec(u unit) batchv1.JobSpec {
 	if retryPolicy(app, role, b.form) == spec.RetryReplica {
 		retries = int32(role.MaxRetries)
 	}
-	if retries == 0 && spare == 0 && b.options.failFast {
+	s.PodFailurePolicy = b.disruptionPolicy(role, &u.Template.Spec)
+	ignores := s.PodFailurePolicy != nil && s.PodFailurePolicy.Rules[0].Action == batchv1.PodFailurePolicyActionIgnore
+	// With a limit per index, the new pod of an index says how often it was disrupted before.
+	if retries == 0 && spare == 0 && b.options.failFast && !ignores {
 		s.BackoffLimit = &retries // the first failure ends the job
 		return s
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,9 +108,19 @@ func (r *recording) expected(t *testing.T) map[string]any {
 		needsAll = needsAll && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas)
 	}
 	js["maxRetry"] = retries + 1 // [BUG] Volcano counts attempts; roles without retries are ignored
-	if needsAll {
-		js["policies"] = []any{map[string]any{"event": "PodFailed", "action": "TerminateJob"}} // fail_fast
+	evicted := map[string]any{"event": "PodEvicted", "action": "RestartJob"}
+	gang, restartsAll := gangRoles(r.App)
+	if len(gang) > 0 && retries == 0 {
+		js["maxRetry"] = 1.0 + maxVolcanoDisruptions // each restart after an eviction counts
 	}
+	var policies []any
+	if restartsAll {
+		policies = append(policies, evicted) // peers that began together begin together again
+	}
+	if needsAll {
+		policies = append(policies, map[string]any{"event": "PodFailed", "action": "TerminateJob"}) // fail_fast
+	}
+	js["policies"] = policies
 	for _, v := range tasks {
 		task := v.(map[string]any)
 		if n, ok := task["maxRetry"].(float64); ok {
@@ -118,6 +129,10 @@ func (r *recording) expected(t *testing.T) map[string]any {
 		role := r.role(task["name"].(string))
 		if !needsAll && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas) && (role.MaxRetries == 0 || role.RetryPolicy != spec.RetryApplication) {
 			task["policies"] = []any{map[string]any{"event": "PodFailed", "action": "TerminateJob"}} // fail_fast
+		}
+		if i := slices.IndexFunc(r.App.Roles, func(one spec.Role) bool { return one.Name == role.Name }); !restartsAll && gang[i] && (role.MaxRetries == 0 || role.RetryPolicy != spec.RetryApplication) {
+			others, _ := task["policies"].([]any)
+			task["policies"] = append([]any{evicted}, others...)
 		}
 		if r.Name == "custom_overlay_dict" {
 			r.applyOverlay(task) // [BUG] fact 128: it was silently ignored

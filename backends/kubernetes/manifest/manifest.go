@@ -94,6 +94,9 @@ func (b *builder) build() ([]Object, error) {
 	case FormJobSet:
 		return b.jobSet(units), nil
 	case FormJob:
+		if b.options.kueueQueue != "" && len(units) > 1 {
+			return nil, backend.Errorf(backend.ErrInvalidOption, "kueue_queue=%s with gang=job: Kueue would admit each of the app's %d Jobs alone, so that some wait while others run: use gang=jobset", b.options.kueueQueue, len(units))
+		}
 		return b.jobs(units), nil
 	default:
 		return b.volcano(units), nil

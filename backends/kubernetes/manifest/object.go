@@ -85,6 +85,9 @@ func (b *builder) head(kind metav1.TypeMeta, name string) kube.Object {
 	}
 	if b.options.kueueQueue != "" && kind != typeService {
 		meta.Labels[label.Kueue] = b.options.kueueQueue
+		if b.options.kueuePriority != "" {
+			meta.Labels[label.KueuePriority] = b.options.kueuePriority
+		}
 	}
 	return kube.Object{TypeMeta: kind, ObjectMeta: meta}
 }

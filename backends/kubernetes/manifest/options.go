@@ -52,6 +52,7 @@ func (p Planner) Options() []backend.Option {
 		{Key: "labels", Type: backend.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
 		{Key: "annotations", Type: backend.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
 		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to submit to; not with gang=volcano"},
+		{Key: "kueue_priority", Type: backend.TypeStr, Help: "Kueue priority class of the app; needs kueue_queue"},
 		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the other replicas when one has failed for good"},
 		{Key: "output", Type: backend.TypeStr, Help: "volume for the outputs of apps, pvc:CLAIM[/FOLDER]: each app gets a folder in it, $TORCHX_OUTPUT; without it the variable is not set"},
 		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the result in TORCHX_HOME: a background process follows the app to its end"},
@@ -60,13 +61,14 @@ func (p Planner) Options() []backend.Option {
 
 // Options holds the resolved -cfg values; "" and nil mean "not given".
 type Options struct {
-	Namespace, Queue, kueueQueue string
-	Validate, Quiet              bool
-	imageRepo                    string
-	gang                         Form
-	failFast                     bool
-	ttl                          *int32
-	labels, annotations          map[string]string
+	Namespace, Queue          string
+	kueueQueue, kueuePriority string
+	Validate, Quiet           bool
+	imageRepo                 string
+	gang                      Form
+	failFast                  bool
+	ttl                       *int32
+	labels, annotations       map[string]string
 	podOptions
 }
 
@@ -110,6 +112,7 @@ func ReadOptions(cfg backend.Config) (Options, error) {
 	set(&o.pullPolicy, cfg["image_pull_policy"])
 	set(&o.hostNetwork, cfg["host_network"])
 	set(&o.kueueQueue, cfg["kueue_queue"])
+	set(&o.kueuePriority, cfg["kueue_priority"])
 	set(&o.failFast, cfg["fail_fast"])
 	set(&o.Validate, cfg["validate_spec"])
 	set(&o.Quiet, cfg["quiet"])
@@ -164,6 +167,14 @@ func (o *Options) check() error {
 	}
 	if o.gang == FormVolcano && o.kueueQueue != "" {
 		return bad("kueue_queue", o.kueueQueue, "Kueue does not manage Volcano jobs: use gang=jobset or gang=job")
+	}
+	if o.kueuePriority != "" && o.kueueQueue == "" {
+		return bad("kueue_priority", o.kueuePriority, "has no effect without kueue_queue: add kueue_queue=NAME")
+	}
+	for key, name := range map[string]string{"kueue_queue": o.kueueQueue, "kueue_priority": o.kueuePriority} {
+		if problems := validation.IsValidLabelValue(name); len(problems) > 0 {
+			return bad(key, name, problems[0])
+		}
 	}
 	for key, labels := range map[string]map[string]string{"labels": o.labels, "node_selector": o.nodeSelector} {
 		for k, v := range labels {

@@ -240,8 +240,8 @@ func TestRetries(t *testing.T) {
 	roles := []spec.Role{role("a", retry(spec.RetryApplication, 3, 2)), role("b", retry(spec.RetryReplica, 2, 2)), role("c", replicas(2))}
 	_, req := plan(t, input(t, "gang=jobset", roles...))
 	set := req.Objects[0].(*JobSet).Spec
-	if set.FailurePolicy.MaxRestarts != 3 || !slices.Equal(set.FailurePolicy.Rules[0].TargetReplicatedJobs, []string{"b", "c"}) {
-		t.Errorf(`failure policy %+v, want set.FailurePolicy.MaxRestarts == 3 and slices.Equal(set.FailurePolicy.Rules[0].TargetReplicatedJobs, []string{"b", "c"})`, set.FailurePolicy)
+	if set.FailurePolicy.MaxRestarts != 3 || !slices.Equal(set.FailurePolicy.Rules[1].TargetReplicatedJobs, []string{"b", "c"}) {
+		t.Errorf(`failure policy %+v, want set.FailurePolicy.MaxRestarts == 3 and slices.Equal(set.FailurePolicy.Rules[1].TargetReplicatedJobs, []string{"b", "c"})`, set.FailurePolicy)
 	}
 	if s := set.ReplicatedJobs[1].Template.Spec; ptr.Deref(s.BackoffLimitPerIndex, 0) != 2 || ptr.Deref(s.MaxFailedIndexes, 0) != 0 || s.BackoffLimit != nil {
 		t.Errorf("role b %s, want ptr.Deref(s.BackoffLimitPerIndex, 0) == 2 and ptr.Deref(s.MaxFailedIndexes, 0) == 0 and s.BackoffLimit == nil", asJSON2(t, s))

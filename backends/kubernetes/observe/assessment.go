@@ -30,6 +30,8 @@ type attempt struct {
 	pod    *corev1.Pod
 	gone   bool
 	status spec.ReplicaStatus
+	// evicted means that Kueue suspended the app after this attempt.
+	evicted bool
 }
 
 // last returns the latest attempt, nil if no pod is known.
@@ -57,6 +59,12 @@ func (a *attempt) wasDeleted() bool {
 	return wasStopped(a.pod, a.status.Signal != "")
 }
 
+// wasDisrupted reports whether an attempt was ended from outside, which restarts the replica
+// without counting as a failure.
+func (r *replica) wasDisrupted(a *attempt) bool {
+	return r.unit != nil && r.unit.freeDisruptions && a.status.State == spec.Failed && !overran(a.pod) && disruption(a.pod) != ""
+}
+
 // assess sorts the pods by replica and attempt.
 func (s *Observation) assess() *assessment {
 	b := &assessment{seen: s, workload: s.workload()}
@@ -78,6 +86,9 @@ func (s *Observation) assess() *assessment {
 	b.add(byKey, b.seen.Pods, false)
 	b.add(byKey, b.seen.Gone, true)
 	for _, r := range b.replicas {
+		if b.evictions > 0 {
+			r.countEvictions(b.evictions, s.eviction())
+		}
 		slices.SortStableFunc(r.attempts, func(x, y attempt) int {
 			return cmp.Or(cmp.Compare(x.status.Attempt, y.status.Attempt), x.pod.CreationTimestamp.Compare(y.pod.CreationTimestamp.Time))
 		})
@@ -123,6 +134,9 @@ func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 	case a.wasDeleted():
 		// The reason, and whether a retry follows, are known only when the controller has reacted.
 		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
+	case r.wasDisrupted(a):
+		// The controller replaces it.
+		s.State, s.ExitCode, s.Signal, s.StartedAt, s.FinishedAt = spec.Pending, nil, "", nil, nil
 	}
 	return s
 }
@@ -175,6 +189,11 @@ func (b *assessment) completeReplicas() {
 		switch a := r.last(); {
 		case a == nil:
 			b.completeMissing(r, cancelled || b.overran)
+		case r.wasDisrupted(a):
+			r.final = a.status
+			if cancelled {
+				r.final.State = spec.Cancelled
+			}
 		case !a.wasDeleted():
 		default:
 			r.final = a.status

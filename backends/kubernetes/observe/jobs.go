@@ -44,6 +44,7 @@ func (s *Observation) jobSet() *workload {
 		size[r.Name] = each
 		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
 		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
+		u.freeDisruptions = freesDisruptions(&r.Template.Spec)
 		v.limitJobs(&r.Template.Spec)
 		all := succeededJobs[r.Name] == r.Replicas && required == each
 		u.outcome = func(int) spec.State {
@@ -59,7 +60,7 @@ func (s *Observation) jobSet() *workload {
 		return name, max(0, number(pod.Labels[jobSetIndex]))*size[name] + max(0, index(pod))
 	}
 	v.attempt = func(u *unit, pod *corev1.Pod) int {
-		return max(0, number(pod.Labels[label.JobSetRestart]))*(u.retries+1) + failures(pod)
+		return max(0, number(pod.Labels[label.JobSetRestart]))*(u.retries+1) + failures(pod) + ignoredFailures(pod)
 	}
 	if p := set.Spec.FailurePolicy; p != nil {
 		v.retries, v.maxRestarts = set.Status.CountedRestarts < p.MaxRestarts, int(p.MaxRestarts)
@@ -107,11 +108,24 @@ func failures(pod *corev1.Pod) int {
 	return max(0, number(pod.Annotations[batchv1.JobIndexFailureCountAnnotation]))
 }
 
+// ignoredFailures returns how often a pod's index was disrupted before it without counting as a
+// failure.
+func ignoredFailures(pod *corev1.Pod) int {
+	return max(0, number(pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]))
+}
+
+// freesDisruptions reports whether a Job has a rule for disruptions from outside.
+func freesDisruptions(s *batchv1.JobSpec) bool {
+	return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+		return slices.ContainsFunc(r.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == corev1.DisruptionTarget })
+	})
+}
+
 // jobs reads Indexed Jobs, one for each unit. The app has ended when all of them have.
 func (s *Observation) jobs() *workload {
 	v := &workload{lifecycle: lifecycle{phase: waiting, idle: true}}
 	v.locate = func(pod *corev1.Pod) (string, int) { return pod.Labels[label.JobName], index(pod) }
-	v.attempt = func(_ *unit, pod *corev1.Pod) int { return failures(pod) }
+	v.attempt = func(_ *unit, pod *corev1.Pod) int { return failures(pod) + ignoredFailures(pod) }
 	h := s.newRoleSet()
 	ended, anyFailed, suspended := 0, false, 0
 	for i := range s.Jobs {
@@ -120,6 +134,7 @@ func (s *Observation) jobs() *workload {
 		count, required := pods(&job.Spec)
 		u := h.add(job.Name, &job.Spec.Template, count, required)
 		u.retries = int(ptr.Deref(job.Spec.BackoffLimitPerIndex, 0))
+		u.freeDisruptions = freesDisruptions(&job.Spec)
 		v.limitJobs(&job.Spec)
 		done, broken := indexes(job.Status.CompletedIndexes), indexes(ptr.Deref(job.Status.FailedIndexes, ""))
 		u.outcome = func(index int) spec.State {

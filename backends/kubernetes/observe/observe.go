@@ -28,6 +28,9 @@ type Observation struct {
 	// Gone are pods that a watch saw deleted, in their last known state.
 	Gone []corev1.Pod `json:"gone,omitempty"`
 
+	// Workloads are what Kueue admits for the main objects; none if the user may not read them.
+	Workloads []kube.Workload `json:"workloads,omitempty"`
+
 	// The following explain why an app waits; each may be missing.
 	PodGroups []kube.PodGroup `json:"podGroups,omitempty"`
 	Events    []corev1.Event  `json:"events,omitempty"` // warnings of the namespace
@@ -70,11 +73,16 @@ func (s *Observation) WaitsForResources() bool {
 // for pods of other apps.
 func (s *Observation) Locator() func(pod *corev1.Pod) (r spec.Replica, attempt int, ok bool) {
 	v := s.workload()
+	numbered := s.evictedAttempts(v)
 	return func(pod *corev1.Pod) (spec.Replica, int, bool) {
 		u, index := v.unitOf(pod)
 		if u == nil {
 			return spec.Replica{}, 0, false
 		}
-		return spec.Replica{Role: v.roles[u.role].name, ID: u.base + index}, v.attempt(u, pod), true
+		attempt, ok := numbered[pod.UID]
+		if !ok {
+			attempt = v.attempt(u, pod)
+		}
+		return spec.Replica{Role: v.roles[u.role].name, ID: u.base + index}, attempt, true
 	}
 }

@@ -27,7 +27,7 @@ const (
 
 // podStatus returns the status of a replica from its pod alone.
 func podStatus(pod *corev1.Pod) spec.ReplicaStatus {
-	s := spec.ReplicaStatus{State: podState(pod.Status.Phase), Hostname: hostname(pod)}
+	s := spec.ReplicaStatus{State: podState(pod.Status.Phase), Hostname: hostname(pod), Pod: pod.Name, Node: pod.Spec.NodeName}
 	c := decisiveContainer(pod)
 	if c != nil {
 		s.StartedAt = started(c)
@@ -227,6 +227,24 @@ func disruption(pod *corev1.Pod) string {
 		return firstText(c.Message, c.Reason)
 	}
 	return ""
+}
+
+// unreadyNode describes a running pod whose node does not answer, "" if it does: the cluster then
+// marks the pod as not ready, although its containers are by the last report of the node.
+func unreadyNode(pod *corev1.Pod) string {
+	var ready, containers corev1.ConditionStatus
+	for i := range pod.Status.Conditions {
+		switch c := &pod.Status.Conditions[i]; c.Type {
+		case corev1.PodReady:
+			ready = c.Status
+		case corev1.ContainersReady:
+			containers = c.Status
+		}
+	}
+	if pod.Status.Phase != corev1.PodRunning || len(pod.Spec.ReadinessGates) > 0 || ready != corev1.ConditionFalse || containers != corev1.ConditionTrue {
+		return ""
+	}
+	return "its node " + pod.Spec.NodeName + " is not ready"
 }
 
 // overran reports whether the kubelet ended a pod at its deadline.

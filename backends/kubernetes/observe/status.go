@@ -35,6 +35,9 @@ func (b *assessment) status() *spec.Status {
 	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return compareTimes(x.FinishedAt, y.FinishedAt) })
 	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
 	s.Restarts = b.restartsAfter(s.Past)
+	if r, ok := b.evictionRestart(); ok {
+		s.Restarts = append(s.Restarts, r)
+	}
 	s.StructuredErrorMsg = b.firstErrorFile()
 	if ended, cancelled := b.ended(); ended {
 		b.conclude(s, cancelled)
@@ -51,8 +54,8 @@ func (b *assessment) ownRestarts(r *replica) (n int) {
 	if a == nil {
 		return 0
 	}
-	if r.unit.retries > 0 {
-		n = failures(a.pod)
+	if n = ignoredFailures(a.pod); r.unit.retries > 0 {
+		n += failures(a.pod)
 	}
 	if c := decisiveContainer(a.pod); c != nil {
 		n += int(c.RestartCount)
@@ -70,6 +73,9 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 		}
 		if a.wasDeleted() || !a.status.State.Terminal() {
 			a.status.State = spec.Cancelled // stopped for a restart
+		}
+		if a.evicted && a.status.State != spec.Succeeded {
+			a.status.State, a.status.Msg = spec.Cancelled, "stopped by Kueue"
 		}
 		all = append(all, a.status)
 	}
@@ -228,13 +234,16 @@ func (b *assessment) progress(s *spec.Status) {
 	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.isAlive() {
 		s.State = spec.Running
 	}
-	if first := b.firstFailure(); first != nil && !b.retries && b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
+	if first := b.firstFailure(); first != nil && first.last() != nil && !b.retries && b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
 		s.FirstFailure, s.Msg = &first.final, b.failure(first)
 		return
 	}
 	switch {
 	case b.cancelled:
 		s.Msg = "is being canceled"
+		if what := cmp.Or(b.trouble(), b.stopping()); what != "" {
+			s.Msg += ": " + what
+		}
 	case b.deleting:
 		s.Msg = "is being deleted"
 	case b.incomplete != "":
@@ -260,8 +269,8 @@ func (b *assessment) stopping() string {
 	default:
 		text = fmt.Sprintf("%d of %d replicas are being stopped", len(stopping), len(b.replicas))
 	}
-	if b.failing != "" {
-		text += ": " + b.failing
+	if why := cmp.Or(b.failing, b.seen.evictionReason()); why != "" {
+		text += ": " + why
 	}
 	return text
 }
@@ -273,7 +282,7 @@ func (b *assessment) trouble() string {
 		if !a.isAlive() {
 			continue
 		}
-		if text := disruption(a.pod); text != "" {
+		if text := cmp.Or(disruption(a.pod), unreadyNode(a.pod)); text != "" {
 			return fmt.Sprintf("replica %s/%d: %s", r.key.Role, r.key.ID, text)
 		}
 		if c := decisiveContainer(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {

@@ -66,7 +66,7 @@ func (b *assessment) waitReason() string {
 // suspendReason describes what a suspended app waits for.
 func (b *assessment) suspendReason() string {
 	if b.queue != "" {
-		return fmt.Sprintf("waits for Kueue to admit it from queue %s", b.queue)
+		return b.kueueReason()
 	}
 	return "is suspended by another client: set its spec.suspend to false to resume it"
 }
@@ -124,15 +124,17 @@ func podWaitReason(pod *corev1.Pod, events []corev1.Event) string {
 	}
 	e := newestWarning(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
 	switch {
+	case e == nil && slices.ContainsFunc(events, func(e corev1.Event) bool { return e.Reason == Pulling && e.InvolvedObject.UID == pod.UID }):
+		return "its image is being pulled: " + pulledImages(pod)
 	case e == nil:
 		return ""
 	case e.Reason == "FailedScheduling":
 		return unschedulable(e.Message)
 	case e.Reason == "Failed": // the node tries again for a while
-		_, text := startFailure(eventText(e))
+		_, text := startFailure(EventText(e))
 		return text
 	}
-	return eventText(e)
+	return EventText(e)
 }
 
 // unschedulable explains the scheduler's message, without its remarks on preemption, node by
@@ -152,6 +154,20 @@ func unschedulable(message string) string {
 	return "no node can run it: " + message
 }
 
+// Pulling is the reason of the event with which a node begins to pull an image.
+const Pulling = "Pulling"
+
+// pulledImages returns the images of the containers that have not started.
+func pulledImages(pod *corev1.Pod) string {
+	var names []string
+	for i := range pod.Spec.Containers {
+		if name := pod.Spec.Containers[i].Image; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func gates(pod *corev1.Pod) string {
 	var names []string
 	for _, g := range pod.Spec.SchedulingGates {
@@ -162,7 +178,7 @@ func gates(pod *corev1.Pod) string {
 
 // noPodsReason describes why the controller has created no pods.
 func (b *assessment) noPodsReason() string {
-	text := eventText(newestWarning(b.seen.Events, func(e *corev1.Event) bool {
+	text := EventText(newestWarning(b.seen.Events, func(e *corev1.Event) bool {
 		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
 	}))
 	if text != "" {
@@ -182,7 +198,7 @@ func (b *assessment) isAbout(e *corev1.Event) bool {
 		return false
 	}
 	name := e.InvolvedObject.Name
-	if b.created != nil && eventTime(e).Before(*b.created) {
+	if b.created != nil && EventTime(e).Before(*b.created) {
 		return false // of an earlier object with its name
 	}
 	if name == b.name || strings.HasPrefix(name, b.name+"-") {
@@ -195,15 +211,15 @@ func (b *assessment) isAbout(e *corev1.Event) bool {
 func newestWarning(events []corev1.Event, matches func(e *corev1.Event) bool) (newest *corev1.Event) {
 	for i := range events {
 		e := &events[i]
-		if e.Type == corev1.EventTypeWarning && matches(e) && (newest == nil || !eventTime(e).Before(eventTime(newest))) {
+		if e.Type == corev1.EventTypeWarning && matches(e) && (newest == nil || !EventTime(e).Before(EventTime(newest))) {
 			newest = e
 		}
 	}
 	return newest
 }
 
-// eventText returns the message of an event, "" for nil.
-func eventText(e *corev1.Event) string {
+// EventText returns the message of an event, "" for nil.
+func EventText(e *corev1.Event) string {
 	if e == nil {
 		return ""
 	}
@@ -211,8 +227,8 @@ func eventText(e *corev1.Event) string {
 	return firstText(strings.TrimPrefix(text, "Error creating: "), e.Reason)
 }
 
-// eventTime returns when an event happened last.
-func eventTime(e *corev1.Event) time.Time {
+// EventTime returns when an event happened last.
+func EventTime(e *corev1.Event) time.Time {
 	if !e.LastTimestamp.IsZero() {
 		return e.LastTimestamp.Time
 	}

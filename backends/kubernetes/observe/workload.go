@@ -53,6 +53,7 @@ type lifecycle struct {
 	retries     bool   // a failure now restarts the whole app
 	reason      string // the controller's message on a failure
 	failing     string // the same, while pods are still being stopped
+	evictions   int    // by Kueue: the app was suspended, and starts again when it is admitted
 	// jobDeadline is the time limit of jobs that the controller enforces by deleting their
 	// pods; 0 if there is none. overran means that one exceeded it.
 	jobDeadline time.Duration
@@ -90,6 +91,9 @@ type unit struct {
 	outcome func(index int) spec.State
 	pod     *corev1.PodSpec
 	failing bool // its pods are being stopped and not replaced
+	// freeDisruptions means that a disruption from outside, such as an eviction, restarts the
+	// pod, or all pods, without counting as a failure.
+	freeDisruptions bool
 }
 
 // unitOf returns a pod's unit and its index there, nil if it has none.
@@ -102,15 +106,18 @@ func (v *workload) unitOf(pod *corev1.Pod) (*unit, int) {
 	return u, max(index, 0)
 }
 
-func (s *Observation) workload() *workload {
+func (s *Observation) workload() (v *workload) {
 	switch {
 	case s.Volcano != nil:
-		return s.volcano()
+		v = s.volcano()
 	case s.JobSet != nil:
-		return s.jobSet()
+		v = s.jobSet()
 	default:
-		return s.jobs()
+		v = s.jobs()
 	}
+	v.evictions = s.evictions()
+	v.restarts += v.evictions
+	return v
 }
 
 // roleSet collects the roles of an app from its pod templates.

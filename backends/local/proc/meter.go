@@ -37,7 +37,7 @@ func (p *Launcher) Measure(_ context.Context, running []agent.Running) []sample.
 		case runtime.GOOS != "linux":
 			readings[i].Err = errNoProc
 		case ok:
-			readings[i] = treeReading(&tree)
+			readings[i] = sample.OfTree(&tree)
 			p.addGroup(&readings[i], r.Replica)
 		case unix.Kill(r.Process.PID, 0) == nil && !isZombie(r.Process.PID):
 			readings[i].Err = errHidden
@@ -49,17 +49,6 @@ func (p *Launcher) Measure(_ context.Context, running []agent.Running) []sample.
 func isZombie(pid int) bool {
 	found, ok := procs.Get(pid)
 	return ok && found.Zombie
-}
-
-func treeReading(tree *procs.Tree) sample.Reading {
-	r := sample.Reading{CPU: &tree.CPU, Memory: &tree.Memory, Source: sample.RSS, Threads: &tree.Threads, PIDs: tree.PIDs}
-	if tree.Once {
-		r.Source = sample.PSS
-	}
-	if tree.IO != nil {
-		r.Read, r.Written = &tree.IO.Read, &tree.IO.Written
-	}
-	return r
 }
 
 // addGroup adds what the control group of a replica's attempt knows.

@@ -42,9 +42,13 @@ func (c *Client) Run(ctx context.Context, stdin io.Reader, name string, args ...
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, runTime, errTooSlow)
 	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer watchController(ctx, name, environ, stop)()
 	cmd := exec.CommandContext(ctx, path, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, stdin, &stdout, &stderr
+	dieWithParent(cmd)
 	cmd.WaitDelay = time.Second // for what a wrapper script leaves running
 	err = cmd.Run()
 	switch {
@@ -53,7 +57,7 @@ func (c *Client) Run(ctx context.Context, stdin io.Reader, name string, args ...
 	case errors.Is(context.Cause(ctx), errTooSlow):
 		return nil, backend.Errorf(backend.ErrUnavailable, "%s did not end within %v: %s", name, runTime, withFix(plainText(stderr.String(), "no answer"), fixPing))
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

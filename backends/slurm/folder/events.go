@@ -89,7 +89,7 @@ func (f Folder) Run(app *spec.App) (*Run, error) {
 	for n := range parallel {
 		jobs.Go(func() {
 			for i := n; i < len(all); i += parallel {
-				attempts[i], errs[i] = f.attempts(all[i])
+				attempts[i], errs[i] = f.AttemptsOf(all[i])
 			}
 		})
 	}
@@ -123,7 +123,7 @@ func (r *Run) explainRestarts(app *spec.App) {
 
 // Attempts returns how many attempts of a replica have begun.
 func (f Folder) Attempts(r spec.Replica) (int, error) {
-	list, err := f.attempts(r)
+	list, err := f.AttemptsOf(r)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
@@ -161,8 +161,8 @@ func (r *Run) add(w []string) {
 	}
 }
 
-// attempts reads the events of a replica.
-func (f Folder) attempts(r spec.Replica) ([]Attempt, error) {
+// AttemptsOf returns the attempts of a replica that have begun.
+func (f Folder) AttemptsOf(r spec.Replica) ([]Attempt, error) {
 	lines, err := events(f.Replica(r) + "/" + EventsFile)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@
 //	script.sh                            the batch script, as submitted
 //	launch.sh                            the same script, copied by itself, for the replicas
 //	job                                  ID of the job, written by Submit and by the launcher
-//	cancel                               exists: a cancel was requested, and nothing restarts
+//	cancel                               exists: a cancel was requested, and nothing restarts; its reason, or nothing
 //	events                               of the app: "begin TIME JOB RESTART", "restart TIME ROLE REPLICA ATTEMPT RETRY",
 //	                                     "end TIME STATE CODE"
 //	slurm.out                            messages of the launcher and of srun
@@ -47,7 +47,7 @@ const (
 	OutputDir  = "output"
 	ErrorFile  = "error.json"
 
-	replicasDir = "replicas"
+	ReplicasDir = "replicas"
 )
 
 const (
@@ -102,7 +102,7 @@ func (f Folder) Path(name string) string { return filepath.Join(string(f), name)
 
 // Replica returns the folder of a replica, Attempt that of one of its attempts.
 func (f Folder) Replica(r spec.Replica) string {
-	return filepath.Join(string(f), replicasDir, agent.Escape(r.Role), strconv.Itoa(r.ID))
+	return filepath.Join(string(f), ReplicasDir, agent.Escape(r.Role), strconv.Itoa(r.ID))
 }
 
 // Attempt returns the folder of an attempt's log.
@@ -141,12 +141,32 @@ func (f Folder) Cancelled() bool {
 	return err == nil
 }
 
-// Cancel requests a cancel: the launcher restarts nothing any more, and
-// starts nothing if it has not begun.
-func (f Folder) Cancel() error {
-	file, err := os.OpenFile(f.Path(CancelFile), os.O_CREATE|os.O_WRONLY, 0o600)
+// CancelReason returns why a cancel was requested, "" if nothing is known.
+func (f Folder) CancelReason() string {
+	data, err := safefile.ReadFile(f.Path(CancelFile), maxReason)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.ToValidUTF8(string(data), "?"), "\n")
+	return line
+}
+
+// maxReason bounds the reason of a cancel, in bytes.
+const maxReason = 4096
+
+// Cancel requests a cancel, with a reason or "": the launcher restarts nothing any more, and
+// starts nothing if it has not begun. The first request counts.
+func (f Folder) Cancel(reason string) error {
+	file, err := os.OpenFile(f.Path(CancelFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Sync(), file.Close())
+	if reason != "" {
+		reason, _, _ = strings.Cut(reason, "\n")
+		_, err = file.WriteString(reason[:min(len(reason), maxReason-1)] + "\n")
+	}
+	return errors.Join(err, file.Sync(), file.Close())
 }

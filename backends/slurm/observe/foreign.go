@@ -55,6 +55,24 @@ func Main(s *spec.Status, jobs []job.Job) {
 	}
 }
 
+const (
+	// estimate precedes when Slurm expects to start a job.
+	estimate = ", expected to start at "
+	// maxEstimate hides estimates that assume that jobs without a time limit run for a year.
+	maxEstimate = 30 * 24 * time.Hour
+)
+
+// WithoutEstimate returns a status without the expected start, which changes all the time.
+func WithoutEstimate(s *spec.Status) *spec.Status {
+	msg, _, ok := strings.Cut(s.Msg, estimate)
+	if !ok {
+		return s
+	}
+	short := *s
+	short.Msg = msg
+	return &short
+}
+
 // waits describes why jobs wait; "" if nothing is known.
 func waits(jobs []job.Job) string {
 	for i := range jobs {
@@ -63,8 +81,8 @@ func waits(jobs []job.Job) string {
 			continue
 		}
 		text = "waits: " + text
-		if at := jobs[i].Started; at != nil {
-			text += ", expected to start at " + at.UTC().Format(time.RFC3339)
+		if at := jobs[i].Started; at != nil && time.Until(*at) < maxEstimate {
+			text += estimate + at.UTC().Format(time.RFC3339)
 		}
 		return text
 	}

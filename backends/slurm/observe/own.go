@@ -17,11 +17,12 @@ const maxPast = 1000
 
 // Own is what is known of an app that torchx submitted.
 type Own struct {
-	App       *spec.App
-	Submitted time.Time
-	JobID     int64
-	Run       *folder.Run
-	Cancelled bool // the end of the app was requested
+	App          *spec.App
+	Submitted    time.Time
+	JobID        int64
+	Run          *folder.Run
+	Cancelled    bool   // the end of the app was requested
+	CancelReason string // why; "" if unknown
 	// Jobs are those of Slurm; if it knows none, the job has ended, and NotAccounted says
 	// whether the cluster has no accounting that could know more.
 	Jobs         []job.Job
@@ -211,6 +212,7 @@ func (o *Own) conclude(s *spec.Status) {
 		if why := o.why(); len(o.Jobs) > 0 && o.state() == spec.Cancelled {
 			s.Msg = why
 		}
+		s.Msg = cmp.Or(o.CancelReason, s.Msg)
 	case spec.Failed:
 		if len(failed) > 0 {
 			s.FirstFailure = &failed[0]

@@ -23,7 +23,7 @@ open_log() { # sets out, err and logger
 	logger='' out=$log/stdout.log err=$log/stderr.log
 	[ -n "$writer" ] || return
 	pipes=$(mktemp -d "${TMPDIR:-/tmp}/torchx.XXXXXXXX") && mkfifo "$pipes/out" "$pipes/err" || return
-	"$writer" slurm-log "$log" "$pipes/out" "$pipes/err" </dev/null &
+	"$writer" slurm-log "$log" "$pipes/out" "$pipes/err" "$folder" "${role_name[role]}" "$replica" "$attempt" "$pipes/pid" </dev/null &
 	logger=$! out=$pipes/out err=$pipes/err
 }
 
@@ -59,6 +59,7 @@ task() { # ROLE
 	local group=SLURM_JOB_ID_HET_GROUP_$role # the steps of a component have its own ID
 	[ "$replica" != 0 ] || echo "${!group-$SLURM_JOB_ID}.$SLURM_STEP_ID" >"$folder/step.$role"
 	[ -z "$writer" ] || "$writer" slurm-log 2>/dev/null || writer=''
+	[ -n "$writer" ] || { mkdir -p "$folder/usage" && echo "torchx does not run on the compute nodes" >"$folder/usage/unknown"; }
 	while [ -z "$stopping" ]; do
 		attempt_once
 		case $code in 0) exit 0 ;; esac
@@ -91,6 +92,7 @@ attempt_once() {
 	) </dev/null >"$out" 2>"$err" &
 	child=$!
 	set +m
+	[ -z "$logger" ] || echo "$child" >"$pipes/pid"
 	echo "start $attempt $(now) ${SLURMD_NODENAME:-$(hostname)} $child" >>"$dir/events"
 	[ -z "$stopping" ] || kill -TERM -- "-$child" 2>/dev/null
 	watch=''

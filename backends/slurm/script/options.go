@@ -46,6 +46,7 @@ func OptionList() []backend.Option {
 		{Key: "nomem", Type: backend.TypeBool, Help: "do not request memory (default: only in partitions with at most 1000 MB of configured memory)"},
 		{Key: "replicas_per_node", Type: backend.TypeInt, Default: 1, Help: "replicas of a role that share a node"},
 		{Key: "container_type", Type: backend.TypeStr, Choices: []string{containerPyxis, containerOCI}, Help: "run replicas in their image: pyxis (srun --container-image) or oci (srun --container, a bundle folder); default: images are ignored"},
+		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the result in TORCHX_HOME: a background process on this machine follows the app to its end"},
 		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
 		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish"},
 	}

@@ -141,8 +141,8 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 	}
 	fmt.Fprintf(b, "\nrole_dir[%[1]d]=%[2]s role_replicas[%[1]d]=%[3]d role_required[%[1]d]=%[4]d role_policy[%[1]d]=%[5]s role_retries[%[1]d]=%[6]d\n",
 		i, quote(agent.Escape(role.Name)), role.NumReplicas, required(&role), role.RetryPolicy, role.MaxRetries)
-	fmt.Fprintf(b, "role_sidecar[%[1]d]=%[2]s role_timeout[%[1]d]=%[3]d role_retry_timeout[%[1]d]=%[4]s\n",
-		i, flag(order.Sidecar), seconds(order.Timeout), flag(order.RetryOnTimeout))
+	fmt.Fprintf(b, "role_name[%[1]d]=%[5]s role_sidecar[%[1]d]=%[2]s role_timeout[%[1]d]=%[3]d role_retry_timeout[%[1]d]=%[4]s\n",
+		i, flag(order.Sidecar), seconds(order.Timeout), flag(order.RetryOnTimeout), quote(role.Name))
 	b.WriteString("srun_" + strconv.Itoa(i) + "() { srun")
 	for _, s := range srunOptions(in, o, req, i) {
 		b.WriteString(" " + quoteOption(s))

@@ -64,7 +64,7 @@ func cancelAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 		if err != nil || before.State.Terminal() {
 			return before, err
 		}
-		return before, r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force})
+		return before, r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force, Follow: o.wait})
 	}
 	failed := eachApp(ctx, f, targets, parallel, request, func(ref runner.Ref, before *spec.Status) error {
 		switch {
@@ -81,7 +81,11 @@ func cancelAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 		return failed
 	}
 	defer sayIfWaiting(f, ending)()
-	err := eachApp(ctx, f, ending, follow.MaxWaits, r.Wait, func(ref runner.Ref, s *spec.Status) error {
+	wait := func(ctx context.Context, ref runner.Ref) (*spec.Status, error) {
+		defer follow.AnnounceEnding(f.Console, r, ref)()
+		return r.Wait(ctx, ref)
+	}
+	err := eachApp(ctx, f, ending, follow.MaxWaits, wait, func(ref runner.Ref, s *spec.Status) error {
 		f.Say("%s: %s", ref.Handle(), ui.StateLine(s, time.Now()))
 		return nil
 	})

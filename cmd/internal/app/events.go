@@ -12,6 +12,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/onend"
 	"torchx/runtime/runner"
@@ -28,7 +29,7 @@ func NewEvents(f *program.Factory) *cli.Command {
 			"torchx events -\n" +
 			"torchx events --json echo",
 		Description: "Show the recorded events of an app, oldest first: its submission, each change of state of the app and of its " +
-			"replicas, each restart, and what ran at its end. " +
+			"replicas, each restart, what ran at its end, and what the backend's system recorded, such as events of pods. " +
 			program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
@@ -54,11 +55,33 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		return err
 	}
 	events = append(events, onEndEvents(r, ref, s)...)
+	events = append(events, backendEvents(ctx, r, ref, s)...)
 	slices.SortStableFunc(events, func(a, b history.Event) int { return a.Time.Compare(b.Time) })
 	if asJSON {
 		return f.PrintMaskedJSON(eventObjects(ref, events))
 	}
 	return eventTable(f, events, time.Local)
+}
+
+// backendEvents returns what the system of the backend recorded, none if it cannot be read.
+func backendEvents(ctx context.Context, r *runner.Runner, ref runner.Ref, s *spec.Status) (events []history.Event) {
+	b, err := r.Backends.Get(ref.Backend)
+	lister, ok := b.(backend.EventLister)
+	if err != nil || !ok {
+		return nil
+	}
+	list, err := lister.Events(ctx, ref.ID)
+	if err != nil {
+		return nil
+	}
+	for _, e := range list {
+		event := history.Event{Time: e.Time, Kind: history.EventBackend, State: s.State, Attempt: e.Attempt, Msg: e.Msg}
+		if e.Replica != nil {
+			event.Role, event.Replica = e.Replica.Role, e.Replica.ID
+		}
+		events = append(events, event)
+	}
+	return events
 }
 
 // onEndEvents returns what ran at the end of the app, from its folder.
@@ -112,9 +135,16 @@ func eventTable(f *program.Factory, events []history.Event, loc *time.Location) 
 			replica = fmt.Sprintf("%s/%d", e.Role, e.Replica)
 		}
 		tab.Add(ui.NewCell(e.Time.In(loc).Format(time.DateOnly+" "+clockFormat), ui.AnsiDim),
-			ui.NewCell(replica, ""), ui.NewCell(f.Masked(eventText(e)), stateColor(e.State)))
+			ui.NewCell(replica, ""), ui.NewCell(f.Masked(eventText(e)), eventColor(e)))
 	}
 	return f.PrintTable(&tab, func(width int) { fitEvents(&tab, width) })
+}
+
+func eventColor(e *history.Event) string {
+	if e.Kind == history.EventBackend {
+		return ""
+	}
+	return stateColor(e.State)
 }
 
 // clockFormat is the format of the time of day of an event.
@@ -144,6 +174,9 @@ func eventText(e *history.Event) string {
 	}
 	if e.Kind == history.EventRestart {
 		return "restart: " + e.Msg
+	}
+	if e.Kind == history.EventBackend {
+		return e.Msg
 	}
 	if e.Kind == history.EventOnEnd {
 		return "on end: " + e.Msg

@@ -22,6 +22,7 @@ type listOptions struct {
 	cfg         string
 	all         bool
 	limit, sort string
+	offset      string
 	output      string
 	json, quiet bool
 }
@@ -41,17 +42,20 @@ func NewList(f *program.Factory) *cli.Command {
 			"torchx list --where 'loss<0.3' --where 'max(acc)>0.9'\n" +
 			"torchx list -q --state running\n" +
 			"torchx list --all -o jsonl\n" +
+			"torchx list --offset 50 --limit 50 -o page\n" +
 			"torchx list -o 'go-template={{.app_id}} {{.state}}'",
 		Description: "List the apps that were submitted from this TORCHX_HOME, newest first, at most 50. With -b the backend itself is " +
 			"asked, too, which adds apps that others submitted. Tables have the trials of sweeps only with --all or a condition, such as " +
 			"--parent SWEEP. Several conditions must all hold. In a PATTERN * stands for any " +
 			"text, ? for one character and [ab] for one of several. jsonl prints one JSON object per line and csv one row per " +
 			"app, both while they are read. A go-template has the names of --json as fields and is printed once per app, each " +
-			"followed by a newline, unless it ranges over all of them: {{range .}}...{{end}}.",
+			"followed by a newline, unless it ranges over all of them: {{range .}}...{{end}}. page prints a JSON object with the apps and the " +
+			"number of all that match, for programs that read a list in parts by --offset and --limit.",
 		Flags: append(o.flags("only apps of `BACKEND`, including apps that others submitted (default: scheduler of [cli:list])"),
 			program.CfgFlag(&o.cfg),
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all apps, without a limit", Destination: &o.all},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
+			&cli.StringFlag{Name: "offset", Usage: "leave out the first `N` apps", Destination: &o.offset},
 			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + ", or a metric: loss, min(loss), acc:desc (default: submitted)", Destination: &o.sort},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT` " + strings.Join(ListFormats, ", ") + "TEMPLATE (default: table)", Destination: &o.output},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print handles only, as -o name does", Destination: &o.quiet},
@@ -101,6 +105,13 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 				ui.QuoteWord(o.sort), strings.Join(ListOrders, ", "), suggest.Hint(o.sort, ListOrders))
 		}
 	}
+	if page, ok := out.(*pageWriter); ok {
+		page.Offset = filter.Offset
+		total, err := r.Count(c.Context, filter)
+		if page.Total = total; err != nil && !errors.Is(err, backend.ErrUnavailable) {
+			return err
+		}
+	}
 	return cmp.Or(out.end(), err)
 }
 
@@ -125,6 +136,13 @@ func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.
 	filter.All = o.all
 	table := o.output == "" || o.output == listFormatTable || o.output == listFormatWide
 	filter.NoTrials = table && !o.all && !o.json && !o.quiet && !o.given(c)
+	if o.offset != "" {
+		offset, err := program.Count("list", "--offset", o.offset)
+		if err != nil {
+			return filter, err
+		}
+		filter.Offset = int(offset)
+	}
 	filter.Limit, err = listLimit(o)
 	return filter, err
 }

@@ -31,7 +31,7 @@ const (
 )
 
 // ListFormats are the values of --output, the default first.
-var ListFormats = []string{listFormatTable, listFormatWide, "json", "jsonl", "name", "csv", templateFormat}
+var ListFormats = []string{listFormatTable, listFormatWide, "json", "jsonl", "page", "name", "csv", templateFormat}
 
 // writer returns the writer of the format.
 func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
@@ -55,6 +55,8 @@ func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 		return &tableWriter{f: f, wide: true}, nil
 	case "json":
 		return &jsonWriter{f: f, apps: []listObject{}}, nil
+	case "page":
+		return &pageWriter{f: f, Apps: []listObject{}}, nil
 	case "jsonl":
 		e := json.NewEncoder(buffered)
 		e.SetEscapeHTML(false)
@@ -85,6 +87,21 @@ func (w *jsonWriter) add(a *runner.Row) error {
 }
 
 func (w *jsonWriter) end() error { return w.f.PrintJSON(w.apps) }
+
+// pageWriter prints a part of the list, and how long all of it is.
+type pageWriter struct {
+	f      *program.Factory
+	Total  int          `json:"total"`
+	Offset int          `json:"offset"`
+	Apps   []listObject `json:"apps"`
+}
+
+func (w *pageWriter) add(a *runner.Row) error {
+	w.Apps = append(w.Apps, newListObject(a))
+	return nil
+}
+
+func (w *pageWriter) end() error { return w.f.PrintJSON(w) }
 
 // lineWriter prints each app at once.
 type lineWriter struct {

@@ -164,7 +164,7 @@ func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, apps []
 			done, err := r.Prune(ctx, p, d)
 			if a.Removed = done; err != nil {
 				failed = true
-				a.Error = ui.NullString(err.Error())
+				a.Error = ui.NullString(f.Masked(err.Error()))
 				f.Explain(err)
 			}
 		}

@@ -19,13 +19,13 @@ func (p *statusPage) replicaTable(groups []replicaGroup) string {
 	if len(groups) == 0 {
 		return ""
 	}
-	tab := ui.Table{Header: []string{"REPLICA", "STATE", "ATTEMPT", "EXIT", "READY", "TIME", "PEAK MEM", "CPU TIME", "GPU", "NODE"}}
+	tab := ui.Table{Header: []string{"REPLICA", "STATE", "ATTEMPT", "EXIT", "READY", "TIME", "PEAK MEM", "CPU TIME", "GPU", "POD", "NODE"}}
 	for _, g := range groups {
 		tab.Add(p.replicaRow(g)...)
 	}
 	tab.DropEmpty()
 	return p.tableWithNotes(&tab, []string{"NODE", "REPLICA"}, func(i int) string { return p.replicaNote(groups[i]) },
-		"GPU", "NODE", "CPU TIME", "PEAK MEM", "TIME")
+		"GPU", "POD", "NODE", "CPU TIME", "PEAK MEM", "TIME")
 }
 
 // replicaRow returns the cells of a row.
@@ -47,9 +47,10 @@ func (p *statusPage) replicaRow(g replicaGroup) []ui.Cell {
 		}
 		return &seconds
 	}
-	node := common(g, func(r *spec.ReplicaStatus) string { return r.Hostname })
+	nodeOf := func(r *spec.ReplicaStatus) string { return cmp.Or(r.Node, r.Hostname) }
+	node := common(g, nodeOf)
 	if node == "" && len(g) > 1 {
-		if n := len(g.by(func(r *spec.ReplicaStatus) string { return r.Hostname })); n > 1 {
+		if n := len(g.by(nodeOf)); n > 1 {
 			node = ui.Counted(n, "node")
 		}
 	}
@@ -62,6 +63,7 @@ func (p *statusPage) replicaRow(g replicaGroup) []ui.Cell {
 		peakText(g),
 		greatest(g, func(r *spec.ReplicaStatus) *float64 { return r.CPUSeconds }, ui.SecondsText),
 		common(g, func(r *spec.ReplicaStatus) string { return strings.Join(r.Devices, ",") }),
+		common(g, func(r *spec.ReplicaStatus) string { return r.Pod }),
 		node,
 	} {
 		cells = append(cells, ui.NewCell(p.masked(text), ""))

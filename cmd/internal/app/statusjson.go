@@ -54,6 +54,8 @@ type replicaObject struct {
 	StructuredErrorMsg json.RawMessage `json:"structured_error_msg"`
 	Hostname           ui.NullString   `json:"hostname"`
 	Hostaddr           ui.NullString   `json:"hostaddr"`
+	Pod                ui.NullString   `json:"pod"`
+	Node               ui.NullString   `json:"node"`
 	StartedAt          *time.Time      `json:"started_at"`
 	FinishedAt         *time.Time      `json:"finished_at"`
 	PID                *int            `json:"pid"`
@@ -125,7 +127,7 @@ func replicaObjects(replicas []spec.ReplicaStatus) []replicaObject {
 		objects[i] = replicaObject{
 			Role: r.Role, Replica: r.ID, ID: r.ID, Attempt: r.Attempt, State: r.State, ExitCode: r.ExitCode, Signal: ui.NullString(r.Signal),
 			Msg: ui.NullString(r.Msg), StructuredErrorMsg: r.StructuredErrorMsg, Hostname: ui.NullString(r.Hostname),
-			Hostaddr: ui.NullString(r.Hostname), StartedAt: ui.UTC(r.StartedAt), FinishedAt: ui.UTC(r.FinishedAt),
+			Hostaddr: ui.NullString(r.Hostname), Pod: ui.NullString(r.Pod), Node: ui.NullString(r.Node), StartedAt: ui.UTC(r.StartedAt), FinishedAt: ui.UTC(r.FinishedAt),
 			Devices: append([]string{}, r.Devices...), MaxRSSBytes: r.MaxRSSBytes, MaxRSSSource: ui.NullString(r.MaxRSSSource), CPUSeconds: r.CPUSeconds,
 		}
 		if r.PID > 0 {

@@ -49,7 +49,7 @@ func load(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.
 	if one.facts, err = factsOf(f, &record); err != nil {
 		return nil, err
 	}
-	return one, one.readMetrics(f, r)
+	return one, one.readMetrics(ctx, f, r)
 }
 
 // status returns the recorded status of an app that has ended, else that of its backend.
@@ -62,8 +62,8 @@ func status(ctx context.Context, r *runner.Runner, record *history.App) (*spec.S
 	return r.Status(ctx, record.AppKey)
 }
 
-func (r *run) readMetrics(f *program.Factory, from *runner.Runner) error {
-	folder, err := from.Folder(r.record.AppKey)
+func (r *run) readMetrics(ctx context.Context, f *program.Factory, from *runner.Runner) error {
+	folder, err := from.Metrics(ctx, r.record.AppKey)
 	if errors.Is(err, backend.ErrUnsupported) {
 		return nil
 	}

@@ -135,7 +135,7 @@ func known(verbs map[string]*grammar.Verb, word string) *grammar.Verb {
 
 // inComponent reports whether further words belong to a component.
 func (l *partialLine) inComponent() bool {
-	return l.verb != nil && l.verb.Stops && len(l.positionals) > 0
+	return l.verb != nil && l.verb.Stops > 0 && len(l.positionals) >= l.verb.Stops
 }
 
 func (l *partialLine) flag(g *grammar.Grammar, word string) {

@@ -16,6 +16,7 @@ func TestPendingAnnouncer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		p := &pendingAnnouncer{console: ui.NewConsole(ui.Streams{Err: &out}), handle: "kubernetes://torchx/default:a", stop: func() {}, printed: map[string]bool{}}
+		p.leaveQueue()
 		// observe shows a status for some of the bubble's time, which nothing but these sleeps moves.
 		observe := func(state spec.State, msg string, lasts time.Duration) {
 			p.observe(&spec.Status{State: state, Msg: msg})

@@ -6,7 +6,6 @@
 package grammar
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -31,9 +30,9 @@ type Verb struct {
 	// Operands reports whether a group is a command, too: a first word that names none of its
 	// commands is an argument.
 	Operands bool
-	// Stops reports whether the first positional ends the flags of this program: the
-	// words after it belong to a component.
-	Stops bool
+	// Stops is the number of positionals after which all words are positionals: they belong to a
+	// component or to a command. 0: none are.
+	Stops int
 }
 
 // Grammar holds the flags of the program and its commands.
@@ -42,9 +41,9 @@ type Grammar struct {
 	Verbs  map[string]*Verb // by name and alias
 }
 
-// New returns the grammar of a program; stops names the commands whose first positional
-// ends the flags.
-func New(flags []cli.Flag, commands []*cli.Command, stops ...string) *Grammar {
+// New returns the grammar of a program; stops tells which positional of a command ends the flags,
+// counted from 1.
+func New(flags []cli.Flag, commands []*cli.Command, stops map[string]int) *Grammar {
 	g := &Grammar{global: newFlags(flags, true)}
 	g.Verbs = g.verbsOf("", commands, stops)
 	return g
@@ -69,11 +68,11 @@ func newFlags(flags []cli.Flag, global bool) Flags {
 }
 
 // verbsOf returns commands and those of groups by name; prefix is the group's name.
-func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops []string) map[string]*Verb {
+func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops map[string]int) map[string]*Verb {
 	verbs := map[string]*Verb{}
 	for _, c := range commands {
 		v := &Verb{Name: prefix + c.Name, Flags: newFlags(c.Flags, false)}
-		v.Stops, v.Operands = slices.Contains(stops, v.Name), c.Args
+		v.Stops, v.Operands = stops[v.Name], c.Args
 		for n, f := range g.global {
 			if v.Flags[n] == nil {
 				v.Flags[n] = f
@@ -93,6 +92,9 @@ func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops []string
 func (v *Verb) IsGroup(word string, operands int) bool {
 	return v.Subs != nil && (!v.Operands || operands == 0 && v.Subs[word] != nil)
 }
+
+// StopsAt reports whether the next positional, after some, ends the flags.
+func (v *Verb) StopsAt(positionals int) bool { return v.Stops > 0 && positionals+1 >= v.Stops }
 
 // Find returns the flag of a command, or of the program if v is nil, by its spelling with
 // one or two dashes; nil if the command has no such flag.
@@ -119,7 +121,7 @@ func Spelling(name string) string {
 	return "--" + name
 }
 
-// IsFlag reports whether arg is a flag: "-" is the most recent app, "-/role" a part of it.
+// IsFlag reports whether arg is a flag: "-" is the most recent app, "-/role" a part of it, "-:path" a file.
 func IsFlag(arg string) bool {
-	return len(arg) > 1 && arg[0] == '-' && arg != "--" && arg[1] != '/'
+	return len(arg) > 1 && arg[0] == '-' && arg != "--" && arg[1] != '/' && arg[1] != ':'
 }

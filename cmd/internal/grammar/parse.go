@@ -74,7 +74,7 @@ func (p *parser) step(args []string) ([]string, error) {
 		return p.command(arg, args[1:], p.grammar.Verbs)
 	case p.verb.IsGroup(arg, len(p.out.Positionals)):
 		return p.command(arg, args[1:], p.verb.Subs)
-	case p.verb.Stops:
+	case p.verb.StopsAt(len(p.out.Positionals)):
 		p.out.Positionals = append(p.out.Positionals, args...)
 		return nil, nil
 	}
@@ -216,7 +216,7 @@ func (p *parser) unknown(arg string) error {
 	switch {
 	case ok:
 		return usagef(p.name(), "unknown flag %s. Did you mean %s?", ui.QuoteWord(spelling), Spelling(known))
-	case p.verb != nil && p.verb.Stops:
+	case p.verb != nil && p.verb.Stops == 1:
 		return usagef(p.name(), "unknown flag %s: arguments of a component follow it, `torchx %s COMPONENT %s …`",
 			ui.QuoteWord(spelling), p.name(), spelling)
 	}

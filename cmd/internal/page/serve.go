@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"torchx/cmd/internal/page/guard"
@@ -91,15 +90,9 @@ const (
 
 // serve answers requests until ctx ends or the page was not visited for a day.
 func (s *server) serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, o *options) error {
-	var last atomic.Int64 // visit, in unix ns
-	last.Store(time.Now().UnixNano())
-	pages := s.handler()
+	visits := newVisits(s.calls.Clients)
 	h := &http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			last.Store(time.Now().UnixNano())
-			pages.ServeHTTP(w, r)
-			last.Store(time.Now().UnixNano())
-		}),
+		Handler:           visits.wrap(s.handler()),
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: log.New(quiet{}, "", 0),
 	}
@@ -109,16 +102,7 @@ func (s *server) serve(ctx context.Context, l net.Listener, certificate *tls.Cer
 	defer context.AfterFunc(ctx, func() { _ = h.Close() })() // clients must not delay Ctrl-C
 	if o.Background {
 		go func() {
-			for left := o.patience; left > 0; {
-				select {
-				case <-time.After(left):
-				case <-ctx.Done():
-					return
-				}
-				if left = o.patience - time.Since(time.Unix(0, last.Load())); s.calls.Clients() > 0 {
-					left = o.patience
-				}
-			}
+			visits.wait(ctx, o.patience)
 			_ = h.Close()
 		}()
 	}

@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -30,12 +31,26 @@ func InGroup(name string, commands ...*cli.Command) []*cli.Command {
 	return commands
 }
 
+// Together makes related commands one entry of the overview, in which names and usage describe
+// them all. It returns them in order.
+func Together(names, usage string, commands ...*cli.Command) []*cli.Command {
+	commands[0].ArgsUsage = fmt.Sprintf("%-*s%s", nameColumn, names, usage)
+	for _, c := range commands[1:] {
+		c.ArgsUsage = besides
+	}
+	return commands
+}
+
+// besides marks a command that is part of another's entry.
+const besides = "-"
+
 // Overview returns what `torchx --help` prints: the commands by group, in two columns if the
 // screen has room for them.
 func Overview(app *cli.App, width int) string {
 	var b strings.Builder
 	b.WriteString("usage: torchx COMMAND [options]\n\n")
-	for commands := app.Commands; len(commands) > 0; {
+	shown := slices.DeleteFunc(slices.Clone(app.Commands), func(c *cli.Command) bool { return c.ArgsUsage == besides })
+	for commands := shown; len(commands) > 0; {
 		n := 1
 		for n < len(commands) && commands[n].Category == commands[0].Category {
 			n++
@@ -69,5 +84,8 @@ func overviewGroup(commands []*cli.Command, width int) string {
 }
 
 func overviewEntry(c *cli.Command) string {
+	if c.ArgsUsage != "" {
+		return c.ArgsUsage
+	}
 	return fmt.Sprintf("%-*s%s", nameColumn, c.Name, c.Usage)
 }

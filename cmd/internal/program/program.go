@@ -117,9 +117,9 @@ func (f *Factory) checkEarlyBackend(g *grammar.Grammar, early []string) error {
 }
 
 // GrammarOf returns the grammar of the command line. Words after the first positional of run,
-// rerun and sweep belong to the component.
+// rerun and sweep belong to the component, those after the second one of exec to its command.
 func GrammarOf(app *cli.App) *grammar.Grammar {
-	return grammar.New(app.Flags, app.Commands, "run", "rerun", "sweep")
+	return grammar.New(app.Flags, app.Commands, map[string]int{"run": 1, "rerun": 1, "sweep": 1, "exec": 2})
 }
 
 // CommandLine returns the definition of the program: its flags and its commands.

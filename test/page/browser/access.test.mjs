@@ -2,7 +2,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { ids, url, useBrowser, withPage } from "./harness.mjs";
+import { ids, useBrowser, withPage } from "./harness.mjs";
 
 useBrowser();
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -39,10 +39,10 @@ test("the chosen theme stays", () => withPage(async (page, open) => {
 	assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark");
 }, { colorScheme: "light" }));
 
-test("runs, states and the log are readable without JavaScript", () => withPage(async (page) => {
-	await page.goto(new URL("/", url).href);
+test("runs, states and the log are readable without JavaScript", () => withPage(async (page, open) => {
+	await open("/");
 	await page.getByRole("row").nth(3).waitFor();
-	await page.goto(new URL(`/runs/${ids.failed}`, url).href);
+	await open(`/runs/${ids.failed}`);
 	await page.getByText("trainer/1 failed first", { exact: true }).waitFor();
 	await page.getByText("out of memory").first().waitFor();
 }, { javaScriptEnabled: false }));

@@ -52,6 +52,7 @@ func action[T any](a *API, answers func(w http.ResponseWriter, out []byte, messa
 			fail(w, err)
 			return
 		}
+		a.acted.Add(1) // before the client reads what changed
 		answers(w, out, Messages(string(messages)))
 	}
 }
@@ -156,6 +157,7 @@ func (a *API) rerun(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	a.acted.Add(1)
 	handle := strings.TrimSpace(string(out))
 	answer(w, Started{Handle: handle, AppID: handle[strings.LastIndexByte(handle, '/')+1:], Messages: Messages(string(messages))})
 }

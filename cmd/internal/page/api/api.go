@@ -4,8 +4,8 @@
 // have shapes of their own; they are the types of this package.
 //
 //	GET  /api/v1/session                     Session
-//	GET  /api/v1/runs                        list --json: backend, component, name, tag, state, since, until, parent,
-//	                                         search, where, sort, limit (at most 5000, default 50), all as of `list`, and offset
+//	GET  /api/v1/runs                        list -o page: backend, component, name, tag, state, since, until, parent,
+//	                                         search, where, sort, limit and offset, all as of `list`
 //	GET  /api/v1/runs/{id}/status            status --json
 //	GET  /api/v1/runs/{id}/describe          describe --json
 //	GET  /api/v1/runs/{id}/events            events --json
@@ -21,7 +21,7 @@
 //	GET  /api/v1/runs/{id}/outputs/{file...} a file of the outputs, as a download
 //	GET  /api/v1/runs/{id}/form              component show --json of the run's component; 404 if it has none
 //	GET  /api/v1/compare                     compare --json: run (repeatable), metric (NAME[:min|:max])
-//	GET  /api/v1/prune                       prune --dry-run --json: older-than, keep, max-size, state
+//	GET  /api/v1/prune                       prune --dry-run --json: older-than, keep, max-size, state; limit of apps (default 1000)
 //	GET  /api/v1/stream                      server-sent events, see Change: watch (repeatable)
 //	POST /api/v1/runs/{id}/cancel            {"force": bool}
 //	POST /api/v1/runs/{id}/rerun             {"args": ["--lr", "0.1"]}: arguments that override the recorded ones; Started
@@ -85,6 +85,7 @@ type Form struct {
 // of each replica) or "all". The lines of a selection are numbered from 1. The window is given by
 //
 //	tail=N              the last N lines (default 500)
+//	tail=N&line=L       those of the last N lines that do not precede line L
 //	line=N&count=M      M lines from line N on
 //	time=T&count=M      M lines from time T (RFC 3339) on
 //

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"torchx/cmd/internal/grammar"
@@ -29,7 +31,8 @@ type API struct {
 	guard   *guard.Guard
 	home    string
 	hub     *stream.Hub
-	windows windows
+	answers answers
+	acted   atomic.Int64 // actions that have ended
 }
 
 // New returns an API that has opened what its commands share.
@@ -109,7 +112,7 @@ func (a *API) usage(w http.ResponseWriter, r *http.Request) {
 }
 
 // maxCompared is the number of runs in a comparison.
-const maxCompared = 100
+const maxCompared = 500
 
 func (a *API) compare(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
@@ -122,21 +125,42 @@ func (a *API) compare(w http.ResponseWriter, r *http.Request) {
 	a.print(w, r, slices.Concat([]string{"compare", "--json"}, args, []string{"--"}, runs)...)
 }
 
+// defaultPruned is the number of apps in a preview of prune.
+const defaultPruned = 1000
+
 func (a *API) prune(w http.ResponseWriter, r *http.Request) {
-	a.print(w, r, append([]string{"prune", "--dry-run", "--json"}, flagsOf(r.URL.Query(), "older-than", "keep", "max-size", "state", "backend")...)...)
+	q := r.URL.Query()
+	most, err := program.Count("ui", "limit", cmp.Or(q.Get("limit"), strconv.Itoa(defaultPruned)))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	var all struct {
+		DryRun bool              `json:"dry_run"`
+		Apps   []json.RawMessage `json:"apps"`
+		Count  int               `json:"count"`
+		Bytes  int64             `json:"bytes"`
+	}
+	args := append([]string{"prune", "--dry-run", "--json"}, flagsOf(q, "older-than", "keep", "max-size", "state", "backend")...)
+	if err := a.Decode(r.Context(), &all, args...); err != nil {
+		fail(w, err)
+		return
+	}
+	all.Apps = all.Apps[:min(len(all.Apps), int(most))]
+	answer(w, all)
 }
 
 func (a *API) list(w http.ResponseWriter, r *http.Request) {
-	a.print(w, r, a.ListArgs(r.URL.Query())...)
+	a.print(w, r, a.ListArgs("page", r.URL.Query())...)
 }
 
 // listFlags are the parameters of a list, which are flags of `list`.
-var listFlags = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "sort", "limit"}
+var listFlags = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "sort", "limit", "offset"}
 
-// ListArgs returns the command line for the parameters of a list. Empty ones do not count: a
-// form sends them.
-func (a *API) ListArgs(q url.Values) []string {
-	return append([]string{"list", "--json"}, flagsOf(q, listFlags...)...)
+// ListArgs returns the command line for a format and the parameters of a list. Empty ones do not
+// count: a form sends them.
+func (a *API) ListArgs(format string, q url.Values) []string {
+	return append([]string{"list", "--output=" + format}, flagsOf(q, listFlags...)...)
 }
 
 // flagsOf returns the flags for parameters of the same names that have a value.
@@ -191,17 +215,22 @@ func (a *API) Decode(ctx context.Context, to any, args ...string) error {
 
 // print answers with the JSON that a command prints.
 func (a *API) print(w http.ResponseWriter, r *http.Request, args ...string) {
-	out, _, err := a.call(r.Context(), args...)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	write(w, out)
+	a.shared(w, r, func(ctx context.Context) ([]byte, error) {
+		out, _, err := a.call(ctx, args...)
+		return out, err
+	})
 }
+
+// answerTime is how long a client may take to read an answer.
+const answerTime = 2 * time.Minute
 
 func write(w http.ResponseWriter, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // the client may be gone
+	// A client that does not read must not keep the answer.
+	out := http.NewResponseController(w)
+	_ = out.SetWriteDeadline(time.Now().Add(answerTime)) // a test may have no connection
+	_, _ = w.Write(data)                                 // the client may be gone
+	_ = out.SetWriteDeadline(time.Time{})                // the connection may serve a stream
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"math"
 	"net/http"
@@ -76,12 +77,13 @@ func (a *API) curves(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	found, err := a.readCurves(r.Context(), HandleOf(r), &q)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	answer(w, found)
+	a.shared(w, r, func(ctx context.Context) ([]byte, error) {
+		found, err := a.readCurves(ctx, HandleOf(r), &q)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(found)
+	})
 }
 
 func (a *API) readCurves(ctx context.Context, handle string, q *curveQuery) (*Curves, error) {

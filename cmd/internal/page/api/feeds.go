@@ -72,10 +72,26 @@ func (a *API) feeds(ctx context.Context, text string) ([]stream.Feed, error) {
 		}
 	}
 	run := feed("run", "")
+	a.labeled(&run, ref)
 	if b, err := a.runner.Backends.Get(ref.Backend); err == nil && !backend.RunsHere(b) {
 		a.observed(&run, ref)
 	}
 	return []stream.Feed{run, feed("metrics", metrics.Folder), feed("usage", "usage")}, nil
+}
+
+// labeled makes a feed follow the tags and the note of an app, which only the history has.
+func (a *API) labeled(f *stream.Feed, ref runner.Ref) {
+	if a.runner.History == nil {
+		return
+	}
+	paths, files, labels := f.Paths, f.Print, ""
+	f.Paths = func(ctx context.Context) []string {
+		if app, err := a.runner.History.Get(ctx, ref.Backend, ref.ID); err == nil { // else it is locked, or changes soon
+			labels = fmt.Sprint(app.Labels)
+		}
+		return append(paths(ctx), existing(a.home)...)
+	}
+	f.Print = func() string { return files() + labels }
 }
 
 // observed makes a feed follow an app that runs elsewhere.

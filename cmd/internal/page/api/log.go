@@ -31,18 +31,13 @@ func (a *API) log(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	data, err := a.windows.get(r.URL.RequestURI(), func() ([]byte, error) {
-		log, err := a.ReadLog(context.WithoutCancel(r.Context()), HandleOf(r), q) // others may wait for it
+	a.shared(w, r, func(ctx context.Context) ([]byte, error) {
+		log, err := a.ReadLog(ctx, HandleOf(r), q)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(log)
 	})
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	write(w, data)
 }
 
 // bad returns the error of a bad parameter.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -105,7 +106,7 @@ func (x *logIndex) read(ctx context.Context, o *openLog, q *LogQuery, log *Log) 
 	first, count := q.Line, q.Count
 	switch {
 	case q.Tail > 0:
-		first, count = max(1, x.total-q.Tail+1), q.Tail
+		first, count = max(1, q.Line, x.total-q.Tail+1), q.Tail
 	case !q.Time.IsZero():
 		_, before, err := x.before(q.Time)
 		if err != nil {
@@ -164,6 +165,7 @@ func (o *openLog) readAll(ctx context.Context, q *LogQuery, log *Log) error {
 	})
 	if q.Tail > 0 {
 		log.Lines = log.Lines[max(0, int64(len(log.Lines))-q.Tail):]
+		log.Lines = slices.DeleteFunc(log.Lines, func(l LogLine) bool { return l.Number < q.Line })
 	}
 	log.finish(s)
 	log.Total = s.number

@@ -10,6 +10,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -49,6 +50,7 @@ type Hub struct {
 	feeds   map[string]*running
 	clients int
 	max     int
+	sent    atomic.Int64
 }
 
 // running is a feed with clients.
@@ -199,7 +201,11 @@ func (h *Hub) watch(watched map[string]bool, wanted []string, changed chan struc
 	return added
 }
 
+// Sent returns the number of events. It grows before a client has the event.
+func (h *Hub) Sent() int64 { return h.sent.Load() }
+
 func (h *Hub) send(f *running) {
+	h.sent.Add(1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range f.clients {

@@ -11,7 +11,7 @@ export function get(path, query, signal) {
 	return send("GET", path + search(query), undefined, signal)
 }
 
-export async function send(method, path, body, signal) {
+export async function send(method, path, body, signal, again = method === "GET") {
 	let answer
 	try {
 		answer = await fetch("/api/v1" + path, {
@@ -21,6 +21,7 @@ export async function send(method, path, body, signal) {
 		})
 	} catch (error) {
 		if (error.name === "AbortError") throw error
+		if (again) return send(method, path, body, signal, false) // the network has changed
 		throw new Failure("torchx ui does not answer: is it still running?", 0)
 	}
 	const text = await answer.text()

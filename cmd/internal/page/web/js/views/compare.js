@@ -40,7 +40,7 @@ export async function compareView(page) {
 
 	const addRun = () => {
 		const list = h("select", {name: "run", label: "Run"})
-		get("/runs", {limit: 200}).then(runs => put(list, runs.filter(run => !ids.includes(run.app_id)).map(run => h("option", {value: run.app_id}, `${run.app_id} ${run.note ?? ""}`))))
+		get("/runs", {limit: 200}).then(({apps}) => put(list, apps.filter(run => !ids.includes(run.app_id)).map(run => h("option", {value: run.app_id}, `${run.app_id} ${run.note ?? ""}`))))
 		return ask({title: "Add a run", yes: "Add", body: h("label.field", h("span", "One of the newest 200 runs"), list), submit: () => {
 			if (list.value) ids = [...ids, list.value]
 			return draw()

@@ -294,11 +294,14 @@ export async function logView(body, run) {
 			if (!follow) note_({...await fetchLines({tail: 1}), notices: []})
 			else if (!lines.length) await end()
 			else {
-				const mine = turn, answer = await fetchLines({line: last() + 1, count: most})
+				// One answer, whatever the speed of the log: the lines since the last, or the end of them.
+				const mine = turn, answer = await fetchLines({line: last() + 1, tail: chunk})
 				if (mine !== turn) return
-				if (answer.total - last() > most) return await end()
-				total = answer.total
 				const fresh = answer.lines.filter(line => line.number > last())
+				if (fresh[0]?.number > last() + 1) {
+					show(answer)
+					return bottom()
+				}
 				list.append(...fresh.flatMap((line, i) => lineNode(line, fresh[i - 1] ?? lines.at(-1), pattern)))
 				lines = lines.concat(fresh)
 				trim(-1)
@@ -308,7 +311,7 @@ export async function logView(body, run) {
 		} catch (error) {
 			if (!error.status) toast(error.message, true)
 		}
-		if (view.find && hits && total < 2e6) look(true)
+		if (view.find && hits && total < 2e5) look(true)
 	}, 150)
 	const stop = watch(`log:${run.id}`, grow), stopRun = run.onchange(kind => kind === "run" && grow())
 	await (query("line") ? jump(Number(query("line")) || 1) : end())

@@ -8,18 +8,20 @@ export async function pruneView(page) {
 	document.title = "Prune - torchx"
 	const inputs = fields.map(([name, , placeholder]) => h("input", {name, placeholder, value: query(name), autocomplete: "off", oninput: later(draw, 300)}))
 	const result = h("section.card", {"aria-live": "polite"})
-	let turn = 0
+	let asking
 	async function draw() {
-		const mine = ++turn, values = Object.fromEntries(inputs.map(input => [input.name, input.value.trim()])), given = Object.entries(values).filter(([, v]) => v)
+		asking?.abort()
+		const mine = asking = new AbortController(), values = Object.fromEntries(inputs.map(input => [input.name, input.value.trim()])), given = Object.entries(values).filter(([, v]) => v)
 		note(values)
 		if (!given.length) return void put(result, h("div.empty", "Name a condition to see which runs it would remove."))
 		const command = ["torchx prune", ...given.map(([k, v]) => `--${k} ${quote(v)}`)].join(" ")
-		const answer = await get("/prune", values).catch(error => ({error}))
-		if (mine !== turn) return
+		put(result, h("p.muted", "Looking…"))
+		const answer = await get("/prune", {...values, limit: most}, mine.signal).catch(error => ({error}))
+		if (mine !== asking) return
 		if (answer.error) return void put(result, h("p.notice.bad", {role: "alert"}, answer.error.message))
-		put(result, h("header", h("h2.grow", `${plural(answer.apps.length, "run")}, ${bytes(answer.bytes)}`), h("code", command), h("button", {onclick: () => copy(command, "the command")}, "Copy")),
-			h("p.muted", "This is a preview: the command removes them, with their logs and outputs.", answer.apps.length > most && ` The first ${most} are shown.`),
-			table("Runs", ["Run", "State", "#Submitted", "#Size"], answer.apps.slice(0, most).map(run => h("tr", head(h("a", {href: runPath(run.app_id)}, run.app_id)), h("td", badge(run.state)),
+		put(result, h("header", h("h2.grow", `${plural(answer.count, "run")}, ${bytes(answer.bytes)}`), h("code", command), h("button", {onclick: () => copy(command, "the command")}, "Copy")),
+			h("p.muted", "This is a preview: the command removes them, with their logs and outputs.", answer.count > most && ` The first ${most} are shown.`),
+			table("Runs", ["Run", "State", "#Submitted", "#Size"], answer.apps.map(run => h("tr", head(h("a", {href: runPath(run.app_id)}, run.app_id)), h("td", badge(run.state)),
 				num(time(run.submitted_at, age(run.submitted_at, now()))), num(bytes(run.bytes))))))
 	}
 	add(page, [h("div.view.scrolls", h("h1", "Prune"), h("div.form-grid", fields.map(([, label], i) => field(label, inputs[i]))), result)])

@@ -27,20 +27,15 @@ export async function runsView(page) {
 	const empty = h("div.empty", {hidden: true})
 	const found = h("span.muted.nowrap", {role: "status"})
 	const pages = new Pages(100, async (offset, limit, signal) => {
-		const items = await get("/runs", {...filter, offset, limit}, signal)
-		return {items, total: items.length < limit ? offset + items.length : null}
+		const {apps, total} = await get("/runs", {...filter, offset, limit}, signal)
+		return {items: apps, total}
 	}, changed)
 
 	function changed(error) {
 		problem.hidden = !error
 		problem.textContent = error?.message ?? ""
-		let known = pages.total ?? 0
-		if (pages.total === null) for (const [n, items] of pages.pages) known = Math.max(known, n * pages.size + items.length + (items.length === pages.size ? 40 : 0));
-		const end = pages.total !== null
-		const total = Math.max(known, end ? 0 : rows.count)
-		if (end !== changed.end || total !== rows.count) found.textContent = end ? plural(total, "run") : `more than ${count(known - 40)} runs`
-		changed.end = end
-		table.setAttribute("aria-rowcount", end ? total : -1)
+		const total = pages.total ?? 0
+		table.setAttribute("aria-rowcount", total + 1)
 		rows.resize(total, rowHeight())
 		rowsBox.style.setProperty("--row", `${rowHeight()}px`)
 		empty.hidden = total > 0 || Boolean(error)
@@ -56,8 +51,6 @@ export async function runsView(page) {
 		note(Object.fromEntries(params.map(name => [name, filter[name]])))
 		at = -1
 		rowsBox.scrollTop = 0
-		pages.total = null
-		changed.end = undefined
 		rows.count = 0
 		pages.pages.clear()
 		pages.renew(0, 1)
@@ -134,7 +127,12 @@ export async function runsView(page) {
 
 	const rows = new Rows(rowsBox, {
 		height: rowHeight(), create: () => h("div.run", {role: "row"}),
-		seen: (from, to) => rows?.count && pages.need(from, to),
+		seen: (from, to) => {
+			if (!rows?.count) return void put(found)
+			pages.need(from, to)
+			const [first, last] = rows.range(0)
+			put(found, last - first < rows.count ? `${count(first + 1)}–${count(last)} of ${plural(rows.count, "run")}` : plural(rows.count, "run"))
+		},
 		fill: fillRow,
 	})
 
@@ -192,7 +190,7 @@ export async function runsView(page) {
 		{keys: "j|ArrowDown", label: "Next run", run: () => move(1)},
 		{keys: "k|ArrowUp", label: "Previous run", run: () => move(-1)},
 		{keys: "Home", label: "First run", run: () => move(-rows.count)},
-		{keys: "End", label: "Last run that is loaded", run: () => move(rows.count)},
+		{keys: "End", label: "Last run", run: () => move(rows.count)},
 		{keys: "Enter|o", label: "Open the run", run: () => current() && go(runPath(current().app_id))},
 		{keys: "l", label: "Open its log", run: () => current() && go(runPath(current().app_id, "log"))},
 		{keys: "x", label: "Select the run", run: () => current() && pick(current(), !picked.has(current().app_id))},

@@ -1,5 +1,5 @@
 // The trials of a sweep as a table and as parallel coordinates.
-import {add, apiPath, badge, choose, duration, get, h, head, note, num, number, plural, put, query, runPath, slowly, table, watch} from "../ui.js"
+import {add, apiPath, badge, choose, count, duration, get, h, head, note, num, number, plural, put, query, runPath, slowly, table, watch} from "../ui.js"
 import {parallel} from "../parallel.js"
 
 const most = 500; // trials
@@ -11,7 +11,7 @@ export async function sweepView(page, id) {
 	let columns = [], trials = [], sort = query("sort"), down = query("down") === "1", metric = query("metric")
 
 	async function load() {
-		const [sweep, runs] = await Promise.all([get(apiPath(id, "/status")).catch(error => error.status === 404 ? null : Promise.reject(error)), get("/runs", {parent: id, limit: most})])
+		const [sweep, {apps: runs, total}] = await Promise.all([get(apiPath(id, "/status")).catch(error => error.status === 404 ? null : Promise.reject(error)), get("/runs", {parent: id, limit: most})])
 		if (!sweep && !runs.length) throw Object.assign(new Error(`no run has ${id} as its parent`), {status: 404})
 		const compared = runs.length ? await get("/compare", {run: runs.map(run => run.app_id)}) : {runs: [], differences: []}
 		const names = [...new Set(compared.runs.flatMap(run => run.metrics.map(m => m.name)))].sort(), args = compared.differences.filter(d => d.part === "arguments")
@@ -21,7 +21,7 @@ export async function sweepView(page, id) {
 			const i = compared.runs.findIndex(other => other.app_id === run.app_id), found = compared.runs[i]?.metrics.find(m => m.name === metric)
 			return {id: run.app_id, label: run.name ?? run.app_id, run, goal: found?.goal, best: found?.is_best, values: Object.fromEntries([...args.map(d => [d.name, d.values[i]]), [metric, found?.best ?? null]])}
 		}).reverse()
-		put(top, h("h1.clip", sweep?.name ?? id), sweep && badge(sweep.state), h("span.muted.grow", `${runs.filter((run) => run.state === "SUCCEEDED").length} of ${plural(runs.length, "trial")} succeeded`),
+		put(top, h("h1.clip", sweep?.name ?? id), sweep && badge(sweep.state), h("span.muted.grow", `${runs.filter((run) => run.state === "SUCCEEDED").length} of ${plural(runs.length, "trial")} succeeded`, total > most && `, the newest ${most} of ${count(total)}`),
 			names.length > 1 && choose("Metric", names.map(name => [name, name]), metric, value => {
 				metric = value
 				note({metric})

@@ -1,0 +1,88 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+var _ backend.FileCopier = (*Backend)(nil)
+
+// StatFile returns the type of a file in a container.
+func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
+	engine, c, full, err := b.fileOf(ctx, id, r, name)
+	if err != nil {
+		return 0, err
+	}
+	stat, err := engine.ContainerStatPath(ctx, c, full)
+	if err == nil && stat.LinkTarget != "" {
+		stat, err = engine.ContainerStatPath(ctx, c, stat.LinkTarget) // the engine returns the end of all links
+	}
+	if err != nil {
+		return 0, copyError(name, err)
+	}
+	return stat.Mode, nil
+}
+
+// ReadFiles writes a file or a folder of a container as a tar archive.
+func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, name string, w io.Writer) error {
+	engine, c, full, err := b.fileOf(ctx, id, r, name)
+	if err != nil {
+		return err
+	}
+	archive, _, err := engine.CopyFromContainer(ctx, c, full)
+	if err != nil {
+		return copyError(name, err)
+	}
+	defer archive.Close()
+	_, err = io.Copy(w, archive)
+	return err
+}
+
+// WriteFiles extracts a tar archive into a folder of a container. Its files belong to root.
+func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
+	engine, c, full, err := b.fileOf(ctx, id, r, dir)
+	if err != nil {
+		return err
+	}
+	if err := engine.CopyToContainer(ctx, c, full, archive, container.CopyToContainerOptions{}); err != nil {
+		return copyError(dir, err)
+	}
+	return nil
+}
+
+// fileOf returns the container of a running replica, and the absolute path of a file in it.
+func (b *Backend) fileOf(ctx context.Context, id string, r spec.Replica, name string) (engine *client.Client, c, full string, err error) {
+	engine, target, err := b.runningContainer(ctx, id, r)
+	if err != nil {
+		return nil, "", "", err
+	}
+	if path.IsAbs(name) {
+		return engine, target.ID, path.Clean(name), nil
+	}
+	info, err := engine.ContainerInspect(ctx, target.ID)
+	if err != nil {
+		return nil, "", "", plain(err)
+	}
+	dir := "/"
+	if info.Config != nil {
+		dir = path.Join(dir, info.Config.WorkingDir)
+	}
+	return engine, target.ID, path.Join(dir, name), nil
+}
+
+func copyError(name string, err error) error {
+	if errdefs.IsNotFound(err) {
+		return fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return plain(err)
+}

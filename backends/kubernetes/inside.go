@@ -1,0 +1,186 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/remotecommand"
+
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/remote"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+var (
+	_ backend.Executor   = (*Backend)(nil)
+	_ backend.PortDialer = (*Backend)(nil)
+	_ backend.FileCopier = (*Backend)(nil)
+)
+
+// runningPod returns the running pod of a replica's last attempt. Errors: ErrNotFound,
+// ErrNotRunning, ErrUnavailable.
+func (b *Backend) runningPod(ctx context.Context, id string, r spec.Replica) (*target, *corev1.Pod, error) {
+	t, err := b.target(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen, err := t.observe(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	locate := seen.Locator()
+	var last *corev1.Pod
+	lastAttempt := -1
+	for i := range seen.Pods {
+		if found, attempt, ok := locate(&seen.Pods[i]); ok && found == r && attempt > lastAttempt {
+			last, lastAttempt = &seen.Pods[i], attempt
+		}
+	}
+	switch {
+	case last == nil:
+		return nil, nil, backend.Errorf(backend.ErrNotRunning, "replica %s/%d of app %s has no pod", r.Role, r.ID, id)
+	case last.Status.Phase != corev1.PodRunning:
+		return nil, nil, backend.Errorf(backend.ErrNotRunning, "pod %s of replica %s/%d does not run (%s)", last.Name, r.Role, r.ID, cmp.Or(string(last.Status.Phase), "Pending"))
+	}
+	return t, last, nil
+}
+
+// Exec runs a command in the main container of a replica's pod.
+func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend.Command) (int, error) {
+	t, pod, err := b.runningPod(ctx, id, r)
+	if err != nil {
+		return 0, err
+	}
+	return remote.WithSignals(ctx, c, func(ctx context.Context, c backend.Command, mark string) (int, error) {
+		code, err := t.exec(ctx, pod, c, mark)
+		var start *backend.StartError
+		if mark != "" && errors.As(err, &start) { // the image may have no env
+			return t.exec(ctx, pod, c, "")
+		}
+		return code, err
+	})
+}
+
+// exec runs a command; with a mark, env adds the variable that pods/exec cannot.
+func (t *target) exec(ctx context.Context, pod *corev1.Pod, c backend.Command, mark string) (int, error) {
+	p := kube.PodCommand{
+		Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Spec.Containers[0].Name,
+		Args: c.Args, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
+	}
+	var environ []string
+	if mark != "" {
+		environ = append(environ, remote.MarkVariable+"="+mark)
+	}
+	if c.Terminal != nil {
+		p.TTY, p.Stderr = true, nil
+		p.Sizes = sizesOf(ctx, c)
+		environ = append(environ, "TERM=xterm")
+	}
+	if mark != "" && !strings.Contains(c.Args[0], "=") { // env would take it for a variable
+		p.Args = append(append([]string{"env"}, environ...), c.Args...)
+	}
+	code, err := t.Client.Exec(ctx, p)
+	if err != nil && ctx.Err() == nil {
+		err = startError(p.Args[0], err)
+	}
+	return code, err
+}
+
+// sizesOf returns the sizes of a terminal, the first one first.
+func sizesOf(ctx context.Context, c backend.Command) <-chan remotecommand.TerminalSize {
+	sizes := make(chan remotecommand.TerminalSize)
+	go func() {
+		size := *c.Terminal
+		for {
+			select {
+			case sizes <- remotecommand.TerminalSize{Width: size.Cols, Height: size.Rows}:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case size = <-c.Resizes:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return sizes
+}
+
+// startError returns a *backend.StartError if a node tells that a program does not start.
+func startError(program string, err error) error {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "executable file not found"), strings.Contains(text, "no such file or directory"):
+		return &backend.StartError{Code: spec.ExitNotFound, Err: fmt.Errorf("%s not found in the container", program)}
+	case strings.Contains(text, "exec: ") && strings.Contains(text, "permission denied"):
+		return &backend.StartError{Code: spec.ExitNotExecutable, Err: fmt.Errorf("%s is not executable in the container", program)}
+	}
+	return err
+}
+
+// SharesPorts returns false: pods have addresses of their own.
+func (b *Backend) SharesPorts() bool { return false }
+
+// DialPort connects to a port of a pod through the API server.
+func (b *Backend) DialPort(ctx context.Context, id string, r spec.Replica, port int) (net.Conn, error) {
+	t, pod, err := b.runningPod(ctx, id, r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.DialPod(pod.Namespace, pod.Name, strconv.Itoa(port))
+	if err != nil {
+		return nil, err
+	}
+	return &podConn{PodStream: s, port: port}, nil
+}
+
+// podConn is a net.Conn without deadlines.
+type podConn struct {
+	*kube.PodStream
+	port int
+}
+
+// Read explains that nothing listens.
+func (c *podConn) Read(p []byte) (int, error) {
+	n, err := c.PodStream.Read(p)
+	if err != nil && strings.Contains(err.Error(), "connection refused") {
+		err = fmt.Errorf("nothing listens at port %d of the pod: %w", c.port, syscall.ECONNREFUSED)
+	}
+	return n, err
+}
+
+func (c *podConn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (c *podConn) RemoteAddr() net.Addr             { return &net.TCPAddr{Port: c.port} }
+func (c *podConn) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
+func (c *podConn) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
+func (c *podConn) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
+
+// files copies by tar in the container, as kubectl does.
+func (b *Backend) files() remote.Copier { return remote.Copier{Executor: b} }
+
+// StatFile returns the type of a file in a container.
+func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
+	return b.files().StatFile(ctx, id, r, name)
+}
+
+// ReadFiles writes a file or a folder of a container as a tar archive.
+func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, name string, w io.Writer) error {
+	return b.files().ReadFiles(ctx, id, r, name, w)
+}
+
+// WriteFiles extracts a tar archive into a folder of a container.
+func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
+	return b.files().WriteFiles(ctx, id, r, dir, archive)
+}

@@ -1,0 +1,122 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/observe"
+	"torchx/runtime/backend"
+)
+
+// addWorkloads adds what Kueue says about an app that it queues. Errors, such as missing rights,
+// are ignored: only the attempts that Kueue ended are unknown then.
+func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
+	a := app{Observation: *seen}
+	var uids []string
+	for _, m := range a.meta() {
+		if m.Labels[label.Kueue] != "" {
+			uids = append(uids, string(m.UID))
+		}
+	}
+	if len(uids) == 0 {
+		return
+	}
+	if t.workloads == nil {
+		groups, err := t.Groups(ctx)
+		if err != nil {
+			return
+		}
+		r, ok := kube.KueueResource(groups, "workloads")
+		if !ok {
+			return
+		}
+		t.workloads = &r
+	}
+	selector := label.KueueJobUID + " in (" + strings.Join(uids, ",") + ")"
+	if list, err := kube.List[kube.Workload](ctx, t.Client, *t.workloads, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true}); err == nil {
+		seen.Workloads = list
+	}
+}
+
+// kueueQueue is a kueue.x-k8s.io LocalQueue.
+type kueueQueue struct {
+	kube.Object
+	Status struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	} `json:"status"`
+}
+
+// checkKueue checks that the queue and the priority class of an app exist: Kueue would hold the
+// app back without an end. It warns about a queue that admits nothing now.
+func (s *submission) checkKueue(ctx context.Context) error {
+	labels := s.request.Objects[0].Meta().Labels
+	queue, priority := labels[label.Kueue], labels[label.KueuePriority]
+	if queue == "" {
+		return nil
+	}
+	groups, err := s.Groups(ctx)
+	if err != nil {
+		return err
+	}
+	queues, ok := kube.KueueResource(groups, "localqueues")
+	if !ok {
+		return fmt.Errorf("%s has no Kueue, which kueue_queue=%s needs: install it, or leave out kueue_queue", s.Client, queue)
+	}
+	found := kueueQueue{}
+	err = s.Get(ctx, queues, s.namespace, queue, &found)
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return fmt.Errorf("namespace %s has no Kueue queue %s: choose another by -cfg kueue_queue=NAME%s", s.namespace, queue, s.localQueues(ctx, queues))
+	case err != nil && !errors.Is(err, kube.ErrForbidden):
+		return err
+	}
+	if c := meta.FindStatusCondition(found.Status.Conditions, "Active"); c != nil && c.Status == metav1.ConditionFalse {
+		s.progress.Tell(backend.Step{Warning: fmt.Sprintf("Kueue queue %s admits nothing now (%s): the app will wait", queue, strings.TrimSuffix(c.Message, "."))})
+	}
+	if priority == "" {
+		return nil
+	}
+	classes, _ := kube.KueueResource(groups, "workloadpriorityclasses")
+	err = s.Get(ctx, classes, "", priority, nil)
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return fmt.Errorf("%s has no Kueue priority class %s: choose another by -cfg kueue_priority=NAME, see `kubectl get workloadpriorityclasses`", s.Client, priority)
+	case errors.Is(err, kube.ErrForbidden):
+		return nil
+	}
+	return err
+}
+
+// localQueues returns the names of the namespace's Kueue queues, for an error.
+func (s *submission) localQueues(ctx context.Context, r kube.Resource) string {
+	list, err := kube.List[kueueQueue](ctx, s.Client, r, s.namespace, kube.ListOptions{})
+	if err != nil {
+		return ""
+	}
+	names := make([]string, 0, len(list))
+	for i := range list {
+		names = append(names, list[i].Name)
+	}
+	return namesText(names)
+}
+
+// namesText returns the first few names, for an error.
+func namesText(names []string) string {
+	if len(names) == 0 {
+		return " (it has none)"
+	}
+	slices.Sort(names)
+	const limit = 8
+	if len(names) > limit {
+		names = append(names[:limit], "...")
+	}
+	return " (it has " + strings.Join(names, ", ") + ")"
+}

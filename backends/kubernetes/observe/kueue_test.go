@@ -1,0 +1,129 @@
+package observe
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// workloadWith returns a Workload with conditions of type, status, reason and message, and with one
+// eviction if reason is not "".
+func workloadWith(reason string, at time.Time, conditions ...[4]string) (w kube.Workload) {
+	for _, c := range conditions {
+		w.Status.Conditions = append(w.Status.Conditions, metav1.Condition{
+			Type: c[0], Status: metav1.ConditionStatus(c[1]), Reason: c[2], Message: c[3], LastTransitionTime: metav1.NewTime(at),
+		})
+	}
+	if reason != "" {
+		w.Status.SchedulingStats.Evictions = append(w.Status.SchedulingStats.Evictions, struct {
+			Reason string `json:"reason"`
+			Count  int32  `json:"count"`
+		}{reason, 1})
+	}
+	return w
+}
+
+const preemptionMessage = "Preempted to accommodate a workload (UID: 1, JobUID: 2) due to prioritization in the ClusterQueue; preemptor path: /q; preemptee path: /q"
+
+// TestKueueReason: the conditions of a Workload in words.
+func TestKueueReason(t *testing.T) {
+	t.Parallel()
+	pending := func(message string) [4]string { return [4]string{quotaReserved, "False", "Pending", message} }
+	for _, c := range []struct {
+		of   kube.Workload
+		want string
+	}{
+		{kube.Workload{}, "waits for Kueue to admit it from queue team"},
+		{
+			workloadWith("", time.Now(), pending("couldn't assign flavors to pod set r: insufficient unused quota for cpu in flavor default, 2 more needed")),
+			"waits in Kueue queue team: insufficient unused quota for cpu in flavor default, 2 more needed",
+		},
+		{workloadWith("", time.Now(), pending("LocalQueue team doesn't exist")), "waits in Kueue queue team: LocalQueue team does not exist"},
+		{workloadWith("", time.Now(), pending("ClusterQueue q is inactive")), "waits in Kueue queue team: ClusterQueue q is inactive"},
+		{
+			workloadWith(preempted, time.Now(), pending("no room"), [4]string{evicted, "True", preempted, preemptionMessage}),
+			"waits in Kueue queue team: no room (preempted by Kueue to accommodate a workload due to prioritization in the ClusterQueue)",
+		},
+	} {
+		s := recorded(t, "jobset_suspended")
+		s.JobSet.Labels[label.Kueue] = "team"
+		s.Workloads = []kube.Workload{c.of}
+		if got := s.Status(); got.State != spec.Pending || got.Msg != c.want {
+			t.Errorf("got %s: %s, want PENDING: %s", got.State, got.Msg, c.want)
+		}
+	}
+}
+
+// TestKueueAttempts: each eviction by Kueue begins another attempt; the cancellation of an app
+// does not.
+func TestKueueAttempts(t *testing.T) {
+	t.Parallel()
+	s := recorded(t, "job_running")
+	s.Jobs[0].Labels[label.Kueue] = "team"
+	before := s.Pods[0].DeepCopy()
+	before.UID, before.CreationTimestamp = "before", metav1.NewTime(s.Pods[0].CreationTimestamp.Add(-time.Minute))
+	s.Gone = []corev1.Pod{*before}
+	admission := s.Pods[0].CreationTimestamp.Add(-time.Second)
+	s.Workloads = []kube.Workload{workloadWith(preempted, admission, [4]string{evicted, "False", quotaReserved, "Previously: " + preemptionMessage})}
+	locate := s.Locator()
+	_, first, _ := locate(before)
+	_, second, _ := locate(&s.Pods[0])
+	got := s.Status()
+	if first != 0 || second != 1 || got.NumRestarts != 1 || got.Roles[0].Replicas[0].Attempt != 1 || len(got.Past) != 1 || got.Past[0].State != spec.Cancelled {
+		t.Errorf("got attempts %d and %d, %+v, want 0 and 1 with one restart", first, second, got)
+	}
+	want := "r/0: preempted by Kueue to accommodate a workload due to prioritization in the ClusterQueue: restarting the app"
+	if len(got.Restarts) != 1 || got.Restarts[0].String() != want {
+		t.Errorf("got restarts %v, want %q", got.Restarts, want)
+	}
+	s.Workloads = []kube.Workload{workloadWith("Deactivated", admission, [4]string{evicted, "True", "Deactivated", "The workload is deactivated"})}
+	if got := s.Status(); got.NumRestarts != 0 || got.Roles[0].Replicas[0].Attempt != 0 {
+		t.Errorf("deactivated: got %+v, want no restart", got)
+	}
+}
+
+// TestUnreadyNode: a node that does not answer shows as soon as the cluster marks its pods.
+func TestUnreadyNode(t *testing.T) {
+	t.Parallel()
+	s := recorded(t, "job_running")
+	for i := range s.Pods[1].Status.Conditions {
+		if c := &s.Pods[1].Status.Conditions[i]; c.Type == corev1.PodReady {
+			c.Status = corev1.ConditionFalse
+		}
+	}
+	if got, want := s.Status(), "replica r/1: its node "+s.Pods[1].Spec.NodeName+" is not ready"; got.State != spec.Running || got.Msg != want {
+		t.Errorf("got %s: %s, want RUNNING: %s", got.State, got.Msg, want)
+	}
+}
+
+// TestEndByEvents: the events of deleted objects tell how an app ended.
+func TestEndByEvents(t *testing.T) {
+	t.Parallel()
+	event := func(kind, name, reason string) corev1.Event {
+		return corev1.Event{InvolvedObject: corev1.ObjectReference{APIVersion: "batch/v1", Kind: kind, Name: name}, Reason: reason, LastTimestamp: metav1.Now()}
+	}
+	for _, c := range []struct {
+		events []corev1.Event
+		roles  int
+		want   spec.State
+	}{
+		{nil, 1, spec.Unknown},
+		{[]corev1.Event{event("Job", "a-r", "SuccessfulCreate"), event("Job", "a-r", "Completed")}, 1, spec.Succeeded},
+		{[]corev1.Event{event("Job", "a-r", "Completed")}, 2, spec.Unknown},
+		{[]corev1.Event{event("Job", "a-r", "Completed"), event("Job", "a-s", "BackoffLimitExceeded")}, 2, spec.Failed},
+		{[]corev1.Event{event("Job", "b-r", "Completed")}, 1, spec.Unknown},
+		{[]corev1.Event{event("Job", "a-r-0", "BackoffLimitExceeded"), event("JobSet", "a", "AllJobsCompleted")}, 2, spec.Succeeded},
+		{[]corev1.Event{event("JobSet", "a", "FailedJobs")}, 1, spec.Failed},
+		{[]corev1.Event{event("JobSet", "a", "Restarting"), event("Job", "a-r-0", "Completed")}, 1, spec.Unknown},
+	} {
+		if got, _ := EndByEvents(c.events, "a", c.roles); got != c.want {
+			t.Errorf("%v of %d roles: got %s, want %s", c.events, c.roles, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package kubernetes
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"torchx/backends/kubernetes/archive"
+)
+
+// stopping holds the logs that are followed since before their apps were stopped: pods are
+// deleted as soon as they have ended, and the last lines with them.
+type stopping struct {
+	mu   sync.Mutex
+	logs map[string]*archive.Following // by app ID
+}
+
+// take returns the logs of an app, which the caller ends; nil if there are none.
+func (s *stopping) take(id string) *archive.Following {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.logs[id]
+	delete(s.logs, id)
+	return f
+}
+
+func (s *stopping) put(id string, f *archive.Following) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logs == nil {
+		s.logs = map[string]*archive.Following{}
+	}
+	s.logs[id] = f
+}
+
+// close ends all logs without waiting for further lines.
+func (s *stopping) close() {
+	s.mu.Lock()
+	ids := slices.Collect(maps.Keys(s.logs))
+	s.mu.Unlock()
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, id := range ids {
+		if f := s.take(id); f != nil {
+			_, _ = f.End(done)
+		}
+	}
+}
+
+// followToEnd begins to follow the logs of an app that is about to be stopped and returns when
+// all running replicas are followed, or after saveTime. Wait, which the caller calls next, copies
+// the remaining lines. An agent that follows the app is left to do so.
+func (b *Backend) followToEnd(ctx context.Context, id string) {
+	dir := archive.Dir(b.config.Home, id)
+	if archive.Followed(dir) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveTime)
+	defer cancel()
+	f, err := b.archive(id, "").FollowNow(ctx)
+	if err != nil {
+		b.warn("the last lines of the logs may be lost: %v", err)
+		return
+	}
+	b.stopping.put(id, f)
+}

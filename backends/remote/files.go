@@ -1,0 +1,105 @@
+// Package remote does in replicas, by programs that run inside of them, what their system has no request
+// for: Copier copies files by ls and tar, WithSignals sends signals by sh, grep and kill.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+// Copier implements backend.FileCopier.
+type Copier struct{ Executor backend.Executor }
+
+// StatFile returns the type of a file, following links.
+func (c Copier) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
+	var out bytes.Buffer
+	err := c.run(ctx, id, r, backend.Command{Args: []string{"ls", "-ldL", argument(name)}, Stdout: &out}, name)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case strings.HasPrefix(out.String(), "d"):
+		return fs.ModeDir, nil
+	case strings.HasPrefix(out.String(), "-"):
+		return 0, nil
+	}
+	return fs.ModeIrregular, nil
+}
+
+// ReadFiles writes a file or a folder as a tar archive.
+func (c Copier) ReadFiles(ctx context.Context, id string, r spec.Replica, name string, w io.Writer) error {
+	clean := path.Clean(name)
+	dir, base := path.Dir(clean), "./"+path.Base(clean)
+	if clean == "/" || clean == "." || path.Base(clean) == ".." {
+		dir, base = clean, "."
+	}
+	return c.run(ctx, id, r, backend.Command{Args: []string{"tar", "cf", "-", "-C", argument(dir), base}, Stdout: w}, name)
+}
+
+// WriteFiles extracts a tar archive into a folder.
+func (c Copier) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
+	return c.run(ctx, id, r, backend.Command{Args: []string{"tar", "xf", "-", "-C", argument(dir)}, Stdin: archive, Stdout: io.Discard}, dir)
+}
+
+// argument returns a path that is not taken for an option.
+func argument(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "./" + name
+	}
+	return name
+}
+
+// maxMessage bounds how much of a program's messages is kept, in bytes.
+const maxMessage = 4 << 10
+
+// run runs a command and returns its first message as an error.
+func (c Copier) run(ctx context.Context, id string, r spec.Replica, command backend.Command, name string) error {
+	messages := &tail{}
+	command.Stderr = messages
+	code, err := c.Executor.Exec(ctx, id, r, command)
+	var start *backend.StartError
+	switch {
+	case errors.As(err, &start):
+		return fmt.Errorf("the replica has no program %s: use an image with %[1]s, or mount a volume", command.Args[0])
+	case err != nil:
+		return err
+	case code == 0:
+		return nil
+	}
+	text := messages.first()
+	switch {
+	case strings.Contains(text, "No such file or directory"):
+		return fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	case strings.Contains(text, "Permission denied"):
+		return fmt.Errorf("%s: %w", name, fs.ErrPermission)
+	case text == "":
+		return fmt.Errorf("%s: %s failed with exit code %d", name, command.Args[0], code)
+	}
+	return fmt.Errorf("%s: %s", name, text)
+}
+
+// tail keeps the end of what is written.
+type tail struct{ data []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if extra := len(t.data) - maxMessage; extra > 0 {
+		t.data = t.data[extra:]
+	}
+	return len(p), nil
+}
+
+// first returns the first line: the others follow from it.
+func (t *tail) first() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(t.data)), "\n")
+	return strings.TrimSpace(line)
+}

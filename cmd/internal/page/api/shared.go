@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// shareTime is how long an answer serves others who ask the same: all pages that show one thing
+// ask at the same time, after the same event.
+const shareTime = 250 * time.Millisecond
+
+// shared answers with what read returns, or with what it returned for another client since the last
+// event or action: after either, nothing older may be shown.
+func (a *API) shared(w http.ResponseWriter, r *http.Request, read func(ctx context.Context) ([]byte, error)) {
+	key := fmt.Sprint(a.hub.Sent(), a.acted.Load(), r.URL.RequestURI())
+	data, err := a.answers.get(key, func() ([]byte, error) {
+		return read(context.WithoutCancel(r.Context())) // others may wait for it
+	})
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	write(w, data)
+}
+
+// answers shares answers. Its zero value is ready.
+type answers struct {
+	mu   sync.Mutex
+	made map[string]*sharedAnswer
+}
+
+type sharedAnswer struct {
+	ready chan struct{}
+	data  []byte
+	err   error
+}
+
+// get returns the answer for a key, which read makes at most once at a time.
+func (c *answers) get(key string, read func() ([]byte, error)) ([]byte, error) {
+	c.mu.Lock()
+	if one := c.made[key]; one != nil {
+		c.mu.Unlock()
+		<-one.ready
+		return one.data, one.err
+	}
+	if c.made == nil {
+		c.made = map[string]*sharedAnswer{}
+	}
+	one := &sharedAnswer{ready: make(chan struct{}), err: errors.New("the answer was not made")}
+	c.made[key] = one
+	c.mu.Unlock()
+	defer time.AfterFunc(shareTime, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.made, key)
+	})
+	defer close(one.ready)
+	one.data, one.err = read()
+	return one.data, one.err
+}

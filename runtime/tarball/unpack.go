@@ -1,0 +1,195 @@
+package tarball
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrOutside means that an entry of an archive would be outside of the target.
+var ErrOutside = errors.New("leads outside of the target")
+
+// Unpacker extracts archives. It replaces files that exist; folders take further files.
+type Unpacker struct {
+	Root *os.Root
+	// As replaces the first element of names, which must be the same in all: the archive of one
+	// file or folder. "." leaves it out, "" keeps the names.
+	As string
+	// Failed receives what could not be extracted; the rest is.
+	Failed func(name string, err error)
+}
+
+// Unpack extracts an archive. Errors: that it is damaged, those of ctx.
+func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
+	in := tar.NewReader(reader{ctx, archive})
+	var folders []*tar.Header // their times change while files are created
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return damaged(ctx, err)
+		}
+		name, err := u.place(h.Name)
+		if err == nil {
+			err = u.extract(in, h, name)
+		}
+		var broken *readError
+		switch {
+		case errors.As(err, &broken):
+			return damaged(ctx, broken.err)
+		case err != nil:
+			u.Failed(h.Name, plain(err))
+		case h.Typeflag == tar.TypeDir:
+			h.Name = name
+			folders = append(folders, h)
+		}
+	}
+	for _, h := range folders {
+		u.finish(h, h.Name)
+	}
+	return nil
+}
+
+func damaged(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("the tar archive is damaged: %w", err)
+}
+
+// readError is an error of the archive, not of a file.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+// place returns where an entry belongs, below the root.
+func (u Unpacker) place(name string) (string, error) {
+	clean := path.Clean(strings.TrimLeft(filepath.ToSlash(name), "/"))
+	if !filepath.IsLocal(clean) {
+		return "", ErrOutside
+	}
+	if u.As == "" {
+		return clean, nil
+	}
+	_, rest, _ := strings.Cut(clean, "/")
+	return path.Join(u.As, rest), nil
+}
+
+func (u Unpacker) extract(in io.Reader, h *tar.Header, name string) error {
+	if dir := path.Dir(name); dir != "." {
+		if err := u.Root.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	switch h.Typeflag {
+	case tar.TypeDir:
+		return u.mkdir(h, name)
+	case tar.TypeReg, tar.TypeGNUSparse:
+		return u.write(in, h, name)
+	case tar.TypeSymlink:
+		return u.symlink(h, name)
+	case tar.TypeLink:
+		target, err := u.place(h.Linkname)
+		if err != nil {
+			return err
+		}
+		return u.replace(name, func() error { return u.Root.Link(target, name) })
+	}
+	return errSpecial
+}
+
+func (u Unpacker) mkdir(h *tar.Header, name string) error {
+	err := u.Root.Mkdir(name, h.FileInfo().Mode().Perm()|0o700)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := u.Root.Stat(name)
+	if err == nil && !info.IsDir() {
+		err = errors.New("is not a folder: remove it first")
+	}
+	return err
+}
+
+// write creates a file. An existing one is removed before: it may be a link, or be in use.
+func (u Unpacker) write(in io.Reader, h *tar.Header, name string) error {
+	perm := h.FileInfo().Mode().Perm()
+	var f *os.File
+	err := u.replace(name, func() (err error) {
+		f, err = u.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm|0o200)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(writeErrors{f}, in)
+	var failed *writeError
+	if err != nil && !errors.As(err, &failed) {
+		err = &readError{err}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		u.finish(h, name)
+	}
+	return err
+}
+
+// writeErrors tells errors of the file from those of the archive.
+type writeErrors struct{ w io.Writer }
+
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return plain(e.err).Error() }
+func (e *writeError) Unwrap() error { return e.err }
+
+func (w writeErrors) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	if err != nil {
+		err = &writeError{err}
+	}
+	return n, err
+}
+
+// symlink creates a link that stays inside the target.
+func (u Unpacker) symlink(h *tar.Header, name string) error {
+	if path.IsAbs(h.Linkname) || filepath.IsAbs(h.Linkname) || !filepath.IsLocal(path.Join(path.Dir(name), filepath.ToSlash(h.Linkname))) {
+		return fmt.Errorf("the link to %s %w", h.Linkname, ErrOutside)
+	}
+	return u.replace(name, func() error { return u.Root.Symlink(h.Linkname, name) })
+}
+
+// replace calls create, and if a file is in the way again without it.
+func (u Unpacker) replace(name string, create func() error) error {
+	err := create()
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := u.Root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return errors.New("a folder of this name is in the way: remove it first")
+	}
+	if err := u.Root.Remove(name); err != nil {
+		return err
+	}
+	return create()
+}
+
+// finish sets the permissions and the time of an entry, as far as the file system allows.
+func (u Unpacker) finish(h *tar.Header, name string) {
+	_ = u.Root.Chmod(name, h.FileInfo().Mode().Perm())
+	if !h.ModTime.IsZero() {
+		_ = u.Root.Chtimes(name, time.Time{}, h.ModTime)
+	}
+}

@@ -1,0 +1,135 @@
+//go:build unix
+
+package kubernetes
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"torchx/runtime/spec"
+)
+
+// TestDeletedAfterEnd: an app that ttl_seconds deleted before a command saw its end has succeeded
+// or failed, or its result is unknown; it never failed although it succeeded.
+func TestDeletedAfterEnd(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		for script, want := range map[string]spec.State{"true": spec.Succeeded, "exit 3": spec.Failed} {
+			t.Run(gang+" "+script, func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t)
+				handle := h.start("gang="+gang+",ttl_seconds=0,reserved_millicpu=1000", "--script", script)
+				h.eventually("the cluster has deleted the app", func() bool {
+					return len(h.cluster.Pods(t, h.namespace, "")) == 0 && len(h.objects(gang)) == 0
+				})
+				s := h.status(handle)
+				if s.State != want && (gang != "volcano" || s.State != spec.Unknown || !strings.Contains(s.Msg, "ttl_seconds")) {
+					t.Errorf("got %s: %s, want %s", s.State, s.Msg, want)
+				}
+				if r := h.torchx("wait", handle); (r.code == 0) != (s.State == spec.Succeeded) {
+					t.Errorf("wait: got %+v of an app that is %s", r, s.State)
+				}
+				if r := h.torchx("delete", handle); r.code != 0 {
+					t.Errorf("delete: got %+v, want r.code == 0", r)
+				}
+			})
+		}
+	}
+}
+
+// objects returns the main objects of a form in the namespace.
+func (h *home) objects(gang string) []unstructured.Unstructured {
+	h.Helper()
+	kinds := map[string][2]string{"volcano": {"batch.volcano.sh/v1alpha1", "Job"}, "jobset": {"jobset.x-k8s.io/v1alpha2", "JobSet"}, "job": {"batch/v1", "Job"}}
+	list, err := h.cluster.Of(h.namespace, kinds[gang][0], kinds[gang][1]).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return list.Items
+}
+
+// evict evicts a pod, as the drain of its node does.
+func (h *home) evict(pod string) {
+	h.Helper()
+	e := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"}, ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: h.namespace}}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(e)
+	if err == nil {
+		_, err = h.cluster.Of(h.namespace, "v1", "Pod").Create(context.Background(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{}, "eviction")
+	}
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+// TestEviction: an evicted replica restarts without counting as a failure, with an attempt of its
+// own: with its peers, which began together with it, or alone if they are independent.
+func TestEviction(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		gang, policy string
+		peer         int // attempt of the other replica after the eviction
+	}{
+		{"volcano", "APPLICATION", 1},
+		{"jobset", "APPLICATION", 1},
+		{"jobset", "REPLICA", 0},
+		{"job", "REPLICA", 0},
+	} {
+		t.Run(c.gang+" "+c.policy, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			handle := h.start("reserved_millicpu=1000,gang="+c.gang, "--num_replicas", "2", "--policy", c.policy, "--script", "trap 'exit 143' TERM; echo begins; sleep 1000 & wait")
+			h.eventually("both replicas run", func() bool { return h.phases()["Running"] == 2 })
+			one := h.status(handle).Roles[0].Replicas[1]
+			if one.Pod == "" || one.Node == "" {
+				t.Fatalf("got %+v, want the names of the pod and its node", one)
+			}
+			h.evict(one.Pod)
+			h.eventually("the replica runs again", func() bool {
+				s := h.status(handle)
+				if s.State.Terminal() {
+					t.Fatalf("got %s: %s, want that it goes on", s.State, s.Msg)
+				}
+				r := s.Roles[0].Replicas
+				return s.NumRestarts == 1 && len(r) == 2 && r[1].State == spec.Running && r[1].Attempt == 1 && r[0].State == spec.Running && r[0].Attempt == c.peer
+			})
+			r := h.torchx("cancel", "--wait", handle)
+			if s := h.status(handle); r.code != 0 || s.State != spec.Cancelled {
+				t.Errorf("cancel: got %+v and %s, want CANCELLED", r, s.State)
+			}
+			if log := h.torchx("log", handle+"/r/1"); !strings.Contains(log.stdout, "begins") || strings.Contains(log.stdout, "gap: rotated") {
+				t.Errorf("got log %+v, want the line of the second attempt and no rotation", log)
+			}
+			if r := h.torchx("events", handle); strings.Contains(r.stdout, "UNKNOWN") || !strings.Contains(r.stdout, "pod "+instance(handle)) {
+				t.Errorf("got events\n%s, want those of pods and no UNKNOWN", r.stdout)
+			}
+		})
+	}
+}
+
+// TestLastLines: `cancel --wait` keeps what all replicas print while they end.
+func TestLastLines(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		t.Run(gang, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			const replicas = 6
+			handle := h.start("reserved_millicpu=1000,gang="+gang, "--num_replicas", "6", "--cpu", "1", "--script",
+				"trap 'echo ends; i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo last $i; done; exit 1' TERM; echo begins; sleep 1000 & wait")
+			h.eventually("all replicas have begun", func() bool { return strings.Count(h.torchx("log", handle).stdout, "begins") == replicas })
+			if r := h.torchx("cancel", "--wait", handle); r.code != 0 {
+				t.Errorf("got %+v, want r.code == 0", r)
+			}
+			log := h.torchx("log", handle)
+			if n := strings.Count(log.stdout, "last 20\n"); n != replicas || strings.Contains(log.stdout, "gap: rotated") {
+				t.Errorf("got the last line of %d replicas, want %d and no rotation:\n%s%s", n, replicas, log.stdout, log.stderr)
+			}
+		})
+	}
+}
