@@ -58,8 +58,8 @@ func TestDiagnose(t *testing.T) {
 		backend Backend
 		want    []Check
 	}{
-		{doctors{}, []Check{{Name: "x", Level: LevelOK, Text: "y"}, {"z", LevelOK, "y", ""}}},
-		{probed{}, []Check{{"reachable", LevelFailure, "start the server", ""}}},
+		{doctors{}, []Check{{Name: "x", Level: LevelOK, Text: "y"}, {Name: "z", Level: LevelOK, Text: "y"}}},
+		{probed{}, []Check{{Name: "reachable", Level: LevelFailure, Text: "start the server"}}},
 		{struct{ Backend }{}, nil},
 	} {
 		if got := Diagnose(t.Context(), c.backend); !reflect.DeepEqual(got, c.want) {
