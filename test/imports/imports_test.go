@@ -111,7 +111,7 @@ var allowed = map[string][]string{
 	"backends/slurm/script":        {"backends/slurm/folder", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/spec"},
 	"backends/slurm/folder":        {"runtime/agent", "runtime/backend", "runtime/history", "runtime/safefile", "runtime/spec"},
 	"backends/slurm/archive":       {"backends/logcopy", "backends/slurm/folder", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/logstore", "runtime/safefile", "runtime/spec"},
-	"backends/slurm":               {"backends/driver", "backends/slurm/archive", "backends/slurm/client", "backends/slurm/folder", "backends/slurm/job", "backends/slurm/observe", "backends/slurm/script", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
+	"backends/slurm":               {"backends/driver", "backends/remote", "backends/slurm/archive", "backends/slurm/client", "backends/slurm/folder", "backends/slurm/job", "backends/slurm/observe", "backends/slurm/script", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":           {"runtime/spec"},
 	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},

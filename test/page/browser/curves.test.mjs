@@ -48,7 +48,7 @@ test("axis, scale, smoothing and filters are in the address", () => withPage(asy
 	await page.getByRole("searchbox", { name: "Replicas" }).fill("trainer/1");
 	await page.waitForURL(/curve=/);
 	await until("one series", async () => /^Plot of loss\. trainer\/1: [^;]*points\. Arrow/.test(await page.locator(".chart canvas").getAttribute("aria-label") ?? ""));
-	await page.reload();
+	await open(page.url());
 	assert.equal(await page.getByRole("slider", { name: "Smoothing" }).inputValue(), "60");
 	assert.equal(await page.getByRole("button", { name: "Log scale" }).getAttribute("aria-pressed"), "true");
 }));

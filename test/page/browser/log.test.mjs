@@ -57,7 +57,7 @@ test("search counts lines and goes to each", () => withPage(async (page, open) =
 	await page.getByRole("button", { name: "Regular expression" }).click();
 	await page.getByRole("searchbox", { name: "Search the log" }).fill("^1[0-3]$");
 	await page.getByText("4 matching lines").waitFor();
-	await page.reload();
+	await open(page.url());
 	await page.getByText("4 matching lines").waitFor();
 	await page.getByRole("searchbox", { name: "Search the log" }).fill("(");
 	await page.getByText(/not a pattern/).waitFor();

@@ -33,7 +33,7 @@ test("filters, search and order are in the address", () => withPage(async (page,
 	await page.getByRole("searchbox", { name: "Search runs" }).fill("hopeless");
 	await page.waitForURL(/search=hopeless/);
 	await until("one run", async () => await page.locator(".rows .run:not([hidden]):not(.blank)").count() === 1);
-	await page.reload();
+	await open(page.url());
 	assert.equal(await page.getByRole("searchbox", { name: "Search runs" }).inputValue(), "hopeless");
 	assert.equal(await page.getByRole("button", { name: "Failed" }).getAttribute("aria-pressed"), "true");
 	await page.getByRole("button", { name: "hopeless" }).first().click();
