@@ -139,7 +139,7 @@ func (b *builder) jobSpec(u unit) batchv1.JobSpec {
 	if retryPolicy(app, role, b.form) == spec.RetryReplica {
 		retries = int32(role.MaxRetries)
 	}
-	s.PodFailurePolicy = b.disruptionPolicy(role, &u.Template.Spec)
+	s.PodFailurePolicy = b.disruptionPolicy(role, &u.Spec)
 	ignores := s.PodFailurePolicy != nil && s.PodFailurePolicy.Rules[0].Action == batchv1.PodFailurePolicyActionIgnore
 	// With a limit per index, the new pod of an index says how often it was disrupted before.
 	if retries == 0 && spare == 0 && b.options.failFast && !ignores {
