@@ -60,10 +60,10 @@ torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), an
 	$(GO) test -count=1 -timeout 10m -tags failpoint ./test/sweep
 
 e2e-page: test/page/node_modules ## test the page in a browser (needs chromium, nodejs, npm)
-	TORCHX_REQUIRE=chromium $(GO) test -count=1 -timeout 10m ./test/page
+	TORCHX_REQUIRE=chromium $(GO) test -count=1 -timeout 20m ./test/page
 
 screenshots: test/page/node_modules ## draw the pages anew: docs/screenshots
-	TORCHX_REQUIRE=chromium TORCHX_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -timeout 10m ./test/page -run TestBrowser
+	TORCHX_REQUIRE=chromium TORCHX_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -timeout 20m ./test/page -run TestBrowser
 
 test/page/node_modules: test/page/package-lock.json
 	cd test/page && npm ci --no-audit --no-fund && touch node_modules

@@ -131,6 +131,21 @@ func (b *Backend) Probe(ctx context.Context) error {
 	return err
 }
 
+// Plan is Planner.Plan in the namespace of the context, or of this process's pod, unless the
+// options name another one. It reads the kubeconfig and contacts nothing.
+func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
+	if _, given := in.Cfg["namespace"].(string); !given {
+		cfg := backend.Config{}
+		maps.Copy(cfg, in.Cfg)
+		cfg["namespace"] = manifest.DefaultNamespace
+		if a, err := kube.Find(clusterRefOf(cfg), b.config.Environ); err == nil && a.Namespace != "" {
+			cfg["namespace"] = a.Namespace
+		}
+		in.Cfg = cfg
+	}
+	return b.Planner.Plan(ctx, in)
+}
+
 // ResolveTarget adds to cfg the kubeconfig and the context that it selects; inside a pod
 // both are absent.
 func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {

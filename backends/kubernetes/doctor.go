@@ -26,6 +26,7 @@ const (
 	namespaceCheck  = "namespace"
 	queueCheck      = "queue"
 	rightsCheck     = "rights"
+	admissionCheck  = "admission"
 	skewCheck       = "version"
 )
 
@@ -55,11 +56,15 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if err != nil {
 		return append(checks, backend.FailedCheck(serverCheck, "", "%v", err))
 	}
-	c := &checker{client, groups, o.Namespace, o.Queue}
+	if _, given := cfg["namespace"].(string); !given && client.Namespace != "" {
+		o.Namespace = client.Namespace
+	}
+	c := &checker{client, groups, o.Namespace, o.Queue, o.Form(installed(groups)), o.KueueQueue() != ""}
 	checks = append(checks, backend.PassedCheck(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
 	return append(checks, backend.RunDiagnostics(ctx, checkTime, []backend.Diagnostic{
 		{Name: namespaceCheck, Run: c.checkNamespace},
 		{Name: queueCheck, Run: c.checkQueue},
+		{Name: admissionCheck, Run: c.checkAdmission, Minor: true},
 		{Name: rightsCheck, Run: c.checkRights},
 	})...)
 }
@@ -69,6 +74,8 @@ type checker struct {
 	*kube.Client
 	groups           kube.Groups
 	namespace, queue string
+	form             manifest.Form // that apps will have
+	kueue            bool          // apps are queued by Kueue
 }
 
 // skew compares the server's version with the client library's.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 	"torchx/test/clustertest"
 )
 
@@ -137,7 +138,8 @@ func TestDoctorOfClusters(t *testing.T) {
 	all := diagnose(t, serve(t, healthy()), nil)
 	for name, text := range map[string]string{
 		kubeconfigCheck: "context lab, server http://127.0.0.1:", serverCheck: "Kubernetes v1.34.4", skewCheck: "the server is 1.34, torchx",
-		gangCheck: "Volcano (gang=volcano), JobSet (gang=jobset), and plain Jobs", namespaceCheck: "default, ", queueCheck: "default, ", rightsCheck: "all rights that apps need",
+		gangCheck: "Volcano (gang=volcano), JobSet (gang=jobset), and plain Jobs", namespaceCheck: "default, ", queueCheck: "default, ", rightsCheck: "all rights that apps with gang=volcano need",
+		admissionCheck: "--kube-api-qps=2000",
 	} {
 		wantCheck(t, all(name), backend.LevelOK, text)
 	}
@@ -149,7 +151,16 @@ func TestDoctorOfClusters(t *testing.T) {
 
 	cluster := healthy("create jobs", "get pods/log", "list nodes")
 	all = diagnose(t, serve(t, cluster), nil)
-	wantCheck(t, all(rightsCheck), backend.LevelFailure, "in namespace default you may not get pods/log; create jobs.batch; create jobs.batch.volcano.sh; list nodes")
+	wantCheck(t, all(rightsCheck), backend.LevelFailure, "in namespace default you may not get pods/log; create jobs.batch.volcano.sh; list nodes")
+	if role := all(rightsCheck).Manifest; !strings.Contains(role, "kind: Role\n") || !strings.Contains(role, "resources: [pods/log]\n  verbs: [get]\n") {
+		t.Errorf("got Role %q, want all rights of apps", role)
+	}
+	cluster = healthy("patch services")
+	wantCheck(t, diagnose(t, serve(t, cluster), nil)(rightsCheck), backend.LevelOK, "gang=volcano")
+	all = diagnose(t, serve(t, cluster), backend.Config{"gang": "job"})
+	wantCheck(t, all(rightsCheck), backend.LevelFailure, "you may not patch services")
+	cluster["/apis/apps/v1/namespaces/volcano-system/deployments/volcano-admission"] = json.RawMessage(`{"spec":{"template":{"spec":{"containers":[{"args":["--kube-api-qps=200"]}]}}}}`)
+	wantCheck(t, diagnose(t, serve(t, cluster), nil)(admissionCheck), backend.LevelWarning, "about 200 pods a second")
 	wantCheck(t, diagnose(t, serve(t, healthy("list nodes", "list events")), nil)(rightsCheck), backend.LevelWarning, "you may not list events; list nodes")
 
 	cluster = healthy()
@@ -159,6 +170,34 @@ func TestDoctorOfClusters(t *testing.T) {
 	wantCheck(t, all(gangCheck), backend.LevelWarning, "neither Volcano nor JobSet")
 	wantCheck(t, all(namespaceCheck), backend.LevelFailure, "is being deleted")
 	wantCheck(t, all(queueCheck), backend.LevelOK, "not used without Volcano")
+}
+
+// TestNamespace: apps run in the namespace of the context unless the options name another one.
+func TestNamespace(t *testing.T) {
+	t.Parallel()
+	file := kubeconfigFor(t, "http://127.0.0.1:1")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(data), `"cluster":"c",`, `"cluster":"c","namespace":"team",`, 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for kubeconfig, want := range map[string]string{file: "team:", "/no/such": "default:"} {
+		b := must(New(Config{Environ: []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir()}}))
+		role := spec.NewRole("r", "i")
+		role.Entrypoint = "true"
+		in := backend.PlanInput{ID: "a-1", App: &spec.App{Name: "a", Roles: []spec.Role{role}}, Cwd: "/"}
+		p, err := b.Plan(t.Context(), in)
+		if err != nil || !strings.HasPrefix(p.ID, want) || p.Cfg["namespace"] != strings.TrimSuffix(want, ":") {
+			t.Errorf("got %+v, %v, want an id in namespace %s", p, err, want)
+		}
+		in.Cfg = backend.Config{"namespace": "own"}
+		if p, err = b.Plan(t.Context(), in); err != nil || !strings.HasPrefix(p.ID, "own:") {
+			t.Errorf("got %+v, %v, want the given namespace", p, err)
+		}
+	}
 }
 
 func TestSkew(t *testing.T) {
@@ -180,7 +219,7 @@ func TestDoctorOfRealCluster(t *testing.T) {
 	}
 	all = diagnose(t, cluster.User(t, namespace, `{apiGroups: [batch, batch.volcano.sh, bus.volcano.sh, jobset.x-k8s.io], resources: ["*"], verbs: ["*"]}`), cfg)
 	wantCheck(t, all(namespaceCheck), backend.LevelOK, "which you may not read")
-	wantCheck(t, all(rightsCheck), backend.LevelFailure, "you may not get, list, watch pods; get pods/log; create, delete services; list events; list nodes")
+	wantCheck(t, all(rightsCheck), backend.LevelFailure, "you may not get, list, watch pods; get pods/log; list podgroups")
 	stranger := cluster.Write(t, func(_ *api.Cluster, user *api.AuthInfo, _ *api.Context) { *user = api.AuthInfo{Token: "expired"} })
 	wantCheck(t, diagnose(t, stranger, cfg)(serverCheck), backend.LevelFailure, "does not accept the credentials")
 	all = diagnose(t, cluster.Kubeconfig, backend.Config{"namespace": "no-such", "queue": "no-such"})

@@ -67,6 +67,36 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestDeleteReadsNoLogs: logs that are about to be deleted are not read.
+func TestDeleteReadsNoLogs(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := s.plan("pair-1", map[string]any{"gang": "job", "reserved_millicpu": 1000})
+	if err := s.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	s.Eventually(t, "a replica runs", func(ctx context.Context) (bool, error) {
+		status, err := s.Describe(ctx, p.ID)
+		return err == nil && status.State == spec.Running, err
+	})
+	proxy := s.Proxy(t)
+	b := s.as(proxy.Kubeconfig)
+	if err := b.Cancel(t.Context(), p.ID, backend.CancelOptions{Discard: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Wait(t.Context(), p.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, request := range proxy.Requests() {
+		if strings.Contains(request, "/log?") {
+			t.Errorf("got %s, want no request for logs", request)
+		}
+	}
+}
+
 // TestUnknown: calls for an app that does not exist.
 func TestUnknown(t *testing.T) {
 	t.Parallel()

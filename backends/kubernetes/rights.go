@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
@@ -34,7 +35,7 @@ func (r right) String() string {
 	return fmt.Sprintf("%s %s/%s", r.verb, r.of, r.sub)
 }
 
-// rights returns the rights that apps need on this cluster.
+// rights returns the rights that apps of the chosen form need.
 func (c *checker) rights() (list []right) {
 	add := func(of kube.Resource, verbs ...string) {
 		for _, verb := range verbs {
@@ -43,18 +44,50 @@ func (c *checker) rights() (list []right) {
 	}
 	add(kube.Pods, "get", "list", "watch")
 	list = append(list, right{verb: "get", of: kube.Pods, sub: "log"})
-	add(kube.Services, "create", "delete")
-	list = append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
-	for _, main := range []kube.Resource{kube.Jobs, kube.JobSets, kube.VolcanoJobs} {
-		if c.groups.Has(main) {
-			add(main, "create", "get", "list", "watch", "patch", "delete")
-		}
-	}
-	if c.groups.Has(kube.VolcanoJobs) {
+	add(mainResources[c.form], "create", "get", "list", "watch", "patch", "delete")
+	switch c.form {
+	case manifest.FormVolcano:
 		list = append(list, right{verb: "create", of: kube.VolcanoCommands},
 			right{verb: "list", of: kube.PodGroups, minor: true}, right{verb: "get", of: kube.VolcanoQueues, minor: true})
+	case manifest.FormJob:
+		add(kube.Services, "create", "patch", "delete")
 	}
-	return list
+	if versions := c.groups[kueueGroup]; c.kueue && len(versions) > 0 {
+		workloads := kube.Resource{Group: kueueGroup, Version: versions[0], Name: "workloads"}
+		list = append(list, right{verb: "list", of: workloads, minor: true}, right{verb: "patch", of: workloads, minor: true})
+	}
+	return append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
+}
+
+// role returns a Role with all rights that apps need, for an admin.
+func (c *checker) role(rights []right) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: torchx\n  namespace: %s\nrules:\n", c.namespace)
+	verbs := map[string][]string{}
+	var order []string
+	for _, r := range rights {
+		if r.isClusterWide() {
+			continue
+		}
+		name := r.of.Name
+		if r.sub != "" {
+			name += "/" + r.sub
+		}
+		of := fmt.Sprintf("- apiGroups: [%q]\n  resources: [%s]\n", r.of.Group, name)
+		if verbs[of] == nil {
+			order = append(order, of)
+		}
+		verbs[of] = append(verbs[of], r.verb)
+	}
+	for _, of := range order {
+		fmt.Fprintf(&b, "%s  verbs: [%s]\n", of, strings.Join(verbs[of], ", "))
+	}
+	return b.String()
+}
+
+// isClusterWide reports whether the right is on objects without a namespace.
+func (r right) isClusterWide() bool {
+	return slices.Contains([]string{kube.Nodes.Name, kube.VolcanoQueues.Name}, r.of.Name)
 }
 
 // checkRights names the rights that the user lacks in the namespace.
@@ -81,20 +114,24 @@ func (c *checker) checkRights(ctx context.Context) backend.Check {
 			must = append(must, r.String())
 		}
 	}
-	const fix = "ask for a role with these rights, or choose another namespace by -cfg namespace=NAME"
+	const fix = "ask an admin for this Role, or choose another namespace by -cfg namespace=NAME"
+	var check backend.Check
 	switch {
 	case len(must) > 0:
-		return backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, joinRights(append(must, may...)))
+		check = backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, joinRights(append(must, may...)))
 	case len(may) > 0:
-		return backend.WarningCheck(rightsCheck, "ask for a role with these rights: torchx needs them to explain why an app waits", "in namespace %s you may not %s", c.namespace, joinRights(may))
+		check = backend.WarningCheck(rightsCheck, "ask an admin for this Role: torchx explains with it why an app waits", "in namespace %s you may not %s", c.namespace, joinRights(may))
+	default:
+		return backend.PassedCheck(rightsCheck, "you have all rights that apps with gang=%s need in namespace %s", c.form, c.namespace)
 	}
-	return backend.PassedCheck(rightsCheck, "you have all rights that apps need in namespace %s", c.namespace)
+	check.Manifest = c.role(all)
+	return check
 }
 
 // denied asks the server whether the user lacks a right.
 func (c *checker) denied(ctx context.Context, r right) (bool, error) {
 	attributes := map[string]any{"verb": r.verb, "group": r.of.Group, "version": r.of.Version, "resource": r.of.Name, "subresource": r.sub}
-	if !slices.Contains([]string{kube.Nodes.Name, kube.VolcanoQueues.Name}, r.of.Name) { // these have no namespace
+	if !r.isClusterWide() {
 		attributes["namespace"] = c.namespace
 	}
 	review := map[string]any{

@@ -23,6 +23,8 @@ type Check struct {
 	Level Level
 	Text  string // finding, one line
 	Fix   string // remedy, one line; "" if ok
+	// Manifest is a text of several lines that the remedy needs, such as a Role for an admin.
+	Manifest string
 }
 
 // Doctor is a Backend that diagnoses itself in more detail than a Prober.

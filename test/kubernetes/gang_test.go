@@ -4,6 +4,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,3 +77,28 @@ func TestGPUs(t *testing.T) {
 
 // instance returns the value of the instance label of an app.
 func instance(handle string) string { return handle[strings.LastIndexByte(handle, ':')+1:] }
+
+// TestOneOverlay: one overlay changes the main container of all replicas with every gang, and
+// keeps torchx's variables.
+func TestOneOverlay(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		for _, n := range []string{"1", "8"} {
+			t.Run(gang+"-"+n, func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t)
+				const overlay = `{"spec": {"__join__:containers:name": [{"name": "r", "env": [{"name": "SET", "value": "yes"}]}]}}`
+				args := h.runArgs("reserved_millicpu=1000,gang="+gang, "--num_replicas", n, "--overlay", overlay, "--script", "echo $SET with ${TORCHX_IMAGE:+image}")
+				r := h.torchx(slices.Insert(args, 1, "--wait")...)
+				if r.code != 0 {
+					t.Fatalf("got code %d, want 0: %s", r.code, r.stderr)
+				}
+				log := h.torchx("log", strings.TrimSpace(r.stdout))
+				lines := strings.Split(strings.TrimSpace(log.stdout), "\n")
+				if got := strconv.Itoa(len(lines)); got != n || strings.Count(log.stdout, " yes with image\n") != len(lines) {
+					t.Errorf("got %s, want a line with SET and the image for each of %s replicas", log.stdout, n)
+				}
+			})
+		}
+	}
+}

@@ -112,6 +112,12 @@ func (c *collector) failure() error {
 func (c *collector) run(ctx context.Context) error {
 	release := c.app.watch()
 	defer release()
+	select {
+	case c.app.following <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.app.following }()
 	lock, err := c.lock(ctx, true)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -91,5 +92,31 @@ func TestFollowEnd(t *testing.T) {
 	defer cancel()
 	if missing, _ := f.End(ctx); len(missing) != 1 { // the container still runs
 		t.Errorf("got %v, want one replica", missing)
+	}
+}
+
+// TestFollowLimit: with few open files, all logs are copied, some after others have ended.
+func TestFollowLimit(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	const replicas = 3
+	status := &spec.Status{Roles: []spec.RoleStatus{{Role: worker.Role}}}
+	for i := range replicas {
+		r := run(fmt.Sprint("u", i), 0)
+		r.Replica.ID = i
+		c.add(r, "line\n")
+		status.Roles[0].Replicas = append(status.Roles[0].Replicas, spec.ReplicaStatus{Role: worker.Role, ID: i})
+	}
+	a := newApp(t, c, dir)
+	a.following = make(chan struct{}, 1)
+	f := a.Follow(status)
+	c.end(spec.Succeeded)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if missing, err := f.End(ctx); len(missing) > 0 || err != nil {
+		t.Errorf("got missing logs %v, %v, want none", missing, err)
+	}
+	if names, _ := archived(dir, spec.Replica{Role: worker.Role, ID: replicas - 1}); len(names) != 1 {
+		t.Errorf("got logs %v of the last replica, want one", names)
 	}
 }

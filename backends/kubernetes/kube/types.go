@@ -231,6 +231,7 @@ var (
 	ServiceAccounts = Resource{"", "v1", "serviceaccounts"}
 	ResourceQuotas  = Resource{"", "v1", "resourcequotas"}
 	Jobs            = Resource{"batch", "v1", "jobs"}
+	Deployments     = Resource{"apps", "v1", "deployments"}
 	PriorityClasses = Resource{"scheduling.k8s.io", "v1", "priorityclasses"}
 	VolcanoJobs     = Resource{"batch.volcano.sh", "v1alpha1", "jobs"}
 	VolcanoCommands = Resource{"bus.volcano.sh", "v1alpha1", "commands"}

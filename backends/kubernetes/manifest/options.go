@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
 // DefaultNamespace is the default of the option namespace.
@@ -30,7 +31,7 @@ var pullPolicies = []string{string(corev1.PullAlways), string(corev1.PullIfNotPr
 func (p Planner) Options() []backend.Option {
 	return []backend.Option{
 		{Key: "queue", Type: backend.TypeStr, Default: defaultQueue, Help: "Volcano queue to submit to"},
-		{Key: "namespace", Type: backend.TypeStr, Default: DefaultNamespace, Help: "namespace to run in"},
+		{Key: "namespace", Type: backend.TypeStr, Help: "namespace to run in; defaults to that of the context, or of this pod, else to " + DefaultNamespace},
 		{Key: "service_account", Type: backend.TypeStr, Help: "service account of the pods"},
 		{Key: "priority_class", Type: backend.TypeStr, Help: "priority class of the job (volcano) or of its pods (jobset, job)"},
 		{Key: "validate_spec", Type: backend.TypeBool, Default: defaultValidateSpec, Help: "check the job on the cluster before anything is created"},
@@ -83,6 +84,13 @@ type podOptions struct {
 	hostNetwork                   bool
 	output                        Volume
 }
+
+// Form returns the form of apps on a cluster with the installed forms, if their retry policies
+// require no other.
+func (o Options) Form(installed []Form) Form { return choose(&spec.App{}, o, installed) }
+
+// KueueQueue returns the Kueue queue, "" if there is none.
+func (o Options) KueueQueue() string { return o.kueueQueue }
 
 // ReadOptions reads the values of Planner.Options. Errors: ErrInvalidOption.
 func ReadOptions(cfg backend.Config) (Options, error) {

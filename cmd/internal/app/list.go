@@ -21,6 +21,7 @@ type listOptions struct {
 	filterFlags
 	cfg         string
 	all         bool
+	noTrials    bool
 	limit, sort string
 	offset      string
 	output      string
@@ -54,6 +55,7 @@ func NewList(f *program.Factory) *cli.Command {
 		Flags: append(o.flags("only apps of `BACKEND`, including apps that others submitted (default: scheduler of [cli:list])"),
 			program.CfgFlag(&o.cfg),
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all apps, without a limit", Destination: &o.all},
+			&cli.BoolFlag{Name: "no-trials", Usage: "leave out the trials of sweeps, in all formats", Destination: &o.noTrials},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
 			&cli.StringFlag{Name: "offset", Usage: "leave out the first `N` apps", Destination: &o.offset},
 			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + ", or a metric: loss, min(loss), acc:desc (default: submitted)", Destination: &o.sort},
@@ -135,7 +137,7 @@ func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.
 	}
 	filter.All = o.all
 	table := o.output == "" || o.output == listFormatTable || o.output == listFormatWide
-	filter.NoTrials = table && !o.all && !o.json && !o.quiet && !o.given(c)
+	filter.NoTrials = o.noTrials || table && !o.all && !o.json && !o.quiet && !o.given(c)
 	if o.offset != "" {
 		offset, err := program.Count("list", "--offset", o.offset)
 		if err != nil {
@@ -161,33 +163,16 @@ func parseOrder(name string) (history.Sort, *history.MetricSort, error) {
 	return 0, m, err
 }
 
-// listCfg parses -cfg. It warns about options that have no effect; an invalid value is an error.
+// listCfg parses -cfg. It warns if it has no effect; an invalid value is an error.
 func listCfg(f *program.Factory, backendName, cfg string) (backend.Layer, error) {
+	if backendName != "" {
+		return f.BackendCfg(backendName, cfg)
+	}
 	layer, err := backend.CfgLayer(cfg)
-	if err != nil || len(layer) == 0 {
-		return nil, err
-	}
-	if backendName == "" {
+	if err == nil && len(layer) > 0 {
 		f.Warn("-cfg has no effect without -b: it tells the backend where to look")
-		return layer, nil
 	}
-	reg, err := f.Registry()
-	if err != nil {
-		return nil, err
-	}
-	b, err := reg.Get(backendName)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range backend.Unused(b.Options(), layer) {
-		f.Warn("%s", w)
-	}
-	for _, e := range backend.Explain(b.Options(), layer) {
-		if e.Err != nil {
-			return nil, backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w", backendName, e.Given[0].Origin, e.Key, e.Err)
-		}
-	}
-	return layer, nil
+	return layer, err
 }
 
 func listLimit(o *listOptions) (int, error) {

@@ -35,13 +35,15 @@ type checkObject struct {
 	Level   backend.Level `json:"level"`
 	Message string        `json:"message"`
 	Fix     ui.NullString `json:"fix"`
+	// Manifest is left out where there is none: most checks have none.
+	Manifest string `json:"manifest,omitempty"`
 }
 
 func examinationObjects(found []examination) (all []examinationObject) {
 	for _, e := range found {
 		o := examinationObject{e.Name, []checkObject{}}
 		for _, c := range e.Checks {
-			o.Checks = append(o.Checks, checkObject{c.Name, c.Level, c.Text, ui.NullString(c.Fix)})
+			o.Checks = append(o.Checks, checkObject{c.Name, c.Level, c.Text, ui.NullString(c.Fix), c.Manifest})
 		}
 		all = append(all, o)
 	}
@@ -51,6 +53,7 @@ func examinationObjects(found []examination) (all []examinationObject) {
 // doctorOptions are the flags of `doctor`.
 type doctorOptions struct {
 	backend string // "" is all
+	cfg     string
 	json    bool
 }
 
@@ -60,11 +63,11 @@ func NewDoctor(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
 		Usage:     "check the installation",
-		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
+		UsageText: "[-b BACKEND] [-cfg K=V] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
 		Description: "Check TORCHX_HOME and every backend: lock a file, start an agent, read the whole history. Each line is ok, a warning " +
 			"or a failure, with what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that " +
 			"is not available is a warning.",
-		Flags: []cli.Flag{program.BackendFlag(&o.backend, "only the home and `BACKEND`"), program.JSONFlag(&o.json)},
+		Flags: []cli.Flag{program.BackendFlag(&o.backend, "only the home and `BACKEND`"), program.CfgFlag(&o.cfg), program.JSONFlag(&o.json)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
 				return err
@@ -86,6 +89,19 @@ func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
 			return err
 		}
 		names = []string{alias.Backend}
+	}
+	if o.cfg != "" && o.backend == "" {
+		return program.Usagef("doctor", "-cfg needs -b BACKEND: its options differ from those of others")
+	}
+	if o.cfg != "" {
+		layer, err := f.BackendCfg(names[0], o.cfg)
+		if err != nil {
+			return err
+		}
+		f = f.With(func(c *program.Factory) { c.Cfg = layer })
+		if reg, err = f.Registry(); err != nil {
+			return err
+		}
 	}
 	home, err := f.Env.Home()
 	if err != nil {
@@ -205,6 +221,9 @@ func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 		lines = append(lines, ui.WrapText("fix: "+ui.OneLine(c.Fix), ui.TerminalWidth(f.Out)-checkTextColumn)...)
 	}
 	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
+	if c.Manifest != "" {
+		fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(c.Manifest)) // without margin, to be copied
+	}
 }
 
 // spaces returns n spaces, at least one.

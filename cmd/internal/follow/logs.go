@@ -72,8 +72,15 @@ func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, err
 	if err != nil {
 		return logview.Stats{}, err
 	}
+	if first := q.Target; len(open) >= manyLogs && !q.Read.Follow {
+		first.Role, first.IDs = open[0].Role, []int{open[0].ID, open[1].ID}
+		p.Console.Say("reading the logs of %d replicas: name those that you need, as in torchx log %s", len(open), first)
+	}
 	return p.copy(ctx, open, q, nil)
 }
+
+// manyLogs is the number of logs from which Print suggests to name replicas.
+const manyLogs = 1000
 
 // printNew writes the lines added since the previous request with New.
 func (p LogPrinter) printNew(ctx context.Context, q LogRequest) (logview.Stats, error) {

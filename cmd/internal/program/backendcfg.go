@@ -1,0 +1,29 @@
+package program
+
+import "torchx/runtime/backend"
+
+// BackendCfg parses -cfg of a command that submits nothing. It warns about options that have no
+// effect; an invalid value is an error.
+func (f *Factory) BackendCfg(backendName, cfg string) (backend.Layer, error) {
+	layer, err := backend.CfgLayer(cfg)
+	if err != nil || len(layer) == 0 {
+		return nil, err
+	}
+	reg, err := f.Registry()
+	if err != nil {
+		return nil, err
+	}
+	b, err := reg.Get(backendName)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range backend.Unused(b.Options(), layer) {
+		f.Warn("%s", w)
+	}
+	for _, e := range backend.Explain(b.Options(), layer) {
+		if e.Err != nil {
+			return nil, backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w", backendName, e.Given[0].Origin, e.Key, e.Err)
+		}
+	}
+	return layer, nil
+}
