@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"slices"
@@ -47,7 +46,6 @@ func watchController(ctx context.Context, name string, environ []string, stop fu
 // checkListens returns why no controller listens, nil if one does or if that is unknown. Errors:
 // ErrUnavailable.
 func checkListens(ctx context.Context, all []string) error {
-	var failed error
 	for _, address := range all {
 		d := net.Dialer{Timeout: dialTime}
 		connection, err := d.DialContext(ctx, "tcp", address)
@@ -55,10 +53,9 @@ func checkListens(ctx context.Context, all []string) error {
 			_ = connection.Close()
 			return nil
 		}
-		failed = errors.Join(failed, err)
 	}
-	if failed == nil || ctx.Err() != nil {
-		return nil
+	if len(all) == 0 || ctx.Err() != nil {
+		return ctx.Err() // the command has ended already
 	}
 	return backend.Errorf(backend.ErrUnavailable, "Slurm's controller does not answer: nothing listens at %s (%s)", strings.Join(all, ", "), fixPing)
 }

@@ -84,7 +84,7 @@ func directives(in Input, o Options, req *Request, index int) []string {
 	if o.exclusive {
 		list = append(list, option{"exclusive", ""})
 	}
-	if role.MinReplicas != nil {
+	if required(role) < role.NumReplicas {
 		list = append(list, option{"no-kill", ""})
 	}
 	perNode := min(o.perNode, role.NumReplicas)
@@ -204,7 +204,7 @@ func srunOptions(in Input, o Options, req *Request, i int) []string {
 	}
 	// A task exits with 0 once its end is recorded; with another code the launcher does not know
 	// it, and the others of the role must not wait forever for it.
-	if role.MinReplicas != nil {
+	if required(role) < role.NumReplicas {
 		list = append(list, "--no-kill", "--kill-on-bad-exit=0")
 	} else {
 		list = append(list, "--kill-on-bad-exit=1")
