@@ -11,7 +11,8 @@ import (
 // StartError returns why a container runtime did not start a program, as its message tells; nil if
 // the message is about something else.
 func StartError(program, message string) error {
-	code, why := 0, ""
+	var code int
+	var why string
 	switch {
 	case strings.Contains(message, "executable file not found"), strings.Contains(message, "no such file or directory"):
 		code, why = spec.ExitNotFound, "not found"
