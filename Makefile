@@ -50,7 +50,8 @@ e2e-k8s: ## test the kubernetes backend on a real cluster of its own, see test/c
 	K8S_FEATURE_GATES=PodLogsQuerySplitStreams=true TORCHX_REQUIRE=docker test/cluster/run.sh $(GO) test -count=1 -p 1 -parallel 8 -timeout 40m ./backends/kubernetes/... ./test/kubernetes/...
 
 e2e-slurm: ## test the slurm backend on a real cluster of its own, with and without accounting, see test/slurm (needs root and Debian's Slurm)
-	test/slurm/run.sh $(GO) test -count=1 -p 1 -parallel 4 -timeout 30m ./backends/slurm/...
+	test/slurm/run.sh $(GO) test -count=1 -p 1 -parallel 4 -timeout 30m ./backends/slurm/... ./test/slurm/...
+	test/slurm/run.sh $(GO) test -count=1 -timeout 10m -run 'TestConsoleBlocks/docs/howto/slurm.md' ./cmd/torchx
 	SLURM_ACCOUNTING=no test/slurm/run.sh $(GO) test -count=1 -p 1 -parallel 4 -timeout 30m ./backends/slurm/...
 
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
@@ -59,10 +60,10 @@ torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), an
 	$(GO) test -count=1 -timeout 10m -tags failpoint ./test/sweep
 
 e2e-page: test/page/node_modules ## test the page in a browser (needs chromium, nodejs, npm)
-	TORCHX_REQUIRE=chromium $(GO) test -count=1 -timeout 10m ./test/page
+	TORCHX_REQUIRE=chromium $(GO) test -count=1 -timeout 20m ./test/page
 
 screenshots: test/page/node_modules ## draw the pages anew: docs/screenshots
-	TORCHX_REQUIRE=chromium TORCHX_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -timeout 10m ./test/page -run TestBrowser
+	TORCHX_REQUIRE=chromium TORCHX_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -timeout 20m ./test/page -run TestBrowser
 
 test/page/node_modules: test/page/package-lock.json
 	cd test/page && npm ci --no-audit --no-fund && touch node_modules

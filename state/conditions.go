@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"torchx/runtime/history"
+	"torchx/runtime/sweep"
 )
 
 // condition is one part of a Filter.
 type condition struct {
 	where string // on a row of apps
 	args  []any
-	// from and key select the matching apps by an index: SELECT key FROM from. from takes args,
-	// too. In an order of key, which is that of submission, rows come without sorting if ordered.
+	// from and key select the matching apps by an index, if one serves: SELECT key FROM from. from
+	// takes args, too. In an order of key, which is that of submission, rows come without sorting if ordered.
 	from, key string
 	ordered   bool
 	isSort    bool // the app has the metric of SortMetric
@@ -48,6 +49,9 @@ func conditionsOf(ctx context.Context, q querier, f *history.Filter) (all []cond
 			where: `EXISTS (SELECT 1 FROM words WHERE rowid = seq AND words MATCH ?)`, args: []any{query},
 			from: `words WHERE words MATCH ?`, key: `words.rowid`, ordered: true,
 		})
+	}
+	if f.NoTrials { // most apps are none: it selects no few
+		add(condition{where: `(parent_run_id = '' OR NOT EXISTS (SELECT 1 FROM tags WHERE app = seq AND key = ? AND value = parent_run_id))`, args: []any{sweep.SweepTag}})
 	}
 	for _, m := range f.Metrics {
 		add(metricCondition(m))
@@ -169,6 +173,9 @@ func fewest(ctx context.Context, q querier, all []condition, few int) (int, erro
 	first, least := -1, few+1
 	for i := range all {
 		c, n := &all[i], 0
+		if c.from == "" {
+			continue
+		}
 		query := `SELECT count(*) FROM (SELECT ` + c.key + ` FROM ` + c.from + ` LIMIT ?)`
 		if err := q.QueryRowContext(ctx, query, append(slices.Clip(c.args), least)...).Scan(&n); err != nil {
 			return -1, err

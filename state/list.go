@@ -87,12 +87,12 @@ func countQuery(ctx context.Context, q querier, f *history.Filter) (query string
 	if err != nil {
 		return "", nil, err
 	}
-	if len(all) == 1 {
+	if len(all) == 1 && all[0].from != "" {
 		return `SELECT count(*) FROM ` + all[0].from, all[0].args, nil
 	}
 	query = `SELECT count(*) FROM apps`
 	for i, c := range all {
-		if !strings.HasPrefix(c.from, `apps `) { // a search of each app would be slow
+		if c.from != "" && !strings.HasPrefix(c.from, `apps `) { // a search of each app would be slow
 			c.where = `seq IN (SELECT ` + c.key + ` FROM ` + c.from + `)`
 		}
 		query += []string{` WHERE `, ` AND `}[min(i, 1)] + c.where

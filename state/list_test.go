@@ -15,6 +15,7 @@ import (
 
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 )
 
 // randomApp returns an app with values that many apps share.
@@ -29,6 +30,12 @@ func randomApp(r *rand.Rand, i int) history.App {
 	}
 	if r.IntN(3) > 0 {
 		a.Tags = map[string]string{"team": pick("vision", "speech"), pick("gpu", "cpu"): ""}
+	}
+	if a.ParentRunID != "" && r.IntN(2) == 0 {
+		if a.Tags == nil {
+			a.Tags = map[string]string{}
+		}
+		a.Tags[sweep.SweepTag] = a.ParentRunID
 	}
 	if r.IntN(3) == 0 {
 		a.Note = pick("baseline run", "looks overfit")
@@ -72,6 +79,7 @@ func randomFilter(r *rand.Rand) (f history.Filter) {
 		vision := "vision"
 		f.Tags = []history.TagFilter{{Key: "team", Value: &vision}, {Key: pick("gpu", "team")}}
 	}
+	f.NoTrials = some()
 	if some() {
 		f.Search = pick("over*", "over", "LR 0.1", "vision", `"train" dist`, "--", "base* run", "0.0*")
 	}
@@ -132,6 +140,9 @@ func matches(f *history.Filter, a *history.App) bool {
 	glob := func(pattern, name string) bool {
 		ok, _ := path.Match(pattern, name)
 		return pattern == "" || ok
+	}
+	if f.NoTrials && a.ParentRunID != "" && a.Tags[sweep.SweepTag] == a.ParentRunID {
+		return false
 	}
 	for _, t := range f.Tags {
 		if value, ok := a.Tags[t.Key]; !ok || t.Value != nil && value != *t.Value {

@@ -119,7 +119,7 @@ func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.R
 	var events []history.Event
 	for _, a := range news {
 		if a.State == spec.Unknown {
-			continue // that its end was not seen is no event
+			continue // nothing happened: its end was not seen
 		}
 		events = append(events, history.Event{
 			Time: db.eventTime(a.State, a.StartedAt, a.FinishedAt), Kind: history.EventReplica, State: a.State,

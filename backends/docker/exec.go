@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,11 +98,10 @@ func (e *execution) run(ctx context.Context, target container.Summary, mark stri
 	if err != nil {
 		return 0, plain(err)
 	}
-	code, err := e.exitCode(ctx, created.ID)
-	if err == nil && refusal != "" {
-		err = execError(e.Args[0], code, refusal)
+	if refusal != "" {
+		return 0, cmp.Or(remote.StartError(e.Args[0], refusal), plain(errors.New(refusal)))
 	}
-	return code, err
+	return e.exitCode(ctx, created.ID)
 }
 
 // copyOutput copies the output until the command has ended. If it could not start, the engine says
@@ -132,17 +132,6 @@ func (f *refusalFilter) Write(p []byte) (int, error) {
 	}
 	f.started = true
 	return f.w.Write(p)
-}
-
-// execError returns why a command did not start, as the engine tells.
-func execError(program string, code int, text string) error {
-	switch code {
-	case spec.ExitNotFound:
-		return &backend.StartError{Code: code, Err: fmt.Errorf("%s not found in the container", program)}
-	case spec.ExitNotExecutable:
-		return &backend.StartError{Code: code, Err: fmt.Errorf("%s is not executable in the container", program)}
-	}
-	return &backend.StartError{Code: spec.ExitNotStarted, Err: plain(errors.New(text))}
 }
 
 // exitPause is the pause between two questions for the exit code: the output ends a moment before

@@ -79,11 +79,6 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 		return
 	}
 	var g errgroup.Group
-	var pulls []corev1.Event
-	g.Go(func() (err error) {
-		pulls, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "reason=" + observe.Pulling, Cached: true})
-		return err
-	})
 	g.Go(func() (err error) {
 		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
 		return err
@@ -100,7 +95,13 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 		})
 	}
 	_ = g.Wait()
-	seen.Events = append(seen.Events, pulls...)
+	if !seen.Starts() {
+		return
+	}
+	o := kube.ListOptions{FieldSelector: "reason=" + observe.Pulling, Cached: true}
+	if pulls, err := kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, o); err == nil {
+		seen.Events = append(seen.Events, pulls...)
+	}
 }
 
 // listPods returns the pods that a selector matches, in one request and in their current

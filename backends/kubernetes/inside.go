@@ -92,7 +92,7 @@ func (t *target) exec(ctx context.Context, pod *corev1.Pod, c backend.Command, m
 	}
 	code, err := t.Client.Exec(ctx, p)
 	if err != nil && ctx.Err() == nil {
-		err = startError(p.Args[0], err)
+		err = cmp.Or(remote.StartError(p.Args[0], err.Error()), err)
 	}
 	return code, err
 }
@@ -116,18 +116,6 @@ func sizesOf(ctx context.Context, c backend.Command) <-chan remotecommand.Termin
 		}
 	}()
 	return sizes
-}
-
-// startError returns a *backend.StartError if a node tells that a program does not start.
-func startError(program string, err error) error {
-	text := err.Error()
-	switch {
-	case strings.Contains(text, "executable file not found"), strings.Contains(text, "no such file or directory"):
-		return &backend.StartError{Code: spec.ExitNotFound, Err: fmt.Errorf("%s not found in the container", program)}
-	case strings.Contains(text, "exec: ") && strings.Contains(text, "permission denied"):
-		return &backend.StartError{Code: spec.ExitNotExecutable, Err: fmt.Errorf("%s is not executable in the container", program)}
-	}
-	return err
 }
 
 // SharesPorts returns false: pods have addresses of their own.

@@ -193,8 +193,8 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 	err = c.consumeAll(in, g)
 	if c.pos.searching() && !follow && errors.Is(err, io.EOF) && (c.last.received || !c.last.prevAtEOF) {
 		text := GapRotated
-		if state, _ := c.from.State(); state != Running && !c.last.received && c.mode.GapGone != "" {
-			text = c.mode.GapGone // nothing is left of it
+		if state, _ := c.from.State(); state != Running && !c.last.received {
+			text = GapEmpty // it was deleted with its writer, or rotated
 		}
 		if err := c.pos.stopSearch(c, text); err != nil {
 			return false, err

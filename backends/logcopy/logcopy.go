@@ -53,6 +53,9 @@ var ErrPoll = errors.New("the log is about to rotate")
 // GapRotated is shown where the source no longer has entries.
 const GapRotated = "gap: rotated"
 
+// GapEmpty is the notice at the end of a log of which nothing is left.
+const GapEmpty = "gap: the log is no longer there"
+
 // State is the state of the writer of a log.
 type State int
 

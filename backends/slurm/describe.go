@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"torchx/backends/slurm/job"
 	"torchx/backends/slurm/observe"
@@ -45,7 +46,7 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 		}
 		return s, nil
 	}
-	o := &observe.Own{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), CancelReason: t.folder.CancelReason(), ErrorFile: t.errorFile}
+	o := &observe.Own{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), CancelReason: t.folder.CancelReason(), ErrorFile: t.errorFile, Messages: sync.OnceValue(t.folder.Messages)}
 	var err error
 	if o.Run, err = t.folder.Run(o.App); err != nil {
 		return nil, err

@@ -188,6 +188,22 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// TestOutOfMemory: Slurm ends a replica that uses more memory than its resource has. Without
+// control groups, as here, only its accounting notices.
+func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
+	slurmtest.Need(t)
+	if !slurmtest.HasAccounting() {
+		t.Skip("the cluster limits memory neither by control groups nor by accounting")
+	}
+	role := shell("r", 1, `x=$(head -c 200000000 /dev/zero | tr '\0' x); sleep 60`)
+	role.Resource.CPU, role.Resource.MemMB = 1, 100
+	s := start(t, map[string]string{"nomem": "false"}, role).wait(spec.Failed, 137)
+	if !strings.Contains(s.Msg, "out of memory (ask for more memory") {
+		t.Errorf("got %q, want out of memory", s.Msg)
+	}
+}
+
 // TestRequeue: a job that Slurm starts again, as after preemption, does not use up retries.
 func TestRequeue(t *testing.T) {
 	t.Parallel()

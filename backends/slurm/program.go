@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// programName returns a name for the content of a program, by its size and time. ok is false if
+// programName returns a path for the content of a program, by its size and time. ok is false if
 // it cannot be read.
-func programName(exe string) (name string, ok bool) {
+func programName(exe string) (path string, ok bool) {
 	info, err := os.Stat(exe)
 	if err != nil {
 		return "", false
 	}
-	return fmt.Sprintf("torchx-%x-%x", info.Size(), info.ModTime().UnixNano()), true
+	return filepath.Join(fmt.Sprintf("%x-%x", info.Size(), info.ModTime().UnixNano()), "torchx"), true
 }
 
 // installProgram creates the copy of a program unless it exists, as a hard link if possible.

@@ -18,6 +18,9 @@ import (
 // with each call.
 const queueAge = time.Second
 
+// statusPending is Slurm's name for the state of a job that waits.
+const statusPending = "PENDING"
+
 // queue holds the last answer of Slurm's controller about the jobs of the user.
 type queue struct {
 	lock chan struct{} // holds one value while no call runs
@@ -25,6 +28,8 @@ type queue struct {
 	at   time.Time     // when the answer was asked for; zero: there is none
 	all  []job.Job
 	jobs map[int64][]job.Job // by Main
+
+	submitted map[int64]time.Time // jobs that this process submitted, since the last forget
 }
 
 func newQueue() *queue {
@@ -37,9 +42,33 @@ func newQueue() *queue {
 func (q *queue) forget(ctx context.Context) {
 	select {
 	case <-q.lock:
-		q.at = time.Time{}
+		q.at, q.submitted = time.Time{}, nil
 		q.lock <- struct{}{}
 	case <-ctx.Done():
+	}
+}
+
+// add makes a job that was just submitted known: it waits, and before the next round of Slurm's
+// scheduler Slurm gives no reason.
+func (q *queue) add(ctx context.Context, id int64) {
+	q.forget(ctx)
+	select {
+	case <-q.lock:
+		q.submitted = map[int64]time.Time{id: time.Now()}
+		q.lock <- struct{}{}
+	case <-ctx.Done():
+	}
+}
+
+// isNew reports whether a job was submitted so recently that Slurm need not be asked.
+func (q *queue) isNew(ctx context.Context, id int64) bool {
+	select {
+	case <-q.lock:
+		at, ok := q.submitted[id]
+		q.lock <- struct{}{}
+		return ok && time.Since(at) < q.age
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -76,6 +105,9 @@ func userName() string {
 // jobsOf returns the jobs with this main ID: those that the controller knows, or else those in
 // the accounting. accounted is false if the cluster has none. Errors: ErrUnavailable.
 func (b *Backend) jobsOf(ctx context.Context, id int64) (jobs []job.Job, accounted bool, err error) {
+	if b.queue.isNew(ctx, id) {
+		return []job.Job{{ID: id, User: userName(), Status: statusPending}}, true, nil
+	}
 	_, own, err := b.read(ctx)
 	if err != nil {
 		return nil, false, err

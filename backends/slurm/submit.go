@@ -161,7 +161,7 @@ func (b *Backend) sbatch(ctx context.Context, req *script.Request, f folder.Fold
 	if err != nil {
 		return 0, fmt.Errorf("sbatch printed %q instead of the ID of a job", out)
 	}
-	b.queue.forget(ctx)
+	b.queue.add(ctx, id)
 	return id, nil
 }
 

@@ -21,6 +21,9 @@ var notRun = map[string]string{
 	"torchx lib add --path torchx/lib tools ssh://git@example.com/infra.git main": "needs a network",
 	"torchx lib update acme@v1.3.0":                                               "needs a network",
 	"torchx lsp --stdio":                                                          "needs an editor",
+	"torchx exec -t - -- sh":                                                      "needs a terminal",
+	"torchx port-forward - 6006":                                                  "runs until Ctrl-C",
+	"torchx port-forward sh/sh/0 8080:80 9000":                                    "runs until Ctrl-C",
 	`torchx completion zsh > "${fpath[1]}/_torchx"`:                               "needs zsh",
 }
 
@@ -39,6 +42,7 @@ var exampleProject = map[string]string{
 //	torchx lib add shared ../shared      (lib COMMAND)
 //	a sweep that draws values            (sweep resume)
 //	an app that records a metric         (metrics)
+//	an app that runs                     (exec, cp)
 //
 // diff exits with 1 where it finds a difference.
 func TestHelpExamples(t *testing.T) {
@@ -83,7 +87,12 @@ func runExamples(t *testing.T, name string, examples []string) {
 	if name == "metrics" {
 		before = append(before, `torchx run utils.sh -c 'echo "{\"step\": 1, \"loss\": 0.5}" >> $TORCHX_METRICS'`)
 	}
-	for _, line := range slices.Concat(before, examples) {
+	var after []string
+	if name == "exec" || name == "cp" {
+		before = append(before, "mkdir results; touch results/a config.yaml", "torchx run -d utils.sh sleep 600")
+		after = append(after, "torchx cancel --wait -")
+	}
+	for _, line := range slices.Concat(before, examples, after) {
 		if notRun[line] != "" {
 			continue
 		}

@@ -31,6 +31,9 @@ func TestOverviewFits(t *testing.T) {
 	narrow := program.HelpText(app, "", 60)
 	for _, c := range app.Commands {
 		entry := fmt.Sprintf("%-10s %s", c.Name, c.Usage)
+		if c.ArgsUsage != "" { // it shares an entry with related commands
+			entry = c.Name
+		}
 		if !c.Hidden && c.Category != "" && (!strings.Contains(text, entry) || !strings.Contains(narrow, entry)) {
 			t.Errorf("overview lacks %q", entry)
 		}

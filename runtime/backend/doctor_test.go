@@ -23,11 +23,11 @@ func TestRunDiagnostics(t *testing.T) {
 	})
 	const fix = "find out what hangs: a network file system, a driver or a server"
 	want := []Check{
-		{"a", LevelOK, "1", ""},
-		{"hangs", LevelFailure, "no answer within 50ms", fix},
-		{"hangs too", LevelWarning, "no answer within 50ms", fix},
-		{"heeds", LevelWarning, "late", "wait"},
-		{"z", LevelFailure, "it", "do"},
+		{Name: "a", Level: LevelOK, Text: "1"},
+		{Name: "hangs", Level: LevelFailure, Text: "no answer within 50ms", Fix: fix},
+		{Name: "hangs too", Level: LevelWarning, Text: "no answer within 50ms", Fix: fix},
+		{Name: "heeds", Level: LevelWarning, Text: "late", Fix: "wait"},
+		{Name: "z", Level: LevelFailure, Text: "it", Fix: "do"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -58,7 +58,7 @@ func TestDiagnose(t *testing.T) {
 		backend Backend
 		want    []Check
 	}{
-		{doctors{}, []Check{{"x", LevelOK, "y", ""}, {"z", LevelOK, "y", ""}}},
+		{doctors{}, []Check{{Name: "x", Level: LevelOK, Text: "y"}, {"z", LevelOK, "y", ""}}},
 		{probed{}, []Check{{"reachable", LevelFailure, "start the server", ""}}},
 		{struct{ Backend }{}, nil},
 	} {

@@ -41,6 +41,7 @@ type Filter struct {
 	// Component and Name select apps of that component or name, which may be a Pattern. "": all.
 	Component, Name string
 	Parents         []string       // the ParentRunID is one of these; empty: all
+	NoTrials        bool           // leave out trials of sweeps
 	Tags            []TagFilter    // all must match
 	Metrics         []MetricFilter // all must match
 	Search          string         // words of the ID, name, component, arguments, tags or note, see FindWords; "": all

@@ -40,7 +40,7 @@ type Filter struct {
 
 // isSettled reports whether a new state neither moves an app in the list nor removes it.
 func (f *Filter) isSettled() bool {
-	return !f.NoTrials && !f.Queued && f.Sort == history.SortSubmitted && f.SortMetric == nil && len(f.States) == 0
+	return !f.Queued && f.Sort == history.SortSubmitted && f.SortMetric == nil && len(f.States) == 0
 }
 
 // asksBackend reports whether the list has apps that only the backend knows.
@@ -56,6 +56,7 @@ func (f *Filter) query() history.Filter {
 	return history.Filter{
 		Backend: f.Backend, States: states, Since: f.Since, Until: f.Until, Component: f.Component, Name: f.Name,
 		Parents: f.Parents, Tags: f.Tags, Search: f.Search, Sort: f.Sort, Metrics: f.Metrics, SortMetric: f.SortMetric,
+		NoTrials: f.NoTrials,
 	}
 }
 

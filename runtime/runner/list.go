@@ -180,9 +180,7 @@ func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 	}
 	query.States, query.Sort = history.LiveStates(), history.SortSubmitted
 	err = r.History.Walk(ctx, query, func(a *history.App) error {
-		if w := rowOf(a); !f.leavesOut(w) {
-			rows = append(rows, w)
-		}
+		rows = append(rows, rowOf(a))
 		return nil
 	})
 	return rows, r.historyError(ctx, f, err)
@@ -253,7 +251,7 @@ func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*R
 	case len(live) == 0 && f.isRecorded(skip): // the history leaves out what precedes the part
 		query.Offset, passed = f.Offset, f.Offset
 		query.Limit = f.Limit
-	case f.Limit > 0 && !f.NoTrials:
+	case f.Limit > 0:
 		query.Limit = f.Limit + f.Offset + len(skip)
 	}
 	add := func(w *Row) error {
@@ -296,7 +294,7 @@ func (r *Runner) others(ctx context.Context, f Filter, query history.Filter, ski
 	}
 	var stopped error
 	err := r.History.Walk(ctx, query, func(a *history.App) error {
-		if w := rowOf(a); !skip[a.AppKey] && f.matchesState(w) && !f.leavesOut(w) {
+		if w := rowOf(a); !skip[a.AppKey] && f.matchesState(w) {
 			stopped = visit(w)
 		}
 		return stopped

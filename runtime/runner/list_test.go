@@ -127,8 +127,18 @@ func TestListParts(t *testing.T) {
 	}
 	w.local.set("only-local", &spec.Status{State: spec.Failed})
 	for _, f := range []Filter{
-		{}, {NoTrials: true}, {Backend: "local"}, {Backend: "local", Recorded: true}, {States: []spec.State{spec.Failed}}, {States: []spec.State{spec.Succeeded}}, {States: []spec.State{spec.Running, spec.Succeeded}},
-		{Sort: history.SortState}, {Name: "app7"}, {Queued: true}, {Search: "nothing"}, {Backend: "local", States: []spec.State{spec.Failed}},
+		{},
+		{NoTrials: true},
+		{Backend: "local"},
+		{Backend: "local", Recorded: true},
+		{States: []spec.State{spec.Failed}},
+		{States: []spec.State{spec.Succeeded}},
+		{States: []spec.State{spec.Running, spec.Succeeded}},
+		{Sort: history.SortState},
+		{Name: "app7"},
+		{Queued: true},
+		{Search: "nothing"},
+		{Backend: "local", States: []spec.State{spec.Failed}},
 	} {
 		f.All = true
 		want := w.list(t, f)

@@ -20,7 +20,7 @@ func (r *Runner) isPage(f *Filter) bool {
 // isRecorded reports whether the apps that the history selects are those of the list, of which live
 // ones are none.
 func (f *Filter) isRecorded(live map[history.AppKey]bool) bool {
-	if f.NoTrials || f.Queued {
+	if f.Queued {
 		return false
 	}
 	ended := len(f.States) > 0 && !slices.ContainsFunc(f.States, func(s spec.State) bool { return !s.Terminal() })
@@ -57,7 +57,7 @@ func (r *Runner) Count(ctx context.Context, f Filter) (n int, err error) {
 	if err := r.complete(&f); err != nil {
 		return 0, err
 	}
-	exact := r.History != nil && !f.Queued && !f.NoTrials // no condition that only a row shows
+	exact := r.History != nil && !f.Queued // no condition that only a row shows
 	if exact && !f.asksBackend() && len(f.States) == 0 {
 		return r.History.Count(ctx, f.query())
 	}

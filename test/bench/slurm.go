@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"torchx/test/slurmtest"
 )
@@ -15,7 +18,12 @@ type slurmBench struct {
 	handle string // of an app that has ended
 }
 
-const manyTasks = 1000
+const (
+	manyTasks = 1000
+	// mostComponents is how many components a heterogeneous job may have by default, so how many
+	// replicas a job with a component per replica, as TorchX submits it.
+	mostComponents = 128
+)
 
 // jobs returns the benchmarks of jobs.
 func (b *slurmBench) jobs(s sizes) []bench {
@@ -44,6 +52,10 @@ func (b *slurmBench) jobs(s sizes) []bench {
 			prepare: need(always(b.torchx(fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", manyTasks, manyTasks))), always(wrapped)),
 		},
 		{
+			name: fmt.Sprintf("submit %d replicas to Slurm, a component per role", mostComponents), goal: "< 1x", floorName: "sbatch, a component per replica", runs: min(s.runs, 3),
+			prepare: need(always(b.torchx(fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", mostComponents, mostComponents))), b.perReplica),
+		},
+		{
 			name: "status of a job of Slurm", goal: "< 3x", floorName: "squeue --json", runs: s.runs,
 			prepare: need(func() (side, error) {
 				err := b.submit()
@@ -51,6 +63,14 @@ func (b *slurmBench) jobs(s sizes) []bench {
 			}, always(b.command("squeue --json > /dev/null"))),
 		},
 	}
+}
+
+// perReplica submits a job with a component per replica.
+func (b *slurmBench) perReplica() (side, error) {
+	one := "#SBATCH --hold --output=/dev/null --ntasks=1\n"
+	text := "#!/bin/bash\n" + strings.Repeat(one+"#SBATCH hetjob\n", mostComponents-1) + one + "true\n"
+	file := filepath.Join(b.dir, "components.sh")
+	return b.command("sbatch --parsable " + file + " > /dev/null"), os.WriteFile(file, []byte(text), 0o600)
 }
 
 // submit submits an app that waits.

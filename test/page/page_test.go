@@ -137,7 +137,13 @@ func (f *fixture) torchx(args ...string) string {
 // run starts an app and returns its ID.
 func (f *fixture) run(args ...string) string {
 	f.Helper()
-	handle := f.torchx(append([]string{"run", "-d"}, args...)...)
+	return f.id(append([]string{"run", "-d"}, args...)...)
+}
+
+// id runs the program and returns the ID of the handle that it prints.
+func (f *fixture) id(args ...string) string {
+	f.Helper()
+	handle := f.torchx(args...)
 	return handle[strings.LastIndexByte(handle, '/')+1:]
 }
 

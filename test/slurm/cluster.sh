@@ -91,7 +91,7 @@ configure() {
 		SwitchType=switch/none
 		GresTypes=gpu
 		UnkillableStepTimeout=30
-		DefMemPerCPU=10
+		DefMemPerCPU=800
 		$(for i in 1 2 3 4; do echo "NodeName=n$i NodeAddr=$net.1$i CPUs=16 RealMemory=16000 Gres=gpu:4"; done)
 		PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP PriorityTier=5
 		PartitionName=short Nodes=n[1-4] MaxTime=1 State=UP PriorityTier=5
@@ -111,6 +111,7 @@ configure() {
 	cat >>"$SLURM_CONF" <<-END
 		JobAcctGatherType=jobacct_gather/linux
 		JobAcctGatherFrequency=1
+		JobAcctGatherParams=OverMemoryKill
 		AccountingStorageType=accounting_storage/slurmdbd
 		AccountingStorageHost=127.0.0.1
 		AccountingStoragePass=$state/run/munge.sock

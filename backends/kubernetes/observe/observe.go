@@ -6,6 +6,7 @@ package observe
 
 import (
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -60,6 +61,16 @@ func (s *Observation) Unclear() bool {
 		return false
 	}
 	return s.assess().needsEvents()
+}
+
+// startTime is how long a node may take to start a pod before its image may be the reason.
+const startTime = 3 * time.Second
+
+// Starts reports whether a node has been starting a pod for a while without a known reason.
+func (s *Observation) Starts() bool {
+	return slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool {
+		return p.Status.Phase == corev1.PodPending && p.Status.StartTime != nil && time.Since(p.Status.StartTime.Time) > startTime && podWaitReason(&p, s.Events) == ""
+	})
 }
 
 // WaitsForResources reports whether Volcano holds the whole app back until all of it fits.

@@ -184,7 +184,7 @@ func (g *Agent) record(ctx context.Context, s *spec.Status) {
 	}
 }
 
-// pass copies logs, if the app is to be archived. It reports whether nothing is left to copy.
+// pass copies logs, of an app that is archived. It reports whether nothing is left to copy.
 func (g *Agent) pass(ctx context.Context, i Info, ended bool) (complete bool) {
 	if !i.Logs {
 		return true

@@ -21,6 +21,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -108,6 +109,24 @@ func (f Folder) Replica(r spec.Replica) string {
 // Attempt returns the folder of an attempt's log.
 func (f Folder) Attempt(r spec.Replica, attempt int) string {
 	return filepath.Join(f.Replica(r), strconv.Itoa(attempt))
+}
+
+// maxMessages bounds what Messages returns, in bytes.
+const maxMessages = 256 << 10
+
+// Messages returns the end of what the launcher and srun printed, "" if that cannot be read.
+func (f Folder) Messages() string {
+	file, err := os.Open(f.Path(OutputFile))
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	data, _ := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-maxMessages), maxMessages))
+	return string(data)
 }
 
 // Exists reports whether the app has a folder on this machine.

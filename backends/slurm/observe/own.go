@@ -29,6 +29,8 @@ type Own struct {
 	NotAccounted bool
 	// ErrorFile returns the error file of an attempt, nil if it has none.
 	ErrorFile func(r spec.Replica, attempt int) json.RawMessage
+	// Messages returns what the launcher and srun printed last; nil if that is unknown.
+	Messages func() string
 }
 
 // Status returns the app's status without its handle. What the launcher recorded comes first:
@@ -135,6 +137,9 @@ func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
 		s.State = spec.Succeeded
 	default:
 		s.State = spec.Failed
+		if o.ranOutOfMemory(a) {
+			s.Msg = msgOutOfMemory
+		}
 	}
 }
 
@@ -147,7 +152,7 @@ func (o *Own) setLost(s *spec.ReplicaStatus) {
 	case len(o.Jobs) > 0:
 		j := o.deciding()
 		s.ExitCode, s.Signal = j.Code()
-		s.FinishedAt, s.Msg = j.Ended, cmp.Or(j.Why(), s.Msg)
+		s.FinishedAt, s.Msg = j.Ended, cmp.Or(o.why(), s.Msg)
 		if s.State = j.State(); !s.State.Terminal() { // the launcher recorded its end before that of the replica
 			s.State = spec.Cancelled
 		}
@@ -183,8 +188,15 @@ func (o *Own) why() string {
 	if len(o.Jobs) == 0 || !o.state().Terminal() {
 		return ""
 	}
-	return o.deciding().Why()
+	j := o.deciding()
+	if _, signal := j.Code(); len(o.Run.Begins) > 0 && j.Reason == launchFailure && signal != "" {
+		return fmt.Sprintf("its launcher was killed by %s: often the job used more memory than it asked for (ask for more memory in the role's resource)", signal)
+	}
+	return j.Why()
 }
+
+// launchFailure is Slurm's reason for a batch script that ended by a signal, also after its start.
+const launchFailure = "JobLaunchFailure"
 
 // conclude sets the result of an app that has ended.
 func (o *Own) conclude(s *spec.Status) {

@@ -143,3 +143,22 @@ func TestOwnPast(t *testing.T) {
 		t.Errorf("got error file %s, started %v, want that of a/0 and the first start", s.StructuredErrorMsg, s.StartedAt)
 	}
 }
+
+// TestOutOfMemory: a replica is out of memory if Slurm says so of its node.
+func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"slurmstepd-n1: error: StepId=1.0 exceeded memory limit (127639552 > 104857600), being killed":                     msgOutOfMemory,
+		"slurmstepd-n1: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.":      msgOutOfMemory,
+		"slurmstepd: error: Detected 1 oom-kill event(s) in step 1.0 cgroup. Some of your processes may have been killed.": msgOutOfMemory,
+		"slurmstepd-n2: error: Detected 1 oom_kill event in StepId=1.0.":                                                   "",
+		"torchx: oom_kill": "",
+	} {
+		o := &Own{Messages: func() string { return "torchx: begins\n" + line + "\n" }}
+		var s spec.ReplicaStatus
+		o.setExit(&s, &folder.Attempt{Host: "n1", Exit: &folder.Exit{Code: killed, How: folder.HowExited}}, true)
+		if s.Msg != want {
+			t.Errorf("%s: got %q, want %q", line, s.Msg, want)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type listOptions struct {
 	filterFlags
 	cfg         string
 	all         bool
+	noTrials    bool
 	limit, sort string
 	offset      string
 	output      string
@@ -54,6 +55,7 @@ func NewList(f *program.Factory) *cli.Command {
 		Flags: append(o.flags("only apps of `BACKEND`, including apps that others submitted (default: scheduler of [cli:list])"),
 			program.CfgFlag(&o.cfg),
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all apps, without a limit", Destination: &o.all},
+			&cli.BoolFlag{Name: "no-trials", Usage: "leave out the trials of sweeps, in all formats", Destination: &o.noTrials},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
 			&cli.StringFlag{Name: "offset", Usage: "leave out the first `N` apps", Destination: &o.offset},
 			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + ", or a metric: loss, min(loss), acc:desc (default: submitted)", Destination: &o.sort},
@@ -135,7 +137,7 @@ func (o *listOptions) filter(c *cli.Context, f *program.Factory) (filter runner.
 	}
 	filter.All = o.all
 	table := o.output == "" || o.output == listFormatTable || o.output == listFormatWide
-	filter.NoTrials = table && !o.all && !o.json && !o.quiet && !o.given(c)
+	filter.NoTrials = o.noTrials || table && !o.all && !o.json && !o.quiet && !o.given(c)
 	if o.offset != "" {
 		offset, err := program.Count("list", "--offset", o.offset)
 		if err != nil {

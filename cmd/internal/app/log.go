@@ -124,7 +124,7 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 // sayWaiting prints why an app has not started.
 func sayWaiting(f *program.Factory, s *spec.Status) {
 	if strings.HasPrefix(s.Msg, spec.QueuedMark) {
-		f.Say("%s %s", s.Handle, s.Msg)
+		f.SayOnce("%s %s", s.Handle, s.Msg)
 		return
 	}
 	f.Say("waiting for %s to start: it is %s", s.Handle, s.State)

@@ -20,7 +20,7 @@ import (
 const maxHandles = 100
 
 // wantsLive lists the commands that need a running app.
-var wantsLive = []string{"attach", "cancel", "wait"}
+var wantsLive = []string{"attach", "cancel", "exec", "port-forward", "wait"}
 
 // maxSearched bounds how many apps are read to find some that are not trials of sweeps.
 const maxSearched = 2000

@@ -13,7 +13,7 @@ func AnnounceEnding(c *ui.Console, r *runner.Runner, ref runner.Ref) (stop func(
 	p.stop = r.Observe(ref, func(s *spec.Status) {
 		reason := ""
 		if !s.State.Terminal() && s.Msg != "" {
-			reason = s.State.String() + ": " + s.Msg
+			reason = s.Msg
 		}
 		p.setReason(reason)
 	})

@@ -136,9 +136,6 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 func (fg *foreground) follow(ctx context.Context, queued bool) error {
 	if !fg.returns && fg.view == nil {
 		fg.restarts = Announce(fg.Console, fg.runner, LogTarget{Ref: fg.ref}, fg.showLogs && fg.terminal == nil)
-		if queued {
-			fg.restarts.pending.leaveQueue()
-		}
 		defer fg.restarts.Stop()
 	}
 	var err error

@@ -22,19 +22,19 @@ type pendingAnnouncer struct {
 	stop    func()
 
 	mu      sync.Mutex
-	seen    bool   // a status was seen
-	pending bool   // by the last status
-	queued  bool   // the reasons of the local queue are printed by awaitStart
-	reason  string // of the last status, "" if the app is not pending
+	seen    time.Time // when the last status was read; zero: none was
+	pending bool      // by the last status
+	reason  string    // of the last status, "" if the app is not pending
 	timer   *time.Timer
 	printed map[string]bool
 }
 
 // Intervals at which an app is read while it is pending: what explains why it waits is not
-// watched, and on other machines takes several requests.
+// watched, and on other machines takes several requests, so they grow there.
 const (
-	pendingEvery     = 5 * time.Second
-	pendingHereEvery = time.Second
+	pendingHere  = time.Second
+	pendingFirst = 5 * time.Second
+	pendingLast  = 30 * time.Second
 )
 
 func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAnnouncer {
@@ -45,28 +45,31 @@ func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAn
 		cancel()
 		unobserve()
 	}
-	every := pendingEvery
+	first, last := pendingFirst, pendingLast
 	if b, err := r.Backends.Get(ref.Backend); err == nil && backend.RunsHere(b) {
-		every = pendingHereEvery
+		first, last = pendingHere, pendingHere
 	}
-	go p.poll(ctx, every, func() (*spec.Status, error) { return r.Status(ctx, ref) })
+	go p.poll(ctx, first, last, func() (*spec.Status, error) { return r.Status(ctx, ref) })
 	return p
 }
 
-// poll reads the status while the app is pending, until ctx is done.
-func (p *pendingAnnouncer) poll(ctx context.Context, every time.Duration, read func() (*spec.Status, error)) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
+// poll reads the status while the app is pending, until ctx is done, unless another part of the
+// program has just read it.
+func (p *pendingAnnouncer) poll(ctx context.Context, first, last time.Duration, read func() (*spec.Status, error)) {
+	for pause := first; ; pause = min(pause*3/2, last) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 		p.mu.Lock()
-		wanted := p.pending || !p.seen
+		pending := p.pending || p.seen.IsZero()
+		recent := time.Since(p.seen) < pause/2
 		p.mu.Unlock()
-		if !wanted {
+		if !pending {
+			pause = first
+		}
+		if !pending || recent {
 			continue
 		}
 		if s, err := read(); err == nil && ctx.Err() == nil {
@@ -80,15 +83,16 @@ const submitting = "the command that submits it has not started it yet: it may b
 
 func (p *pendingAnnouncer) observe(s *spec.Status) {
 	p.mu.Lock()
-	p.seen, p.pending = true, !s.State.Started()
-	queued := p.queued
+	p.seen, p.pending = time.Now(), !s.State.Started()
 	p.mu.Unlock()
 	reason := ""
 	switch {
 	case s.State == spec.Submitted:
-		reason = fmt.Sprintf("%s: %s", s.State, submitting)
-	case s.State == spec.Pending && s.Msg != "" && !(queued && strings.HasPrefix(s.Msg, spec.QueuedMark)):
-		reason = fmt.Sprintf("%s: %s", s.State, s.Msg)
+		reason = fmt.Sprintf("is %s: %s", s.State, submitting)
+	case s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.QueuedMark):
+		reason = s.Msg // as awaitStart says it
+	case s.State == spec.Pending && s.Msg != "":
+		reason = fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	}
 	p.setReason(reason)
 }
@@ -113,15 +117,8 @@ func (p *pendingAnnouncer) print(reason string) {
 	defer p.mu.Unlock()
 	if reason == p.reason { // the timer may have fired while it was stopped
 		p.printed[reason] = true
-		p.console.Say("%s is %s", p.handle, reason)
+		p.console.SayOnce("%s %s", p.handle, reason)
 	}
-}
-
-// leaveQueue leaves the reasons of the local queue to awaitStart.
-func (p *pendingAnnouncer) leaveQueue() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.queued = true
 }
 
 func (p *pendingAnnouncer) close() {

@@ -16,14 +16,13 @@ func TestPendingAnnouncer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		p := &pendingAnnouncer{console: ui.NewConsole(ui.Streams{Err: &out}), handle: "kubernetes://torchx/default:a", stop: func() {}, printed: map[string]bool{}}
-		p.leaveQueue()
 		// observe shows a status for some of the bubble's time, which nothing but these sleeps moves.
 		observe := func(state spec.State, msg string, lasts time.Duration) {
 			p.observe(&spec.Status{State: state, Msg: msg})
 			time.Sleep(lasts)
 			synctest.Wait()
 		}
-		observe(spec.Pending, spec.QueuedMark+"waits for a GPU", 2*hintTime)
+		observe(spec.Pending, spec.QueuedMark+"waits for a GPU", hintTime-1)
 		observe(spec.Pending, "a reason that does not last", hintTime-1)
 		observe(spec.Pending, "waits: no image", hintTime-1)
 		if got := out.String(); got != "" {

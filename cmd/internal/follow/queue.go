@@ -27,7 +27,7 @@ func (fg *foreground) awaitStart(ctx context.Context) error {
 		}
 		if s.Msg != last && !fg.signals.interrupted() {
 			last = s.Msg
-			fg.Say("%s %s", fg.ref.Handle(), s.Msg)
+			fg.SayOnce("%s %s", fg.ref.Handle(), s.Msg)
 		}
 		if fg.returns {
 			return nil

@@ -63,7 +63,7 @@ type replicaStatus struct {
 // runs paints the table of runs.
 func (s *server) runs(w http.ResponseWriter, r *http.Request) {
 	page := &frame{Title: "Runs - torchx"}
-	if err := s.calls.Decode(r.Context(), &page.Runs, s.calls.ListArgs("json", r.URL.Query())...); err != nil {
+	if err := s.calls.Decode(r.Context(), &page.Runs, api.FirstList(r.URL.Query())...); err != nil {
 		s.fail(w, api.StatusOf(err), err.Error())
 		return
 	}

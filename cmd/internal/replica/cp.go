@@ -23,9 +23,9 @@ func NewCopy(f *program.Factory) *cli.Command {
 		Name:  "cp",
 		Usage: "copy files of a replica",
 		UsageText: "SOURCE TARGET\n" +
-			"torchx cp echo/echo/0:results .\n" +
-			"torchx cp config.yaml echo:/tmp/config.yaml\n" +
-			"torchx cp echo:results - > results.tar",
+			"torchx cp -:results copy\n" +
+			"torchx cp config.yaml sh/sh/0:config.yaml\n" +
+			"torchx cp -:results - > results.tar",
 		Description: "Copy a file or a folder from a running replica, HANDLE[/ROLE[/ID]]:PATH, to a local path, or the other way. A relative " +
 			"PATH begins in the replica's folder. As with `docker cp`, a folder is copied into a target that exists, SOURCE/. copies its " +
 			"contents, files of the same name are replaced, and - is a tar archive on stdin or stdout. Nothing is written outside of the " +

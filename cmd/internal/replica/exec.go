@@ -36,7 +36,7 @@ func NewExec(f *program.Factory) *cli.Command {
 		UsageText: "HANDLE[/ROLE[/ID]] [-i] [-t] [--] COMMAND [ARGUMENT...]\n" +
 			"torchx exec - -- env\n" +
 			"torchx exec -t - -- sh\n" +
-			"echo hello | torchx exec -i echo/echo/0 -- cat",
+			"echo hello | torchx exec -i sh/sh/0 -- cat",
 		Description: "Run a command in a running replica, with the replica's environment and in its folder, and exit with the command's exit " +
 			"code. Ctrl-C and SIGTERM are passed on to the command. " + oneReplica + program.HandleHelp,
 		Flags: []cli.Flag{

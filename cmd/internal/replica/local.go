@@ -18,7 +18,7 @@ import (
 
 // fetch copies a file or a folder of the replica to a local path.
 func (t transfer) fetch(ctx context.Context, from, target string) error {
-	dir, as, err := t.localTarget(from, target)
+	dir, as, err := t.localTarget(ctx, from, target)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (t transfer) fetch(ctx context.Context, from, target string) error {
 
 // localTarget returns the folder to write to, and the name in it of what is copied: "." for the
 // contents of the source, "" for its own name.
-func (t transfer) localTarget(from, target string) (dir, as string, err error) {
+func (t transfer) localTarget(ctx context.Context, from, target string) (dir, as string, err error) {
 	path := t.Env.Absolute(target)
 	info, err := os.Stat(path)
 	switch {
@@ -73,7 +73,13 @@ func (t transfer) localTarget(from, target string) (dir, as string, err error) {
 	case isContents(from):
 		return path, ".", nil
 	case err != nil && os.IsPathSeparator(target[len(target)-1]):
-		return "", "", fmt.Errorf("%s does not exist: create the folder first", target)
+		mode, err := t.in.Backend.StatFile(ctx, t.in.Ref.ID, t.in.Replica, from)
+		if err != nil {
+			return "", "", err
+		}
+		if !mode.IsDir() {
+			return "", "", fmt.Errorf("%s does not exist: create the folder first", target)
+		}
 	}
 	return filepath.Dir(path), filepath.Base(path), nil
 }

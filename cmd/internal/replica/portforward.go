@@ -28,7 +28,7 @@ func NewPortForward(f *program.Factory) *cli.Command {
 		Usage: "reach ports of a replica",
 		UsageText: "HANDLE[/ROLE[/ID]] [LOCAL:]PORT... [--address ADDRESS]\n" +
 			"torchx port-forward - 6006\n" +
-			"torchx port-forward echo/echo/0 8080:80 9000",
+			"torchx port-forward sh/sh/0 8080:80 9000",
 		Description: "Listen on local ports and connect each connection to a TCP port of a running replica, until Ctrl-C. The local ports " +
 			"are printed, one a line, when connections are accepted; LOCAL 0 or a missing LOCAL before the colon chooses a free one. " +
 			oneReplica + program.HandleHelp,

@@ -43,7 +43,7 @@ type Console struct {
 
 // shared is what clones of a console have in common.
 type shared struct {
-	warned sync.Map   // lines printed by WarnOnce
+	warned sync.Map   // lines printed by WarnOnce and SayOnce
 	line   sync.Mutex // held while a line is written: some are written while others work
 }
 
@@ -69,6 +69,13 @@ func (c *Console) Plain() { c.OutStyle, c.ErrStyle = Style{}, Style{} }
 func (c *Console) Say(format string, args ...any) {
 	if c.Level <= LevelInfo {
 		c.Line("", fmt.Sprintf(format, args...))
+	}
+}
+
+// SayOnce is Say, unless it has printed the line.
+func (c *Console) SayOnce(format string, args ...any) {
+	if _, printed := c.shared.warned.LoadOrStore("say: "+fmt.Sprintf(format, args...), true); !printed {
+		c.Say(format, args...)
 	}
 }
 

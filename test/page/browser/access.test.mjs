@@ -35,7 +35,7 @@ test("the chosen theme stays", () => withPage(async (page, open) => {
 	await open("/");
 	await page.getByRole("button", { name: "Theme" }).click();
 	await page.getByRole("button", { name: "Dark" }).click();
-	await page.reload();
+	await open(page.url());
 	assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark");
 }, { colorScheme: "light" }));
 

@@ -48,7 +48,7 @@ test("axis, scale, smoothing and filters are in the address", () => withPage(asy
 	await page.getByRole("searchbox", { name: "Replicas" }).fill("trainer/1");
 	await page.waitForURL(/curve=/);
 	await until("one series", async () => /^Plot of loss\. trainer\/1: [^;]*points\. Arrow/.test(await page.locator(".chart canvas").getAttribute("aria-label") ?? ""));
-	await page.reload();
+	await open(page.url());
 	assert.equal(await page.getByRole("slider", { name: "Smoothing" }).inputValue(), "60");
 	assert.equal(await page.getByRole("button", { name: "Log scale" }).getAttribute("aria-pressed"), "true");
 }));
@@ -56,7 +56,7 @@ test("axis, scale, smoothing and filters are in the address", () => withPage(asy
 test("a long curve is drawn from few buckets that keep its extremes", () => withPage(async (page, open) => {
 	await open(`/runs/${ids.points}?tab=curves&metric=loss`);
 	const canvas = page.getByRole("region", { name: "loss", exact: true }).getByRole("img");
-	await until("all points", async () => /to 99, 100000 points/.test(await canvas.getAttribute("aria-label") ?? ""));
+	await until("all points", async () => /to 99, 1000000 points/.test(await canvas.getAttribute("aria-label") ?? ""));
 	await until("a plot", async () => await inked(canvas) > 1);
 }));
 
@@ -86,3 +86,19 @@ test("the trials of a sweep are a table and parallel coordinates", () => withPag
 	await best.getByRole("link").click();
 	await page.waitForURL(/\/runs\//);
 }, { expected: /404/ })); // the parent of these runs is an ID, not an app
+
+test("a sweep opens as its trials, with its metric", () => withPage(async (page, open) => {
+	await open("/");
+	await page.locator(`.rows a[href$="${ids.sweep}"]`).waitFor();
+	assert.equal(await page.locator(".rows .tag", { hasText: ids.sweep }).count(), 0, "trials are among the runs");
+	await page.getByRole("link", { name: "Sweeps" }).click();
+	await page.locator(`.rows a[href$="${ids.sweep}"]`).click();
+	await page.waitForURL(new RegExp(`/sweeps/${ids.sweep}`));
+	await page.getByText("4 of 4 trials succeeded").waitFor();
+	await page.getByRole("img", { name: /^4 trials over lr, steps, loss/ }).waitFor();
+	assert.equal(await page.getByRole("combobox", { name: "Metric" }).inputValue(), "loss");
+	assert.equal(await page.getByRole("row", { name: /★/ }).count(), 1);
+	await page.getByRole("link", { name: "Run page" }).click();
+	await page.getByRole("link", { name: "Trials" }).click();
+	await page.waitForURL(new RegExp(`/sweeps/${ids.sweep}`));
+}));

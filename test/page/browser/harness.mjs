@@ -58,6 +58,7 @@ export async function withPage(act, options = {}) {
 		});
 		assert.deepEqual(errors, [], "errors of the console");
 	} catch (error) {
+		if (cut) error.message += `\n${cut} requests were cut when the network changed`;
 		if (errors.length) error.message += `\nconsole: ${errors.join("\n")}`;
 		throw error;
 	} finally {

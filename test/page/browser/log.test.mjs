@@ -31,6 +31,17 @@ test("a long log opens at its end and goes anywhere with few lines in the page",
 	await page.locator('.ln[data-n="2000000"]').waitFor();
 }));
 
+test("a log of 1 GB opens at its end and scrolls anywhere", () => withPage(async (page, open) => {
+	await open(`/runs/${ids.huge}?tab=log`);
+	await page.locator('.ln[data-n="10000000"]').waitFor();
+	const slider = page.getByRole("slider", { name: "Position in the log" });
+	for (const n of [5000000, 1, 9999000, 1234567]) {
+		await slider.fill(String(n));
+		await page.locator(`.ln[data-n="${n}"]`).getByText(new RegExp(`^${n}x+$`)).waitFor();
+		assert.ok(await lines(page).count() <= 2400, "too many lines are in the page");
+	}
+}));
+
 test("search counts lines and goes to each", () => withPage(async (page, open) => {
 	await open(`/runs/${ids.long}?tab=log`);
 	await page.locator('.ln[data-n="2000000"]').waitFor();
@@ -46,7 +57,7 @@ test("search counts lines and goes to each", () => withPage(async (page, open) =
 	await page.getByRole("button", { name: "Regular expression" }).click();
 	await page.getByRole("searchbox", { name: "Search the log" }).fill("^1[0-3]$");
 	await page.getByText("4 matching lines").waitFor();
-	await page.reload();
+	await open(page.url());
 	await page.getByText("4 matching lines").waitFor();
 	await page.getByRole("searchbox", { name: "Search the log" }).fill("(");
 	await page.getByText(/not a pattern/).waitFor();

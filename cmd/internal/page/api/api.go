@@ -5,7 +5,7 @@
 //
 //	GET  /api/v1/session                     Session
 //	GET  /api/v1/runs                        list -o page: backend, component, name, tag, state, since, until, parent,
-//	                                         search, where, sort, limit and offset, all as of `list`
+//	                                         search, where, no-trials, sort, limit and offset, all as of `list`
 //	GET  /api/v1/runs/{id}/status            status --json
 //	GET  /api/v1/runs/{id}/describe          describe --json
 //	GET  /api/v1/runs/{id}/events            events --json

@@ -151,16 +151,30 @@ func (a *API) prune(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) list(w http.ResponseWriter, r *http.Request) {
-	a.print(w, r, a.ListArgs("page", r.URL.Query())...)
+	a.print(w, r, listArgs("page", r.URL.Query())...)
 }
 
-// listFlags are the parameters of a list, which are flags of `list`.
-var listFlags = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "sort", "limit", "offset"}
+// conditions are the parameters that select apps of a list, and orders the others. All are flags of
+// `list`.
+var (
+	conditions = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "no-trials"}
+	orders     = []string{"sort", "limit", "offset"}
+)
 
-// ListArgs returns the command line for a format and the parameters of a list. Empty ones do not
+// FirstList returns the command line of the list for the parameters of its page, which has trials of
+// sweeps only with a condition, as tables have.
+func FirstList(q url.Values) []string {
+	args := listArgs("json", q)
+	if !slices.ContainsFunc(conditions, func(name string) bool { return q.Get(name) != "" }) {
+		args = append(args, "--no-trials")
+	}
+	return args
+}
+
+// listArgs returns the command line for a format and the parameters of a list. Empty ones do not
 // count: a form sends them.
-func (a *API) ListArgs(format string, q url.Values) []string {
-	return append([]string{"list", "--output=" + format}, flagsOf(q, listFlags...)...)
+func listArgs(format string, q url.Values) []string {
+	return append([]string{"list", "--output=" + format}, flagsOf(q, slices.Concat(conditions, orders)...)...)
 }
 
 // flagsOf returns the flags for parameters of the same names that have a value.

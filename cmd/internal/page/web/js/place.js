@@ -36,6 +36,8 @@ export const query = (name, other = "") => new URL(location.href).searchParams.g
 
 export const runPath = (id, tab) => `/runs/${encodeURIComponent(id)}${tab ? "?tab=" + tab : ""}`
 
+export const sweepPath = id => `/sweeps/${encodeURIComponent(id)}`
+
 export const apiPath = (id, rest = "") => `/runs/${encodeURIComponent(id)}${rest}`
 
 export function later(run, millis) {

@@ -1,5 +1,5 @@
 // The page of a run: what it is and does on top, the rest in tabs.
-import {add, age, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, time, watch} from "../ui.js"
+import {add, age, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, sweepPath, time, watch} from "../ui.js"
 import {spans} from "../logline.js"
 import {cancelRuns, deleteRuns, noteRun, rerun, tagRuns} from "../actions.js"
 import {tagChips} from "./runs.js"
@@ -42,6 +42,7 @@ export async function runView(page, id) {
 		])}, icon("more"))
 		put(top,
 			h("div.row", h("h1.clip", {title: id}, status.name ?? id), badge(status.state), h("span.grow"),
+				status.sweep && h("a.button", {href: sweepPath(id)}, "Trials"),
 				write && live && h("button.danger", {onclick: () => cancelRuns([status]).then(renew)}, icon("stop"), "Cancel"),
 				write && h("button", {onclick: () => rerun(id)}, icon("again"), "Run again"), more),
 			h("div.row.muted.run-line",
@@ -49,7 +50,7 @@ export async function runView(page, id) {
 				status.submitted_at && h("span", "submitted ", time(status.submitted_at, age(status.submitted_at, now()))), took,
 				restarts > 0 && h("span", `${restarts} restart${restarts === 1 ? "" : "s"}`), code !== null && h("span", `exit code ${code}`),
 				of && h("span", "rerun of ", h("a", {href: runPath(last(of))}, last(of))),
-				parent && h("span", "part of ", h("a", {href: `/sweeps/${encodeURIComponent(last(parent))}`}, last(parent))), tagChips(status.tags)),
+				parent && h("span", "part of ", h("a", {href: sweepPath(last(parent))}, last(parent))), tagChips(status.tags)),
 			status.note && h("p.note", status.note),
 			failure ? failureBox(failure) : status.msg && status.state !== "SUCCEEDED" && h("p.notice" + (status.state === "FAILED" ? ".bad" : ""), status.msg),
 			status.left_running.length > 0 && h("p.notice", `Still running: ${status.left_running.join(", ")}. All other roles have succeeded.`))

@@ -1,5 +1,5 @@
 // The table of runs.
-import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, menu, note, now, plural, put, readOnly, runPath, slowly, time, title, watch} from "../ui.js"
+import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, menu, note, now, plural, put, readOnly, runPath, slowly, sweepPath, time, title, watch} from "../ui.js"
 import {Pages, Rows} from "../virtual.js"
 import {cancelRuns, deleteRuns, rerun, tagRuns} from "../actions.js"
 
@@ -8,6 +8,9 @@ const several = new Set(["state", "tag", "where"])
 const groups = [["All", []], ["Active", ["running", "pending", "submitted"]], ["Succeeded", ["succeeded"]], ["Failed", ["failed"]], ["Cancelled", ["cancelled"]]]
 const narrow = matchMedia("(max-width: 760px)")
 const rowHeight = () => narrow.matches ? 56 : 44
+
+// A sweep opens as its trials.
+const pathOf = run => run.backend === "sweep" ? sweepPath(run.app_id) : runPath(run.app_id)
 
 export function tagChips(tags, pick) {
 	return Object.entries(tags ?? {}).map(([key, value]) => h(pick ? "button.tag" : "span.tag",
@@ -27,7 +30,7 @@ export async function runsView(page) {
 	const empty = h("div.empty", {hidden: true})
 	const found = h("span.muted.nowrap", {role: "status"})
 	const pages = new Pages(100, async (offset, limit, signal) => {
-		const {apps, total} = await get("/runs", {...filter, offset, limit}, signal)
+		const {apps, total} = await get("/runs", {...filter, "no-trials": !isFiltered(), offset, limit}, signal)
 		return {items: apps, total}
 	}, changed)
 
@@ -159,7 +162,7 @@ export async function runsView(page) {
 		const cell = (cls, ...children) => h(`div.${cls}`, {role: "cell"}, children)
 		put(row, h("div", {role: "cell"}, h("label.pick", h("input", {type: "checkbox", label: `Select ${run.app_id}`, checked: picked.has(run.app_id), onchange: event => pick(run, event.target.checked)}))),
 			cell("c-state", badge(run.state, state)),
-			cell("name", h("a.clip", {href: runPath(run.app_id), title: run.app_id}, run.name || run.app_id), h("small.clip", {title: run.note ?? run.app_id}, run.note || run.app_id)),
+			cell("name", h("a.clip", {href: pathOf(run), title: run.app_id}, run.name || run.app_id), h("small.clip", {title: run.note ?? run.app_id}, run.note || run.app_id)),
 			cell("c-component.clip.mono", run.component ?? ""),
 			cell("c-tags.tags", tagChips(run.tags, (tag, event) => {
 				event.stopPropagation()
@@ -191,7 +194,7 @@ export async function runsView(page) {
 		{keys: "k|ArrowUp", label: "Previous run", run: () => move(-1)},
 		{keys: "Home", label: "First run", run: () => move(-rows.count)},
 		{keys: "End", label: "Last run", run: () => move(rows.count)},
-		{keys: "Enter|o", label: "Open the run", run: () => current() && go(runPath(current().app_id))},
+		{keys: "Enter|o", label: "Open the run", run: () => current() && go(pathOf(current()))},
 		{keys: "l", label: "Open its log", run: () => current() && go(runPath(current().app_id, "log"))},
 		{keys: "x", label: "Select the run", run: () => current() && pick(current(), !picked.has(current().app_id))},
 		{keys: "/", label: "Search", run: () => search.focus()},
@@ -202,7 +205,7 @@ export async function runsView(page) {
 		const row = event.target.closest(".run")
 		if (!row || event.target.closest("a, button, label") || getSelection()?.toString()) return
 		const index = [...rows.live].find(([, r]) => r === row)?.[0], run = pages.at(index)
-		if (run) go(runPath(run.app_id))
+		if (run) go(pathOf(run))
 	})
 	const wider = () => rows.resize(rows.count, rowHeight())
 	narrow.addEventListener("change", wider)

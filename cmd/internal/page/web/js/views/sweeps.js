@@ -15,7 +15,7 @@ export async function sweepView(page, id) {
 		if (!sweep && !runs.length) throw Object.assign(new Error(`no run has ${id} as its parent`), {status: 404})
 		const compared = runs.length ? await get("/compare", {run: runs.map(run => run.app_id)}) : {runs: [], differences: []}
 		const names = [...new Set(compared.runs.flatMap(run => run.metrics.map(m => m.name)))].sort(), args = compared.differences.filter(d => d.part === "arguments")
-		if (!names.includes(metric)) metric = names[0] ?? ""
+		if (!names.includes(metric)) metric = names.find(name => name === sweep?.sweep?.metric) ?? names[0] ?? ""
 		columns = [...args.map(d => d.name), ...metric ? [metric] : []]
 		trials = runs.map(run => {
 			const i = compared.runs.findIndex(other => other.app_id === run.app_id), found = compared.runs[i]?.metrics.find(m => m.name === metric)

@@ -1,0 +1,193 @@
+package tarball
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// archive returns a tar archive of entries; those with a body are files.
+func archive(t *testing.T, entries ...tar.Header) *bytes.Buffer {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range entries {
+		body := ""
+		if h.Typeflag == tar.TypeReg {
+			body = "from " + h.Name
+			h.Size = int64(len(body))
+		}
+		if h.Mode == 0 {
+			h.Mode = 0o755
+		}
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &b
+}
+
+// list returns the entries below a folder, with the targets of links and the contents of files.
+func list(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		switch {
+		case d.IsDir():
+			name += "/"
+		case d.Type()&fs.ModeSymlink != 0:
+			target, _ := os.Readlink(path)
+			name += " -> " + target
+		default:
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			name += " = " + string(data)
+		}
+		found = append(found, name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func unpack(t *testing.T, dir, as string, in io.Reader) (failed []string, err error) {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	u := Unpacker{Root: root, As: as, Failed: func(name string, err error) { failed = append(failed, fmt.Sprint(name, ": ", err)) }}
+	err = u.Unpack(context.Background(), in)
+	return failed, err
+}
+
+func file(name string) tar.Header { return tar.Header{Name: name, Typeflag: tar.TypeReg} }
+
+func link(name, target string) tar.Header {
+	return tar.Header{Name: name, Linkname: target, Typeflag: tar.TypeSymlink}
+}
+
+// TestHostile: no entry of an archive creates or changes anything outside of the target.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		entries []tar.Header
+		want    []string // in the target
+		failed  int
+	}{
+		"parent":              {[]tar.Header{file("../outside"), file("a/../../outside"), file("ok")}, []string{"ok = from ok"}, 2},
+		"absolute":            {[]tar.Header{file("/outside/../../outside"), file("/in")}, []string{"in = from /in"}, 1},
+		"link to outside":     {[]tar.Header{link("l", "../secret"), link("m", "/etc"), link("d/n", "../../secret")}, []string{"d/"}, 3},
+		"through a link":      {[]tar.Header{link("l", ".."), file("l/outside")}, []string{"l/", "l/outside = from l/outside"}, 1},
+		"through a chain":     {[]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}, link("a/b", "."), link("a/b/c", ".."), file("a/c/in"), link("x", "a/../.."), file("x/outside")}, nil, -1},
+		"hard link":           {[]tar.Header{{Name: "h", Linkname: "../secret", Typeflag: tar.TypeLink}, {Name: "h", Linkname: "/../secret", Typeflag: tar.TypeLink}}, nil, 2},
+		"device":              {[]tar.Header{{Name: "null", Typeflag: tar.TypeChar}, {Name: "pipe", Typeflag: tar.TypeFifo}}, nil, 2},
+		"a link for a file":   {[]tar.Header{file("a"), link("b", "a"), file("b")}, []string{"a = from a", "b = from b"}, 0},
+		"a folder for a file": {[]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}, file("a")}, []string{"a/"}, 1},
+		"inside":              {[]tar.Header{file("d/a"), link("d/l", "a"), link("k", "d/../d/a"), {Name: "h", Linkname: "d/a", Typeflag: tar.TypeLink}}, []string{"d/", "d/a = from d/a", "d/l -> a", "h = from d/a", "k -> d/../d/a"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			above := t.TempDir()
+			dir := filepath.Join(above, "target")
+			if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(above, "secret"), []byte("s"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			failed, err := unpack(t, dir, "", archive(t, tt.entries...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.failed >= 0 && (len(failed) != tt.failed || !slices.Equal(list(t, dir), tt.want)) {
+				t.Errorf("got %q, failed %q, want %q and %d failures", list(t, dir), failed, tt.want, tt.failed)
+			}
+			entries, err := os.ReadDir(above)
+			if err != nil || len(entries) != 2 {
+				t.Errorf("beside the target: got %v, %v, want only the secret", entries, err)
+			}
+			if data, err := os.ReadFile(filepath.Join(above, "secret")); string(data) != "s" {
+				t.Errorf("the file outside became %q, %v", data, err)
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for as, want := range map[string][]string{
+		"":    {"d/", "d/a = from d/a", "d/e/", "d/e/b = from d/e/b"},
+		".":   {"a = from d/a", "e/", "e/b = from d/e/b"},
+		"new": {"new/", "new/a = from d/a", "new/e/", "new/e/b = from d/e/b"},
+	} {
+		dir := t.TempDir()
+		failed, err := unpack(t, dir, as, archive(t, tar.Header{Name: "./d/", Typeflag: tar.TypeDir}, file("d/a"), file("d/e/b")))
+		if err != nil || len(failed) > 0 || !slices.Equal(list(t, dir), want) {
+			t.Errorf("as %q: got %q, %q, %v, want %q", as, list(t, dir), failed, err, want)
+		}
+	}
+}
+
+// TestRoundTrip: what Pack writes, Unpack extracts; what cannot be packed is an error at the end.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	from, to := t.TempDir(), t.TempDir()
+	if err := errors.Join(
+		os.MkdirAll(filepath.Join(from, "d", "empty"), 0o755),
+		os.WriteFile(filepath.Join(from, "d", "a"), []byte("text"), 0o640),
+		os.Symlink("a", filepath.Join(from, "d", "l")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var b bytes.Buffer
+	if err := Pack(t.Context(), &b, root, "d", "x"); err != nil {
+		t.Fatal(err)
+	}
+	failed, err := unpack(t, to, "", &b)
+	want := []string{"x/", "x/a = text", "x/empty/", "x/l -> a"}
+	if err != nil || len(failed) > 0 || !slices.Equal(list(t, to), want) {
+		t.Errorf("got %q, %q, %v, want %q", list(t, to), failed, err, want)
+	}
+	if info, err := os.Stat(filepath.Join(to, "x", "a")); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("got %v, %v, want mode 0640", info, err)
+	}
+	if err := Pack(t.Context(), io.Discard, root, "none", "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of a missing file: got %v, want fs.ErrNotExist", err)
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	t.Parallel()
+	whole := archive(t, file("a")).Bytes()
+	for _, text := range []string{"no archive at all " + strings.Repeat("x", 600), string(whole[:515])} {
+		if _, err := unpack(t, t.TempDir(), "", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%.20q: got %v, want that it is damaged", text, err)
+		}
+	}
+}

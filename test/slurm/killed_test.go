@@ -1,0 +1,81 @@
+//go:build unix
+
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"torchx/runtime/failpoint"
+	"torchx/runtime/spec"
+	"torchx/test/slurmtest"
+)
+
+// TestKilledSubmit: after a kill at any step of a submission, the app is in the list with what
+// became of it, its job runs once or never, and delete leaves nothing.
+func TestKilledSubmit(t *testing.T) {
+	t.Parallel()
+	for point, want := range map[string]spec.State{
+		failpoint.Recorded:      spec.Failed,
+		failpoint.FolderCreated: spec.Failed,
+		failpoint.JobSubmitted:  spec.Succeeded,
+	} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			if r := h.torchx(point, "run", "-b", "slurm", "--workspace=", "-cfg", "archive=true", "utils.sh", "echo", "ran"); r.code != -1 {
+				t.Fatalf("got %+v, want it killed", r)
+			}
+			all := h.list()
+			if len(all) != 1 {
+				t.Fatalf("got %+v, want one app", all)
+			}
+			h.torchx("", "wait", all[0].Handle)
+			if all = h.list(); all[0].State != want {
+				t.Errorf("got %s, want %s", all[0].State, want)
+			}
+			ran := h.torchx("", "log", all[0].Handle).stdout
+			if wanted := want == spec.Succeeded; strings.Count(ran, "ran") == 1 != wanted {
+				t.Errorf("got log %q, want it to have run: %v", ran, wanted)
+			}
+			if r := h.torchx("", "delete", "--yes", all[0].Handle); r.code != 0 {
+				t.Errorf("delete: got %+v", r)
+			}
+			left, _ := filepath.Glob(filepath.Join(h.dir, "slurm*", all[0].AppID))
+			if len(h.list()) != 0 || len(left) != 0 {
+				t.Errorf("got %+v and %q left, want nothing", h.list(), left)
+			}
+		})
+	}
+}
+
+// TestKilledInSbatch: sbatch does not go on when torchx is killed: the job would be one that the
+// history does not have.
+func TestKilledInSbatch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	dir := t.TempDir()
+	begun, marker := filepath.Join(dir, "begun"), filepath.Join(dir, "submitted")
+	script := "#!/bin/sh\n: >" + begun + "\nkill -9 $PPID\nsleep 1\n: >" + marker + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "sbatch"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	old := h.env
+	h.env = append(h.env, "PATH="+dir+":"+os.Getenv("PATH"))
+	if r := h.torchx("", "run", "-b", "slurm", "--workspace=", "utils.echo"); r.code != -1 {
+		t.Fatalf("got %+v, want it killed", r)
+	}
+	h.env = old
+	if all := h.list(); len(all) != 1 || all[0].State != spec.Failed {
+		t.Errorf("got %+v, want one failed app", all)
+	}
+	if _, err := os.Stat(begun); err != nil {
+		t.Error(err)
+	}
+	slurmtest.Output(t, "sleep", "2") // sbatch would end in one second
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("sbatch went on after torchx was killed")
+	}
+}
