@@ -1,8 +1,8 @@
 package manifest
 
 import (
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
