@@ -90,7 +90,7 @@ func (t *target) exec(ctx context.Context, pod *corev1.Pod, c backend.Command, m
 	if mark != "" && !strings.Contains(c.Args[0], "=") { // env would take it for a variable
 		p.Args = append(append([]string{"env"}, environ...), c.Args...)
 	}
-	code, err := t.Client.Exec(ctx, p)
+	code, err := t.Exec(ctx, p)
 	if err != nil && ctx.Err() == nil {
 		err = cmp.Or(remote.StartError(p.Args[0], err.Error()), err)
 	}

@@ -448,17 +448,17 @@ func TestUIOverTLS(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	must(t, err)
 	client := &http.Client{Jar: jar, Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}}
-	ask := func(method, to, origin string) (*http.Response, error) {
+	ask := func(method, to, origin string) (http.Response, error) {
 		r, err := http.NewRequestWithContext(t.Context(), method, to, http.NoBody)
 		must(t, err)
 		if origin != "" {
 			r.Header.Set("Origin", origin)
 		}
 		answer, err := client.Do(r)
-		if err == nil {
-			answer.Body.Close()
+		if err != nil {
+			return http.Response{}, err
 		}
-		return answer, err
+		return *answer, answer.Body.Close()
 	}
 	if s.base.Scheme != "https" {
 		t.Fatalf("got URL %s, want https", s.base)

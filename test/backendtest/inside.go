@@ -308,7 +308,7 @@ func get(ctx context.Context, d backend.PortDialer, id string, port int) (string
 // listenHere answers connections to a port of this machine.
 func listenHere(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "localhost:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
