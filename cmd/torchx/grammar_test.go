@@ -101,7 +101,6 @@ func TestNormalizeErrors(t *testing.T) {
 		{"./train.py", "unknown command ./train.py: `torchx run utils.python --script ./train.py` runs a script"},
 		{"agent", "unknown command agent."},
 		// Words of other tools that are answered.
-		{"exec -it h bash", "unknown command exec: `torchx attach --tty HANDLE`"},
 		{"get apps", "unknown command get: `torchx list`"},
 		{"h", "unknown command h: `torchx help`"},
 		{"component help", "component: unknown command help: `torchx help component`"},
