@@ -59,7 +59,7 @@ func openShared(path string) (*os.File, error) {
 func (l *launcher) startContainer(ctx context.Context, id string) error {
 	name := l.request.Network
 	for try := 0; ; try++ {
-		err := l.engine.do(ctx, func() error { return l.engine.ContainerStart(ctx, id, container.StartOptions{}) })
+		err := l.startOnce(ctx, id)
 		if err == nil || try == networkTries || !slices.ContainsFunc([]string{
 			"network " + name + " is ambiguous", "network " + name + " not found", "could not find a network matching network mode " + name,
 		}, func(text string) bool { return strings.Contains(err.Error(), text) }) {
@@ -69,6 +69,32 @@ func (l *launcher) startContainer(ctx context.Context, id string) error {
 			return err
 		}
 	}
+}
+
+// startOnce starts a container until the engine answers. A container may have started although
+// the answer was lost: another start after its end would run the program again.
+func (l *launcher) startOnce(ctx context.Context, id string) error {
+	lost := false
+	return l.engine.do(ctx, func() error {
+		if lost {
+			c, err := l.engine.ContainerInspect(ctx, id)
+			if err != nil || !startTime(c).IsZero() {
+				return err
+			}
+		}
+		err := l.engine.ContainerStart(ctx, id, container.StartOptions{})
+		lost = lost || unreachable(err)
+		return err
+	})
+}
+
+// startTime returns when a container started; zero if it never did.
+func startTime(c container.InspectResponse) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, c.State.StartedAt)
+	if err != nil || t.Year() <= 1 {
+		return time.Time{}
+	}
+	return t
 }
 
 // ensureNetwork creates a bridge with this name if none exists. Engines before Docker 25

@@ -117,11 +117,7 @@ func (l *launcher) createOne(ctx context.Context, s agent.Start) (created, error
 			return created{}, fmt.Errorf("container name %s is in use by another container: remove it by `docker rm %s`", c.Name, c.Name)
 		}
 	}
-	m := created{id: old.ID}
-	if t, err := time.Parse(time.RFC3339Nano, old.State.StartedAt); err == nil && t.Year() > 1 {
-		m.startedAt = t
-	}
-	return m, nil
+	return created{id: old.ID, startedAt: startTime(old)}, nil
 }
 
 // body returns the container of an attempt. Later attempts have different names because
