@@ -77,6 +77,7 @@ test("keys move, open, search and show themselves", () => withPage(async (page, 
 	await page.keyboard.press("k");
 	await page.keyboard.press("Enter");
 	await page.waitForURL(/\/runs\//);
+	await page.getByLabel("Parts of the run").waitFor();
 	await page.keyboard.press("u");
 	await page.waitForURL((url) => url.pathname === "/");
 }));
