@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 
@@ -38,7 +39,8 @@ func startOnTerminal(cmd *exec.Cmd, c backend.Command) (finish func() error, err
 		}()
 	}
 	ended := make(chan struct{})
-	go func() {
+	var resizing sync.WaitGroup
+	resizing.Go(func() {
 		for {
 			select {
 			case s := <-c.Resizes:
@@ -47,7 +49,7 @@ func startOnTerminal(cmd *exec.Cmd, c backend.Command) (finish func() error, err
 				return
 			}
 		}
-	}()
+	})
 	copied := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(c.Stdout, master)
@@ -55,6 +57,7 @@ func startOnTerminal(cmd *exec.Cmd, c backend.Command) (finish func() error, err
 	}()
 	return func() error {
 		defer master.Close()
+		defer resizing.Wait() // it uses the descriptor, which must not be closed meanwhile
 		defer close(ended)
 		err := cmd.Wait()
 		return cmp.Or(err, drain(c.Stdout, master, copied))
