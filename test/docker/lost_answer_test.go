@@ -43,7 +43,7 @@ func (h *home) loseFirstStart() *atomic.Bool {
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "engine"})
 	proxy.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return h.engine.Client.Dialer()(ctx) }}
 	proxy.FlushInterval = -1 // events and logs
-	path := filepath.Join(h.T.TempDir(), "proxy.sock")
+	path := filepath.Join(h.TempDir(), "proxy.sock")
 	l, err := new(net.ListenConfig).Listen(h.Context(), "unix", path)
 	if err != nil {
 		h.Fatal(err)
