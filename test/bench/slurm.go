@@ -52,7 +52,7 @@ func (b *slurmBench) jobs(s sizes) []bench {
 			prepare: need(always(b.torchx(fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", manyTasks, manyTasks))), always(wrapped)),
 		},
 		{
-			name: fmt.Sprintf("submit %d replicas to Slurm, a component per role", mostComponents), goal: "< 1x", floorName: "sbatch, a component per replica", runs: min(s.runs, 3),
+			name: fmt.Sprintf("submit %d replicas to Slurm", mostComponents), goal: "< 1x", floorName: "sbatch, a component per replica", runs: min(s.runs, 3),
 			prepare: need(always(b.torchx(fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", mostComponents, mostComponents))), b.perReplica),
 		},
 		{
