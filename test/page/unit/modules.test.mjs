@@ -68,6 +68,7 @@ test("axes have room and survive strange values", () => {
 test("smoothing starts at the first value and skips holes", () => {
 	assert.deepEqual(smooth([2, 2, null, 2], 0.9).map((v) => v && Number(v.toFixed(9))), [2, 2, null, 2]);
 	assert.deepEqual(smooth([1, 3], 0), [1, 3]);
+	assert.deepEqual(smooth([1, 1, 5, 5], 0.5, (i) => i === 2), [1, 1, 5, 5], "another attempt starts anew");
 });
 
 test("the nearest bucket is found, also when steps started again", () => {

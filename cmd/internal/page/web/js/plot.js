@@ -150,7 +150,7 @@ export class Plot {
 		path(([x0, x1, first, last, , , n]) => n > 1 ? [[x0, first], [x1, last]] : [[x1, last]])
 		g.globalAlpha = 1
 		if (weight > 0) {
-			const even = smooth(rows.map(([, , first, last]) => ok(first) && ok(last) ? (first + last) / 2 : null), weight)
+			const even = smooth(rows.map(([, , first, last]) => ok(first) && ok(last) ? (first + last) / 2 : null), weight, i => rows[i][0] < rows[i - 1]?.[1])
 			g.lineWidth = 2
 			path((row, i) => [[(row[0] + row[1]) / 2, even[i]]])
 		}

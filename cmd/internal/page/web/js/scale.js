@@ -86,9 +86,10 @@ export function scale(min, max, a, b, log = false) {
 
 export const inverse = (min, max, a, b) => p => min + (p - a) / (b - a || 1) * (max - min)
 
-export function smooth(values, weight) {
+export function smooth(values, weight, back) {
 	let last = 0, n = 0
-	return values.map(v => {
+	return values.map((v, i) => {
+		if (back?.(i)) last = n = 0
 		if (v === null || !isFinite(v)) return null
 		last = last * weight + (1 - weight) * v
 		n++
