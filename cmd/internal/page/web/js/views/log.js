@@ -157,7 +157,8 @@ export async function logView(body, run) {
 		toEnd.hidden = follow || total === 0
 		requestAnimationFrame(sync)
 	}, {passive: true})
-	slider.addEventListener("input", later(() => Number(slider.value) >= total ? end() : jump(Number(slider.value), false), 60))
+	const slide = later(n => n >= total ? end() : jump(n, false), 60)
+	slider.addEventListener("input", () => slide(Number(slider.value)))
 
 	// Search: the server counts and numbers the matches, the page marks those that it shows.
 	const find = h("input", {type: "search", placeholder: "Search the log", label: "Search the log", value: view.find, spellcheck: "false", oninput: later(() => look(), 250),
