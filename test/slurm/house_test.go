@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,6 +77,9 @@ func TestTraining(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	if err := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c", "import torch").Run(); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "torch") {
+			t.Fatal("/usr/bin/python3 has no torch: install python3-torch")
+		}
 		t.Skip("/usr/bin/python3 has no torch: install python3-torch")
 	}
 	bin := t.TempDir()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,13 +11,10 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/filelock"
-	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
 const (
-	// liveFolder has an empty file for each archive whose agent has work to do.
-	liveFolder = "live"
 	// beginTime is how long an app may take to appear on the cluster: the archive is created
 	// before the submission, so that a crash in between loses nothing.
 	beginTime = 10 * time.Minute
@@ -28,7 +24,7 @@ const (
 
 // life returns the lock and live entry of the agent of an archive.
 func life(dir string) agent.Life {
-	return agent.Life{Dir: dir, LiveDir: filepath.Join(filepath.Dir(dir), liveFolder), Manifest: infoFile}
+	return agent.FollowerLife(dir, infoFile)
 }
 
 // Begin records, before an app is submitted, that an agent must follow it.
@@ -37,11 +33,7 @@ func Begin(dir string, i Info) error {
 	if err := i.Write(dir); err != nil {
 		return err
 	}
-	err := os.MkdirAll(life(dir).LiveDir, 0o700)
-	if err == nil {
-		err = safefile.WriteFile(life(dir).Entry(), nil)
-	}
-	if err != nil {
+	if err := life(dir).AddEntry(); err != nil {
 		return fmt.Errorf("create archive: %w", err)
 	}
 	return nil
@@ -62,40 +54,14 @@ func IsArchive(dir string) bool {
 // Sweep restarts the agents of a home that died, with the program exe. Its cost depends only
 // on the number of followed apps.
 func Sweep(home, exe string) error {
-	entries, err := agent.LiveEntries(filepath.Join(home, archiveFolder, liveFolder))
-	if err != nil {
-		return fmt.Errorf("find archives without an agent: %w", err)
-	}
-	var errs []error
-	for _, e := range entries {
-		dir := filepath.Join(home, archiveFolder, e.Name())
+	return agent.SweepFollowers(filepath.Join(home, archiveFolder), infoFile, exe, func(dir string) (bool, error) {
 		i, err := ReadInfo(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist), err == nil && i.Done:
-			life(dir).RemoveEntry()
-		case err != nil:
-			errs = append(errs, err)
-		default:
-			errs = append(errs, Spawn(exe, dir))
-		}
-	}
-	return errors.Join(errs...)
+		return i.Done, err
+	})
 }
 
-// Spawn starts the agent of an archive, detached, unless it has one. If two start at the same
-// time, the second one exits.
-func Spawn(exe, dir string) error {
-	if life(dir).Alive() {
-		life(dir).Resume()
-		return nil
-	}
-	process, err := life(dir).Start(exe)
-	if err != nil {
-		return fmt.Errorf("start archive agent: %w", err)
-	}
-	agent.Reap(process)
-	return nil
-}
+// Spawn starts the agent of an archive, detached, unless it has one.
+func Spawn(exe, dir string) error { return life(dir).Ensure(exe) }
 
 // tryLock takes a lock. It returns nil if another process holds it.
 func tryLock(path string) (*os.File, error) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/safefile"
@@ -120,17 +121,4 @@ func Retain(dir, to string) error {
 }
 
 // Remove deletes an archive. Other processes never see a part of it.
-func Remove(dir string) error {
-	gone := filepath.Join(filepath.Dir(dir), ".gone-"+filepath.Base(dir))
-	err := os.Rename(dir, gone)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = os.RemoveAll(gone)
-	}
-	if err != nil {
-		return fmt.Errorf("remove archived logs: %w", err)
-	}
-	return nil
-}
+func Remove(dir string) error { return agent.RemoveFollowed(dir) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,13 +11,10 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/filelock"
-	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
 const (
-	// liveFolder has an empty file for each archive whose agent has work to do.
-	liveFolder = "live"
 	// beginTime is how long a submission may take: the archive is created before it.
 	beginTime = 10 * time.Minute
 	// lockWait outlasts processes that only check whether the lock is held.
@@ -34,7 +30,7 @@ const (
 )
 
 func life(dir string) agent.Life {
-	return agent.Life{Dir: dir, LiveDir: filepath.Join(filepath.Dir(dir), liveFolder), Manifest: infoFile}
+	return agent.FollowerLife(dir, infoFile)
 }
 
 // Begin records, before an app is submitted, that an agent must follow it.
@@ -43,11 +39,7 @@ func Begin(dir string, i Info) error {
 	if err := i.Write(dir); err != nil {
 		return err
 	}
-	err := os.MkdirAll(life(dir).LiveDir, 0o700)
-	if err == nil {
-		err = safefile.WriteFile(life(dir).Entry(), nil)
-	}
-	if err != nil {
+	if err := life(dir).AddEntry(); err != nil {
 		return fmt.Errorf("create archive: %w", err)
 	}
 	return nil
@@ -61,39 +53,14 @@ func Forget(dir string) error {
 
 // Sweep restarts the agents of a home that died, with the program exe.
 func Sweep(home, exe string) error {
-	entries, err := agent.LiveEntries(filepath.Join(home, homeFolder, liveFolder))
-	if err != nil {
-		return fmt.Errorf("find archives without an agent: %w", err)
-	}
-	var errs []error
-	for _, e := range entries {
-		dir := filepath.Join(home, homeFolder, e.Name())
+	return agent.SweepFollowers(filepath.Join(home, homeFolder), infoFile, exe, func(dir string) (bool, error) {
 		i, err := ReadInfo(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist), err == nil && i.Done:
-			life(dir).RemoveEntry()
-		case err != nil:
-			errs = append(errs, err)
-		default:
-			errs = append(errs, Spawn(exe, dir))
-		}
-	}
-	return errors.Join(errs...)
+		return i.Done, err
+	})
 }
 
 // Spawn starts the agent of an archive, detached, unless it has one.
-func Spawn(exe, dir string) error {
-	if life(dir).Alive() {
-		life(dir).Resume()
-		return nil
-	}
-	process, err := life(dir).Start(exe)
-	if err != nil {
-		return fmt.Errorf("start archive agent: %w", err)
-	}
-	agent.Reap(process)
-	return nil
-}
+func Spawn(exe, dir string) error { return life(dir).Ensure(exe) }
 
 // Agent follows an app to its end.
 type Agent struct {
@@ -172,7 +139,10 @@ func (g *Agent) follow(ctx context.Context, i Info) *spec.Status {
 			if !IsArchive(g.Dir) || ctx.Err() != nil {
 				return last
 			}
-			time.Sleep(min(time.Second, time.Until(end)))
+			select {
+			case <-ctx.Done():
+			case <-time.After(min(time.Second, time.Until(end))):
+			}
 		}
 	}
 }
