@@ -119,7 +119,7 @@ func (c *checker) gang() backend.Check {
 	if c.groups.Has(kube.JobSets) {
 		found = append(found, "JobSet (gang=jobset)")
 	}
-	if len(c.groups[kueueGroup]) > 0 {
+	if len(c.groups[kube.KueueGroup]) > 0 {
 		found = append(found, "Kueue (kueue_queue)")
 	}
 	switch {

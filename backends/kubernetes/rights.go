@@ -52,9 +52,9 @@ func (c *checker) rights() (list []right) {
 	case manifest.FormJob:
 		add(kube.Services, "create", "patch", "delete")
 	}
-	if versions := c.groups[kueueGroup]; c.kueue && len(versions) > 0 {
-		workloads := kube.Resource{Group: kueueGroup, Version: versions[0], Name: "workloads"}
-		list = append(list, right{verb: "list", of: workloads, minor: true}, right{verb: "patch", of: workloads, minor: true})
+	if workloads, ok := kube.KueueResource(c.groups, "workloads"); ok && c.kueue {
+		queues, _ := kube.KueueResource(c.groups, "localqueues")
+		list = append(list, right{verb: "get", of: queues, minor: true}, right{verb: "list", of: workloads, minor: true})
 	}
 	return append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
 }
