@@ -36,7 +36,7 @@ func TestEdges(t *testing.T) {
 			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: you may not read its pod, so its exit code is unknown\nr/2.0 SUCCEEDED 0\n"},
 		{"the user may not list the pods of a failed Job", "job_exit3", hidePods, "FAILED (alone FAILED) 1\n" +
 			"Job has reached the specified backoff limit; you may not list its pods, so the exit code is unknown\nr/0.0 UNKNOWN\n"},
-		{"the user may not list the pods of a running Job", "job_running", hidePods, "RUNNING (alone RUNNING)\nr/0.0 UNKNOWN\n"},
+		{"the user may not list the pods of a running Job", "job_running", hidePods, "RUNNING (alone RUNNING)\nr/0.0 UNKNOWN\nr/1.0 UNKNOWN\n"},
 		{"pods of a JobSet are gone", "jobset_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
 		{"evicted by its node", "job_exit3", func(s *Observation) {
 			p := &s.Pods[0].Status
