@@ -100,6 +100,7 @@ type LogQuery struct {
 	Line     int64
 	Time     time.Time
 	Count    int64
+	Most     int // replicas: those that failed first, run or ended last; 0: all
 }
 
 // Log is a window of lines.
