@@ -88,11 +88,15 @@ func TestLostNode(t *testing.T) {
 		}
 		waiting := h.background("cancel", "--wait", handle)
 		h.eventually("what cancel waits for", func() bool { return strings.HasSuffix(h.status(handle).Msg, text) })
-		if r := h.torchx("delete", "-f", handle); r.code != 0 {
-			t.Errorf("delete -f: got %+v, want code 0", r)
+		if r := h.torchx("cancel", "--force", handle); r.code != 0 {
+			t.Errorf("cancel --force: got %+v, want code 0", r)
 		}
-		if r := h.wait(waiting.cmd, waiting.out, waiting.errs); !strings.Contains(r.stderr, text) {
+		if r := h.wait(waiting.cmd, waiting.out, waiting.errs); r.code != 0 || !strings.Contains(r.stderr, text) {
 			t.Errorf("cancel --wait: got %+v, want the node", r)
+		}
+		s := h.status(handle)
+		if r := s.Roles[0].Replicas[0]; s.State != spec.Cancelled || r.Node != node || r.Pod == "" {
+			t.Errorf("got %s and %+v, want CANCELLED with the names of pod and node, which are gone", s.State, r)
 		}
 	}
 }
