@@ -56,7 +56,11 @@ func (c *checker) rights() (list []right) {
 		workloads := kube.Resource{Group: kueueGroup, Version: versions[0], Name: "workloads"}
 		list = append(list, right{verb: "list", of: workloads, minor: true}, right{verb: "patch", of: workloads, minor: true})
 	}
-	return append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
+	list = append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
+	for _, sub := range []string{"exec", "attach", "portforward"} {
+		list = append(list, right{verb: "create", of: kube.Pods, sub: sub, minor: true})
+	}
+	return list
 }
 
 // role returns a Role with all rights that apps need, for an admin.
@@ -120,7 +124,7 @@ func (c *checker) checkRights(ctx context.Context) backend.Check {
 	case len(must) > 0:
 		check = backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, joinRights(append(must, may...)))
 	case len(may) > 0:
-		check = backend.WarningCheck(rightsCheck, "ask an admin for this Role: torchx explains with it why an app waits", "in namespace %s you may not %s", c.namespace, joinRights(may))
+		check = backend.WarningCheck(rightsCheck, "ask an admin for this Role: with it torchx explains why an app waits, and exec, cp, port-forward and run --tty work", "in namespace %s you may not %s", c.namespace, joinRights(may))
 	default:
 		return backend.PassedCheck(rightsCheck, "you have all rights that apps with gang=%s need in namespace %s", c.form, c.namespace)
 	}
