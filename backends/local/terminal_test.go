@@ -90,7 +90,7 @@ func TestTwoTerminalClients(t *testing.T) {
 	if s := f.wait(id); s.ExitCode == nil || *s.ExitCode != 5 {
 		t.Errorf("%+v", s)
 	}
-	if _, err := os.Lstat(inputPath(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(bundled.TerminalInput(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the FIFO still exists: %v", err)
 	}
 	if _, err := watcher.Write([]byte("x")); err == nil {

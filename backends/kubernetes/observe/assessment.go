@@ -95,6 +95,9 @@ func (s *Observation) assess() *assessment {
 		r.final = r.provisional(b)
 	}
 	b.completeReplicas()
+	if ended, _ := b.ended(); !ended {
+		b.addOrder()
+	}
 	return b
 }
 
