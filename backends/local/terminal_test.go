@@ -16,6 +16,7 @@ import (
 	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 )
 
 // submitWithTerminal submits a shell script that runs on a terminal.
@@ -145,7 +146,7 @@ func TestTerminalClose(t *testing.T) {
 
 // BenchmarkTerminalEcho measures the time of a key to the replica and of its echo back.
 func BenchmarkTerminalEcho(b *testing.B) {
-	home := b.TempDir()
+	home := homedir.New(b)
 	lb, err := New(Config{Home: home, Exe: os.Args[0]})
 	if err != nil {
 		b.Fatal(err)
