@@ -13,7 +13,7 @@ func TestTTY(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	run := func(input string, args ...string) result {
-		cmd := h.command(append([]string{"run", "--tty", "-b", "docker", "-cfg", "pull=never,grace_period=1", "t.star:app"}, args...)...)
+		cmd := h.command(append([]string{"run", "--tty", "-b", "docker", "--workspace=", "-cfg", "pull=never,grace_period=1", "t.star:app"}, args...)...)
 		cmd.Stdin = strings.NewReader(input)
 		return h.finish(cmd)
 	}
