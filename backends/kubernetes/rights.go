@@ -66,9 +66,9 @@ func (c *checker) rights() (list []right) {
 	}
 	may("list", kube.Events, "")
 	may("list", kube.ResourceQuotas, "")
-	may("create", kube.Pods, "exec")
-	may("create", kube.Pods, "attach")
-	may("create", kube.Pods, "portforward")
+	for _, sub := range []string{"exec", "attach", "portforward"} {
+		may("create", kube.Pods, sub)
+	}
 	if c.groups.Has(kube.PodMetrics) {
 		may("list", kube.PodMetrics, "")
 	}
