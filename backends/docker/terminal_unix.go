@@ -83,7 +83,7 @@ func (t *terminal) attach(ctx context.Context, id string) (*connection, error) {
 	return &connection{c, id}, nil
 }
 
-// use makes a connection the one that gets input; its container has started.
+// use passes input to a connection from now on; its container has started.
 func (t *terminal) use(c *connection) {
 	t.mu.Lock()
 	t.current = c

@@ -50,19 +50,19 @@ fail_fast = false
 func TestResourceErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"cpu = 1\n":                               "/f:2: [resource:x]: memMB is missing",
-		"memMB = 1\n":                             "/f:2: [resource:x]: cpu is missing",
-		"":                                        "cpu is missing",
-		"cpu = 0\nmemMB = 1\n":                    "/f:2: [resource:x]: cpu must be a number above 0",
-		"cpu = nan\nmemMB = 1\n":                  "cpu must be a number above 0",
-		"cpu = 1\nmemMB = 1.5\n":                  "/f:3: [resource:x]: memMB must be a whole number",
-		"cpu = 1\nmemMB = 16GB\n":                 "memMB must be a whole number of megabytes, such as 16384, not \"16GB\"",
-		"cpu = 1\nmemMB = 1\ngpu = -1\n":          "/f:4: [resource:x]: gpu must be a whole number from 0",
+		"cpu = 1\n":                      "/f:2: [resource:x]: memMB is missing",
+		"memMB = 1\n":                    "/f:2: [resource:x]: cpu is missing",
+		"":                               "cpu is missing",
+		"cpu = 0\nmemMB = 1\n":           "/f:2: [resource:x]: cpu must be a number above 0",
+		"cpu = nan\nmemMB = 1\n":         "cpu must be a number above 0",
+		"cpu = 1\nmemMB = 1.5\n":         "/f:3: [resource:x]: memMB must be a whole number",
+		"cpu = 1\nmemMB = 16GB\n":        "memMB must be a whole number of megabytes, such as 16384, not \"16GB\"",
+		"cpu = 1\nmemMB = 1\ngpu = -1\n": "/f:4: [resource:x]: gpu must be a whole number from 0",
 		"cpu = 1\nmemMB = 1\ngpu_resource = amd\n": "/f:4: [resource:x]: gpu_resource must be the name of the GPUs on a cluster, such as amd.com/gpu, not \"amd\"",
-		"cpu = 1\nmem = 1\n":                      "unknown key \"mem\", want one of cpu, memMB, gpu, gpu_resource, capabilities, devices, tags. Did you mean memMB?",
-		"cpu = 1\nmemMB = 1\ndevices = a=b\n":     "devices: a must be a whole number from 0, not \"b\"",
-		"cpu = 1\nmemMB = 1\ncapabilities = a\n":  "capabilities: ",
-		"cpu = 1\nmemMB = 99999999999999999999\n": "memMB must be a whole number",
+		"cpu = 1\nmem = 1\n":                       "unknown key \"mem\", want one of cpu, memMB, gpu, gpu_resource, capabilities, devices, tags. Did you mean memMB?",
+		"cpu = 1\nmemMB = 1\ndevices = a=b\n":      "devices: a must be a whole number from 0, not \"b\"",
+		"cpu = 1\nmemMB = 1\ncapabilities = a\n":   "capabilities: ",
+		"cpu = 1\nmemMB = 99999999999999999999\n":  "memMB must be a whole number",
 	} {
 		c := &Config{}
 		if err := c.addText("/f", "[resource:x]\n"+text); err != nil {

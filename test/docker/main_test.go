@@ -139,7 +139,12 @@ func (h *home) command(args ...string) *exec.Cmd {
 
 func (h *home) torchx(args ...string) result {
 	h.Helper()
-	cmd := h.command(args...)
+	return h.finish(h.command(args...))
+}
+
+// finish runs a command to its end.
+func (h *home) finish(cmd *exec.Cmd) result {
+	h.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	timer := time.AfterFunc(testTimeout, func() { _ = cmd.Process.Kill() })
@@ -147,7 +152,7 @@ func (h *home) torchx(args ...string) result {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		h.Fatalf("torchx %q: %v", args, err)
+		h.Fatalf("torchx %q: %v", cmd.Args[1:], err)
 	}
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/client-go/util/exec"
+	streaming "k8s.io/streaming/pkg/httpstream"
 )
 
 // PodCommand is a command to run in a container.
@@ -94,12 +95,12 @@ func (c *Client) executor(at *url.URL) (remotecommand.Executor, error) {
 
 // isUnsupported reports whether a server or a proxy may not support WebSockets.
 func isUnsupported(err error) bool {
-	return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	return streaming.IsUpgradeFailure(err) || streaming.IsHTTPSProxyError(err)
 }
 
 // explainUpgrade explains an error whose cause may be the answer to an upgrade.
 func (c *Client) explainUpgrade(err error) error {
-	var upgrade *httpstream.UpgradeFailureError
+	var upgrade *streaming.UpgradeFailureError
 	if errors.As(err, &upgrade) {
 		err = upgrade.Cause
 	}

@@ -28,7 +28,7 @@ func (b *assessment) addOrder() {
 			switch a := r.last(); {
 			case a == nil && r.final.State == spec.Pending && blocker != nil:
 				r.final.Msg = fmt.Sprintf("waits for %s", blocker)
-			case a != nil && r.final.State == spec.Running && order.Ready != nil && hasProbe(a.pod) && !isReady(a.pod):
+			case a != nil && r.final.State == spec.Running && order.Ready != nil && !isReady(a.pod):
 				r.final.Msg = fmt.Sprintf("not ready yet (%s)", order.Ready)
 			}
 		}
@@ -60,10 +60,7 @@ func (r *replica) meets(c spec.Condition) bool {
 	return c == spec.DependsStarted || a != nil && isReady(a.pod)
 }
 
-func hasProbe(pod *corev1.Pod) bool {
-	return len(pod.Spec.Containers) > 0 && pod.Spec.Containers[0].ReadinessProbe != nil
-}
-
+// isReady reports whether a pod is ready; one without a probe is when it runs.
 func isReady(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
