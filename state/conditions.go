@@ -88,6 +88,14 @@ func conditionsOf(ctx context.Context, q querier, f *history.Filter) (all []cond
 	if f.Backend != "" {
 		add(byValues(`backend`, `apps_backend`, ``, f.Backend))
 	}
+	if f.Ended {
+		c := condition{where: `finished_at IS NOT NULL`, key: `seq`}
+		if !f.EndedBefore.IsZero() {
+			c.where, c.args = `finished_at < ?`, []any{f.EndedBefore.UnixNano()}
+		}
+		c.from = `apps WHERE ` + c.where
+		add(c)
+	}
 	if !f.Since.IsZero() || !f.Until.IsZero() {
 		c := condition{key: `seq`}
 		var parts []string

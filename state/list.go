@@ -128,7 +128,7 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 		return "", nil, err
 	}
 	first := -1
-	if f.Sort != history.SortSubmitted || f.SortMetric != nil || len(all) != 1 || !all[0].ordered && !all[0].walkable() {
+	if f.Sort != history.SortSubmitted || f.FirstEnded || f.SortMetric != nil || len(all) != 1 || !all[0].ordered && !all[0].walkable() {
 		if first, err = fewest(ctx, q, all, few); err != nil {
 			return "", nil, err
 		}
@@ -156,6 +156,8 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 		b.add(`apps NOT INDEXED`, append([]condition{c}, without(all, first)...))
 	case f.SortMetric != nil:
 		b.addMetric(all)
+	case f.FirstEnded:
+		b.add(`apps`+sorts[history.SortFinished].index, all)
 	case f.Sort == history.SortSubmitted && ordered >= 0:
 		b.addOrdered(all[ordered], without(all, ordered))
 	case f.Sort == history.SortSubmitted && walked >= 0:
@@ -252,8 +254,11 @@ var sorts = map[history.Sort]struct{ by, index string }{
 
 func orderBy(f *history.Filter) string {
 	order := ` ORDER BY ` + sorts[f.Sort].by + `submitted_at DESC, seq DESC`
-	if f.SortMetric != nil {
+	switch {
+	case f.SortMetric != nil:
 		order = metricOrder(f.SortMetric, `metric`, `seq`)
+	case f.FirstEnded:
+		order = ` ORDER BY finished_at, submitted_at, seq`
 	}
 	switch {
 	case f.Offset > 0 && f.Limit == 0:

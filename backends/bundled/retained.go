@@ -141,7 +141,7 @@ func (a *Apps) readLayout(bundle agent.Bundle) (Layout, error) {
 // Size returns the disk usage of a bundle that Delete would free, in bytes, without a log_dir.
 func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
 	bundle := a.Bundle(id)
-	if !a.Has(id) {
+	if !bundle.Exists() || !a.Has(id) {
 		return 0, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	keep := a.logsToKeep(bundle, o)

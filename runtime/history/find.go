@@ -45,6 +45,9 @@ type Filter struct {
 	Tags            []TagFilter    // all must match
 	Metrics         []MetricFilter // all must match
 	Search          string         // words of the ID, name, component, arguments, tags or note, see FindWords; "": all
+	Ended           bool           // only apps whose end is known
+	EndedBefore     time.Time      // of these, before that time; zero: all
+	FirstEnded      bool           // the order is that of their ends, first to last, instead of Sort; needs Ended
 	Sort            Sort
 	SortMetric      *MetricSort // instead of Sort, and selects apps that have the metric
 	Limit           int         // at most so many, the first after Offset; 0: all

@@ -56,28 +56,44 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 	if err != nil {
 		return nil, err
 	}
-	targets, err := selectReplicas(ref, r.replicas(ctx, ref, s), role, ids)
+	targets, err := r.Replicas(ctx, ref, s, role, ids)
 	if err != nil {
 		return nil, err
 	}
+	return r.LogsAt(ctx, ref, s, targets, len(ids) > 0, o)
+}
+
+// LogsAt opens the logs of replicas of a started app whose status is s. Unless they were named, those
+// without a log are skipped.
+func (r *Runner) LogsAt(ctx context.Context, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool, o func(spec.Replica) backend.LogOptions) ([]LogInput, error) {
 	if len(targets) == 0 {
 		return nil, notFound("app %s has no log because no replica was started: %s", ref.Handle(), cmp.Or(s.Msg, s.State.String()))
 	}
+	b, err := r.Backends.Get(ref.Backend)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.missingError(ctx, b, ref, s); err != nil {
-		return r.foundLogs(ctx, b, ref, s, targets, len(ids) > 0, o, err)
+		return r.foundLogs(ctx, b, ref, s, targets, named, o, err)
 	}
 	open := func(t spec.Replica) (backend.LogReader, error) {
 		options := o(t)
 		options.Untimed = options.Untimed && len(targets) == 1 // several logs are merged by time
 		return b.Logs(ctx, ref.ID, t, options)
 	}
-	return r.open(open, ref, targets, len(ids) > 0)
+	return r.open(open, ref, targets, named)
+}
+
+// Replicas returns the replicas of an app with status s that role and ids select. Errors: as
+// CheckReplicas.
+func (r *Runner) Replicas(ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int) ([]spec.Replica, error) {
+	return selectReplicas(ref, r.replicas(ctx, ref, s), role, ids)
 }
 
 // CheckReplicas returns an error, with a similar name, if an app with status s lacks the
 // role or one of the replicas; "" and none mean all. Errors: backend.ErrNotFound.
 func (r *Runner) CheckReplicas(ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int) error {
-	_, err := selectReplicas(ref, r.replicas(ctx, ref, s), role, ids)
+	_, err := r.Replicas(ctx, ref, s, role, ids)
 	return err
 }
 

@@ -106,6 +106,17 @@ func TestPrunable(t *testing.T) {
 		if got := prunableIDs(t, w, c.f); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
+		first, count, err := w.FirstPrunable(t.Context(), c.f, 2)
+		all := strings.Fields(c.want)
+		if err != nil || count != len(all) || len(first) != min(2, len(all)) {
+			t.Errorf("%s, the first two: got %d of %d, %v, want two of %q", name, len(first), count, err, c.want)
+			continue
+		}
+		for i, p := range first {
+			if p.AppID != all[i] || p.Bytes == nil || *p.Bytes != 10 {
+				t.Errorf("%s, number %d of the first: got %s, want %s of 10 bytes", name, i, p.AppID, all[i])
+			}
+		}
 	}
 }
 

@@ -32,6 +32,15 @@ var forms = lazyregexp.New(strings.Join([]string{
 	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
 }, "|"))
 
+// marks are in each text that forms match, unless it has white space.
+var marks = []string{"_", "://", "glpat-", "AKIA", "ASIA", "AIza", "xox", "sk-", "pypi-", "eyJ"}
+
+// mayHaveForm reports whether forms may match. They take a microsecond for each 30 bytes, and most
+// texts are times, states and numbers.
+func mayHaveForm(s string) bool {
+	return strings.ContainsAny(s, " \t\n\f\r") || slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(s, m) })
+}
+
 // quoted matches quoted text in errors.
 var quoted = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
@@ -44,7 +53,7 @@ func (r *Rules) Text(s string) string {
 	if strings.Contains(s, "-") {
 		s = r.options(s)
 	}
-	if len(s) < 8 { // shorter than all forms
+	if len(s) < 8 || !mayHaveForm(s) { // shorter than all forms
 		return s
 	}
 	return replace(s, forms(), func(m []int) string {

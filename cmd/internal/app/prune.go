@@ -26,6 +26,7 @@ type pruneOptions struct {
 	keepLogs  bool
 	dryRun    bool
 	force     bool
+	limit     string // "": all
 	json      bool
 }
 
@@ -36,7 +37,7 @@ func NewPrune(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "prune",
 		Usage: "remove old apps",
-		UsageText: "[--older-than AGE] [--keep N] [--max-size SIZE] [--state S] [--dry-run] [-f]\n" +
+		UsageText: "[--older-than AGE] [--keep N] [--max-size SIZE] [--state S] [--dry-run [--limit N]] [-f]\n" +
 			"torchx prune --keep 100 --dry-run\n" +
 			"torchx prune --older-than 30d -f\n" +
 			"torchx prune --max-size 20G --state succeeded -f",
@@ -53,6 +54,7 @@ func NewPrune(f *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all apps that have ended", Destination: &o.all},
 			&cli.BoolFlag{Name: "keep-logs", Usage: "move the log files to TORCHX_HOME/logs, where torchx log finds them", Destination: &o.keepLogs},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n", "dryrun"}, Usage: "only print what would be removed, and its size", Destination: &o.dryRun},
+			&cli.StringFlag{Name: "limit", Usage: "with --dry-run: print and measure only the `N` oldest of them", Destination: &o.limit},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f", "yes", "y"}, Usage: "do not ask", Destination: &o.force},
 			program.JSONFlag(&o.json),
 		},
@@ -73,6 +75,10 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 	if err != nil {
 		return err
 	}
+	limit, err := o.most()
+	if err != nil {
+		return err
+	}
 	asks := !o.force && !o.dryRun
 	if asks && (!tty.IsTerminalInput(f.In) || !ui.IsTerminal(f.Err)) {
 		return program.Usagef("prune", "no terminal to ask on: use --force to remove apps, or --dry-run to list them")
@@ -81,7 +87,7 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 	if err != nil {
 		return err
 	}
-	apps, err := r.Prunable(ctx, filter)
+	apps, count, err := r.FirstPrunable(ctx, filter, limit)
 	if err != nil {
 		return err
 	}
@@ -98,7 +104,7 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 			return program.QuietError(program.ExitError)
 		}
 	}
-	return pruneAll(ctx, f, r, apps, filter.DeleteOptions, o)
+	return pruneAll(ctx, f, r, apps, count, filter.DeleteOptions, o)
 }
 
 // filter returns the apps that the flags select.
@@ -138,6 +144,21 @@ func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.P
 	return filter, nil
 }
 
+// most returns how many apps to print, 0 for all.
+func (o pruneOptions) most() (int, error) {
+	if o.limit == "" {
+		return 0, nil
+	}
+	if !o.dryRun {
+		return 0, program.Usagef("prune", "--limit needs --dry-run: --keep and --older-than say which apps to remove")
+	}
+	n, err := program.Count("prune", "--limit", o.limit)
+	if err == nil && n == 0 {
+		err = program.Usagef("prune", "--limit must be at least 1")
+	}
+	return int(n), err
+}
+
 // check returns a usage error if no flag selects apps, or flags contradict each other.
 func (o pruneOptions) check() error {
 	limited := o.olderThan != "" || o.keep != nil || o.maxSize != ""
@@ -151,8 +172,8 @@ func (o pruneOptions) check() error {
 }
 
 // pruneAll removes apps, continues after one that cannot be removed, and prints a summary.
-func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, apps []runner.Prunable, d backend.DeleteOptions, o pruneOptions) error {
-	sum := pruned{DryRun: o.dryRun, Apps: []prunedApp{}}
+func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, apps []runner.Prunable, count int, d backend.DeleteOptions, o pruneOptions) error {
+	sum := pruned{DryRun: o.dryRun, Apps: []prunedApp{}, Count: count}
 	failed, removed := false, 0
 	var err error
 	for _, p := range apps {

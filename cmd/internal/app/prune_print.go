@@ -17,7 +17,7 @@ type pruned struct {
 	DryRun bool        `json:"dry_run"`
 	Apps   []prunedApp `json:"apps"`
 	Count  int         `json:"count"`
-	Bytes  int64       `json:"bytes"` // of all apps that are removed, or would be
+	Bytes  int64       `json:"bytes"` // of all of Apps that are removed, or would be
 }
 
 // prunedApp is an app that is removed, or would be.
@@ -30,12 +30,13 @@ type prunedApp struct {
 
 func printPruned(f *program.Factory, sum pruned, removed int, o pruneOptions) error {
 	if o.json {
-		sum.Count = len(sum.Apps)
 		return f.PrintJSON(sum) // only errors may have secrets: masking all of a hundred thousand apps takes seconds
 	}
 	switch {
 	case len(sum.Apps) == 0:
 		f.Say("nothing to remove")
+	case len(sum.Apps) < sum.Count && o.dryRun:
+		f.Say("would remove %s; size of the oldest %d: %s (dry run)", ui.Counted(sum.Count, "app"), len(sum.Apps), ui.BytesText(sum.Bytes))
 	case o.dryRun:
 		f.Say("would remove %s, %s (dry run)", ui.Counted(len(sum.Apps), "app"), ui.BytesText(sum.Bytes))
 	default:

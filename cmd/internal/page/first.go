@@ -1,13 +1,17 @@
 package page
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"torchx/cmd/internal/page/api"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/lazyregexp"
+	"torchx/runtime/spec"
 )
 
 // runRow is what the first paint shows of an element of `list --json`.
@@ -70,25 +74,63 @@ func (s *server) runs(w http.ResponseWriter, r *http.Request) {
 	s.paint(w, http.StatusOK, "runs", page)
 }
 
-// firstLines is the number of lines of the log on the first paint.
-const firstLines = 100
+// What the first paint shows of a run: so many lines of the log, of so many replicas.
+const (
+	firstLines    = 100
+	firstReplicas = 50
+)
 
-// run paints the page of a run.
+// run paints the page of a run. With ?all=1 the table has all replicas.
 func (s *server) run(w http.ResponseWriter, r *http.Request) {
 	handle := api.HandleOf(r)
-	page := &frame{Run: &runStatus{}}
-	if err := s.calls.Decode(r.Context(), page.Run, "status", "--json", "--", handle); err != nil {
+	page, q := &frame{Run: &runStatus{}}, r.URL.Query()
+	var log sync.WaitGroup
+	log.Go(func() { page.Log = s.lastLines(r.Context(), handle) })
+	err := s.calls.Decode(r.Context(), page.Run, "status", "--json", "--", handle)
+	log.Wait()
+	if err != nil {
 		s.fail(w, api.StatusOf(err), err.Error())
 		return
 	}
 	page.Title = page.Run.AppID + " - torchx"
-	if log, err := s.calls.ReadLog(r.Context(), handle, api.LogQuery{Tail: firstLines}); err == nil {
-		page.Log = log.Lines
-		for i := range page.Log {
-			page.Log[i].Line = plain(page.Log[i].Line)
-		}
+	if q.Get("all") == "" {
+		page.Left = page.Run.shorten(firstReplicas)
+		q.Set("all", "1")
+		page.All = "?" + q.Encode()
 	}
 	s.paint(w, http.StatusOK, "run", page)
+}
+
+// lastLines returns the end of a log, nil if it cannot be read: the view of the log says why.
+func (s *server) lastLines(ctx context.Context, handle string) []api.LogLine {
+	log, err := s.calls.ReadLog(ctx, handle, api.LogQuery{Tail: firstLines, Most: firstReplicas})
+	if err != nil {
+		return nil
+	}
+	for i := range log.Lines {
+		log.Lines[i].Line = plain(log.Lines[i].Line)
+	}
+	return log.Lines
+}
+
+// shorten keeps n replicas, those first that have not succeeded, and returns how many it left out.
+func (s *runStatus) shorten(n int) (left int) {
+	for _, succeeded := range []bool{false, true} {
+		for i := range s.Roles {
+			role := &s.Roles[i]
+			role.Replicas = slices.DeleteFunc(role.Replicas, func(one replicaStatus) bool {
+				if (one.State == spec.Succeeded.String()) != succeeded {
+					return false
+				}
+				n--
+				if n < 0 {
+					left++
+				}
+				return n < 0
+			})
+		}
+	}
+	return left
 }
 
 // escapes are sequences that control a terminal.

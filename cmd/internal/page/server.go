@@ -22,6 +22,8 @@ type frame struct {
 	Error    string
 	Runs     []runRow      // of the table
 	Run      *runStatus    // of a run page
+	Left     int           // replicas that Run lacks
+	All      string        // the address of the page with all replicas
 	Log      []api.LogLine // the last lines of the run
 }
 
@@ -55,7 +57,7 @@ func (s *server) handler() http.Handler {
 		mux.HandleFunc("GET "+path, s.shell)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.fail(w, http.StatusNotFound, "there is no such page") })
-	return s.guard.Wrap(mux)
+	return dropSlow(s.guard.Wrap(mux), patience)
 }
 
 // shell paints the frame of a view that needs the client.

@@ -5,6 +5,7 @@
 package ui
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -203,7 +204,13 @@ func (c *Console) PrintMaskedJSON(v any) error {
 	if err != nil {
 		return err
 	}
-	return c.PrintJSON(data)
+	var b bytes.Buffer
+	if err := json.Indent(&b, bytes.TrimSpace(data), "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = c.Out.Write(b.Bytes())
+	return err
 }
 
 // RequestYAML returns the request of a plan as YAML, one document for each of its manifests.

@@ -21,7 +21,7 @@
 //	GET  /api/v1/runs/{id}/outputs/{file...} a file of the outputs, as a download
 //	GET  /api/v1/runs/{id}/form              component show --json of the run's component; 404 if it has none
 //	GET  /api/v1/compare                     compare --json: run (repeatable), metric (NAME[:min|:max])
-//	GET  /api/v1/prune                       prune --dry-run --json: older-than, keep, max-size, state; limit of apps (default 1000)
+//	GET  /api/v1/prune                       prune --dry-run --json --limit N: older-than, keep, max-size, state; limit (default 1000)
 //	GET  /api/v1/stream                      server-sent events, see Change: watch (repeatable)
 //	POST /api/v1/runs/{id}/cancel            {"force": bool}
 //	POST /api/v1/runs/{id}/rerun             {"args": ["--lr", "0.1"]}: arguments that override the recorded ones; Started
@@ -100,6 +100,7 @@ type LogQuery struct {
 	Line     int64
 	Time     time.Time
 	Count    int64
+	Most     int // replicas: those that failed first, run or ended last; 0: all
 }
 
 // Log is a window of lines.

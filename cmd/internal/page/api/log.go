@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -100,17 +102,54 @@ func (a *API) openLog(ctx context.Context, handle string, q *LogQuery) (*openLog
 	if err != nil {
 		return nil, err
 	}
-	o := &openLog{done: true}
-	if s, err := a.runner.Status(ctx, ref); err == nil {
-		if err := a.runner.CheckReplicas(ctx, ref, s, q.Role, q.Replicas); err != nil {
-			return nil, err
-		}
-		if o.done = s.State.Terminal(); !o.done && !s.State.Started() {
-			return o, nil
+	o, options := &openLog{done: true}, func(spec.Replica) backend.LogOptions { return q.options() }
+	s, err := a.runner.Status(ctx, ref)
+	if err != nil { // the app may be removed, and its logs kept
+		o.inputs, err = a.runner.LogsOf(ctx, ref, q.Role, q.Replicas, options)
+		return o, err
+	}
+	targets, err := a.runner.Replicas(ctx, ref, s, q.Role, q.Replicas)
+	if err != nil {
+		return nil, err
+	}
+	if o.done = s.State.Terminal(); !o.done && !s.State.Started() {
+		return o, nil
+	}
+	if q.Most > 0 {
+		targets = telling(s, targets, q.Most)
+	}
+	o.inputs, err = a.runner.LogsAt(ctx, ref, s, targets, len(q.Replicas) > 0, options)
+	return o, err
+}
+
+// telling returns at most n of the replicas of an app: that which failed first, those that run, and
+// those that ended last.
+func telling(s *spec.Status, replicas []spec.Replica, n int) []spec.Replica {
+	if len(replicas) <= n {
+		return replicas
+	}
+	status := map[spec.Replica]*spec.ReplicaStatus{}
+	for i := range s.Roles {
+		for j := range s.Roles[i].Replicas {
+			one := &s.Roles[i].Replicas[j]
+			status[spec.Replica{Role: s.Roles[i].Role, ID: one.ID}] = one
 		}
 	}
-	o.inputs, err = a.runner.LogsOf(ctx, ref, q.Role, q.Replicas, func(spec.Replica) backend.LogOptions { return q.options() })
-	return o, err
+	// The time until which a replica may have printed something, in unix ns.
+	printed := func(r spec.Replica) int64 {
+		switch one := status[r]; {
+		case s.FirstFailure != nil && s.FirstFailure.Role == r.Role && s.FirstFailure.ID == r.ID:
+			return math.MaxInt64
+		case one == nil || one.StartedAt == nil:
+			return 0
+		case one.FinishedAt == nil:
+			return math.MaxInt64 - 1
+		default:
+			return one.FinishedAt.UnixNano()
+		}
+	}
+	last := slices.SortedStableFunc(slices.Values(replicas), func(a, b spec.Replica) int { return cmp.Compare(printed(b), printed(a)) })[:n]
+	return slices.DeleteFunc(slices.Clone(replicas), func(r spec.Replica) bool { return !slices.Contains(last, r) })
 }
 
 func (o *openLog) readers() []backend.LogReader {

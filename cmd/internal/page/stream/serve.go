@@ -7,12 +7,8 @@ import (
 	"time"
 )
 
-const (
-	// beat is the time between two signs of life, by which gone clients are found.
-	beat = 25 * time.Second
-	// patience is how long a client may take to receive events.
-	patience = 20 * time.Second
-)
+// beat is the time between two signs of life, by which gone clients are found.
+const beat = 25 * time.Second
 
 // data is the text of an event.
 type data struct {
@@ -32,9 +28,6 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, feeds []Feed) {
 	w.Header().Set("X-Accel-Buffering", "no") // of a proxy
 	out := http.NewResponseController(w)
 	send := func(text string) error {
-		if err := out.SetWriteDeadline(time.Now().Add(patience)); err != nil {
-			return err
-		}
 		if _, err := fmt.Fprint(w, text); err != nil {
 			return err
 		}
