@@ -74,6 +74,14 @@ type LogCounter interface {
 	SeekLine(line int64) error
 }
 
+// WaitingLog is a LogReader that may have to wait for the end of others before it follows its log,
+// since files and connections are limited.
+type WaitingLog interface {
+	LogReader
+	// Waits reports whether it waits now.
+	Waits() bool
+}
+
 // LogCount is the size of a log. Lines include unfinished and trimmed ones.
 type LogCount struct {
 	Lines, Bytes int64

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -294,5 +295,64 @@ func TestParentIDs(t *testing.T) {
 		if !slices.Equal(got, want) || err != nil {
 			t.Errorf("%s: got %q, %v, want %q", text, got, err, want)
 		}
+	}
+}
+
+// batched is a fake that implements backend.BatchDescriber.
+type batched struct {
+	*fake
+	calls [][]string
+	err   error
+}
+
+func (b *batched) DescribeAll(_ context.Context, ids []string) (map[string]*spec.Status, error) {
+	b.calls = append(b.calls, ids)
+	all := map[string]*spec.Status{}
+	for _, id := range ids {
+		if s := b.apps[id]; s != nil && b.err == nil {
+			all[id] = s
+		}
+	}
+	return all, b.err
+}
+
+// TestListInOneBatch: List describes all apps of a backend together and records their statuses.
+func TestListInOneBatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := &batched{fake: newFake("slurm")}
+	w.Backends.Add("slurm", func() (backend.Backend, error) { return b, nil })
+	ended, running, gone := w.run(t, "slurm", "ended"), w.run(t, "slurm", "running"), w.run(t, "slurm", "gone")
+	b.finish(ended.ID, spec.Failed, 7)
+	b.remove(gone.ID)
+	b.describe = func(id string) error {
+		if id != gone.ID {
+			t.Errorf("got a query of %s alone, want one of all apps", id)
+		}
+		return nil
+	}
+	if got, want := w.list(t, Filter{}), []string{"gone:FAILED", "running:RUNNING", "ended:FAILED"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if len(b.calls) != 1 || len(b.calls[0]) != 3 {
+		t.Errorf("got queries %v, want one of three apps", b.calls)
+	}
+	if got := w.rowOf(t, ended); got.State != spec.Failed || got.ExitCode == nil || *got.ExitCode != 7 {
+		t.Errorf("history: got %v %v, want FAILED 7", got.State, got.ExitCode)
+	}
+
+	// While the backend is unreachable, the recorded states are listed, with one warning.
+	b.describe = nil
+	w.run(t, "slurm", "second") // a single app is described alone
+	b.calls, b.err = nil, backend.Errorf(backend.ErrUnavailable, "away")
+	if got, want := w.list(t, Filter{}), []string{"second:RUNNING", "gone:FAILED", "running:RUNNING", "ended:FAILED"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("unreachable: got %v, want %v", got, want)
+	}
+	if len(w.warnings) != 1 {
+		t.Errorf("unreachable: got warnings %q, want one", w.warnings)
+	}
+	w.warned(t, "states of slurm apps may be outdated: away")
+	if got := w.rowOf(t, running); got.State != spec.Running {
+		t.Errorf("history: got %v, want RUNNING as recorded", got.State)
 	}
 }

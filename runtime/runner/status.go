@@ -36,17 +36,29 @@ func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, 
 	return nil, fmt.Errorf("get status of app %s: %w", ref.Handle(), err)
 }
 
-// recordedResult returns the recorded result of an app if cause says that its backend is
-// unreachable; nil if no result is recorded.
-func (r *Runner) recordedResult(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
-	if r.History == nil || !errors.Is(cause, backend.ErrUnavailable) {
+// LastStatus returns the recorded status of an app; nil if none is recorded.
+func (r *Runner) LastStatus(ctx context.Context, ref history.AppKey) *spec.Status {
+	if r.History == nil {
 		return nil
 	}
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
-	if err != nil || !s.State.Terminal() {
+	if err != nil {
 		return nil
 	}
 	s.Handle = ref.Handle()
+	return s
+}
+
+// recordedResult returns the recorded result of an app if cause says that its backend is
+// unreachable; nil if no result is recorded.
+func (r *Runner) recordedResult(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
+	if !errors.Is(cause, backend.ErrUnavailable) {
+		return nil
+	}
+	s := r.LastStatus(ctx, ref)
+	if s == nil || !s.State.Terminal() {
+		return nil
+	}
 	return s
 }
 

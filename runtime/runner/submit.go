@@ -39,7 +39,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if recorded && p.Recorded != nil {
 		p.Recorded()
 	}
-	if err := b.Submit(ctx, p.Plan); err != nil {
+	if err := r.start(ctx, b, p, recorded); err != nil {
 		if recorded {
 			r.recordFailure(context.WithoutCancel(ctx), b, ref, err)
 		}
@@ -57,6 +57,18 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		_, _ = r.Status(ctx, ref)
 	}
 	return spec.Handle{Backend: ref.Backend, Session: spec.Session, AppID: ref.ID}, nil
+}
+
+// start submits a plan to its backend. The steps of a recorded app are recorded, too.
+func (r *Runner) start(ctx context.Context, b backend.Backend, p *Planned, recorded bool) error {
+	if !recorded {
+		return b.Submit(ctx, p.Plan)
+	}
+	steps := r.recordSteps(ctx, p.Ref(), p.Plan.Progress)
+	defer steps.close()
+	plan := *p.Plan
+	plan.Progress = steps.tell
+	return b.Submit(ctx, &plan)
 }
 
 // resolveTarget returns options with an explicit target.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -51,6 +52,54 @@ func TestSubmitRecordsFirst(t *testing.T) {
 	var app spec.App
 	if err := json.Unmarshal(w.rowOf(t, p.Ref()).App, &app); err != nil || app.Roles[0].NumReplicas != 2 {
 		t.Errorf("got app %+v, %v, want 2 replicas", app, err)
+	}
+}
+
+// TestSubmitRecordsSteps: while an image is pulled, other commands see which one.
+func TestSubmitRecordsSteps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.plan(t)
+	var told []backend.Step
+	p.Plan.Progress = func(s backend.Step) { told = append(told, s) }
+	w.local.submit = func(plan *backend.Plan) error {
+		steps := []struct {
+			step backend.Step
+			want string
+		}{
+			{backend.Step{Name: "pull a:1", Text: "contacting r"}, "preparing: pull a:1"},
+			{backend.Step{Name: "pull a:1", Done: 1}, "preparing: pull a:1"},
+			{backend.Step{Name: "pull b:1"}, "preparing: pull a:1 (and 1 more)"},
+			{backend.Step{Name: "pull a:1", Ended: true}, "preparing: pull b:1"},
+			{backend.Step{Name: "pull b:1", Ended: true}, "preparing: pull b:1"},
+		}
+		for _, s := range steps {
+			plan.Progress.Tell(s.step)
+			var got *spec.Status
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+				var err error
+				if got, err = w.Status(t.Context(), p.Ref()); err != nil {
+					return err
+				}
+				if got.Msg == s.want || time.Now().After(deadline) {
+					break
+				}
+			}
+			if got.State != spec.Submitted || got.Msg != s.want {
+				t.Errorf("%+v: got %s %q, want SUBMITTED %q", s.step, got.State, got.Msg, s.want)
+			}
+		}
+		w.local.set(plan.ID, &spec.Status{State: spec.Running})
+		return nil
+	}
+	if _, err := w.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if a := w.rowOf(t, p.Ref()); a.State != spec.Running || a.Msg != "" {
+		t.Errorf("got %s %q after the start, want RUNNING without a message", a.State, a.Msg)
+	}
+	if len(told) != 5 {
+		t.Errorf("got %d steps %v, want all 5", len(told), told)
 	}
 }
 

@@ -97,6 +97,10 @@ func (s *Status) Replica(r Replica) *ReplicaStatus {
 // QueuedMark begins the message of an app that waits in the queue of this machine.
 const QueuedMark = "queued: "
 
+// PreparingMark begins the message of a SUBMITTED app, before the step that its submission is at,
+// such as "pull alpine:3.20".
+const PreparingMark = "preparing: "
+
 // Summary is an app in a backend's list.
 type Summary struct {
 	ID    string // app ID within the backend

@@ -27,33 +27,22 @@ type clusterBench struct {
 	alive   io.Closer // closing it ends the cluster
 	kubectl string
 	proxy   *clustertest.Proxy
-	missing error  // why there is no cluster
-	handle  string // of an app of many pods
+	missing error // why there is no cluster
+	started bool
+	hasHeld bool              // the namespace held exists
+	handles map[string]string // of apps that have ended, by form and size
 }
 
-const manyPods = 1000
+// plannedReplicas is the number of replicas of the plan.
+const plannedReplicas = 1000
 
-// pods returns the benchmarks of an app with many replicas.
-func (k *clusterBench) pods(s sizes) []bench {
-	of := fmt.Sprintf("status of %d pods", manyPods)
-	status := func(name, goal string, runs int, u unit, measured func(side) side) bench {
-		return bench{
-			name: name, goal: goal, floorName: "kubectl get pods", runs: runs, unit: u,
-			prepare: func() (side, side, error) {
-				err := k.get()
-				floor := k.command(k.kubectl + " get pods > /dev/null")
-				return measured(k.torchx("status " + k.handle + " > /dev/null")), measured(floor), err
-			},
-		}
-	}
-	return []bench{
-		{
-			name: "plan of 1000 replicas", goal: "< 100 ms", floorName: "its objects as JSON", runs: s.runs,
-			prepare: func() (side, side, error) { return k.planReplicas() },
-		},
-		status(of, "", min(s.runs, 5), seconds, func(run side) side { return run }),
-		status(of+", requests", "<= 3", 1, calls, k.countRequests),
-	}
+// cluster returns the benchmarks of apps with many replicas.
+func (k *clusterBench) cluster(s sizes) []bench {
+	all := []bench{{
+		name: "plan of 1000 replicas", goal: "< 100 ms", floorName: "its objects as JSON", runs: s.runs,
+		prepare: func() (side, side, error) { return k.planReplicas() },
+	}}
+	return append(append(all, k.submissions(s)...), k.statuses(s)...)
 }
 
 // planReplicas returns planning many replicas, and encoding the plan as JSON.
@@ -67,7 +56,7 @@ func (k *clusterBench) planReplicas() (torchx, floor side, err error) {
 		return nil, nil, err
 	}
 	role := spec.NewRole("trainer", "image")
-	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, manyPods
+	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, plannedReplicas
 	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: k.dir}
 	plan := func() (*backend.Plan, error) { return b.Plan(context.Background(), in) }
 	planned, err := plan()
@@ -88,33 +77,24 @@ func (k *clusterBench) countRequests(run side) side {
 	}
 }
 
-// get starts the cluster and an app of many pods on it.
-func (k *clusterBench) get() error {
-	if k.handle != "" || k.missing != nil {
+// need starts the cluster, unless it runs.
+func (k *clusterBench) need() error {
+	if k.started {
 		return k.missing
 	}
+	k.started = true
 	if !clustertest.Required() {
 		k.missing = &missingError{errors.New("TORCHX_REQUIRE=kubernetes starts a cluster")}
 		return k.missing
 	}
-	if k.missing = k.start(); k.missing != nil {
-		return k.missing
-	}
-	var out string
-	out, k.missing = k.output(fmt.Sprintf("exec %s run -b kubernetes --workspace= -cfg gang=job,node_selector=type:kwok,tolerations=kwok,reserved_millicpu=1000 "+
-		"utils.sh --image none --num_replicas %d true", k.bin, manyPods))
-	if k.missing != nil {
-		return k.missing
-	}
-	k.handle = strings.TrimSpace(out)
-	_, k.missing = k.output("exec " + k.bin + " wait " + k.handle)
+	k.missing = k.start()
 	return k.missing
 }
 
 // start starts the cluster and a proxy that counts requests.
 func (k *clusterBench) start() error {
 	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c", "echo $KUBECONFIG; command -v kubectl; exec cat")
-	k.holder.Env = append(os.Environ(), "K8S_PARTS=up=control kwok=8")
+	k.holder.Env = append(os.Environ(), "K8S_PARTS=up=control volcano jobset kwok=32")
 	k.holder.Stderr = os.Stderr
 	in, err := k.holder.StdinPipe()
 	if err != nil {

@@ -15,14 +15,18 @@ import (
 )
 
 // limit bounds a run, so that a hanging command does not hang CI.
-const limit = 30 * time.Minute
+const limit = 90 * time.Minute
 
 // sizes is the amount of work of the benchmarks.
 type sizes struct {
 	runs int   // of each benchmark
 	log  int64 // bytes of the log to read and of floods
 	apps int   // in the large history
+	pods int   // of the largest apps of Kubernetes
 }
+
+// replicas returns the sizes of the apps of Kubernetes.
+func (s sizes) replicas() []int { return []int{s.pods / 5, s.pods} }
 
 func main() {
 	var s sizes
@@ -30,6 +34,7 @@ func main() {
 	flag.IntVar(&s.runs, "runs", 11, "runs of each benchmark")
 	flag.Int64Var(&s.log, "log", 1e9, "bytes of the log to read")
 	flag.IntVar(&s.apps, "apps", 100_000, "apps in the large history")
+	flag.IntVar(&s.pods, "pods", 5000, "pods of the largest apps of Kubernetes; others have a fifth of them")
 	only := flag.String("only", "", "measure only the benchmarks that match this pattern")
 	stamp := flag.Bool("stamps", false, "print the time every few milliseconds (the replica of a benchmark)")
 	flag.Parse()

@@ -52,7 +52,7 @@ type App struct {
 	patience   time.Duration
 	opening    chan struct{} // limits logs that are being opened
 	copying    chan struct{} // limits replicas that are copied without following
-	following  chan struct{} // limits replicas that are followed
+	following  slots         // of replicas that are followed
 	collectors map[spec.Replica]*collector
 	cursors    map[string]string // not stored in the history yet
 }
@@ -77,7 +77,7 @@ type observation struct {
 func New(c Config) *App {
 	return &App{
 		Config: c, observation: observation{changed: map[spec.Replica]chan struct{}{}, followed: map[spec.Replica]bool{}},
-		patience: patience, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel), following: make(chan struct{}, followLimit()),
+		patience: patience, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel), following: slots{free: followLimit()},
 		collectors: map[spec.Replica]*collector{}, cursors: map[string]string{},
 	}
 }

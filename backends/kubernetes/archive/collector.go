@@ -32,7 +32,8 @@ type collector struct {
 	replica spec.Replica
 	follow  bool
 	cancel  context.CancelFunc
-	users   int // guarded by app.mu
+	users   int   // guarded by app.mu
+	slot    *slot // of one that follows; nil otherwise
 
 	done  chan struct{} // closed when copying has ended
 	other bool          // another process copies; set at the end of once
@@ -42,23 +43,28 @@ type collector struct {
 	err error
 }
 
-// collect begins to copy the logs of a replica. With follow, all callers share one collector,
-// which continues until the last one has called release.
-func (a *App) collect(r spec.Replica, follow bool) (c *collector, release func()) {
-	if !follow {
-		c = a.newCollector(r, false)
-		ctx, cancel := context.WithCancel(context.Background())
-		go func() {
-			defer close(c.done)
-			c.fail(c.once(ctx))
-			a.saveCursors()
-		}()
-		return c, func() { cancel(); <-c.done }
-	}
+// collectOnce begins to copy the current lines of a replica's logs, until release is called.
+func (a *App) collectOnce(r spec.Replica) (c *collector, release func()) {
+	c = a.newCollector(r, false)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer close(c.done)
+		c.fail(c.once(ctx))
+		a.saveCursors()
+	}()
+	return c, func() { cancel(); <-c.done }
+}
+
+// collect begins to copy the logs of a replica as they grow, once its slot is given. All callers
+// share one collector, which continues until the last one has called release; it leaves the slot.
+func (a *App) collect(r spec.Replica, in *slot) (c *collector, release func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c = a.collectors[r]; c == nil {
+	if c = a.collectors[r]; c != nil {
+		in.leave()
+	} else {
 		c = a.newCollector(r, true)
+		c.slot = in
 		a.collectors[r] = c
 		var ctx context.Context
 		ctx, c.cancel = context.WithCancel(context.Background())
@@ -112,12 +118,12 @@ func (c *collector) failure() error {
 func (c *collector) run(ctx context.Context) error {
 	release := c.app.watch()
 	defer release()
+	defer c.slot.leave()
 	select {
-	case c.app.following <- struct{}{}:
+	case <-c.slot.given:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-c.app.following }()
 	lock, err := c.lock(ctx, true)
 	if err != nil {
 		return err

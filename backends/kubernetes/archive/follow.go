@@ -66,7 +66,7 @@ func (a *App) Follow(s *spec.Status) *Following {
 	f := &Following{unwatch: a.watch()}
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
-			c, release := a.collect(spec.Replica{Role: s.Roles[i].Role, ID: s.Roles[i].Replicas[j].ID}, true)
+			c, release := a.collect(spec.Replica{Role: s.Roles[i].Role, ID: s.Roles[i].Replicas[j].ID}, a.following.request())
 			f.logs, f.releases = append(f.logs, c), append(f.releases, release)
 		}
 	}

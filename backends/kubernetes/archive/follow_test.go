@@ -108,7 +108,7 @@ func TestFollowLimit(t *testing.T) {
 		status.Roles[0].Replicas = append(status.Roles[0].Replicas, spec.ReplicaStatus{Role: worker.Role, ID: i})
 	}
 	a := newApp(t, c, dir)
-	a.following = make(chan struct{}, 1)
+	a.following = slots{free: 1}
 	f := a.Follow(status)
 	c.end(spec.Succeeded)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

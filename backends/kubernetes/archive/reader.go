@@ -62,10 +62,15 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 // copied returns a reader that copies the log of a replica and reads the copy.
 func (a *App) copied(r spec.Replica, o backend.LogOptions, follow bool) *reader {
 	rd := &reader{app: a, replica: r, o: o, follow: follow}
-	if !rd.follow || o.Tail >= 0 { // the last lines are known once all lines are copied
-		rd.collect(&rd.first, false)
+	if follow {
+		rd.slot = a.following.request()
+	}
+	if !follow || o.Tail >= 0 { // the last lines are known once all lines are copied
+		var release func()
+		rd.first, release = a.collectOnce(r)
+		rd.releases = append(rd.releases, release)
 	} else {
-		rd.collect(&rd.followed, true)
+		rd.beginFollowing()
 	}
 	return rd
 }
@@ -76,6 +81,7 @@ type reader struct {
 	replica spec.Replica
 	o       backend.LogOptions
 	follow  bool
+	slot    *slot // nil without follow
 
 	mu       sync.Mutex
 	first    *collector // of the lines at the time of Open; nil: not needed
@@ -90,9 +96,21 @@ type reader struct {
 	listed   time.Time
 }
 
-func (r *reader) collect(c **collector, follow bool) {
+var _ backend.WaitingLog = (*reader)(nil)
+
+// Waits implements backend.WaitingLog.
+func (r *reader) Waits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.followed != nil {
+		return r.followed.slot.waits()
+	}
+	return r.follow && r.slot.waits()
+}
+
+func (r *reader) beginFollowing() {
 	var release func()
-	*c, release = r.app.collect(r.replica, follow)
+	r.followed, release = r.app.collect(r.replica, r.slot)
 	r.releases = append(r.releases, release)
 }
 
@@ -135,7 +153,7 @@ func (r *reader) await(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	if r.followed == nil && !r.closed {
-		r.collect(&r.followed, true)
+		r.beginFollowing()
 	}
 	c := r.followed
 	r.mu.Unlock()
@@ -203,6 +221,9 @@ func (r *reader) Close() error {
 	r.closed = true
 	for _, release := range r.releases {
 		release()
+	}
+	if r.follow && r.followed == nil {
+		r.slot.leave()
 	}
 	if r.log != nil {
 		return r.log.Close()

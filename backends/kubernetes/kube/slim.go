@@ -9,12 +9,14 @@ func slim(object any) {
 	if !ok {
 		return
 	}
-	pod.ManagedFields = nil
+	pod.ManagedFields, pod.Finalizers = nil, nil
+	pod.Status.PodIPs, pod.Status.HostIPs = nil, nil
 	pod.Spec.Volumes, pod.Spec.Tolerations = nil, nil
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
 			c := &list[i]
 			c.Command, c.Args, c.Env, c.EnvFrom, c.VolumeMounts = nil, nil, nil, nil, nil
+			c.Resources.Requests = nil // the limit explains why a container was out of memory
 			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe, c.Lifecycle, c.SecurityContext = nil, nil, nil, nil, nil
 		}
 	}

@@ -127,7 +127,11 @@ func sayWaiting(f *program.Factory, s *spec.Status) {
 		f.SayOnce("%s %s", s.Handle, s.Msg)
 		return
 	}
-	f.Say("waiting for %s to start: it is %s", s.Handle, s.State)
+	state := s.State.String()
+	if s.State == spec.Submitted && strings.HasPrefix(s.Msg, spec.PreparingMark) {
+		state += " (" + s.Msg + ")"
+	}
+	f.Say("waiting for %s to start: it is %s", s.Handle, state)
 }
 
 // resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.

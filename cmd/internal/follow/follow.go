@@ -29,7 +29,7 @@ func Flags(o *Options) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "wait", Usage: "wait until the app ends (local and docker do anyway)", Destination: &o.Wait},
 		&cli.BoolFlag{Name: "log", Usage: "print the output of replicas and wait (local and docker do anyway)", Destination: &o.Log},
-		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return when all replicas have started, except roles that wait for others", Destination: &o.Detach},
+		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return when all replicas have started, except roles that wait for others; on a cluster, as soon as it has accepted the app", Destination: &o.Detach},
 		&cli.BoolFlag{Name: "queue", Usage: "wait until the app's CPUs, memory and GPUs are free on this machine (with -d: return when the app is queued)", Destination: &o.queue},
 		TtyFlag(&o.Tty, "connect the terminal to the only replica: a shell, a REPL, pdb"),
 		DetachKeysFlag(&o.Tty),
@@ -85,7 +85,7 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 		app: a, backend: b, terminal: t,
 		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, onTerminal: t != nil},
 		view:     view,
-		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log && (t == nil || o.Detach),
+		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log && (t == nil || o.Detach), detached: o.Detach,
 	}
 	f.Interrupts.SetHandler(fg.signals.handle)
 	return fg.run(ctx, p)
@@ -110,6 +110,7 @@ type foreground struct {
 	view     View      // nil: the output
 	showLogs bool
 	returns  bool // after the start
+	detached bool // --detach
 	restarts *Announcer
 }
 
@@ -143,6 +144,9 @@ func (fg *foreground) follow(ctx context.Context, queued bool) error {
 		err = fg.awaitStart(ctx)
 	}
 	if err != nil || fg.returns && !fg.signals.interrupted() {
+		if err == nil && fg.detached && !queued {
+			fg.sayNotStarted(ctx)
+		}
 		return err
 	}
 	switch {
@@ -157,6 +161,17 @@ func (fg *foreground) follow(ctx context.Context, queued bool) error {
 		return err
 	}
 	return fg.result(ctx, fg.signals.interrupted, fg.terminal != nil)
+}
+
+// sayNotStarted says that a detached app has not started, unless its last status says that it
+// has: only backends that run apps on this machine return after the start.
+func (fg *foreground) sayNotStarted(ctx context.Context) {
+	if backend.RunsHere(fg.backend) {
+		return
+	}
+	if s := fg.runner.LastStatus(ctx, fg.ref); s == nil || !s.State.Started() {
+		fg.Say("%s is submitted, its replicas have not started: torchx log -t %s waits for them", fg.ref.Handle(), fg.ref.ID)
+	}
 }
 
 // printLogs prints the output of all replicas on stderr until the app has ended.

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -72,15 +73,40 @@ func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, err
 	if err != nil {
 		return logview.Stats{}, err
 	}
-	if first := q.Target; len(open) >= manyLogs && !q.Read.Follow {
-		first.Role, first.IDs = open[0].Role, []int{open[0].ID, open[1].ID}
-		p.Console.Say("reading the logs of %d replicas: name those that you need, as in torchx log %s", len(open), first)
+	if text := hint(q, open); text != "" {
+		p.Console.Say("%s", text)
 	}
 	return p.copy(ctx, open, q, nil)
 }
 
 // manyLogs is the number of logs from which Print suggests to name replicas.
 const manyLogs = 1000
+
+// hint returns which of many replicas are not shown yet, and how to name some; "" if all are
+// shown soon.
+func hint(q LogRequest, open []runner.LogInput) string {
+	named := q.Target
+	if !q.Read.Follow {
+		if len(open) < manyLogs {
+			return ""
+		}
+		named.Role, named.IDs = open[0].Role, []int{open[0].ID, open[1].ID}
+		return fmt.Sprintf("reading the logs of %d replicas: name those that you need, as in torchx log %s", len(open), named)
+	}
+	var waiting []runner.LogInput
+	for _, in := range open {
+		if w, ok := in.Reader.(backend.WaitingLog); ok && w.Waits() {
+			waiting = append(waiting, in)
+		}
+	}
+	if len(waiting) == 0 {
+		return ""
+	}
+	first := waiting[0]
+	named.Role, named.IDs = first.Role, []int{first.ID}
+	return fmt.Sprintf("the logs of %d of %d replicas can be followed at the same time, by the limit of open files: those from %s/%d on follow "+
+		"when others end; name the replicas that you need, as in torchx log -t %s", len(open)-len(waiting), len(open), first.Role, first.ID, named)
+}
 
 // printNew writes the lines added since the previous request with New.
 func (p LogPrinter) printNew(ctx context.Context, q LogRequest) (logview.Stats, error) {
@@ -93,6 +119,9 @@ func (p LogPrinter) printNew(ctx context.Context, q LogRequest) (logview.Stats, 
 	open, err := p.Runner.LogsOf(ctx, q.Target.Ref, q.Target.Role, q.Target.IDs, options)
 	if err != nil {
 		return logview.Stats{}, err
+	}
+	if text := hint(q, open); text != "" {
+		p.Console.Say("%s", text)
 	}
 	for i, in := range open {
 		open[i].Reader = tracker.Reader(spec.Replica{Role: in.Role, ID: in.ID}, in.Reader)

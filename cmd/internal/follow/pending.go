@@ -87,6 +87,8 @@ func (p *pendingAnnouncer) observe(s *spec.Status) {
 	p.mu.Unlock()
 	reason := ""
 	switch {
+	case s.State == spec.Submitted && strings.HasPrefix(s.Msg, spec.PreparingMark):
+		reason = fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	case s.State == spec.Submitted:
 		reason = fmt.Sprintf("is %s: %s", s.State, submitting)
 	case s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.QueuedMark):

@@ -35,6 +35,8 @@ func TestPendingAnnouncer(t *testing.T) {
 		}
 		observe(spec.Running, "replica r/0 is being stopped", 2*hintTime)
 		observe(spec.Pending, "waits: no image", 2*hintTime)
+		observe(spec.Submitted, spec.PreparingMark+"pull a:1", 2*hintTime)
+		want += "torchx: kubernetes://torchx/default:a is SUBMITTED: preparing: pull a:1\n"
 		p.close()
 		if got := out.String(); got != want {
 			t.Errorf("got %q in the end, want each reason once: %q", got, want)

@@ -30,6 +30,10 @@ func StateText(s spec.State, msg string) string {
 	if s == spec.Pending && strings.HasPrefix(msg, spec.QueuedMark) {
 		return s.String() + " queued"
 	}
+	if step, ok := strings.CutPrefix(msg, spec.PreparingMark); ok && s == spec.Submitted {
+		verb, _, _ := strings.Cut(step, " ")
+		return s.String() + " " + verb
+	}
 	return s.String()
 }
 
