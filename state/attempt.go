@@ -29,6 +29,7 @@ func mergeAttempt(old, next spec.ReplicaStatus) spec.ReplicaStatus {
 		Role: old.Role, ID: old.ID, Attempt: old.Attempt, State: next.State, PID: pick(false, old.PID, next.PID),
 		ExitCode: pick(ended, old.ExitCode, next.ExitCode), Signal: pick(ended, old.Signal, next.Signal),
 		Hostname: pick(ended, old.Hostname, next.Hostname), Msg: next.Msg,
+		Pod: pick(ended, old.Pod, next.Pod), Node: pick(ended, old.Node, next.Node),
 		StartedAt: pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended, old.FinishedAt, next.FinishedAt),
 		StructuredErrorMsg: pickJSON(ended, old.StructuredErrorMsg, next.StructuredErrorMsg),
 		MaxRSSBytes:        pick(ended, old.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, old.CPUSeconds, next.CPUSeconds),
@@ -114,16 +115,16 @@ func mergeAttempts(old, seen []spec.ReplicaStatus) (changed, events []spec.Repli
 	return changed, events
 }
 
-const attemptColumns = `role, replica, attempt, state, exit_code, signal, hostname, pid, started_at, finished_at, msg, structured_error, max_rss, cpu_seconds`
+const attemptColumns = `role, replica, attempt, state, exit_code, signal, hostname, pid, started_at, finished_at, msg, structured_error, max_rss, cpu_seconds, pod, node`
 
 func putAttempts(ctx context.Context, tx *sql.Tx, seq int64, attempts []spec.ReplicaStatus) error {
 	return execAll(ctx, tx, attempts, func(a spec.ReplicaStatus) []any {
 		return []any{
 			seq, a.Role, a.ID, a.Attempt, int(a.State), optional(a.ExitCode), a.Signal, a.Hostname, a.PID,
 			nanos(a.StartedAt), nanos(a.FinishedAt), a.Msg, text(a.StructuredErrorMsg),
-			optional(a.MaxRSSBytes), optional(a.CPUSeconds),
+			optional(a.MaxRSSBytes), optional(a.CPUSeconds), a.Pod, a.Node,
 		}
-	}, `INSERT OR REPLACE INTO attempts (app, `+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	}, `INSERT OR REPLACE INTO attempts (app, `+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 }
 
 func queryAttempts(ctx context.Context, q querier, seq int64) ([]spec.ReplicaStatus, error) {
@@ -134,7 +135,7 @@ func scanAttempt(row scanner) (a spec.ReplicaStatus, err error) {
 	var state int64
 	var exit, started, finished *int64
 	var structured *string
-	err = row.Scan(&a.Role, &a.ID, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured, &a.MaxRSSBytes, &a.CPUSeconds)
+	err = row.Scan(&a.Role, &a.ID, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured, &a.MaxRSSBytes, &a.CPUSeconds, &a.Pod, &a.Node)
 	a.State, a.ExitCode, a.StartedAt, a.FinishedAt = stateOf(state), number(exit), timeOf(started), timeOf(finished)
 	a.StructuredErrorMsg = raw(structured)
 	return a, err

@@ -48,7 +48,7 @@ func TestSetStatusLife(t *testing.T) {
 	mustInsert(t, db, app)
 	start, end := clock.Add(time.Second), clock.Add(time.Minute)
 	running := func(role string) spec.RoleStatus {
-		return spec.RoleStatus{Role: role, Replicas: []spec.ReplicaStatus{{Role: role, State: spec.Running, Hostname: "h", PID: 7, StartedAt: &start}}}
+		return spec.RoleStatus{Role: role, Replicas: []spec.ReplicaStatus{{Role: role, State: spec.Running, Hostname: "h", Pod: "p", Node: "n", PID: 7, StartedAt: &start}}}
 	}
 	mustSet(t, db, spec.Status{State: spec.Running, StartedAt: &start, Roles: []spec.RoleStatus{running("z"), running("b")}})
 
@@ -59,7 +59,7 @@ func TestSetStatusLife(t *testing.T) {
 	}
 	want.Roles[0].Replicas[0].State, want.Roles[0].Replicas[0].ExitCode, want.Roles[0].Replicas[0].FinishedAt = spec.Cancelled, pointer(130), &end
 	failed := spec.ReplicaStatus{
-		Role: "b", State: spec.Failed, ExitCode: pointer(137), Signal: "SIGKILL", Hostname: "h", PID: 7,
+		Role: "b", State: spec.Failed, ExitCode: pointer(137), Signal: "SIGKILL", Hostname: "h", Pod: "p", Node: "n", PID: 7,
 		StartedAt: &start, FinishedAt: &end, Msg: "killed", StructuredErrorMsg: []byte(`{"message":"boom"}`),
 	}
 	want.Roles[1].Replicas[0], want.FirstFailure = failed, &failed
@@ -221,7 +221,7 @@ func TestPastAttempts(t *testing.T) {
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	want := []spec.ReplicaStatus{
-		{Role: "r", Attempt: 0, State: spec.Failed, ExitCode: pointer(1), Signal: "SIGTERM", Hostname: "h", PID: 3, StartedAt: &clock, FinishedAt: &clock, Msg: "m", StructuredErrorMsg: []byte(`1`)},
+		{Role: "r", Attempt: 0, State: spec.Failed, ExitCode: pointer(1), Signal: "SIGTERM", Hostname: "h", Pod: "p", Node: "n", PID: 3, StartedAt: &clock, FinishedAt: &clock, Msg: "m", StructuredErrorMsg: []byte(`1`)},
 		{Role: "r", Attempt: 1, State: spec.Succeeded},
 	}
 	if err := db.SetStatus(ctx, "local", "a", &spec.Status{Past: want}); err != nil {

@@ -17,6 +17,7 @@ import (
 	"torchx/state"
 	"torchx/test/backendtest"
 	"torchx/test/enginetest"
+	"torchx/test/homedir"
 )
 
 // real is the engine of all tests in this package. If it is nil, missing is the reason.
@@ -95,7 +96,7 @@ func TestConformance(t *testing.T) {
 	caps := backendtest.AllCaps()
 	caps.AnyID = false // IDs that differ only in punctuation would have the same container names
 	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
-		home := t.TempDir()
+		home := homedir.New(t)
 		t.Cleanup(func() { tidy(t, home, real) })
 		open := func(t *testing.T) backend.Backend { return newBackend(t, home, real) }
 		return backendtest.Harness{

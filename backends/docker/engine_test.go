@@ -22,6 +22,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/enginetest"
+	"torchx/test/homedir"
 )
 
 // fixture is a backend with its own home, on an engine.
@@ -33,7 +34,7 @@ type fixture struct {
 
 func onEngine(t *testing.T, e *enginetest.Engine) *fixture {
 	t.Helper()
-	home := t.TempDir()
+	home := homedir.New(t)
 	b, err := New(Config{Home: home, Exe: os.Args[0], Version: "test", Environ: []string{"DOCKER_HOST=" + e.Host}})
 	if err != nil {
 		t.Fatal(err)

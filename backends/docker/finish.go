@@ -47,6 +47,9 @@ func (l *launcher) Finish(time.Duration, <-chan struct{}) {
 	}
 	l.cancel()
 	<-done
+	if l.terminal != nil {
+		l.terminal.close()
+	}
 }
 
 func (l *launcher) awaitLogs(done <-chan struct{}) {

@@ -39,6 +39,7 @@ type launcher struct {
 	engineLostAt atomic.Int64 // Unix time in ns; 0: never
 	logs         logCopies
 	runs         runs
+	terminal     *terminal // nil: the app has none
 }
 
 // appContainers are the planned containers of an app.
@@ -85,7 +86,8 @@ type run struct {
 	endOnce    sync.Once
 	oom        chan struct{} // closed by the event that the kernel ran out of memory
 	oomOnce    sync.Once
-	meter      meter // of the agent's measuring goroutine
+	terminal   *connection // to its terminal since before the start; nil: none
+	meter      meter       // of the agent's measuring goroutine
 }
 
 // newLauncher returns the launcher of a bundle's agent. The engine need not answer yet.
@@ -118,6 +120,11 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 	}
 	l.exits = make(chan agent.Exit, len(l.byKey)+1)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
+	if m.TTY != nil {
+		if l.terminal, err = newTerminal(l.ctx, b, *m.TTY, l.engine, l.log); err != nil {
+			return nil, err
+		}
+	}
 	go l.watch()
 	return l, nil
 }
@@ -179,7 +186,13 @@ func (l *launcher) follow(r *run) {
 // startCopy starts copying the log of a container, once.
 func (l *launcher) startCopy(r *run) {
 	if _, copying := l.logs.started.LoadOrStore(r.id, true); !copying {
-		l.logs.Go(func() { l.copyLog(r) })
+		l.logs.Go(func() {
+			if l.terminal != nil {
+				l.copyTerminal(r)
+				return
+			}
+			l.copyLog(r)
+		})
 	}
 }
 

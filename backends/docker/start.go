@@ -132,6 +132,9 @@ func (l *launcher) body(s agent.Start) *Container {
 	c := &Container{Name: planned.Name, Config: &config, HostConfig: planned.HostConfig, Networking: planned.Networking}
 	l.addOutput(c)
 	l.addMetrics(c, s)
+	if l.terminal != nil {
+		config.Tty, config.OpenStdin = true, true
+	}
 	if s.Attempt > 0 {
 		c.Name = attemptName(planned.Name, s.Attempt)
 		config.Labels = maps.Clone(planned.Config.Labels)
@@ -188,7 +191,7 @@ func (l *launcher) start(ctx context.Context, s agent.Start, c created, g genera
 	}
 	l.runs.add(r) // before the start: its end may be reported immediately
 	if !r.adopted {
-		if err := l.startContainer(ctx, c.id); err != nil {
+		if err := l.startAttached(ctx, r); err != nil {
 			l.runs.remove(r, false)
 			l.remove([]created{{id: c.id, isNew: true}})
 			code, err := startFailure(l.byKey[s.Replica], err)
@@ -205,6 +208,22 @@ func (l *launcher) start(ctx context.Context, s agent.Start, c created, g genera
 	return agent.Started{
 		Process: agent.Process{ID: r.id, Engine: r.generation, Hostname: l.byKey[s.Replica].Config.Hostname}, Time: r.startedAt,
 	}
+}
+
+// startAttached starts a container. If it has a terminal, nothing that it prints is missed.
+func (l *launcher) startAttached(ctx context.Context, r *run) (err error) {
+	if l.terminal == nil {
+		return l.startContainer(ctx, r.id)
+	}
+	if r.terminal, err = l.terminal.attach(l.ctx, r.id); err != nil {
+		return err
+	}
+	if err := l.startContainer(ctx, r.id); err != nil {
+		l.terminal.release(r.terminal)
+		return err
+	}
+	l.terminal.use(r.terminal)
+	return nil
 }
 
 // startFailure returns the exit code of a container that does not start, as docker run

@@ -67,7 +67,7 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: b.at.environ(), Record: p.Record,
 		Home: b.Home, SubmittedAt: time.Now(),
 		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true, MetricsInLog: !b.at.isLocal(), OnEnd: p.OnEnd},
-		Placement: agent.Placement{OutputDir: req.OutputDir},
+		Placement: agent.Placement{OutputDir: req.OutputDir, TTY: p.TTY},
 	}, nil
 }
 

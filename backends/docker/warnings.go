@@ -30,7 +30,7 @@ func unsupported(app *spec.App, o options) []string {
 }
 
 func ignored(role *spec.Role) (what []string) {
-	if len(role.Resource.Capabilities) > 0 {
+	if role.Resource.OtherCapabilities() {
 		what = append(what, "capabilities")
 	}
 	for _, d := range role.Resource.Devices {

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -215,12 +216,24 @@ func (b *Backend) saveLogs(ctx context.Context, id string) {
 	defer cancel()
 	s, err := b.archive(id, "").Save(ctx)
 	switch {
+	case errors.Is(err, errHidden): // the user knows
 	case err != nil:
 		b.warn("logs of %s are lost, they could not be archived before the app was stopped: %v", manifest.Handle(id), err)
 	case len(s.Missing) > 0:
 		b.warn("logs of %s of %s could not all be archived within %s, the remaining lines are lost", replicasText(s.Missing), manifest.Handle(id), saveTime)
 	case s.Losing:
 		b.warn("logs are archived up to now, lines written while replicas stop are lost (keep them with -cfg archive=true or `torchx log -t`)")
+	}
+}
+
+// warnOnce warns unless it has given the same warning before.
+func (b *Backend) warnOnce(line string) {
+	b.mu.Lock()
+	first := !b.told[line]
+	b.told[line] = true
+	b.mu.Unlock()
+	if first {
+		b.warn("%s", line)
 	}
 }
 

@@ -55,12 +55,11 @@ type Backend struct {
 	backend.Observers
 	config Config
 
-	mu      sync.Mutex
-	clients map[kube.ClusterRef]*kube.Client
-	listed  *overview // what List has just read
-	// deniedTold means that the user was told which apps may not be listed.
-	deniedTold bool
-	discarded  map[string]bool // apps whose logs are about to be deleted
+	mu        sync.Mutex
+	clients   map[kube.ClusterRef]*kube.Client
+	listed    *overview       // what List has just read
+	told      map[string]bool // warnings that were given once
+	discarded map[string]bool // apps whose logs are about to be deleted
 
 	logs     openLogs
 	stopping stopping
@@ -104,7 +103,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, discarded: map[string]bool{}}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, discarded: map[string]bool{}, told: map[string]bool{}}, nil
 }
 
 // Name is "kubernetes".
@@ -224,6 +223,8 @@ type target struct {
 	id, namespace, name string
 	cfg                 backend.Config // options that locate it
 	observers           *backend.Observers
+	warnOnce            func(line string)
+	hidden              error          // why the pods cannot be listed; nil if they can, or before they are first read
 	workloads           *kube.Resource // of Kueue; nil before they are first read
 }
 
@@ -243,5 +244,5 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{Client: c, id: id, namespace: namespace, name: name, cfg: cfg, observers: &b.Observers}, nil
+	return &target{Client: c, id: id, namespace: namespace, name: name, cfg: cfg, observers: &b.Observers, warnOnce: b.warnOnce}, nil
 }

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,11 +78,12 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 		annotations[label.CancelReason] = reason
 	}
 	meta := map[string]any{"annotations": annotations}
-	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
+	suspend := []map[string]any{{"metadata": meta, "spec": map[string]any{"suspend": true}}}
 	switch err := t.deactivate(ctx, a.meta()); {
 	case errors.Is(err, kube.ErrForbidden):
-		// Without its queue, Kueue does not resume it. A suspended Job may leave its queue.
-		meta["labels"] = map[string]any{label.Kueue: nil}
+		hold, release := leaveQueue()
+		meta["labels"] = hold
+		suspend = append(suspend, map[string]any{"metadata": map[string]any{"labels": release}})
 	case err != nil:
 		return err
 	}
@@ -97,14 +99,24 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 		}
 		return t.abort(ctx, a.Volcano)
 	case manifest.FormJobSet:
-		return t.Patch(ctx, kube.JobSets, t.namespace, t.name, "", suspend)
+		return t.patchAll(ctx, kube.JobSets, t.name, suspend)
 	}
 	for i := range a.Jobs {
 		job := observe.Observation{Jobs: a.Jobs[i : i+1]}
 		if job.State().Terminal() {
 			continue
 		}
-		if err := ignoreMissing(t.Patch(ctx, kube.Jobs, t.namespace, a.Jobs[i].Name, "", suspend)); err != nil {
+		if err := ignoreMissing(t.patchAll(ctx, kube.Jobs, a.Jobs[i].Name, suspend)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patchAll applies patches in order.
+func (t *target) patchAll(ctx context.Context, r kube.Resource, name string, patches []map[string]any) error {
+	for _, p := range patches {
+		if err := t.Patch(ctx, r, t.namespace, name, "", p); err != nil {
 			return err
 		}
 	}
@@ -167,7 +179,12 @@ func (t *target) killPods(ctx context.Context) error {
 	pods, err := t.pods(ctx)
 	for i := range pods {
 		if p := &pods[i]; p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
-			if err := ignoreMissing(t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, new(int64(0)))); err != nil {
+			err := ignoreMissing(t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, new(int64(0))))
+			if errors.Is(err, kube.ErrForbidden) {
+				t.warnOnce(fmt.Sprintf("%s: you may not delete pods in namespace %s, so they end within their grace period", t.Client, t.namespace))
+				return nil
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -182,40 +199,4 @@ func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
 		return nil, nil
 	}
 	return pods, err
-}
-
-const (
-	kueueGroup = "kueue.x-k8s.io"
-	// kueueJobUID is the label of a Kueue Workload with the UID of its Job or JobSet
-	// (kueue, pkg/controller/constants).
-	kueueJobUID = "kueue.x-k8s.io/job-uid"
-)
-
-// deactivate revokes Kueue's admission of an app: Kueue would resume a job that another
-// client suspended.
-func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error {
-	var groups kube.Groups
-	for _, meta := range all {
-		if meta.Labels[label.Kueue] == "" {
-			continue
-		}
-		if groups == nil {
-			var err error
-			if groups, err = t.Groups(ctx); err != nil || len(groups[kueueGroup]) == 0 {
-				return err // without Kueue, nothing resumes it
-			}
-		}
-		workloads := kube.Resource{Group: kueueGroup, Version: groups[kueueGroup][0], Name: "workloads"}
-		list, err := kube.List[kube.Object](ctx, t.Client, workloads, t.namespace, kube.ListOptions{LabelSelector: kueueJobUID + "=" + string(meta.UID)})
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			err := t.Patch(ctx, workloads, t.namespace, list[i].Name, "", map[string]any{"spec": map[string]any{"active": false}})
-			if ignoreMissing(err) != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -2,6 +2,8 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 
 	"golang.org/x/sync/errgroup"
@@ -47,7 +49,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	known := t.form() != ""
 	if !known {
 		var err error
-		if pods, err = t.listPods(ctx, label.Selector(t.name)); err != nil {
+		if pods, err = t.visiblePods(ctx, label.Selector(t.name)); err != nil {
 			return nil, err
 		}
 		cfg := backend.Config{}
@@ -63,11 +65,11 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	selector := a.selector(t.name)
 	// A terminal state is final, so pods read before it may be out of date.
 	if known || ended || selector != label.Selector(t.name) {
-		if pods, err = t.listPods(ctx, selector); err != nil {
+		if pods, err = t.visiblePods(ctx, selector); err != nil {
 			return nil, err
 		}
 	}
-	a.Pods = pods
+	a.Pods, a.PodsHidden = pods, t.hidden != nil
 	t.addWorkloads(ctx, &a.Observation)
 	return &a.Observation, nil
 }
@@ -103,6 +105,27 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 		seen.Events = append(seen.Events, pulls...)
 	}
 }
+
+// errHidden is part of the error for users who may not list pods.
+var errHidden = errors.New("its pods are hidden")
+
+// visiblePods is listPods, but returns no pods if the user may not list them, which it says once:
+// the main objects show how the app is.
+func (t *target) visiblePods(ctx context.Context, selector string) ([]corev1.Pod, error) {
+	pods, err := t.listPods(ctx, selector)
+	if errors.Is(err, kube.ErrForbidden) {
+		t.hidden = hiddenError{err}
+		t.warnOnce(fmt.Sprintf("%s: you may not list pods in namespace %s, so logs and the states of replicas are missing", t.Client, t.namespace))
+		return nil, nil
+	}
+	t.hidden = nil
+	return pods, err
+}
+
+// hiddenError is an error that is also errHidden.
+type hiddenError struct{ error }
+
+func (e hiddenError) Unwrap() []error { return []error{errHidden, e.error} }
 
 // listPods returns the pods that a selector matches, in one request and in their current
 // state: a server's cache may lag behind its controllers.

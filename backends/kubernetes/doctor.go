@@ -119,7 +119,7 @@ func (c *checker) gang() backend.Check {
 	if c.groups.Has(kube.JobSets) {
 		found = append(found, "JobSet (gang=jobset)")
 	}
-	if len(c.groups[kueueGroup]) > 0 {
+	if len(c.groups[kube.KueueGroup]) > 0 {
 		found = append(found, "Kueue (kueue_queue)")
 	}
 	switch {
@@ -150,7 +150,7 @@ func (c *checker) checkNamespace(ctx context.Context) backend.Check {
 
 // checkQueue checks that Volcano's queue accepts jobs.
 func (c *checker) checkQueue(ctx context.Context) backend.Check {
-	if !c.groups.Has(kube.VolcanoQueues) {
+	if c.form != manifest.FormVolcano {
 		return backend.PassedCheck(queueCheck, "not used without Volcano")
 	}
 	var found kube.VolcanoQueue

@@ -48,6 +48,8 @@ func (b *Backend) runningPod(ctx context.Context, id string, r spec.Replica) (*t
 		}
 	}
 	switch {
+	case t.hidden != nil:
+		return nil, nil, t.hidden
 	case last == nil:
 		return nil, nil, backend.Errorf(backend.ErrNotRunning, "replica %s/%d of app %s has no pod", r.Role, r.ID, id)
 	case last.Status.Phase != corev1.PodRunning:

@@ -46,6 +46,51 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
 	}
 }
 
+// deactivate revokes Kueue's admission of an app: Kueue would resume a job that another
+// client suspended.
+func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error {
+	var workloads kube.Resource
+	for _, meta := range all {
+		if meta.Labels[label.Kueue] == "" {
+			continue
+		}
+		if workloads.Name == "" {
+			groups, err := t.Groups(ctx)
+			if err != nil {
+				return err
+			}
+			found := false
+			if workloads, found = kube.KueueResource(groups, "workloads"); !found {
+				return nil // nothing resumes it
+			}
+		}
+		list, err := kube.List[kube.Object](ctx, t.Client, workloads, t.namespace, kube.ListOptions{LabelSelector: label.KueueJobUID + "=" + string(meta.UID)})
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			err := t.Patch(ctx, workloads, t.namespace, list[i].Name, "", map[string]any{"spec": map[string]any{"active": false}})
+			if ignoreMissing(err) != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noQueue is the name of a Kueue queue and of a workload that do not exist.
+const noQueue = "torchx-cancelled"
+
+// leaveQueue returns the labels by which a user who may not change Kueue's workloads keeps a job
+// suspended. The first ones, set with the suspension, name a workload that does not exist: Kueue
+// resumes a job only for its workload, and does not let a running one change queues. The second
+// ones move it to a queue that does not exist, with another time limit than that of its workload,
+// which Kueue therefore deletes: until then it holds the quota.
+func leaveQueue() (hold, release map[string]any) {
+	return map[string]any{label.KueueWorkload: noQueue},
+		map[string]any{label.KueueWorkload: nil, label.Kueue: noQueue, label.KueueTimeLimit: "1"}
+}
+
 // kueueQueue is a kueue.x-k8s.io LocalQueue.
 type kueueQueue struct {
 	kube.Object

@@ -33,6 +33,9 @@ func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
 		return nil, err
 	}
 	seen, err := t.observe(ctx)
+	if err == nil {
+		err = t.hidden
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +53,17 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 	}
 	for {
 		err := t.follow(ctx, func(seen *observe.Observation) bool {
+			if seen.PodsHidden {
+				return true
+			}
 			s := t.snapshot(seen)
 			see(s)
 			return s.Status.State.Terminal()
 		})
-		if err == nil || !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) {
+		if err == nil {
+			return t.hidden
+		}
+		if !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) {
 			return err
 		}
 		if err := kube.Sleep(ctx, awayPause); err != nil {

@@ -16,6 +16,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/clustertest"
+	"torchx/test/homedir"
 )
 
 // logHome is a home with a namespace for its apps.
@@ -28,7 +29,7 @@ type logHome struct {
 
 func newLogHome(t *testing.T) *logHome {
 	cluster := clustertest.Need(t)
-	return &logHome{t, cluster, cluster.Namespace(t), t.TempDir()}
+	return &logHome{t, cluster, cluster.Namespace(t), homedir.New(t)}
 }
 
 // open returns a backend that reaches the cluster by a kubeconfig.
@@ -248,7 +249,7 @@ func TestLogsOfAttempts(t *testing.T) {
 	for _, gang := range []string{"job", "jobset", "volcano"} {
 		t.Run(gang, func(t *testing.T) {
 			t.Parallel()
-			h := &logHome{t, h.cluster, h.namespace, t.TempDir()}
+			h := &logHome{t, h.cluster, h.namespace, homedir.New(t)}
 			retry := func(app *spec.App) {
 				app.Roles[0].MaxRetries, app.Roles[0].RetryPolicy = 1, spec.RetryApplication
 			}

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -78,12 +79,8 @@ func (b *Backend) warnDenied(ctx context.Context, c *kube.Client, forms []manife
 			names = append(names, mainResources[f].String())
 		}
 	}
-	b.mu.Lock()
-	first := !b.deniedTold
-	b.deniedTold = true
-	b.mu.Unlock()
-	if first && len(names) > 0 {
-		b.warn("%s: you may not list %s, so their apps are missing", c, strings.Join(names, ", "))
+	if len(names) > 0 {
+		b.warnOnce(fmt.Sprintf("%s: you may not list %s, so their apps are missing", c, strings.Join(names, ", ")))
 	}
 }
 
@@ -171,13 +168,14 @@ func (o *overview) describe(ctx context.Context, targets []*target, found map[st
 		return nil
 	}
 	pods, err := o.pods(ctx, targets)
-	if err != nil {
+	hidden := errors.Is(err, kube.ErrForbidden)
+	if err != nil && !hidden {
 		return err
 	}
 	unclear := false
 	for _, t := range targets {
 		a := o.apps[t.id]
-		a.App, a.Pods = a.record().App, pods[t.id]
+		a.App, a.Pods, a.PodsHidden = a.record().App, pods[t.id], hidden
 		unclear = unclear || a.Unclear()
 	}
 	events := map[string][]corev1.Event{} // by namespace
@@ -199,7 +197,7 @@ func (o *overview) describe(ctx context.Context, targets []*target, found map[st
 // maxNamed is the number of apps that a selector names; of more apps all pods are read.
 const maxNamed = 50
 
-// pods returns the pods of apps, by ID. It returns none if the user may not list pods.
+// pods returns the pods of apps, by ID. Errors: ErrForbidden.
 func (o *overview) pods(ctx context.Context, targets []*target) (map[string][]corev1.Pod, error) {
 	selector := managed
 	if len(targets) <= maxNamed {
@@ -210,7 +208,7 @@ func (o *overview) pods(ctx context.Context, targets []*target) (map[string][]co
 		selector += "," + label.Instance + " in (" + strings.Join(slices.Sorted(maps.Keys(names)), ",") + ")"
 	}
 	list, err := kube.List[corev1.Pod](ctx, o.client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
-	if err != nil && !errors.Is(err, kube.ErrForbidden) {
+	if err != nil {
 		return nil, err
 	}
 	byApp := map[string][]corev1.Pod{}

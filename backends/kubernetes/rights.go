@@ -24,7 +24,7 @@ type right struct {
 	verb  string
 	of    kube.Resource
 	sub   string // subresource, "" if none
-	minor bool   // apps run without it, but torchx explains less
+	minor bool   // apps run without it, but torchx shows or can do less
 }
 
 // String returns the right as kubectl writes it: get pods/log.
@@ -42,33 +42,64 @@ func (c *checker) rights() (list []right) {
 			list = append(list, right{verb: verb, of: of})
 		}
 	}
+	may := func(verb string, of kube.Resource, sub string) {
+		list = append(list, right{verb: verb, of: of, sub: sub, minor: true})
+	}
 	add(kube.Pods, "get", "list", "watch")
+	may("delete", kube.Pods, "")
 	list = append(list, right{verb: "get", of: kube.Pods, sub: "log"})
 	add(mainResources[c.form], "create", "get", "list", "watch", "patch", "delete")
 	switch c.form {
 	case manifest.FormVolcano:
-		list = append(list, right{verb: "create", of: kube.VolcanoCommands},
-			right{verb: "list", of: kube.PodGroups, minor: true}, right{verb: "get", of: kube.VolcanoQueues, minor: true})
+		add(kube.VolcanoCommands, "create")
+		may("create", kube.Services, "") // of large apps
+		may("list", kube.PodGroups, "")
+		may("get", kube.VolcanoQueues, "")
+		may("list", kube.Nodes, "")
 	case manifest.FormJob:
 		add(kube.Services, "create", "patch", "delete")
 	}
-	if versions := c.groups[kueueGroup]; c.kueue && len(versions) > 0 {
-		workloads := kube.Resource{Group: kueueGroup, Version: versions[0], Name: "workloads"}
-		list = append(list, right{verb: "list", of: workloads, minor: true}, right{verb: "patch", of: workloads, minor: true})
+	if workloads, ok := kube.KueueResource(c.groups, "workloads"); ok && c.kueue {
+		queues, _ := kube.KueueResource(c.groups, "localqueues")
+		may("get", queues, "")
+		may("list", workloads, "")
 	}
-	return append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
+	may("list", kube.Events, "")
+	may("list", kube.ResourceQuotas, "")
+	for _, sub := range []string{"exec", "attach", "portforward"} {
+		may("create", kube.Pods, sub)
+	}
+	if c.groups.Has(kube.PodMetrics) {
+		may("list", kube.PodMetrics, "")
+	}
+	return list
 }
 
-// role returns a Role with all rights that apps need, for an admin.
-func (c *checker) role(rights []right) string {
+// roles returns a Role with all rights that apps need, for an admin, and a ClusterRole with those
+// on objects without a namespace.
+func (c *checker) roles(all []right) string {
+	const head = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: torchx\n%srules:\n%s"
+	ofCluster, ofNamespace := []right{}, []right{}
+	for _, r := range all {
+		if r.isClusterWide() {
+			ofCluster = append(ofCluster, r)
+		} else {
+			ofNamespace = append(ofNamespace, r)
+		}
+	}
+	text := fmt.Sprintf(head, "Role", "  namespace: "+c.namespace+"\n", rules(ofNamespace))
+	if len(ofCluster) > 0 {
+		text += "---\n" + fmt.Sprintf(head, "ClusterRole", "", rules(ofCluster))
+	}
+	return text
+}
+
+// rules returns the rules of a role, one for each resource.
+func rules(rights []right) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: torchx\n  namespace: %s\nrules:\n", c.namespace)
 	verbs := map[string][]string{}
 	var order []string
 	for _, r := range rights {
-		if r.isClusterWide() {
-			continue
-		}
 		name := r.of.Name
 		if r.sub != "" {
 			name += "/" + r.sub
@@ -114,17 +145,17 @@ func (c *checker) checkRights(ctx context.Context) backend.Check {
 			must = append(must, r.String())
 		}
 	}
-	const fix = "ask an admin for this Role, or choose another namespace by -cfg namespace=NAME"
+	const fix = "ask an admin for these rights, or choose another namespace by -cfg namespace=NAME"
 	var check backend.Check
 	switch {
 	case len(must) > 0:
 		check = backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, joinRights(append(must, may...)))
 	case len(may) > 0:
-		check = backend.WarningCheck(rightsCheck, "ask an admin for this Role: torchx explains with it why an app waits", "in namespace %s you may not %s", c.namespace, joinRights(may))
+		check = backend.WarningCheck(rightsCheck, "ask an admin for these rights: apps run without them, but torchx shows less and can do less", "in namespace %s you may not %s", c.namespace, joinRights(may))
 	default:
 		return backend.PassedCheck(rightsCheck, "you have all rights that apps with gang=%s need in namespace %s", c.form, c.namespace)
 	}
-	check.Manifest = c.role(all)
+	check.Manifest = c.roles(all)
 	return check
 }
 

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -59,6 +60,9 @@ func (b *Backend) followToEnd(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
 	f, err := b.archive(id, "").FollowNow(ctx)
+	if errors.Is(err, errHidden) {
+		return // the user knows
+	}
 	if err != nil {
 		b.warn("the last lines of the logs may be lost: %v", err)
 		return

@@ -60,14 +60,21 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	}
 	req.AddErrorFiles()
 	req.AddMetrics()
+	if p.TTY != nil {
+		req.AddTerminal()
+	}
 	if err := req.AddRecord(p); err != nil {
 		return err
 	}
 	s := &submission{Client: c, request: req, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
-	if o.Validate {
-		if err := s.validate(ctx, p.App); err != nil {
-			return err
-		}
+	switch {
+	case o.Validate:
+		err = s.validate(ctx, p.App)
+	case req.HasDependencies():
+		err = s.checkOrder(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	if err := b.push(ctx, p, req, o); err != nil {
 		return err

@@ -33,12 +33,15 @@ func (s *submission) validate(ctx context.Context, app *spec.App) error {
 	if err := s.checkKueue(ctx); err != nil {
 		return err
 	}
+	if err := s.checkEnvironments(ctx); err != nil {
+		return err
+	}
 	if err := s.request.CheckSize(); err != nil {
 		return err
 	}
 	for _, o := range s.request.Objects {
 		if err := s.dryCreate(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
-			return s.request.ExplainTooLarge(err)
+			return s.request.ExplainTooLarge(explainOrder(err))
 		}
 	}
 	checked := map[string]bool{}
@@ -51,6 +54,20 @@ func (s *submission) validate(ctx context.Context, app *spec.App) error {
 		}
 	}
 	return s.checkQuotas(ctx, app)
+}
+
+// checkOrder checks that the cluster keeps the order of roles: an old JobSet drops it silently.
+func (s *submission) checkOrder(ctx context.Context) error {
+	main := s.request.Objects[0]
+	return explainOrder(s.dryCreate(ctx, kube.Of(main.Type().APIVersion, main.Type().Kind), main))
+}
+
+// explainOrder explains that a JobSet is too old for depends_on.
+func explainOrder(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "unknown field") || !strings.Contains(err.Error(), "dependsOn") {
+		return err
+	}
+	return backend.Errorf(err, "the cluster's JobSet does not serve depends_on: install JobSet 0.8 or later, or use the backend local or docker")
 }
 
 // dryCreate checks that the server would accept an object.

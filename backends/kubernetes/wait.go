@@ -33,7 +33,9 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	var last *spec.Status
 	err = t.follow(ctx, func(seen *observe.Observation) bool {
 		s := t.snapshot(seen)
-		logs.update(s)
+		if !seen.PodsHidden {
+			logs.update(s)
+		}
 		last = s.Status
 		return last.State.Terminal()
 	})
@@ -59,7 +61,9 @@ func (t *target) follow(ctx context.Context, see func(seen *observe.Observation)
 	f := newFollower(t, first)
 	failed := make(chan error, 2) // of the two mirrors
 	go func() { failed <- f.main.Run(ctx) }()
-	go func() { failed <- f.pods.Run(ctx) }()
+	if !first.PodsHidden {
+		go func() { failed <- f.pods.Run(ctx) }()
+	}
 	for {
 		main, pods := f.main.Changed(), f.pods.Changed()
 		seen, err := f.current(ctx)
@@ -98,13 +102,15 @@ type follower struct {
 	// exists false.
 	read func(seen *observe.Observation) (ready, exists bool)
 	app  *spec.App // as submitted
+	// podsHidden means that the user may not list pods, so their mirror does not run.
+	podsHidden bool
 	// admission identifies what was observed when Kueue's workloads were last read.
 	admission string
 	workloads []kube.Workload
 }
 
 func newFollower(t *target, first *observe.Observation) *follower {
-	f := &follower{t: t, app: first.App}
+	f := &follower{t: t, app: first.App, podsHidden: first.PodsHidden}
 	a := &app{Observation: *first}
 	f.pods = kube.NewMirror[corev1.Pod](t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: a.selector(t.name)})
 	switch {
@@ -155,7 +161,7 @@ func allJobs(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.J
 // current returns the observation, nil before the mirrors are ready. An app that is
 // deleted after it has ended, as by ttl_seconds, still has one. Errors: ErrNotFound.
 func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
-	seen := &observe.Observation{App: f.app}
+	seen := &observe.Observation{App: f.app, PodsHidden: f.podsHidden}
 	ready, exists := f.read(seen)
 	if !ready {
 		return nil, nil //nolint:nilnil // not ready is not an error
@@ -163,7 +169,7 @@ func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
 	if !exists && !seen.State().Terminal() {
 		return nil, backend.Errorf(backend.ErrNotFound, "app %s was deleted from %s before it ended", manifest.Handle(f.t.id), f.t.Client)
 	}
-	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready {
+	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready && !f.podsHidden {
 		return nil, nil //nolint:nilnil // as above
 	}
 	f.addWorkloads(ctx, seen)

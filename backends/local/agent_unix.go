@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/backends/bundled"
 	"torchx/backends/driver"
 	"torchx/backends/local/proc"
-	"torchx/backends/local/ttypipe"
+	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/cgroup"
@@ -44,7 +45,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 		return nil, err
 	}
 	if m.TTY != nil {
-		input, err := ttypipe.Listen(inputPath(b))
+		input, err := ttypipe.Listen(bundled.TerminalInput(b))
 		if err != nil {
 			return nil, err
 		}

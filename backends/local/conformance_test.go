@@ -6,22 +6,15 @@ import (
 	"os"
 	"testing"
 
-	"torchx/backends/bundled"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/test/backendtest"
+	"torchx/test/homedir"
 )
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
-		home := t.TempDir()
-		t.Cleanup(func() {
-			bundles, _ := agent.List(home)
-			for _, b := range bundles {
-				bundled.AwaitAgent(b) // it writes to the home until it ends
-			}
-		})
+		home := homedir.New(t)
 		open := func(t *testing.T) backend.Backend {
 			b, err := New(Config{Home: home, Exe: os.Args[0]})
 			if err != nil {

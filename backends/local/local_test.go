@@ -25,6 +25,7 @@ import (
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 	"torchx/state"
+	"torchx/test/homedir"
 )
 
 // TestMain makes the test binary also the agent, as torchx is.
@@ -69,7 +70,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	home := t.TempDir()
+	home := homedir.New(t)
 	b, err := New(Config{Home: home, Exe: os.Args[0]})
 	if err != nil {
 		t.Fatal(err)

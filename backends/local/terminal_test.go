@@ -16,6 +16,7 @@ import (
 	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 )
 
 // submitWithTerminal submits a shell script that runs on a terminal.
@@ -89,7 +90,7 @@ func TestTwoTerminalClients(t *testing.T) {
 	if s := f.wait(id); s.ExitCode == nil || *s.ExitCode != 5 {
 		t.Errorf("%+v", s)
 	}
-	if _, err := os.Lstat(inputPath(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(bundled.TerminalInput(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the FIFO still exists: %v", err)
 	}
 	if _, err := watcher.Write([]byte("x")); err == nil {
@@ -145,7 +146,7 @@ func TestTerminalClose(t *testing.T) {
 
 // BenchmarkTerminalEcho measures the time of a key to the replica and of its echo back.
 func BenchmarkTerminalEcho(b *testing.B) {
-	home := b.TempDir()
+	home := homedir.New(b)
 	lb, err := New(Config{Home: home, Exe: os.Args[0]})
 	if err != nil {
 		b.Fatal(err)

@@ -34,7 +34,7 @@ func unsupportedFields(role *spec.Role, defaultImage string, o options) (what []
 	if len(role.Mounts) > 0 {
 		what = append(what, "mounts")
 	}
-	if len(role.Resource.Capabilities) > 0 {
+	if role.Resource.OtherCapabilities() {
 		what = append(what, "capabilities")
 	}
 	if len(role.Resource.Devices) > 0 {

@@ -17,6 +17,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 	"torchx/test/slurmtest"
 )
 
@@ -81,7 +82,7 @@ func idOf(t *testing.T, name string) string {
 func TestOtherLogin(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	a, b := newBackend(t, t.TempDir()), newBackend(t, t.TempDir())
+	a, b := newBackend(t, homedir.New(t)), newBackend(t, homedir.New(t))
 	id := idOf(t, "login")
 	submit(t, a, id, "grace_period=2", "echo up; sleep 300", 2)
 	slurmtest.Eventually(t, "both replicas run", func() bool {
@@ -138,7 +139,7 @@ func listed(t *testing.T, b *Backend, id string) *spec.Summary {
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
+	b := newBackend(t, homedir.New(t))
 	path := filepath.Join(t.TempDir(), "torchx-sbatch.sh")
 	text := "#!/bin/bash\n#SBATCH --job-name=trainer-0 --output=/dev/null\n#SBATCH hetjob\n#SBATCH --job-name=trainer-1\nsleep 300\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -180,7 +181,7 @@ func TestForeign(t *testing.T) {
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
+	b := newBackend(t, homedir.New(t))
 	for cfg, want := range map[string]string{
 		"partition=shut":             "waits: partition shut is down (see `sinfo`, and choose another by -cfg partition=NAME)",
 		"sbatch=--hold":              "waits: it is held (release it by `scontrol release ",
@@ -205,7 +206,7 @@ func TestWaits(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	home := t.TempDir()
+	home := homedir.New(t)
 	b := newBackend(t, home)
 	cases := map[string]string{
 		"partition=nope":       "there is no such partition (choose another by -cfg partition=NAME, see `sinfo`)",
@@ -234,7 +235,7 @@ func TestRefused(t *testing.T) {
 func TestEndedOutside(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
+	b := newBackend(t, homedir.New(t))
 	late, stopped := idOf(t, "late"), idOf(t, "stopped")
 	submit(t, b, late, "partition=short,time=1", "sleep 300", 1)
 	submit(t, b, stopped, "requeue=false", "sleep 300", 2)
@@ -253,7 +254,7 @@ func TestEndedOutside(t *testing.T) {
 func TestForgottenJob(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	home := t.TempDir()
+	home := homedir.New(t)
 	b := newBackend(t, home)
 	id := idOf(t, "forgotten")
 	submit(t, b, id, "partition=shut", "exit 0", 1)
@@ -299,7 +300,7 @@ func counted(t *testing.T, name string) (environ []string, calls func() int) {
 func TestOneCall(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	home := t.TempDir()
+	home := homedir.New(t)
 	b := newBackend(t, home)
 	ids := make([]string, 6)
 	for i := range ids {

@@ -14,6 +14,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/test/backendtest"
+	"torchx/test/homedir"
 	"torchx/test/slurmtest"
 )
 
@@ -57,7 +58,7 @@ func TestConformance(t *testing.T) {
 	caps.StartErrors = false  // a job starts later
 	caps.CompleteLogs = false // a forced end kills the process that writes the log, too
 	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
-		home := t.TempDir()
+		home := homedir.New(t)
 		open := func(t *testing.T) backend.Backend { return newBackend(t, home) }
 		return backendtest.Harness{
 			Backend: open(t), Programs: backendtest.Shell{}, Caps: caps,

@@ -20,6 +20,7 @@ import (
 	"torchx/backends/slurm/script"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 	"torchx/test/slurmtest"
 )
 
@@ -60,7 +61,7 @@ func planOf(t *testing.T, b *Backend, cwd string, cfg map[string]string, roles .
 func start(t *testing.T, cfg map[string]string, roles ...spec.Role) *live {
 	t.Helper()
 	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
+	b := newBackend(t, homedir.New(t))
 	options := map[string]string{"grace_period": "2"}
 	for k, v := range cfg {
 		options[k] = v
@@ -258,7 +259,7 @@ func TestNodeFails(t *testing.T) { //nolint:paralleltest // ends a node
 func TestKilledSubmit(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
+	b := newBackend(t, homedir.New(t))
 	ctx, cancel := context.WithTimeout(t.Context(), caseTime)
 	defer cancel()
 	for _, submitted := range []bool{false, true} {
@@ -300,7 +301,7 @@ func TestCancelWhileQueued(t *testing.T) {
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	b := newBackend(t, t.TempDir())
+	b := newBackend(t, homedir.New(t))
 	p := planOf(t, b, t.TempDir(), nil, shell("r", 2, "echo by hand ${replica_id}"))
 	var req struct{ Script, Folder string }
 	data, err := json.Marshal(p.Request)
@@ -347,7 +348,7 @@ func TestWorkspace(t *testing.T) {
 func TestRefusedSubmit(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	home := t.TempDir()
+	home := homedir.New(t)
 	b := newBackend(t, home)
 	p := planOf(t, b, t.TempDir(), map[string]string{"partition": "none"}, shell("r", 1, "true"))
 	var failed *backend.StartError

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/program"
+	"torchx/test/homedir"
 )
 
 // marker is the content that no component may read.
@@ -18,7 +19,7 @@ const marker = "outside-marker-7431"
 // sandboxDir returns a project with files that try to read the folder next to it.
 func sandboxDir(t *testing.T) string {
 	t.Helper()
-	top := tempDir(t)
+	top := homedir.New(t)
 	project := filepath.Join(top, "project")
 	must(t, os.MkdirAll(filepath.Join(project, "components"), 0o700))
 	must(t, os.Mkdir(filepath.Join(top, "outside"), 0o700))
@@ -87,7 +88,7 @@ func TestComponentCannotRunAnything(t *testing.T) {
 	} {
 		t.Run(expression, func(t *testing.T) {
 			t.Parallel()
-			dir := tempDir(t)
+			dir := homedir.New(t)
 			text := "def c():\n    v = " + expression + "\n    return specs.AppDef(name = \"a\", metadata = {\"v\": str(v)}, " +
 				"roles = [specs.Role(name = \"r\", image = \"i\", entrypoint = \"true\")])\n"
 			must(t, os.WriteFile(filepath.Join(dir, "x.star"), []byte(text), 0o600))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/program"
+	"torchx/test/homedir"
 )
 
 // TestBuiltinPages: docs/components says what the built-in components say.
@@ -42,7 +43,7 @@ func TestFilesPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(referenceDir, "files.md"))
 	must(t, err)
-	home := t.TempDir()
+	home := homedir.New(t)
 	const script = "echo out; echo '{}' > $TORCHELASTIC_ERROR_FILE; exit 3"
 	torchx(t, t.TempDir(), []string{"TORCHX_HOME=" + home, "TORCHXCONFIG="}, "", "run", "--queue", "utils.sh", "-c", script)
 	err = filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {

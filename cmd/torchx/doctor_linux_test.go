@@ -11,13 +11,14 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
+	"torchx/test/homedir"
 )
 
 // TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the fix that
 // doctor names is applied.
 func TestDoctorFindsDeadApps(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	r := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "sleep", "300")
 	if r.code != program.ExitOK {
 		t.Fatalf("%+v", r)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"torchx/test/homedir"
 )
 
 // TestForeignHome: all commands refuse a home that belongs to another user, even in part.
@@ -31,7 +33,7 @@ func TestForeignHome(t *testing.T) {
 	} {
 		t.Run(filepath.Base(part), func(t *testing.T) {
 			t.Parallel()
-			dir := tempDir(t)
+			dir := homedir.New(t)
 			home := filepath.Join(dir, "home")
 			must(t, os.CopyFS(home, os.DirFS(filepath.Join(seed, "home"))))
 			must(t, os.MkdirAll(filepath.Join(home, "live"), 0o700))

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/program"
+	"torchx/test/homedir"
 )
 
 // TestHandleOfAnotherBackend: bundles of all backends are in one folder, and the handle
 // selects the backend. No engine is available.
 func TestHandleOfAnotherBackend(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	local := strings.TrimSpace(torchx(t, dir, nil, "", "run", "-d", "utils.sh", "sleep", "300").out)
 	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", local) })
 	wrong := strings.Replace(local, "local://", "docker://", 1)

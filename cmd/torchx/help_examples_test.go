@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/test/homedir"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -68,7 +70,7 @@ func TestHelpExamples(t *testing.T) {
 
 func runExamples(t *testing.T, name string, examples []string) {
 	t.Helper()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	for file, text := range exampleProject {
 		path := filepath.Join(dir, file)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))

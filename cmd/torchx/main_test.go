@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/test/homedir"
 )
 
 // noEngine is the address of the Docker Engine in these tests, which must not depend on an
@@ -103,26 +103,10 @@ func torchx(t *testing.T, dir string, vars []string, stdin string, args ...strin
 	return result{code, out.String(), errs.String()}
 }
 
-// tempDir is t.TempDir for folders that agents write to: an agent may still close files
-// after its app has ended.
-func tempDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "torchx-test-")
-	must(t, err)
-	t.Cleanup(func() {
-		err := os.RemoveAll(dir)
-		for started := time.Now(); err != nil && time.Since(started) < 20*time.Second; err = os.RemoveAll(dir) {
-			runtime.Gosched()
-		}
-		must(t, err)
-	})
-	return dir
-}
-
 // caseDir returns a folder with the component files that the cases name.
 func caseDir(t *testing.T) string {
 	t.Helper()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	comps, err := os.ReadFile("testdata/comps.star")
 	must(t, err)
 	for name, text := range map[string]string{

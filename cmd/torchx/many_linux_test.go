@@ -37,6 +37,7 @@ func TestSelectedAppsAreConfirmed(t *testing.T) {
 			dir := caseDir(t)
 			torchx(t, dir, nil, "", "run", "utils.echo")
 			torchx(t, dir, nil, "", "run", "-d", "utils.sh", "sleep", "300")
+			t.Cleanup(func() { torchx(t, dir, nil, "", "cancel", "--all", "--force", "--wait") })
 			s := begin(t, filepath.Join(dir, "home"), true, c.command...)
 			if c.asks != "" {
 				s.shown.waitFor(c.asks)

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/program"
+	"torchx/test/homedir"
 )
 
 // TestNotUTF8: a plan is JSON, which cannot hold arbitrary bytes: they are refused, not
 // replaced.
 func TestNotUTF8(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	for _, args := range [][]string{
 		{"run", "utils.echo", "--msg", "\xff"},
 		{"run", "--env", "A=\xff", "utils.echo"},

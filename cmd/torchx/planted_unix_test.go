@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/agent"
+	"torchx/test/homedir"
 )
 
 // plants create something other than a regular file at a path.
@@ -96,7 +97,7 @@ func TestPlantedFiles(t *testing.T) {
 		for _, file := range files {
 			t.Run(kind+"/"+filepath.Base(file), func(t *testing.T) {
 				t.Parallel()
-				dir := tempDir(t)
+				dir := homedir.New(t)
 				must(t, os.CopyFS(filepath.Join(dir, "home"), os.DirFS(filepath.Join(seed, "home"))))
 				manifest := filepath.Join(dir, "home", "apps", dead, "app.json")
 				text, err := os.ReadFile(manifest)
@@ -140,7 +141,7 @@ func TestPlantedInputs(t *testing.T) {
 		for _, test := range tests {
 			t.Run(kind+"/"+test.file, func(t *testing.T) {
 				t.Parallel()
-				dir := tempDir(t)
+				dir := homedir.New(t)
 				path := filepath.Join(dir, test.file)
 				must(t, plant(path))
 				r := bounded(t, dir, test.args...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/program"
+	"torchx/test/homedir"
 )
 
 // secretComponent puts a secret into each field of an app that can hold one.
@@ -29,7 +30,7 @@ def typed(api_token = 0):
 
 func secretDir(t *testing.T) string {
 	t.Helper()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	must(t, os.WriteFile(filepath.Join(dir, "s.star"), []byte(secretComponent), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, ".torchxconfig"), []byte("[torchx]\nsecrets = CORP_*,OTHER\n[docker]\nenv = HF_TOKEN:sesame-cfg;team_token:sesame-team;LR:plain-lr\n"), 0o600))
 	return dir

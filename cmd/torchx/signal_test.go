@@ -19,6 +19,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 )
 
 // foreground is a `torchx run` in its own process.
@@ -81,7 +82,7 @@ func (w *watched) waitFor(text string) {
 // start runs a shell line in the foreground and waits for its first output, "ready".
 func start(t *testing.T, line string) *foreground {
 	t.Helper()
-	f := &foreground{t: t, home: tempDir(t), err: newWatched(t)}
+	f := &foreground{t: t, home: homedir.New(t), err: newWatched(t)}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	f.cmd = exec.CommandContext(ctx, "torchx", "run", "-cfg", "grace_period=30", "comps.star:two", "--first", line, "--second", "sleep 300")

@@ -8,6 +8,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/test/homedir"
 )
 
 // drive is text that would clear a screen, ring the bell and reverse the text direction.
@@ -110,7 +111,7 @@ def c(msg = "\x1b[2J\a"):
 // its JSON is exact.
 func TestAppsCannotDriveTheTerminal(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	writeText(t, filepath.Join(dir, "e.star"), escapingComponent)
 	for _, args := range [][]string{
 		{"run", "e.star:c", "--help"},

@@ -28,6 +28,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"torchx/test/homedir"
 )
 
 // uiServer is a `torchx ui` in its own process.
@@ -119,7 +121,7 @@ const hostile = `printf '<script>alert(1)</script>\n\033[31mred\033[0m\n'; echo 
 
 func TestUIAnswersAsCommandsDo(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	id := runApp(t, dir, "--tag", "k=<b>", "--tag", "A_TOKEN=hunter2", "--env", "MY_TOKEN=hunter2", "utils.sh", "--", "sh", "-c", hostile)
 	s := startUI(t, dir)
 	run := "/api/v1/runs/" + id
@@ -168,7 +170,7 @@ func TestUIAnswersAsCommandsDo(t *testing.T) {
 
 func TestUIRefuses(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	id := runApp(t, dir, "utils.sh", "--", "sh", "-c", hostile)
 	s := startUI(t, dir)
 	run := "/api/v1/runs/" + id
@@ -231,7 +233,7 @@ type uiLog struct {
 
 func TestUIWindowsOfMergedLogs(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	program := `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; echo "error $i" >&2; done; printf 'a\rb\rlast'`
 	must(t, os.WriteFile(filepath.Join(dir, "many.star"), []byte(fmt.Sprintf(`
 def many():
@@ -312,7 +314,7 @@ func waitLine(in *bufio.Reader, want string) error {
 // end of the server.
 func TestUIManyStreams(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	id := runApp(t, dir, "utils.echo")
 	s := startUI(t, dir)
 	var limit syscall.Rlimit
@@ -354,7 +356,7 @@ func TestUIManyStreams(t *testing.T) {
 // Other processes start and change apps: pages are told.
 func TestUITellsOfOtherProcesses(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	s := startUI(t, dir)
 	follow := func(watch string) func(event string, change ...string) {
 		conn, in, err := s.openStream(watch)
@@ -392,7 +394,7 @@ func TestUITellsOfOtherProcesses(t *testing.T) {
 // sharing it.
 func TestUISlowReader(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	id := runApp(t, dir, "utils.sh", "-c", "seq -f %.0f"+strings.Repeat("x", 1500)+" 4000")
 	s := startUI(t, dir)
 	path := "/api/v1/runs/" + id + "/log?line=1&count=2000"
@@ -442,7 +444,7 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 
 func TestUIOverTLS(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	pool := certificate(t, dir)
 	s := startUI(t, dir, "--cert", "cert.pem", "--key", "key.pem")
 	jar, err := cookiejar.New(nil)
@@ -497,7 +499,7 @@ func TestUIOverTLS(t *testing.T) {
 
 func TestUISocketAndUsage(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := homedir.New(t)
 	socket := filepath.Join(dir, "s")
 	cmd := exec.CommandContext(t.Context(), "torchx", "ui", "--listen", "unix:"+socket)
 	cmd.Env = append(os.Environ(), "TORCHX_HOME="+filepath.Join(dir, "home"), "HOME="+dir)

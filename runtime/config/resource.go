@@ -16,7 +16,10 @@ import (
 const resourcePrefix = "resource:"
 
 // ResourceKeys are the keys of [resource:NAME]; the first two are required.
-var ResourceKeys = []string{"cpu", "memMB", "gpu", "capabilities", "devices", "tags"}
+var ResourceKeys = []string{"cpu", "memMB", "gpu", "gpu_resource", "capabilities", "devices", "tags"}
+
+// gpuResource is both a key of [resource:NAME] and the capability that it sets.
+const gpuResource = spec.CapabilityGPU
 
 // Resource is a named resource of a project.
 type Resource struct {
@@ -90,12 +93,25 @@ func newResource(file, section, name string, values []Value) (Resource, error) {
 		}
 		given = append(given, v.Key)
 	}
+	if name := valueOf(values, gpuResource); name != "" {
+		r.Resource.Capabilities[gpuResource] = name
+	}
 	for _, key := range ResourceKeys[:2] {
 		if !slices.Contains(given, key) {
 			return r, fmt.Errorf("%s: [%s]: %s is missing: set how much a replica gets", r.Origin, section, key)
 		}
 	}
 	return r, nil
+}
+
+// valueOf returns the last value of a key, "" if there is none.
+func valueOf(values []Value, key string) (text string) {
+	for _, v := range values {
+		if v.Key == key {
+			text = v.Text
+		}
+	}
+	return text
 }
 
 func setResource(r *spec.Resource, v Value) (err error) {
@@ -114,6 +130,10 @@ func setResource(r *spec.Resource, v Value) (err error) {
 		r.GPU, err = strconv.Atoi(v.Text)
 		if err != nil || r.GPU < 0 || r.GPU > math.MaxInt32 {
 			return fmt.Errorf("gpu must be a whole number from 0, not %.50q", v.Text)
+		}
+	case gpuResource:
+		if domain, name, ok := strings.Cut(v.Text, "/"); !ok || domain == "" || name == "" {
+			return fmt.Errorf("%s must be the name of the GPUs on a cluster, such as amd.com/gpu, not %.50q", v.Key, v.Text)
 		}
 	case "capabilities", "tags":
 		pairs, err := kv.Parse(v.Text)

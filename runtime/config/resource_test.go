@@ -16,6 +16,7 @@ func TestResources(t *testing.T) {
 cpu = 7.5
 memMB = 4096
 gpu = 2
+gpu_resource = amd.com/gpu
 capabilities = node.kubernetes.io/instance-type=g5.xlarge,zone=a
 devices = vpc.amazonaws.com/efa=4
 tags = team=x
@@ -35,7 +36,7 @@ fail_fast = false
 	}
 	mine := spec.NullResource()
 	mine.CPU, mine.GPU, mine.MemMB = 7.5, 2, 4096
-	mine.Capabilities = map[string]any{"node.kubernetes.io/instance-type": "g5.xlarge", "zone": "a"}
+	mine.Capabilities = map[string]any{"node.kubernetes.io/instance-type": "g5.xlarge", "zone": "a", "gpu_resource": "amd.com/gpu"}
 	mine.Tags = map[string]any{"team": "x"}
 	mine.Devices.Set("vpc.amazonaws.com/efa", 4)
 	small := spec.NullResource()
@@ -57,7 +58,8 @@ func TestResourceErrors(t *testing.T) {
 		"cpu = 1\nmemMB = 1.5\n":                  "/f:3: [resource:x]: memMB must be a whole number",
 		"cpu = 1\nmemMB = 16GB\n":                 "memMB must be a whole number of megabytes, such as 16384, not \"16GB\"",
 		"cpu = 1\nmemMB = 1\ngpu = -1\n":          "/f:4: [resource:x]: gpu must be a whole number from 0",
-		"cpu = 1\nmem = 1\n":                      "unknown key \"mem\", want one of cpu, memMB, gpu, capabilities, devices, tags. Did you mean memMB?",
+		"cpu = 1\nmemMB = 1\ngpu_resource = amd\n": "/f:4: [resource:x]: gpu_resource must be the name of the GPUs on a cluster, such as amd.com/gpu, not \"amd\"",
+		"cpu = 1\nmem = 1\n":                      "unknown key \"mem\", want one of cpu, memMB, gpu, gpu_resource, capabilities, devices, tags. Did you mean memMB?",
 		"cpu = 1\nmemMB = 1\ndevices = a=b\n":     "devices: a must be a whole number from 0, not \"b\"",
 		"cpu = 1\nmemMB = 1\ncapabilities = a\n":  "capabilities: ",
 		"cpu = 1\nmemMB = 99999999999999999999\n": "memMB must be a whole number",

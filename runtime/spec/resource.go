@@ -10,6 +10,16 @@ type Resource struct {
 	Tags         map[string]any `json:"tags"`
 }
 
+// CapabilityGPU is the capability that names the GPUs of a resource on a cluster, such as amd.com/gpu.
+// Backends without a choice of GPUs ignore it.
+const CapabilityGPU = "gpu_resource"
+
+// OtherCapabilities reports whether the resource has capabilities besides CapabilityGPU.
+func (r Resource) OtherCapabilities() bool {
+	_, ok := r.Capabilities[CapabilityGPU]
+	return len(r.Capabilities) > 1 || len(r.Capabilities) == 1 && !ok
+}
+
 // NullResource returns the resource of a role without requests.
 func NullResource() Resource {
 	return Resource{

@@ -32,11 +32,12 @@ type Sampler struct {
 	ended  map[runner.Ref]*spec.Status // final statuses
 	cpu    map[int]time.Duration       // by process, at the previous sample
 	at     time.Time                   // of the previous sample
+	meters meters
 }
 
 // NewSampler returns a sampler of the apps of a runner.
 func NewSampler(r *runner.Runner) *Sampler {
-	return &Sampler{runner: r, live: map[runner.Ref]bool{}, ended: map[runner.Ref]*spec.Status{}}
+	return &Sampler{runner: r, live: map[runner.Ref]bool{}, ended: map[runner.Ref]*spec.Status{}, meters: meters{}}
 }
 
 // Sample returns the live apps and those that ended within the last minute.
@@ -53,6 +54,7 @@ func (s *Sampler) Sample(ctx context.Context, now time.Time) ([]*App, error) {
 		}
 		apps = append(apps, newApp(row, status, now))
 	}
+	s.meters.read(ctx, s.runner, apps, now)
 	s.measure(apps, now)
 	return apps, ctx.Err()
 }

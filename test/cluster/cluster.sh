@@ -405,7 +405,9 @@ volcano() {
 	manifest "$y" "select(.kind | endswith(\"WebhookConfiguration\"))
 		| .webhooks[].clientConfig |= {url: (\"https://127.0.0.1:$((P+6))\" + .service.path), caBundle: \"$(base64 -w0 < "$S/pki/ca.crt")\"}"
 	# --webhook-url only has to be non-empty; the configurations are applied above
+	# --kube-api-qps: it needs a request for each pod, and its default of 50 a second delays large jobs
 	start vc-webhook "$dir/bin/vc-webhook-manager" --kubeconfig="$S/pki/vc-webhook.conf" \
+		--kube-api-qps=2000 --kube-api-burst=2000 \
 		--webhook-url="https://127.0.0.1:$((P+6))" --listen-address=127.0.0.1 --port=$((P+6)) \
 		--tls-cert-file="$S/pki/vc-webhook-server.crt" --tls-private-key-file="$S/pki/vc-webhook-server.key" \
 		--ca-cert-file="$S/pki/ca.crt" --logtostderr

@@ -179,7 +179,7 @@ func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 		ctx, cancel := limited()
 		defer cancel()
 		to := c.Of(namespace, o.GetAPIVersion(), o.GetKind())
-		_, err := to.Create(ctx, o, metav1.CreateOptions{})
+		created, err := to.Create(ctx, o, metav1.CreateOptions{})
 		if shared && apierrors.IsAlreadyExists(err) {
 			continue
 		}
@@ -189,9 +189,9 @@ func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 		t.Cleanup(func() {
 			ctx, cancel := limited()
 			defer cancel()
-			err := to.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+			err := to.Delete(ctx, created.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
 			if err != nil && !apierrors.IsNotFound(err) {
-				t.Errorf("delete %s %s: %v", o.GetKind(), o.GetName(), err)
+				t.Errorf("delete %s %s: %v", o.GetKind(), created.GetName(), err)
 			}
 		})
 	}
@@ -233,12 +233,16 @@ func (c *Cluster) Devices(t testing.TB, name string, count int) {
 // in a namespace, and returns its kubeconfig file.
 func (c *Cluster) User(t testing.TB, namespace, rules string) string {
 	t.Helper()
-	c.Create(t, namespace, fmt.Sprintf(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: user}}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: user}, rules: [%s]}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: user},
- roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: user}, subjects: [{kind: ServiceAccount, name: user}]}`, rules))
+	c.Create(t, namespace, fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: user}, rules: [%s]}`, rules))
+	kubeconfig := c.Account(t, namespace)
+	c.Bind(t, namespace, "Role", "user")
+	return kubeconfig
+}
+
+// Account creates a service account without rights in a namespace, and returns its kubeconfig file.
+func (c *Cluster) Account(t testing.TB, namespace string) string {
+	t.Helper()
+	c.Create(t, namespace, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: user}}`)
 	ctx, cancel := limited()
 	defer cancel()
 	request := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": map[string]any{}}}
@@ -252,6 +256,20 @@ func (c *Cluster) User(t testing.TB, namespace, rules string) string {
 		*user = api.AuthInfo{Token: token}
 		context.Namespace = namespace
 	})
+}
+
+// Bind gives the account of a namespace a Role or a ClusterRole in it.
+func (c *Cluster) Bind(t testing.TB, namespace, kind, role string) {
+	t.Helper()
+	c.Create(t, namespace, fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {generateName: user-},
+ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}, subjects: [{kind: ServiceAccount, name: user}]}`, kind, role))
+}
+
+// BindEverywhere gives the account of a namespace a ClusterRole in all namespaces.
+func (c *Cluster) BindEverywhere(t testing.TB, namespace, role string) {
+	t.Helper()
+	c.Create(t, "", fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {generateName: user-},
+ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %s}, subjects: [{kind: ServiceAccount, name: user, namespace: %s}]}`, role, namespace))
 }
 
 // Write writes a changed copy of the cluster's kubeconfig, and returns its path.

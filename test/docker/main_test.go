@@ -23,6 +23,7 @@ import (
 
 	"torchx/runtime/spec"
 	"torchx/test/enginetest"
+	"torchx/test/homedir"
 )
 
 // labelApp is the label with the app of a container, as in TorchX.
@@ -105,7 +106,7 @@ func newHome(t *testing.T) *home {
 
 func homeOn(t *testing.T, e *enginetest.Engine) *home {
 	t.Helper()
-	h := &home{T: t, engine: e, dir: t.TempDir(), work: t.TempDir()}
+	h := &home{T: t, engine: e, dir: homedir.New(t), work: homedir.New(t)}
 	if err := os.WriteFile(filepath.Join(h.work, "t.star"), []byte(component), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"torchx/test/homedir"
 )
 
 // build builds the binary for a test.
@@ -38,7 +40,7 @@ type user struct {
 }
 
 func newUser(t *testing.T) *user {
-	return &user{T: t, bin: build(t), home: t.TempDir(), dir: t.TempDir()}
+	return &user{T: t, bin: build(t), home: homedir.New(t), dir: homedir.New(t)}
 }
 
 func (u *user) torchx(args ...string) result {

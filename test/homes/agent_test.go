@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"torchx/test/homedir"
 )
 
 // oldCommit is the last commit whose apps have no tags, no measurements and no outputs.
@@ -27,7 +29,7 @@ def main(name, script):
 func TestOldAgents(t *testing.T) {
 	t.Parallel()
 	old, program := buildOld(t), build(t)
-	dir := t.TempDir()
+	dir := homedir.New(t)
 	home := filepath.Join(dir, "home")
 	if err := os.WriteFile(filepath.Join(dir, "component.star"), []byte(component), 0o600); err != nil {
 		t.Fatal(err)
@@ -106,7 +108,7 @@ func buildOld(t *testing.T) string {
 		}
 		t.Skipf("commit %s is not in this checkout; TORCHX_REQUIRE=history makes this a failure", oldCommit)
 	}
-	dir := t.TempDir()
+	dir := homedir.New(t)
 	archive := filepath.Join(dir, "source.tar")
 	if err := git("archive", "-o", archive, oldCommit); err != nil {
 		t.Fatal(err)

@@ -31,6 +31,8 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 	_ "modernc.org/sqlite"
+
+	"torchx/test/homedir"
 )
 
 // recordedHome is the path of the home when it was written. The test moves it.
@@ -42,7 +44,7 @@ const recordedHome = "/tmp/torchx-home"
 func TestV1(t *testing.T) {
 	t.Parallel()
 	program := build(t)
-	home := filepath.Join(t.TempDir(), "home")
+	home := filepath.Join(homedir.New(t), "home")
 	unpack(t, "v1/home.tar.gz", home)
 	move(t, home)
 	want, err := os.ReadFile("v1/transcript.txt")

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 )
 
 const fortyLines = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.2; done"
@@ -154,7 +155,7 @@ func TestLogsElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	other := *h
-	other.dir = t.TempDir()
+	other.dir = homedir.New(t)
 	other.env = append(slices.Clone(h.env), "TORCHX_HOME="+other.dir)
 	handle := h.start("gang=job", "--script", "echo here")
 	for _, r := range []result{other.torchx("wait", handle), h.torchx("delete", handle)} {

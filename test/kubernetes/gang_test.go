@@ -83,11 +83,11 @@ func instance(handle string) string { return handle[strings.LastIndexByte(handle
 func TestOneOverlay(t *testing.T) {
 	t.Parallel()
 	for _, gang := range forms {
-		for _, n := range []string{"1", "8"} {
+		for n, name := range map[string]string{"2": "torchx", "8": "r-0"} {
 			t.Run(gang+"-"+n, func(t *testing.T) {
 				t.Parallel()
 				h := newHome(t)
-				const overlay = `{"spec": {"__join__:containers:name": [{"name": "r", "env": [{"name": "SET", "value": "yes"}]}]}}`
+				overlay := fmt.Sprintf(`{"spec": {"__join__:containers:name": [{"name": %q, "__join__:env:name": [{"name": "SET", "value": "yes"}]}]}}`, name)
 				args := h.runArgs("reserved_millicpu=1000,gang="+gang, "--num_replicas", n, "--overlay", overlay, "--script", "echo $SET with ${TORCHX_IMAGE:+image}")
 				r := h.torchx(slices.Insert(args, 1, "--wait")...)
 				if r.code != 0 {

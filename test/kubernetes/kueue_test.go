@@ -4,6 +4,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,12 @@ import (
 
 // queue creates a Kueue queue "team" with a quota in the namespace, and a priority class.
 func (h *home) queue(cpus int) {
+	h.Helper()
+	h.queueOf(strconv.Itoa(cpus))
+}
+
+// queueOf is queue with a quota of CPUs such as "300m".
+func (h *home) queueOf(cpus string) {
 	h.Helper()
 	h.cluster.Ensure(h.T, "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: torchx}}")
 	h.cluster.Ensure(h.T, "{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: torchx-high}, value: 1000}")
@@ -24,7 +31,7 @@ spec:
   preemption: {withinClusterQueue: LowerPriority}
   resourceGroups:
   - coveredResources: [cpu]
-    flavors: [{name: torchx, resources: [{name: cpu, nominalQuota: "%[2]d"}]}]`, h.namespace, cpus))
+    flavors: [{name: torchx, resources: [{name: cpu, nominalQuota: "%[2]s"}]}]`, h.namespace, cpus))
 	h.cluster.Create(h.T, h.namespace, "{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: team}, spec: {clusterQueue: "+h.namespace+"}}")
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"torchx/runtime/spec"
 	"torchx/test/clustertest"
+	"torchx/test/homedir"
 )
 
 const testTimeout = 3 * time.Minute
@@ -92,7 +93,7 @@ type home struct {
 func newHome(t *testing.T) *home {
 	t.Helper()
 	cluster := clustertest.Need(t)
-	h := &home{T: t, cluster: cluster, namespace: cluster.Namespace(t), dir: t.TempDir(), work: t.TempDir()}
+	h := &home{T: t, cluster: cluster, namespace: cluster.Namespace(t), dir: homedir.New(t), work: homedir.New(t)}
 	if err := os.WriteFile(filepath.Join(h.work, "t.star"), []byte(component), 0o600); err != nil {
 		t.Fatal(err)
 	}

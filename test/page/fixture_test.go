@@ -15,6 +15,7 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/state"
+	"torchx/test/homedir"
 )
 
 // appCount returns the number of apps of the history: TORCHX_APPS, or 20,000 as in the benchmarks of CI.
@@ -86,7 +87,7 @@ fi
 // newFixture makes runs of all kinds and starts a server.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{T: t, home: t.TempDir(), dir: t.TempDir(), runs: map[string]any{}}
+	f := &fixture{T: t, home: homedir.New(t), dir: t.TempDir(), runs: map[string]any{}}
 	f.bin = filepath.Join(t.TempDir(), "torchx")
 	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", f.bin, "torchx/cmd/torchx").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)

@@ -19,6 +19,7 @@ import (
 
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 	"torchx/test/slurmtest"
 )
 
@@ -59,7 +60,7 @@ type home struct {
 func newHome(t *testing.T) *home {
 	t.Helper()
 	slurmtest.Need(t)
-	h := &home{T: t, dir: t.TempDir(), work: t.TempDir()}
+	h := &home{T: t, dir: homedir.New(t), work: homedir.New(t)}
 	h.env = []string{"TORCHX_HOME=" + h.dir, "HOME=" + h.work, "TORCHX_OFFLINE=", "NO_COLOR=1", "COLUMNS=80"}
 	return h
 }

@@ -27,6 +27,7 @@ import (
 	"torchx/runtime/sweep"
 	"torchx/runtime/sweep/space"
 	"torchx/state"
+	"torchx/test/homedir"
 )
 
 // waitTime bounds each wait.
@@ -66,7 +67,7 @@ func newFixture(t *testing.T) *fixture {
 // newFixtureAt returns a fixture in which the first supervisor dies at a failpoint, "" for none.
 func newFixtureAt(t *testing.T, point string) *fixture {
 	t.Helper()
-	f := &fixture{T: t, home: t.TempDir(), scratch: t.TempDir()}
+	f := &fixture{T: t, home: homedir.New(t), scratch: homedir.New(t)}
 	exe := exe
 	if point != "" {
 		script := fmt.Sprintf("#!/bin/sh\nif mkdir %s/died 2>/dev/null; then export %s=%s; fi\nexec %s \"$@\"\n", f.scratch, failpoint.Variable, point, exe)

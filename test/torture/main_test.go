@@ -23,6 +23,7 @@ import (
 	"torchx/runtime/failpoint"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
+	"torchx/test/homedir"
 )
 
 const testTimeout = 60 * time.Second
@@ -92,8 +93,8 @@ type home struct {
 
 func newHome(t *testing.T) *home {
 	t.Helper()
-	work := t.TempDir()
-	h := &home{T: t, bin: torchx.path(t), dir: t.TempDir(), file: filepath.Join(work, "t.star") + ":app", scratch: work}
+	work := homedir.New(t)
+	h := &home{T: t, bin: torchx.path(t), dir: homedir.New(t), file: filepath.Join(work, "t.star") + ":app", scratch: work}
 	if err := os.WriteFile(filepath.Join(work, "t.star"), []byte(component), 0o600); err != nil {
 		t.Fatal(err)
 	}

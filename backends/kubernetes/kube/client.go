@@ -114,6 +114,12 @@ func (c *Client) Get(ctx context.Context, r Resource, namespace, name string, ou
 	return c.call(ctx, c.rest.Get().AbsPath(r.path(namespace, name)...), out)
 }
 
+// GetMetadata checks that an object exists, without reading its contents. Errors: those of Explain.
+func (c *Client) GetMetadata(ctx context.Context, r Resource, namespace, name string) error {
+	const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	return c.call(ctx, c.rest.Get().AbsPath(r.path(namespace, name)...).SetHeader("Accept", metadataOnly), nil)
+}
+
 // GetPath reads a path of the server, such as /apis. Errors: those of Explain.
 func (c *Client) GetPath(ctx context.Context, path string, out any) error {
 	return c.call(ctx, c.rest.Get().AbsPath(path), out)

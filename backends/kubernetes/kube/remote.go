@@ -38,9 +38,31 @@ func (c *Client) Exec(ctx context.Context, p PodCommand) (code int, err error) {
 			q = q.Param(name, "true")
 		}
 	}
-	executor, err := c.executor(q.URL())
+	err = c.stream(ctx, q.URL(), p)
+	var exit exec.CodeExitError
+	if errors.As(err, &exit) {
+		return exit.Code, nil
+	}
+	return 0, err
+}
+
+// Attach connects to the program of a container by the attach subresource, until the program or
+// ctx ends; Args are not used. Errors: those of Explain.
+func (c *Client) Attach(ctx context.Context, p PodCommand) error {
+	q := c.rest.Get().AbsPath(append(Pods.path(p.Namespace, p.Pod), "attach")...).Param("container", p.Container).Param("stdout", "true")
+	for name, set := range map[string]bool{"stdin": p.Stdin != nil, "stderr": p.Stderr != nil, "tty": p.TTY} {
+		if set {
+			q = q.Param(name, "true")
+		}
+	}
+	return c.stream(ctx, q.URL(), p)
+}
+
+// stream copies the streams of a command.
+func (c *Client) stream(ctx context.Context, at *url.URL, p PodCommand) error {
+	executor, err := c.executor(at)
 	if err != nil {
-		return 0, c.Explain(err)
+		return c.Explain(err)
 	}
 	o := remotecommand.StreamOptions{Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Tty: p.TTY}
 	if p.TTY {
@@ -49,14 +71,12 @@ func (c *Client) Exec(ctx context.Context, p PodCommand) (code int, err error) {
 	err = executor.StreamWithContext(quiet(ctx), o)
 	var exit exec.CodeExitError
 	switch {
-	case errors.As(err, &exit):
-		return exit.Code, nil
+	case err == nil, errors.As(err, &exit):
+		return err
 	case ctx.Err() != nil:
-		return 0, context.Cause(ctx)
-	case err != nil:
-		return 0, c.explainUpgrade(err)
+		return context.Cause(ctx)
 	}
-	return 0, nil
+	return c.explainUpgrade(err)
 }
 
 func (c *Client) executor(at *url.URL) (remotecommand.Executor, error) {

@@ -153,7 +153,13 @@ type ReplicatedJob struct {
 	GroupName string                  `json:"groupName,omitempty"`
 	Replicas  int32                   `json:"replicas"`
 	Template  batchv1.JobTemplateSpec `json:"template"`
-	DependsOn json.RawMessage         `json:"dependsOn,omitempty"`
+	DependsOn []JobDependency         `json:"dependsOn,omitempty"` // JobSet 0.8 and later
+}
+
+// JobDependency is an earlier replicated job for which another one waits.
+type JobDependency struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // Ready or Complete
 }
 
 // JobSetNetwork is the headless service that gives pods their host names.
@@ -230,6 +236,8 @@ var (
 	Namespaces      = Resource{"", "v1", "namespaces"}
 	ServiceAccounts = Resource{"", "v1", "serviceaccounts"}
 	ResourceQuotas  = Resource{"", "v1", "resourcequotas"}
+	Secrets         = Resource{"", "v1", "secrets"}
+	ConfigMaps      = Resource{"", "v1", "configmaps"}
 	Jobs            = Resource{"batch", "v1", "jobs"}
 	Deployments     = Resource{"apps", "v1", "deployments"}
 	PriorityClasses = Resource{"scheduling.k8s.io", "v1", "priorityclasses"}

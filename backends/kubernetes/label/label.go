@@ -29,6 +29,11 @@ const (
 	KueuePriority = "kueue.x-k8s.io/priority-class"
 	// KueueJobUID is the label of a Kueue Workload with the UID of its Job or JobSet.
 	KueueJobUID = "kueue.x-k8s.io/job-uid"
+	// KueueWorkload is the label of a Job or JobSet with the name of a Workload that another
+	// client makes for it.
+	KueueWorkload = "kueue.x-k8s.io/prebuilt-workload-name"
+	// KueueTimeLimit is the label with how long a Job or JobSet may run, in seconds.
+	KueueTimeLimit = "kueue.x-k8s.io/max-exec-time-seconds"
 )
 
 // Annotations that torchx sets on the main object of an app.

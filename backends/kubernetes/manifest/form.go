@@ -37,6 +37,9 @@ func choose(app *spec.App, o Options, installed []Form) Form {
 		isKnown := f == FormJob || installed == nil || slices.Contains(installed, f)
 		return !isKnown || f == FormVolcano && o.kueueQueue != "" // Kueue does not manage Volcano jobs
 	})
+	if hasDependencies(app) {
+		return FormJobSet // the only one that can start roles in an order
+	}
 	for _, f := range available {
 		if installed == nil || len(unretried(app, f)) == 0 {
 			return f
@@ -166,6 +169,9 @@ func appWarnings(app *spec.App) (lines []string) {
 			privileged = privileged || m.Type == spec.MountDevice
 		}
 	}
+	if !hasDependencies(app) && slices.ContainsFunc(app.Roles, func(r spec.Role) bool { o, err := r.Order(); return err == nil && o.Ready != nil }) {
+		ignored = append(ignored, "ready, for which no role waits")
+	}
 	if len(ignored) > 0 {
 		lines = append(lines, "the kubernetes backend ignores: "+strings.Join(ignored, ", "))
 	}
@@ -190,17 +196,12 @@ func checkSidecars(app *spec.App) error {
 // ignoredFields names the fields of a role that have no effect.
 func ignoredFields(role *spec.Role) (names []string) {
 	for _, k := range slices.Sorted(maps.Keys(role.Resource.Capabilities)) {
-		if k != capabilityInstanceType {
+		if k != capabilityInstanceType && k != spec.CapabilityGPU {
 			names = append(names, "capability "+k)
 		}
 	}
-	if order, err := role.Order(); err == nil {
-		if len(order.DependsOn) > 0 {
-			names = append(names, "depends_on")
-		}
-		if order.Ready != nil {
-			names = append(names, "ready")
-		}
+	if order, err := role.Order(); err == nil && order.Ready != nil && order.Ready.Timeout > 0 {
+		names = append(names, "timeout of ready")
 	}
 	return names
 }

@@ -87,9 +87,10 @@ func (b *builder) jobSet(units []unit) []Object {
 		Network:    &kube.JobSetNetwork{EnableDNSHostnames: new(true), Subdomain: b.names.app, PublishNotReadyAddresses: new(true)},
 		TTLSeconds: b.options.ttl,
 	}
+	units = b.ordered(units)
 	var notRetried []string // jobs whose failure fails the set
 	for _, u := range units {
-		job := kube.ReplicatedJob{Name: u.name, Replicas: 1}
+		job := kube.ReplicatedJob{Name: u.name, Replicas: 1, DependsOn: b.dependencies(u, units)}
 		job.Template.Labels = b.objectLabels()
 		job.Template.Spec = b.jobSpec(u)
 		set.Spec.ReplicatedJobs = append(set.Spec.ReplicatedJobs, job)

@@ -11,7 +11,10 @@ import (
 )
 
 // The main container of role r is called r where replicas share a template, else r-0, r-1 and
-// so on, as in TorchX. Overlays may use r and r-0 for it in every form.
+// so on, as in TorchX. Overlays may use r, r-0 and torchx for it in every form.
+
+// mainAlias is the name by which overlays change the main container of any role.
+const mainAlias = "torchx"
 
 // containersJoin is the operation by which an overlay changes containers by name.
 var containersJoin = overlay.Join("containers", "name")
@@ -23,7 +26,7 @@ func (b *builder) named(u unit, change map[string]any) map[string]any {
 	if !ok {
 		return change
 	}
-	aliases := []any{b.names.roles[u.role], b.names.replica(u.role, 0)}
+	aliases := []any{b.names.roles[u.role], b.names.replica(u.role, 0), mainAlias}
 	items = slices.Clone(items)
 	for i := range items {
 		if item, ok := items[i].(map[string]any); ok && slices.Contains(aliases, item["name"]) {

@@ -118,9 +118,15 @@ func (u unit) shared() bool { return u.count > 1 }
 
 // units splits the app into pod templates.
 func (b *builder) units() (all []unit, err error) {
+	if err := b.checkOrder(); err != nil {
+		return nil, err
+	}
 	b.crowded = b.isCrowded()
 	for i := range b.in.App.Roles {
 		if err := checkMounts(&b.in.App.Roles[i]); err != nil {
+			return nil, err
+		}
+		if err := b.options.checkGPU(&b.in.App.Roles[i]); err != nil {
 			return nil, err
 		}
 		units := b.roleUnits(i)

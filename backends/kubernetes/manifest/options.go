@@ -47,6 +47,8 @@ func (p Planner) Options() []backend.Option {
 		{Key: "tolerations", Type: backend.TypeList, Help: "taints to tolerate, as in kubectl taint: 'key=value:NoSchedule;key:NoExecute;key'"},
 		{Key: "image_pull_secrets", Type: backend.TypeList, Help: "secrets to pull images with: a;b"},
 		{Key: "image_pull_policy", Type: backend.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; defaults to the cluster's rule"},
+		{Key: "gpu_resource", Type: backend.TypeStr, Default: defaultGPU, Help: "name of the cluster's GPUs, such as amd.com/gpu; a resource's capability gpu_resource overrides it"},
+		{Key: "env_from", Type: backend.TypeList, Help: "environment from Secrets and ConfigMaps of the namespace: 'secret:NAME;configmap:NAME'; later ones override earlier ones, --env and the component override all"},
 		{Key: "host_network", Type: backend.TypeBool, Default: false, Help: "run pods in their node's network"},
 		{Key: "ttl_seconds", Protects: true, Type: backend.TypeInt, Help: "seconds from the end of the app until the cluster deletes its job; never by default"},
 		{Key: "labels", Type: backend.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
@@ -83,6 +85,8 @@ type podOptions struct {
 	pullPolicy                    string
 	hostNetwork                   bool
 	output                        Volume
+	gpu                           string // name of GPUs, unless a role's resource names them
+	envFrom                       []corev1.EnvFromSource
 }
 
 // Form returns the form of apps on a cluster with the installed forms, if their retry policies
@@ -96,7 +100,7 @@ func (o Options) KueueQueue() string { return o.kueueQueue }
 func ReadOptions(cfg backend.Config) (Options, error) {
 	o := Options{
 		gang: FormAuto, Namespace: DefaultNamespace, Queue: defaultQueue, failFast: true, Validate: defaultValidateSpec,
-		podOptions: podOptions{reservedCPU: defaultReservedCPU, reservedMem: defaultReservedMem},
+		podOptions: podOptions{reservedCPU: defaultReservedCPU, reservedMem: defaultReservedMem, gpu: defaultGPU},
 	}
 	set(&o.Namespace, cfg["namespace"])
 	set(&o.Queue, cfg["queue"])
@@ -111,6 +115,7 @@ func ReadOptions(cfg backend.Config) (Options, error) {
 	set(&o.pullSecrets, cfg["image_pull_secrets"])
 	set(&o.pullPolicy, cfg["image_pull_policy"])
 	set(&o.hostNetwork, cfg["host_network"])
+	set(&o.gpu, cfg["gpu_resource"])
 	set(&o.kueueQueue, cfg["kueue_queue"])
 	set(&o.kueuePriority, cfg["kueue_priority"])
 	set(&o.failFast, cfg["fail_fast"])
@@ -133,6 +138,14 @@ func ReadOptions(cfg backend.Config) (Options, error) {
 	}
 	if err := o.check(); err != nil {
 		return o, err
+	}
+	sources, _ := cfg["env_from"].([]string)
+	for _, text := range sources {
+		source, err := parseEnvSource(text)
+		if err != nil {
+			return o, err
+		}
+		o.envFrom = append(o.envFrom, source)
 	}
 	texts, _ := cfg["tolerations"].([]string)
 	for _, text := range texts {
@@ -164,6 +177,9 @@ func (o *Options) check() error {
 		if n < 0 {
 			return bad(key, n, "must not be negative")
 		}
+	}
+	if problem := checkResourceName(o.gpuName(spec.Resource{})); problem != "" {
+		return bad("gpu_resource", o.gpu, problem)
 	}
 	if o.gang == FormVolcano && o.kueueQueue != "" {
 		return bad("kueue_queue", o.kueueQueue, "Kueue does not manage Volcano jobs: use gang=jobset or gang=job")

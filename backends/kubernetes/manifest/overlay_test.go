@@ -58,7 +58,7 @@ func TestOverlays(t *testing.T) {
 func TestMainContainerNames(t *testing.T) {
 	t.Parallel()
 	set := []any{map[string]any{"name": "A", "value": "1"}}
-	for _, name := range []string{"w", "w-0"} {
+	for _, name := range []string{"w", "w-0", mainAlias} {
 		for _, form := range Forms {
 			for _, n := range []int{1, 2, 200} {
 				for _, envKey := range []string{"env", overlay.Join("env", "name")} {

@@ -27,8 +27,8 @@ func (b *builder) template(u unit) (*Template, error) {
 	image := b.images.of[u.role]
 	c := corev1.Container{
 		Name: b.containerName(u), Image: image, ImagePullPolicy: corev1.PullPolicy(b.options.pullPolicy),
-		Env: b.environment(u, &role, image), Resources: b.options.resources(role.Resource),
-		SecurityContext: &corev1.SecurityContext{},
+		Env: b.environment(u, &role, image), EnvFrom: b.options.envFrom, Resources: b.options.resources(role.Resource),
+		SecurityContext: &corev1.SecurityContext{}, ReadinessProbe: b.readiness(given),
 	}
 	for _, word := range append([]string{role.Entrypoint}, role.Args...) {
 		c.Command = append(c.Command, literal(word))

@@ -187,7 +187,7 @@ func resourceOf(limits corev1.ResourceList) (r spec.Resource) {
 			r.CPU = float64(quantity.MilliValue()) / 1000
 		case corev1.ResourceMemory:
 			r.MemMB = int(quantity.Value() / 1e6)
-		case resourceGPU:
+		case defaultGPU:
 			r.GPU = int(quantity.Value())
 		default:
 			r.Devices.Set(string(name), int(quantity.Value()))

@@ -119,8 +119,17 @@ func (r *Request) ResolveForm(p *backend.Plan, installed []Form) error {
 		names = append(names, string(i))
 	}
 	slices.Sort(names)
+	if r.builder != nil && r.builder.options.gang == FormAuto && hasDependencies(r.builder.in.App) {
+		return backend.Errorf(backend.ErrUnavailable, "the cluster has no JobSet, which depends_on needs: install JobSet 0.8 or later, or use the backend local or docker (installed: %s)", strings.Join(names, ", "))
+	}
 	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or use -cfg gang=auto (installed: %s)",
 		controllers[f], f, strings.Join(names, ", "))
+}
+
+// HasDependencies reports whether roles wait for others.
+func (r *Request) HasDependencies() bool {
+	set, ok := r.Objects[0].(*JobSet)
+	return ok && slices.ContainsFunc(set.Spec.ReplicatedJobs, func(j kube.ReplicatedJob) bool { return len(j.DependsOn) > 0 })
 }
 
 // CheckImages refuses containers without an image.

@@ -1,19 +1,21 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"torchx/runtime/spec"
 )
 
 // Names of resources and labels of nodes, as in TorchX.
 const (
-	resourceGPU            = "nvidia.com/gpu"
+	defaultGPU             = "nvidia.com/gpu"
 	resourceEFA            = "vpc.amazonaws.com/efa"
 	capabilityInstanceType = "node.kubernetes.io/instance-type"
 )
@@ -31,7 +33,8 @@ func (o Options) resources(r spec.Resource) corev1.ResourceRequirements {
 		requests[corev1.ResourceMemory] = megabytes(max(0, r.MemMB-o.memoryReserve(r.MemMB)))
 	}
 	if r.GPU > 0 {
-		limits[resourceGPU], requests[resourceGPU] = count(r.GPU), count(r.GPU)
+		name := corev1.ResourceName(o.gpuName(r))
+		limits[name], requests[name] = count(r.GPU), count(r.GPU)
 	}
 	devices := r.Devices.Clone()
 	if o.efa != nil {
@@ -44,6 +47,47 @@ func (o Options) resources(r spec.Resource) corev1.ResourceRequirements {
 		limits[corev1.ResourceName(d.Key)] = count(d.Value)
 	}
 	return corev1.ResourceRequirements{Limits: limits, Requests: requests}
+}
+
+// gpuName returns the name of a replica's GPUs.
+func (o Options) gpuName(r spec.Resource) string {
+	if name, ok := r.Capabilities[spec.CapabilityGPU].(string); ok {
+		return name
+	}
+	return cmp.Or(o.gpu, defaultGPU)
+}
+
+// checkGPU refuses a role whose GPUs have a bad name, or are requested a second time as devices.
+func (o Options) checkGPU(role *spec.Role) error {
+	if v, ok := role.Resource.Capabilities[spec.CapabilityGPU]; ok {
+		name, isText := v.(string)
+		problem := "must be a text"
+		if isText {
+			problem = checkResourceName(name)
+		}
+		if problem != "" {
+			return fmt.Errorf("capability %s=%v of role %s: %s", spec.CapabilityGPU, v, role.Name, problem)
+		}
+	}
+	name := o.gpuName(role.Resource)
+	if n, twice := role.Resource.Devices.Get(name); twice && role.Resource.GPU > 0 && n != role.Resource.GPU {
+		return fmt.Errorf("role %s requests %s twice: gpu=%d and devices with %d: leave out one of them", role.Name, name, role.Resource.GPU, n)
+	}
+	return nil
+}
+
+// checkResourceName returns why a name cannot be that of a device plugin's resource, "" if it can
+// (k8s.io/kubernetes/pkg/apis/core/v1/helper, IsExtendedResourceName).
+func checkResourceName(name string) string {
+	const want = "must be DOMAIN/NAME, as in `kubectl describe node`, such as amd.com/gpu"
+	domain, _, ok := strings.Cut(name, "/")
+	switch {
+	case !ok, len(validation.IsQualifiedName(name)) > 0, strings.HasPrefix(name, "requests."), len(validation.IsQualifiedName("requests."+name)) > 0:
+		return want
+	case domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io"):
+		return want + "; names of kubernetes.io are the cluster's own"
+	}
+	return ""
 }
 
 // memoryReserve returns the MB to subtract from a replica's request. The default is made for

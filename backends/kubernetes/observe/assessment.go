@@ -95,6 +95,9 @@ func (s *Observation) assess() *assessment {
 		r.final = r.provisional(b)
 	}
 	b.completeReplicas()
+	if ended, _ := b.ended(); !ended {
+		b.addOrder()
+	}
 	return b
 }
 
@@ -124,6 +127,9 @@ func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 			if s.State = r.countedState(); s.State == spec.Unknown {
 				s.State = spec.Cancelled
 			}
+		}
+		if b.seen.PodsHidden && b.phase == active {
+			s.State = r.countedState()
 		}
 		return s
 	}
@@ -224,7 +230,10 @@ func (b *assessment) completeMissing(r *replica, cancelled bool) {
 		r.final.State, r.final.ExitCode = spec.Succeeded, new(0)
 	case state == spec.Failed && !cancelled:
 		r.final.State, r.final.Msg = spec.Failed, "its pod was deleted, so its exit code is unknown"
-	case b.phase == succeeded:
+		if b.seen.PodsHidden {
+			r.final.Msg = "you may not read its pod, so its exit code is unknown"
+		}
+	case b.phase == succeeded, b.seen.PodsHidden && !cancelled:
 		r.final.State = spec.Unknown
 	default:
 		r.final.State = spec.Cancelled

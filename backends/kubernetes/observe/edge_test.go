@@ -32,6 +32,11 @@ func TestEdges(t *testing.T) {
 			"replica b/0 failed first: its pod was deleted, so its exit code is unknown\nfirst b/0\na/0.0 CANCELLED\na/1.0 CANCELLED\nb/0.0 FAILED: its pod was deleted, so its exit code is unknown\n"},
 		{"pods of an Indexed Job are gone", "job_elastic", noPods, "SUCCEEDED (alone SUCCEEDED) 0\n" +
 			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: its pod was deleted, so its exit code is unknown\nr/2.0 SUCCEEDED 0\n"},
+		{"the user may not list the pods of an Indexed Job", "job_elastic", hidePods, "SUCCEEDED (alone SUCCEEDED) 0\n" +
+			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: you may not read its pod, so its exit code is unknown\nr/2.0 SUCCEEDED 0\n"},
+		{"the user may not list the pods of a failed Job", "job_exit3", hidePods, "FAILED (alone FAILED) 1\n" +
+			"Job has reached the specified backoff limit; you may not list its pods, so the exit code is unknown\nr/0.0 UNKNOWN\n"},
+		{"the user may not list the pods of a running Job", "job_running", hidePods, "RUNNING (alone RUNNING)\nr/0.0 UNKNOWN\nr/1.0 UNKNOWN\n"},
 		{"pods of a JobSet are gone", "jobset_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
 		{"evicted by its node", "job_exit3", func(s *Observation) {
 			p := &s.Pods[0].Status
@@ -312,3 +317,6 @@ func TestRolesFromApp(t *testing.T) {
 func addRole(role string) func(s *Observation) {
 	return func(s *Observation) { s.App.Roles = append(s.App.Roles, spec.NewRole(role, "image")) }
 }
+
+// hidePods makes s what a user sees who may not list pods.
+func hidePods(s *Observation) { s.Pods, s.Gone, s.PodsHidden = nil, nil, true }

@@ -29,6 +29,9 @@ type Observation struct {
 	// Gone are pods that a watch saw deleted, in their last known state.
 	Gone []corev1.Pod `json:"gone,omitempty"`
 
+	// PodsHidden means that the user may not list pods: the main objects alone show the state.
+	PodsHidden bool `json:"podsHidden,omitempty"`
+
 	// Workloads are what Kueue admits for the main objects; none if the user may not read them.
 	Workloads []kube.Workload `json:"workloads,omitempty"`
 

@@ -184,6 +184,9 @@ func compareTimes(a, b *time.Time) int {
 // failure describes the first failure, in the words of package agent.
 func (b *assessment) failure(first *replica) string {
 	if first == nil {
+		if b.reason != "" && b.seen.PodsHidden {
+			return b.reason + "; you may not list its pods, so the exit code is unknown"
+		}
 		if b.reason != "" && len(b.seen.Pods)+len(b.seen.Gone) == 0 {
 			return b.reason + "; its pods are deleted, so the exit code is unknown"
 		}

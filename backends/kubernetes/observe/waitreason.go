@@ -54,7 +54,7 @@ func (b *assessment) waitReason() string {
 	}
 	switch {
 	case most == "":
-		return ""
+		return b.orderReason()
 	case count[most] == 1:
 		return fmt.Sprintf("replica %s/%d waits: %s", first[most].Role, first[most].ID, most)
 	case count[most] == len(b.replicas):

@@ -14,7 +14,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"torchx/backends/local/ttypipe"
+	"torchx/backends/ttypipe"
 )
 
 const (

@@ -175,7 +175,7 @@ func warnings(in Input, o Options) []string {
 		if len(role.Mounts) > 0 && o.container != containerPyxis {
 			add("mounts")
 		}
-		if len(role.Resource.Capabilities) > 0 {
+		if role.Resource.OtherCapabilities() {
 			add("capabilities (see -cfg constraint)")
 		}
 		if len(role.Resource.Devices) > 0 {

@@ -37,7 +37,7 @@ func NewTop(f *program.Factory) *cli.Command {
 			"processor), resident memory of all processes, elapsed time, attempt and the last line of output. The screen is " +
 			"refreshed every second until q or Ctrl-C; the keys s, c, m, e and n choose the order, the arrow keys scroll. Without " +
 			"a terminal the table is printed once. CPU and memory cover processes on this machine; CPU is the average of the last " +
-			"second, with --once of the whole attempt.",
+			"second, with --once of the whole attempt. Those of pods are what metrics.k8s.io of their cluster says, read every ten seconds.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(TopOrders, ", ") + " (default: submitted, newest first)", Destination: &o.order},
 			&cli.BoolFlag{Name: "once", Usage: "print the table once", Destination: &o.once},

@@ -85,7 +85,7 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 		app: a, backend: b, terminal: t,
 		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, onTerminal: t != nil},
 		view:     view,
-		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log,
+		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log && (t == nil || o.Detach),
 	}
 	f.Interrupts.SetHandler(fg.signals.handle)
 	return fg.run(ctx, p)

@@ -1,0 +1,193 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"torchx/backends/kubernetes/manifest"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+	"torchx/test/clustertest"
+)
+
+// script returns an app of one replica that runs a shell script.
+func script(text string) *spec.App {
+	role := spec.NewRole("r", clustertest.Image)
+	role.Entrypoint, role.Args = "sh", []string{"-c", text}
+	return &spec.App{Name: "one", Roles: []spec.Role{role}, Metadata: map[string]any{"kubernetes": map[string]any{"spec": map[string]any{"terminationGracePeriodSeconds": 1}}}}
+}
+
+// submitted submits an app of one replica and returns its ID.
+func (s *site) submitted(gang manifest.Form, text string, size *backend.TerminalSize) string {
+	s.Helper()
+	p := s.planOf("one-1", script(text), map[string]any{"gang": string(gang), "reserved_millicpu": 1000})
+	p.TTY = size
+	if err := s.Submit(s.Context(), p); err != nil {
+		s.Fatal(err)
+	}
+	return p.ID
+}
+
+func (s *site) waitRunning(id string) {
+	s.Helper()
+	s.Eventually(s, "the app runs", func(ctx context.Context) (bool, error) {
+		status, err := s.Describe(ctx, id)
+		return err == nil && status.State == spec.Running, err
+	})
+}
+
+// TestExecWays: commands run by both protocols; a proxy that refuses WebSockets gets SPDY.
+func TestExecWays(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submitted(manifest.FormJob, "sleep 1000", nil)
+	s.waitRunning(id)
+	var refused atomic.Int32
+	kubeconfig := s.through(func(r *http.Request) bool {
+		isWebSocket := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+		if isWebSocket {
+			refused.Add(1)
+		}
+		return isWebSocket
+	})
+	for name, b := range map[string]*Backend{"WebSocket": s.Backend, "SPDY": s.as(kubeconfig)} {
+		var out, errs bytes.Buffer
+		code, err := b.Exec(t.Context(), id, spec.Replica{Role: "r"}, backend.Command{
+			Args: []string{"sh", "-c", "cat; echo two >&2; exit 7"}, Stdin: strings.NewReader("one\n"), Stdout: &out, Stderr: &errs,
+		})
+		if err != nil || code != 7 || out.String() != "one\n" || errs.String() != "two\n" {
+			t.Errorf("%s: got %d, %v, stdout %q, stderr %q, want 7, one and two", name, code, err, out.String(), errs.String())
+		}
+	}
+	if refused.Load() == 0 {
+		t.Error("the client tried no WebSocket")
+	}
+}
+
+// TestExecRights: users with `create` on pods/exec can run commands, others get one line that
+// names the right.
+func TestExecRights(t *testing.T) {
+	t.Parallel()
+	const read = `{apiGroups: ["", batch, batch.volcano.sh, jobset.x-k8s.io], resources: ["*"], verbs: [get, list, watch]}`
+	for rules, want := range map[string]string{
+		`{apiGroups: ["", batch], resources: [pods, jobs], verbs: [get, list, watch]}`: "pods/exec",
+		read + `, {apiGroups: [""], resources: [pods/exec], verbs: [create]}`:          "",
+	} {
+		s := newSite(t)
+		id := s.submitted(manifest.FormJob, "sleep 1000", nil)
+		s.waitRunning(id)
+		code, err := s.as(s.User(t, s.namespace, rules)).Exec(t.Context(), id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"sh", "-c", "exit 3"}, Stdout: io.Discard, Stderr: io.Discard})
+		if want == "" && (err != nil || code != 3) || want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s: got %d, %v, want one line with %q, or exit code 3", rules, code, err, want)
+		}
+	}
+}
+
+// through returns a kubeconfig of a proxy that forwards HTTP/1.1 and its upgrades, except those
+// that refuse selects.
+func (s *site) through(refuse func(*http.Request) bool) string {
+	s.Helper()
+	to, err := url.Parse(s.Config.Host)
+	if err != nil {
+		s.Fatal(err)
+	}
+	config := rest.CopyConfig(s.Config)
+	config.NextProtos = []string{"http/1.1"}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		s.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: transport, FlushInterval: -1}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refuse(r) {
+			http.Error(w, "no WebSockets here", http.StatusForbidden)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	s.Cleanup(server.Close)
+	return s.Write(s, func(c *api.Cluster, u *api.AuthInfo, _ *api.Context) {
+		*c, *u = api.Cluster{Server: server.URL}, api.AuthInfo{}
+	})
+}
+
+// TestTerminal: in every form, the program has a terminal with the size of the client; output from
+// before the client came is shown once; after the end, a client sees all of it.
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	for _, gang := range manifest.Forms {
+		t.Run(string(gang), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			id := s.submitted(gang, `echo first; until [ "$(stty size)" = "31 91" ]; do sleep 0.1; done; echo sized; read line; echo "got $line"; exit 5`, &backend.TerminalSize{Rows: 24, Cols: 80})
+			c := s.terminal(id)
+			s.readUntil(c, "first\r\n")
+			if err := c.Resize(backend.TerminalSize{Rows: 31, Cols: 91}); err != nil {
+				t.Fatal(err)
+			}
+			shown := s.readUntil(c, "sized\r\n")
+			if _, err := c.Write([]byte("typed\r")); err != nil {
+				t.Fatal(err)
+			}
+			shown += s.readUntil(c, "")
+			if !strings.Contains(shown, "got typed\r\n") || strings.Contains(shown, "first") {
+				t.Errorf("got %q, want the rest of the output once", shown)
+			}
+			if status, err := s.Wait(t.Context(), id); err != nil || status.ExitCode == nil || *status.ExitCode != 5 {
+				t.Errorf("got %+v, %v, want exit code 5", status, err)
+			}
+			if shown := s.readUntil(s.terminal(id), ""); gang != manifest.FormVolcano && !(strings.Contains(shown, "first\r\n") && strings.HasSuffix(shown, "got typed\r\n")) {
+				t.Errorf("after the end: got %q, want the whole output", shown)
+			}
+		})
+	}
+}
+
+func (s *site) terminal(id string) backend.Terminal {
+	s.Helper()
+	c, err := s.OpenTerminal(s.Context(), id, backend.TerminalOptions{All: true})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// readUntil reads a terminal until its output contains a text, or to its end for "".
+func (s *site) readUntil(c backend.Terminal, text string) string {
+	s.Helper()
+	var shown strings.Builder
+	for text == "" || !strings.Contains(shown.String(), text) {
+		o, err := c.Next(s.Context())
+		if errors.Is(err, io.EOF) && text == "" {
+			break
+		}
+		if err != nil {
+			s.Fatalf("after %q: %v", shown.String(), err)
+		}
+		shown.Write(o.Data)
+	}
+	return shown.String()
+}
+
+// TestNoTerminal: an app that was started without a terminal has none.
+func TestNoTerminal(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submitted(manifest.FormJob, "sleep 1000", nil)
+	if _, err := s.OpenTerminal(t.Context(), id, backend.TerminalOptions{}); !errors.Is(err, backend.ErrUnsupported) || !strings.Contains(err.Error(), "not started with --tty") {
+		t.Errorf("got %v, want ErrUnsupported", err)
+	}
+}

@@ -1,0 +1,98 @@
+//go:build unix
+
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"torchx/runtime/spec"
+)
+
+// patchStatus sets fields of the status of an object; namespace is "" for nodes.
+func (h *home) patchStatus(namespace, kind, name string, status map[string]any) {
+	h.Helper()
+	data, err := json.Marshal(map[string]any{"status": status})
+	if err == nil {
+		_, err = h.cluster.Of(namespace, "v1", kind).Patch(context.Background(), name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	}
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+// conditions are those of a node or a pod that is ready.
+func conditions(kinds ...string) (list []map[string]any) {
+	for _, kind := range kinds {
+		list = append(list, map[string]any{"type": kind, "status": "True", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)})
+	}
+	return list
+}
+
+// runs makes a pod of a node without a kubelet seem to run.
+func (h *home) runs(pod *corev1.Pod) {
+	h.Helper()
+	now := time.Now().UTC().Format(time.RFC3339)
+	c := &pod.Spec.Containers[0]
+	h.patchStatus(h.namespace, "Pod", pod.Name, map[string]any{
+		"phase": "Running", "startTime": now, "conditions": conditions("Ready", "ContainersReady", "PodScheduled"),
+		"containerStatuses": []any{map[string]any{
+			"name": c.Name, "image": c.Image, "imageID": "", "ready": true, "restartCount": 0,
+			"state": map[string]any{"running": map[string]any{"startedAt": now}},
+		}},
+	})
+}
+
+// TestLostNode: status and cancel name a node that does not answer, as soon as the cluster has
+// noticed, in 50 s. The node has no kubelet.
+func TestLostNode(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	node := "lost-" + h.namespace
+	h.cluster.Create(t, "", fmt.Sprintf("{apiVersion: v1, kind: Node, metadata: {name: %s}, spec: {taints: [{key: lost, effect: NoSchedule}]}}", node))
+	size := map[string]any{"cpu": "4", "memory": "4Gi", "pods": "10"}
+	h.patchStatus("", "Node", node, map[string]any{"conditions": conditions("Ready"), "capacity": size, "allocatable": size})
+	pods := func() []corev1.Pod { return h.cluster.Pods(t, h.namespace, "") }
+	t.Cleanup(func() { // the namespace ends only without the pods of the node
+		for _, p := range pods() {
+			_ = h.cluster.Of(h.namespace, "v1", "Pod").Delete(context.Background(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+		}
+	})
+	var handles []string
+	for _, gang := range forms {
+		overlay := fmt.Sprintf(`{"spec": {"nodeName": %q, "tolerations": [{"operator": "Exists"}]}}`, node)
+		handles = append(handles, h.start("gang="+gang, "--overlay", overlay))
+	}
+	h.eventually("the pods", func() bool { return len(pods()) == len(forms) })
+	for _, p := range pods() {
+		h.runs(&p)
+	}
+	h.cluster.Eventually(t, "the cluster has noticed that the node is lost", func(context.Context) (bool, error) {
+		return !slices.ContainsFunc(pods(), func(p corev1.Pod) bool {
+			return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
+		}), nil
+	})
+	text := "replica r/0: its node " + node + " is not ready"
+	for _, handle := range handles {
+		if s := h.status(handle); s.State != spec.Running || s.Msg != text {
+			t.Errorf("got %s: %s, want RUNNING: %s", s.State, s.Msg, text)
+		}
+		waiting := h.background("cancel", "--wait", handle)
+		h.eventually("what cancel waits for", func() bool { return strings.HasSuffix(h.status(handle).Msg, text) })
+		if r := h.torchx("delete", "-f", handle); r.code != 0 {
+			t.Errorf("delete -f: got %+v, want code 0", r)
+		}
+		if r := h.wait(waiting.cmd, waiting.out, waiting.errs); !strings.Contains(r.stderr, text) {
+			t.Errorf("cancel --wait: got %+v, want the node", r)
+		}
+	}
+}
