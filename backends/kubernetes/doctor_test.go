@@ -226,3 +226,17 @@ func TestDoctorOfRealCluster(t *testing.T) {
 	wantCheck(t, all(namespaceCheck), backend.LevelFailure, "has no namespace no-such")
 	wantCheck(t, all(queueCheck), backend.LevelFailure, "no queue no-such")
 }
+
+// TestDoctorOfAdmission: doctor reads the rate of Volcano's webhook from its Deployment.
+func TestDoctorOfAdmission(t *testing.T) {
+	t.Parallel()
+	cluster := clustertest.Need(t)
+	cluster.Create(t, admission.namespace, fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s}, spec: {
+ replicas: 0, selector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels: {app: %[1]s}}, spec: {
+  containers: [{name: admission, image: none, args: ["--enabled-admission=/jobs/mutate", "--kube-api-qps=200"]}]}}}}`, admission.name))
+	all := diagnose(t, cluster.Kubeconfig, backend.Config{"namespace": cluster.Namespace(t), "gang": "volcano"})
+	wantCheck(t, all(admissionCheck), backend.LevelWarning, "admits about 200 pods a second")
+	if fix := all(admissionCheck).Fix; !strings.Contains(fix, "--kube-api-qps=2000") {
+		t.Errorf("got fix %q, want the flag of the webhook", fix)
+	}
+}

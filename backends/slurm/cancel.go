@@ -10,9 +10,10 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Cancel asks for the end of an app: the folder records it, a job that waits is canceled, and the
-// launcher of one that runs is told to stop the replicas, which have a grace period. With Force,
-// Slurm kills them. It does nothing if the app is unknown, ending or has ended.
+// Cancel asks for the end of an app: a job that waits is canceled, the folder records the request,
+// and the launcher of one that runs is told to stop the replicas, which have a grace period. With
+// Force, Slurm kills them. It does nothing if the app is unknown, ending or has ended, and records
+// nothing if Slurm's controller does not answer.
 func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	t, err := b.find(ctx, id)
 	if err == nil {
@@ -36,22 +37,25 @@ func (b *Backend) cancel(ctx context.Context, t *target, o backend.CancelOptions
 	if err != nil || run.End != nil {
 		return err
 	}
-	if err := t.folder.Cancel(o.Reason); err != nil {
-		return err
-	}
 	if t.job == 0 { // it is being submitted: the launcher will see that it was canceled
-		return nil
-	}
-	if o.Force {
-		return b.scancel(ctx, t.job, force(o)...)
+		return t.folder.Cancel(o.Reason)
 	}
 	if err := b.scancel(ctx, t.job, "--state=PENDING"); err != nil {
 		return err
 	}
+	if err := t.folder.Cancel(o.Reason); err != nil {
+		return err
+	}
+	if o.Force {
+		return b.scancel(ctx, t.job, force(o)...)
+	}
 	if len(run.Begins) == 0 {
 		return nil // the launcher looks before it starts the replicas
 	}
-	return b.scancel(ctx, t.job, "--batch", "--signal=USR1")
+	if err := b.scancel(ctx, t.job, "--batch", "--signal=USR1"); !errors.Is(err, backend.ErrUnavailable) {
+		return err
+	}
+	return nil // the launcher looks each second
 }
 
 func force(o backend.CancelOptions) []string {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/backends/slurm/folder"
+	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/slurmtest"
@@ -99,5 +101,18 @@ func TestDeadController(t *testing.T) {
 	}
 	if _, err := b.Logs(t.Context(), id, spec.Replica{Role: "r"}, backend.LogOptions{Tail: -1}); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, backend.ErrUnavailable) {
 		t.Errorf("log: got %v, want an empty one", err)
+	}
+	if err := b.Cancel(t.Context(), id, backend.CancelOptions{}); !errors.Is(err, backend.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("cancel: got %v, want ErrUnavailable in one line", err)
+	}
+	if s := describe(t, alive, id); s.State != spec.Pending || strings.Contains(s.Msg, "cancel") {
+		t.Errorf("after a cancel in vain: got %s with %q, want it to wait as before", s.State, s.Msg)
+	}
+	refused := idOf(t, "dead")
+	if err := submitted(t, b, refused, "nomem=true", "exit 0", 1); !errors.Is(err, backend.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("submit: got %v, want ErrUnavailable in one line", err)
+	}
+	if folder.Folder(filepath.Join(home, homeFolder, agent.Escape(refused))).Exists() {
+		t.Error("submit: the folder of the app is left")
 	}
 }

@@ -79,7 +79,13 @@ func (b *Backend) runningAttempt(ctx context.Context, id string, r spec.Replica)
 		return nil, folder.Attempt{}, err
 	}
 	attempts := run.Replicas[r]
-	if n := len(attempts); n == 0 || attempts[n-1].Exit != nil || run.End != nil || t.job == 0 {
+	n := len(attempts)
+	isRunning := n > 0 && attempts[n-1].Exit == nil && run.End == nil && t.job != 0
+	if isRunning { // unless Slurm has killed the launcher, too
+		s, err := b.status(ctx, t)
+		isRunning = err != nil || !s.State.Terminal()
+	}
+	if !isRunning {
 		return nil, folder.Attempt{}, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotRunning)
 	}
 	return t, attempts[len(attempts)-1], nil

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"torchx/backends/slurm/folder"
+	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/procs"
 	"torchx/runtime/sample"
@@ -45,6 +47,7 @@ type meter struct {
 	replica spec.Replica
 	attempt int
 	pidFile string // has the process of the replica, once it runs
+	gpus    agent.GPUMeter
 }
 
 // newMeter reads the arguments APPDIR ROLE REPLICA ATTEMPT PIDFILE; nil if they are others.
@@ -70,6 +73,7 @@ func (m *meter) run(ctx context.Context) {
 		return
 	}
 	track, file, tracker := sample.NewTrack(m.attempt, time.Now(), 0), sample.NewFile(m.appDir, m.replica), procs.NewTracker(1)
+	devices := ownDevices(os.Environ())
 	var pending []sample.Sample
 	for last := false; !last; {
 		select {
@@ -80,6 +84,7 @@ func (m *meter) run(ctx context.Context) {
 		now := time.Now()
 		if tree, ok := tracker.Measure([]procs.Root{{PID: pid}})[pid]; ok {
 			r := sample.OfTree(&tree)
+			m.gpus.Add(&r, devices)
 			track.Add(&r, now)
 		}
 		if next, ok := track.Take(now, file.Size(), last); ok {
@@ -91,6 +96,26 @@ func (m *meter) run(ctx context.Context) {
 		_ = file.Append(pending...) // a full disk must not disturb the log
 		pending = nil
 	}
+	if track.Peak > 0 {
+		_ = folder.Folder(m.appDir).NoteMemory(m.replica, m.attempt, track.Peak, track.Source)
+	}
+}
+
+// ownDevices returns the GPUs that Slurm gave to a task alone: with several tasks on a node it names
+// those of all of them.
+func ownDevices(environ []string) []string {
+	value := func(name string) (v string) {
+		for _, kv := range environ {
+			if after, ok := strings.CutPrefix(kv, name+"="); ok {
+				v = after
+			}
+		}
+		return v
+	}
+	if tasks, _, _ := strings.Cut(value("SLURM_STEP_TASKS_PER_NODE"), "("); tasks != "1" || value("CUDA_VISIBLE_DEVICES") == "" {
+		return nil
+	}
+	return strings.Split(value("CUDA_VISIBLE_DEVICES"), ",")
 }
 
 // await returns the process of the replica, 0 if it does not start.

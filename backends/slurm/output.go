@@ -20,9 +20,9 @@ import (
 )
 
 var (
-	_ backend.OutputFinder     = (*Backend)(nil)
-	_ backend.MetricsCollector = (*Backend)(nil)
-	_ backend.Sizer            = (*Backend)(nil)
+	_ backend.OutputFinder  = (*Backend)(nil)
+	_ backend.LateCollector = (*Backend)(nil)
+	_ backend.Sizer         = (*Backend)(nil)
 )
 
 // OutputOf returns the folder of an app's outputs, which is in the folder of the app.
@@ -66,6 +66,9 @@ func (b *Backend) CollectMetrics(ctx context.Context, id string, _ *spec.App, en
 	}
 	return c.Complete(ctx)
 }
+
+// CollectsLate implements backend.LateCollector.
+func (*Backend) CollectsLate() {}
 
 // attemptsOf returns the attempts of an app in the order of their starts.
 func attemptsOf(t *target) (all []collect.Attempt, err error) {

@@ -25,7 +25,8 @@ const statusPending = "PENDING"
 type queue struct {
 	lock chan struct{} // holds one value while no call runs
 	age  time.Duration // how old an answer may be
-	at   time.Time     // when the answer was asked for; zero: there is none
+	at   time.Time     // when the answer was asked for, or a failure noticed; zero: there is none
+	err  error         // the failure
 	all  []job.Job
 	jobs map[int64][]job.Job // by Main
 
@@ -43,6 +44,16 @@ func (q *queue) forget(ctx context.Context) {
 	select {
 	case <-q.lock:
 		q.at, q.submitted = time.Time{}, nil
+		q.lock <- struct{}{}
+	case <-ctx.Done():
+	}
+}
+
+// fail makes the next read, unless it comes late, fail without a call: the controller does not answer.
+func (q *queue) fail(ctx context.Context, err error) {
+	select {
+	case <-q.lock:
+		q.at, q.err, q.all, q.jobs = time.Now(), err, nil, nil
 		q.lock <- struct{}{}
 	case <-ctx.Done():
 	}
@@ -84,13 +95,16 @@ func (b *Backend) read(ctx context.Context) (all []job.Job, byID map[int64][]job
 	}
 	if now := time.Now(); now.Sub(q.at) > q.age {
 		all, err := b.slurm.QueuedOf(ctx, userName())
-		if err != nil {
+		if ctx.Err() != nil {
 			return nil, nil, err
 		}
 		_, jobs := job.Groups(all)
-		q.at, q.all, q.jobs = now, all, jobs
+		q.at, q.err, q.all, q.jobs = now, err, all, jobs
+		if err != nil {
+			q.at = time.Now() // the next of many apps must not wait in vain, too
+		}
 	}
-	return q.all, q.jobs, nil
+	return q.all, q.jobs, q.err
 }
 
 // userName returns the name of the user, or the user's number if this machine does not know the name:

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"torchx/backends/slurm/client"
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/script"
 	"torchx/runtime/backend"
@@ -168,7 +169,10 @@ func (b *Backend) sbatch(ctx context.Context, req *script.Request, f folder.Fold
 // undo removes the folder of an app whose job was refused. If it is not known whether Slurm has
 // the job, the app stays, cancelled: its script then ends at once.
 func (b *Backend) undo(ctx context.Context, p *backend.Plan, f folder.Folder, failed error) error {
-	certain := !errors.Is(failed, backend.ErrUnavailable) && ctx.Err() == nil
+	if client.IsUnsent(failed) && errors.Is(failed, backend.ErrUnavailable) {
+		b.queue.fail(ctx, failed)
+	}
+	certain := client.IsUnsent(failed) || !errors.Is(failed, backend.ErrUnavailable) && ctx.Err() == nil
 	if !certain {
 		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
@@ -188,7 +192,7 @@ func (b *Backend) undo(ctx context.Context, p *backend.Plan, f folder.Folder, fa
 		if err := f.Cancel("its submission failed"); err != nil {
 			return backend.Errorf(backend.ErrPartLeft, "%w; whether Slurm has the job is not known: run `scancel --name=%s`", failed, p.ID)
 		}
-		return failed
+		return fmt.Errorf("%w; if Slurm has the job nevertheless, it ends when it starts", failed)
 	}
 	if err := os.RemoveAll(string(f)); err != nil {
 		return errors.Join(failed, err)

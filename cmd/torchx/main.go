@@ -39,8 +39,9 @@ func main() {
 	os.Exit(program.Run(context.Background(), os.Args, ui.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, program.ProcessEnv(), torchxProgram()))
 }
 
-// becomeLimited replaces this process by a replica's program with limits, if it was started
-// for that. It must run first, so that the program inherits unchanged signal handling.
+// becomeLimited runs an internal command of a backend. That of the local backend replaces this
+// process by a replica's program. It must run first, so that the program inherits unchanged signal
+// handling.
 func becomeLimited(args []string) {
 	if len(args) < 2 {
 		return
@@ -50,7 +51,9 @@ func becomeLimited(args []string) {
 		return
 	}
 	code, err := command(args[2:])
-	fmt.Fprintln(os.Stderr, "torchx:", err)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "torchx:", err)
+	}
 	os.Exit(code)
 }
 

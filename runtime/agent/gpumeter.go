@@ -20,9 +20,9 @@ const (
 	gpuMaxAge = 90 * time.Second
 )
 
-// gpuMeter asks the driver for all replicas together what they do on GPUs. A query runs in its own
+// GPUMeter asks the driver for all replicas together what they do on GPUs. A query runs in its own
 // goroutine, at most one at a time: a hanging driver must not stop the other readings.
-type gpuMeter struct {
+type GPUMeter struct {
 	mu      sync.Mutex
 	missing bool      // this machine has no nvidia-smi
 	next    time.Time // of a query
@@ -39,18 +39,21 @@ type gpuState struct {
 }
 
 // add adds to the readings of attempts what they do on GPUs.
-func (g *gpuMeter) add(all []*measured, readings []sample.Reading) {
-	state := g.current(time.Now())
-	if state.err != nil || state.at.IsZero() || time.Since(state.at) > gpuMaxAge {
-		return
-	}
+func (g *GPUMeter) add(all []*measured, readings []sample.Reading) {
 	for i := range min(len(all), len(readings)) {
-		state.addTo(&readings[i], all[i].devices)
+		g.Add(&readings[i], all[i].devices)
+	}
+}
+
+// Add adds to the reading of an attempt what it does on GPUs, of which devices belong to it alone.
+func (g *GPUMeter) Add(r *sample.Reading, devices []string) {
+	if state := g.current(time.Now()); state.err == nil && !state.at.IsZero() && time.Since(state.at) <= gpuMaxAge {
+		state.addTo(r, devices)
 	}
 }
 
 // current returns the last result. If it is time, it starts the next query.
-func (g *gpuMeter) current(now time.Time) gpuState {
+func (g *GPUMeter) current(now time.Time) gpuState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.missing || g.running || now.Before(g.next) {
@@ -66,7 +69,7 @@ func (g *gpuMeter) current(now time.Time) gpuState {
 }
 
 // query asks for the processes first.
-func (g *gpuMeter) query() {
+func (g *GPUMeter) query() {
 	began := time.Now()
 	ctx := context.Background() // queries have a deadline
 	var s gpuState

@@ -30,7 +30,7 @@ type sampler struct {
 	appDir string
 	meter  Meter // nil: nothing is measured
 	log    *log.Logger
-	gpus   gpuMeter
+	gpus   GPUMeter
 
 	mu      sync.Mutex // never held while something is read or written
 	running map[spec.Replica]*measured

@@ -25,6 +25,7 @@
 //	LogRetainer       `delete --keep-logs`, logs of deleted apps      logs are deleted
 //	LogFinder         logs of apps that were removed elsewhere        not found
 //	MetricsCollector  `metrics` of apps whose supervisor died         what was collected before
+//	LateCollector     order of `list` by a metric                     apps of the backend are missing
 //	OutputFinder      `output`: files that replicas wrote               an error
 //	Sweeper           every command ends what dead supervisors left   nothing
 //	HistoryRestorer   a lost history is restored                      it stays lost

@@ -101,6 +101,13 @@ type MetricsCollector interface {
 	CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error
 }
 
+// LateCollector is a MetricsCollector whose apps have no supervisor that collects: the history has
+// the metrics of an app once CollectMetrics was called.
+type LateCollector interface {
+	MetricsCollector
+	CollectsLate()
+}
+
 // Sweeper is a Backend whose apps have supervisors on this machine.
 type Sweeper interface {
 	// Sweep ends what killed supervisors left running and writes the results of their

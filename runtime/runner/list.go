@@ -110,6 +110,9 @@ func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) err
 	if err := r.complete(&f); err != nil {
 		return err
 	}
+	if f.SortMetric != nil {
+		r.collectLate(ctx, f)
+	}
 	if r.isPage(&f) {
 		return r.walkPage(ctx, f, visit)
 	}

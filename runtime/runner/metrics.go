@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"os"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -34,10 +35,68 @@ func (r *Runner) Metrics(ctx context.Context, ref history.AppKey) (string, error
 		r.warn("metrics of %s may be incomplete: %v", ref.Handle(), err)
 	} else if ended && r.History != nil {
 		if all, err := metrics.Summaries(dir); err == nil && len(all) > 0 {
-			_ = r.History.PutMetrics(ctx, ref.Backend, ref.ID, collect.Records(app, all)) // only `list` needs it
+			// Only `list` needs it. The next call would not record what is complete.
+			_ = r.History.PutMetrics(context.WithoutCancel(ctx), ref.Backend, ref.ID, collect.Records(app, all))
 		}
 	}
 	return dir, nil
+}
+
+// collectLate collects the metrics of the newest apps of a filter that no supervisor collects, so
+// that the history can sort them.
+func (r *Runner) collectLate(ctx context.Context, f Filter) {
+	if r.History == nil {
+		return
+	}
+	quiet := *r
+	quiet.Warn = func(string) {} // an app without its metrics is left out
+	for _, name := range r.Backends.Names() {
+		b, err := r.Backends.Get(name)
+		if _, ok := b.(backend.LateCollector); !ok || err != nil || f.Backend != "" && f.Backend != name {
+			continue
+		}
+		for _, ref := range quiet.uncollected(ctx, f, name) {
+			quiet.recordMetrics(ctx, ref)
+		}
+	}
+}
+
+// maxLate bounds the apps whose metrics one list collects.
+const maxLate = 200
+
+// uncollected returns the newest apps of a backend without the metric of a filter.
+func (r *Runner) uncollected(ctx context.Context, f Filter, backendName string) (refs []history.AppKey) {
+	query := f.query()
+	query.Backend, query.Offset, query.Limit = backendName, 0, 0
+	known := map[history.AppKey]bool{}
+	_ = r.History.Walk(ctx, query, func(a *history.App) error { // the list reports its error
+		known[a.AppKey] = true
+		return nil
+	})
+	query.SortMetric, query.Sort, query.Limit = nil, history.SortSubmitted, maxLate
+	_ = r.History.Walk(ctx, query, func(a *history.App) error {
+		if !known[a.AppKey] || !a.State.Terminal() {
+			refs = append(refs, a.AppKey)
+		}
+		return nil
+	})
+	return refs
+}
+
+// recordMetrics puts the metrics of an app into the history, if it has any on this machine.
+func (r *Runner) recordMetrics(ctx context.Context, ref history.AppKey) {
+	dir, err := r.Folder(ref)
+	if err == nil {
+		_, err = os.Stat(dir)
+	}
+	if err != nil {
+		return
+	}
+	_, _ = r.Metrics(ctx, ref)
+	app, _ := r.appAndEnd(ctx, ref)
+	if all, err := metrics.Summaries(dir); app != nil && err == nil && len(all) > 0 {
+		_ = r.History.PutMetrics(ctx, ref.Backend, ref.ID, collect.Records(app, all))
+	}
 }
 
 // appAndEnd returns a recorded app, nil if there is none, and whether it has ended.

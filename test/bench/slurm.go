@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"torchx/backends/slurm"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 	"torchx/test/slurmtest"
 )
 
@@ -42,7 +47,11 @@ func (b *slurmBench) jobs(s sizes) []bench {
 	}
 	always := func(run side) func() (side, error) { return func() (side, error) { return run, nil } }
 	wrapped := b.command("sbatch --parsable --hold --output=/dev/null --wrap true > /dev/null")
-	return []bench{
+	all := []bench{
+		{
+			name: "Slurm plan of 1000 replicas", goal: "< 50 ms", floorName: "its request as JSON", runs: s.runs,
+			prepare: func() (side, side, error) { return b.planReplicas() },
+		},
 		{
 			name: "submit to Slurm", floorName: "sbatch --wrap true", runs: s.runs,
 			prepare: need(always(b.torchx("run -b slurm -cfg sbatch=--hold utils.echo > /dev/null")), always(wrapped)),
@@ -52,10 +61,6 @@ func (b *slurmBench) jobs(s sizes) []bench {
 			prepare: need(always(b.torchx(fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", manyTasks, manyTasks))), always(wrapped)),
 		},
 		{
-			name: fmt.Sprintf("submit %d replicas to Slurm", mostComponents), goal: "< 1x", floorName: "sbatch, a component per replica", runs: min(s.runs, 3),
-			prepare: need(always(b.torchx(fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", mostComponents, mostComponents))), b.perReplica),
-		},
-		{
 			name: "status of a job of Slurm", goal: "< 3x", floorName: "squeue --json", runs: s.runs,
 			prepare: need(func() (side, error) {
 				err := b.submit()
@@ -63,13 +68,45 @@ func (b *slurmBench) jobs(s sizes) []bench {
 			}, always(b.command("squeue --json > /dev/null"))),
 		},
 	}
+	for _, n := range []int{16, 64, mostComponents} {
+		run := fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", n, n)
+		all = append(all, bench{
+			name: fmt.Sprintf("submit %d replicas to Slurm", n), floorName: "sbatch, a component per replica", runs: min(s.runs, 3),
+			prepare: need(always(b.torchx(run)), func() (side, error) { return b.perReplica(n) }),
+		})
+	}
+	all[len(all)-1].goal = "< 1x"
+	return all
 }
 
-// perReplica submits a job with a component per replica.
-func (b *slurmBench) perReplica() (side, error) {
+// planReplicas returns planning many replicas, and encoding the plan as JSON.
+func (b *slurmBench) planReplicas() (torchx, floor side, err error) {
+	s, err := slurm.New(slurm.Config{Home: b.home, Version: "1"})
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, _, err := backend.Resolve(s.Options())
+	if err != nil {
+		return nil, nil, err
+	}
+	role := spec.NewRole("trainer", "")
+	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, manyTasks
+	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: b.dir}
+	plan := func() (*backend.Plan, error) { return s.Plan(context.Background(), in) }
+	planned, err := plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	torchx = timed(func() error { _, err := plan(); return err })
+	floor = timed(func() error { _, err := json.Marshal(planned.Request); return err })
+	return torchx, floor, nil
+}
+
+// perReplica submits a job with a component for each of n replicas.
+func (b *slurmBench) perReplica(n int) (side, error) {
 	one := "#SBATCH --hold --output=/dev/null --ntasks=1\n"
-	text := "#!/bin/bash\n" + strings.Repeat(one+"#SBATCH hetjob\n", mostComponents-1) + one + "true\n"
-	file := filepath.Join(b.dir, "components.sh")
+	text := "#!/bin/bash\n" + strings.Repeat(one+"#SBATCH hetjob\n", n-1) + one + "true\n"
+	file := filepath.Join(b.dir, fmt.Sprintf("components-%d.sh", n))
 	return b.command("sbatch --parsable " + file + " > /dev/null"), os.WriteFile(file, []byte(text), 0o600)
 }
 

@@ -20,7 +20,8 @@
 #   cluster.sh kubectl patch node 127.0.0.1 --subresource=status --type=merge \
 #     -p '{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}'
 #
-# K8S_FEATURE_GATES ("A=true,B=true") is for the apiserver and the kubelet.
+# K8S_FEATURE_GATES ("A=true,B=true") is for the apiserver and the kubelet, K8S_VOLCANO_QPS (50)
+# for Volcano's webhook: 2000 for jobs of 1,000 replicas.
 #
 # Needs: root; Go, since build.sh builds missing parts; openssl, curl, jq; for the
 # node: containerd, runc, busybox-static, containernetworking-plugins.
@@ -405,9 +406,9 @@ volcano() {
 	manifest "$y" "select(.kind | endswith(\"WebhookConfiguration\"))
 		| .webhooks[].clientConfig |= {url: (\"https://127.0.0.1:$((P+6))\" + .service.path), caBundle: \"$(base64 -w0 < "$S/pki/ca.crt")\"}"
 	# --webhook-url only has to be non-empty; the configurations are applied above
-	# --kube-api-qps: it needs a request for each pod, and its default of 50 a second delays large jobs
+	# --kube-api-qps: it needs a request for each pod, so its default of 50 a second delays large jobs
 	start vc-webhook "$dir/bin/vc-webhook-manager" --kubeconfig="$S/pki/vc-webhook.conf" \
-		--kube-api-qps=2000 --kube-api-burst=2000 \
+		--kube-api-qps="${K8S_VOLCANO_QPS:-50}" --kube-api-burst="${K8S_VOLCANO_QPS:-100}" \
 		--webhook-url="https://127.0.0.1:$((P+6))" --listen-address=127.0.0.1 --port=$((P+6)) \
 		--tls-cert-file="$S/pki/vc-webhook-server.crt" --tls-private-key-file="$S/pki/vc-webhook-server.key" \
 		--ca-cert-file="$S/pki/ca.crt" --logtostderr

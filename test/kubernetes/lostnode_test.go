@@ -3,9 +3,13 @@
 package kubernetes
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +56,22 @@ func (h *home) runs(pod *corev1.Pod) {
 	})
 }
 
+// cancelWait starts to cancel an app, with messages in a file.
+func (h *home) cancelWait(handle, file string) *exec.Cmd {
+	h.Helper()
+	f, err := os.Create(file)
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer f.Close()
+	cmd := h.command("cancel", "--wait", handle)
+	cmd.Stderr = f
+	if err := cmd.Start(); err != nil {
+		h.Fatal(err)
+	}
+	return cmd
+}
+
 // TestLostNode: status and cancel name a node that does not answer, as soon as the cluster has
 // noticed, in 50 s. The node has no kubelet.
 func TestLostNode(t *testing.T) {
@@ -86,13 +106,21 @@ func TestLostNode(t *testing.T) {
 		if s := h.status(handle); s.State != spec.Running || s.Msg != text {
 			t.Errorf("got %s: %s, want RUNNING: %s", s.State, s.Msg, text)
 		}
-		waiting := h.background("cancel", "--wait", handle)
-		h.eventually("what cancel waits for", func() bool { return strings.HasSuffix(h.status(handle).Msg, text) })
-		if r := h.torchx("delete", "-f", handle); r.code != 0 {
-			t.Errorf("delete -f: got %+v, want code 0", r)
+		said := filepath.Join(h.dir, "said")
+		waiting := h.cancelWait(handle, said)
+		h.eventually("what cancel waits for", func() bool {
+			data, err := os.ReadFile(said)
+			return err == nil && strings.Contains(string(data), text)
+		})
+		if r := h.torchx("cancel", "--force", handle); r.code != 0 {
+			t.Errorf("cancel --force: got %+v, want code 0", r)
 		}
-		if r := h.wait(waiting.cmd, waiting.out, waiting.errs); !strings.Contains(r.stderr, text) {
-			t.Errorf("cancel --wait: got %+v, want the node", r)
+		if r := h.wait(waiting, &bytes.Buffer{}, &bytes.Buffer{}); r.code != 0 {
+			t.Errorf("cancel --wait: got %+v, want code 0", r)
+		}
+		s := h.status(handle)
+		if r := s.Roles[0].Replicas[0]; s.State != spec.Cancelled || r.Node != node || r.Pod == "" {
+			t.Errorf("got %s and %+v, want CANCELLED with the names of pod and node, which are gone", s.State, r)
 		}
 	}
 }

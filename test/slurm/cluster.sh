@@ -96,6 +96,9 @@ configure() {
 		PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP PriorityTier=5
 		PartitionName=short Nodes=n[1-4] MaxTime=1 State=UP PriorityTier=5
 		PartitionName=shut Nodes=n[1-4] State=DOWN
+		PartitionName=narrow Nodes=n4 MaxCPUsPerNode=1 MaxTime=INFINITE State=UP PriorityTier=5
+		PartitionName=lab Nodes=n[1-4] AllowAccounts=other MaxTime=INFINITE State=UP PriorityTier=5
+		PartitionName=closed Nodes=n[1-4] AllowGroups=root MaxTime=INFINITE State=UP PriorityTier=5
 		PartitionName=low Nodes=n[1-4] MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=2
 		PartitionName=high Nodes=n[1-4] MaxTime=INFINITE State=UP PriorityTier=9 PreemptMode=OFF
 	END
@@ -202,10 +205,12 @@ ready() {
 accounts() {
 	sacctmgr -i add cluster torchx || true
 	sacctmgr -i add qos tiny MaxJobsPerUser=1
-	sacctmgr -i add account test Organization=test
-	sacctmgr -i add account other Organization=test
-	sacctmgr -i add user root Account=test QOS=normal,tiny DefaultQOS=normal
+	sacctmgr -i add qos strict MaxTRESPerJob=cpu=2 Flags=DenyOnLimit
+	sacctmgr -i add account test,other,limited Organization=test
+	sacctmgr -i add user root Account=test QOS=normal,tiny,strict DefaultQOS=normal
 	sacctmgr -i add user root Account=other QOS=normal,tiny
+	sacctmgr -i add user root Account=limited QOS=normal MaxJobs=1
+	sacctmgr -i add user daemon Account=test QOS=normal
 	sacctmgr -i modify user root set DefaultAccount=test
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"torchx/test/slurmtest"
 )
 
 // TestRecords: metrics, outputs and usage of apps can be read and compared, and a sweep uses them.
@@ -19,6 +21,9 @@ func TestRecords(t *testing.T) {
 	script := "echo '{\"loss\": '$0', \"step\": 1}' >>$TORCHX_METRICS; echo result >$TORCHX_OUTPUT/file.txt; sleep 2"
 	a, b := h.run("utils.sh", "sh", "-c", script, "0.5"), h.run("utils.sh", "sh", "-c", script, "0.25")
 	h.torchx("", "wait", a, b)
+	if r := h.torchx("", "list", "--sort", "loss", "-o", "name"); r.stdout != b+"\n"+a+"\n" { // before anything reads the metrics
+		t.Errorf("list by a metric: got %+v, want %s before %s", r, b, a)
+	}
 	for _, check := range []struct {
 		args []string
 		want string
@@ -50,6 +55,40 @@ def tune(lr = 0.1):
 	r := h.torchx("", "sweep", "-b", "slurm", "--workspace=", "--grid", "lr=0.3,0.2", "--metric", "loss:min", "tune.star:tune")
 	if r.code != 0 || !strings.Contains(r.stdout+r.stderr, "best loss: 0.2") {
 		t.Errorf("sweep: got %+v, want the best loss 0.2", r)
+	}
+}
+
+// smi is a stand-in for nvidia-smi on a node with four GPUs that are all busy.
+const smi = `#!/bin/sh
+case $1 in
+--query-gpu=*) for i in 0 1 2 3; do echo "$i, GPU-$i, 42, 1000"; done ;;
+esac
+`
+
+// TestUsage: the GPUs of a replica and its memory are measured on its node.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "nvidia-smi"), []byte(smi), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PATH="+bin+":"+os.Getenv("PATH"))
+	handle := h.run("utils.sh", "--gpu", "1", "sh", "-c", `until test -e "$TORCHX_OUTPUT/go"; do sleep 0.2; done`)
+	last := ""
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(last)
+		}
+	})
+	slurmtest.Eventually(t, "the use of one GPU", func() bool {
+		last = h.torchx("", "usage", handle).stdout
+		return strings.Contains(last, "42.0%") && strings.Contains(last, "1.0 GiB")
+	})
+	h.write(handle, "go")
+	h.torchx("", "wait", handle)
+	if r := h.torchx("", "status", handle); !strings.Contains(r.stdout, "PEAK MEM") || !strings.Contains(r.stdout, "(tree)") {
+		t.Errorf("status: got %+v, want the memory of the replica", r)
 	}
 }
 

@@ -12,8 +12,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +43,10 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // other users run the program
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	program = filepath.Join(dir, "torchx")
 	build := exec.CommandContext(context.Background(), "go", "build", "-ldflags=-w", "-tags", "failpoint", "-o", program, "torchx/cmd/torchx")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -55,6 +62,7 @@ type home struct {
 	*testing.T
 	dir, work string
 	env       []string
+	user      *user.User // who runs torchx; nil: this user
 }
 
 func newHome(t *testing.T) *home {
@@ -80,6 +88,9 @@ func (h *home) torchx(point string, args ...string) result {
 	if point != "" {
 		cmd.Env = append(cmd.Env, failpoint.Variable+"="+point)
 	}
+	if h.user != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credentialOf(h.user)}
+	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &errs, time.Second
 	err := cmd.Run()
@@ -88,6 +99,12 @@ func (h *home) torchx(point string, args ...string) result {
 		h.Fatalf("torchx %q: %v", args, err)
 	}
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+func credentialOf(u *user.User) *syscall.Credential {
+	uid, _ := strconv.ParseUint(u.Uid, 10, 32) // numbers on all systems with Slurm
+	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
 // run submits an app and returns its handle.

@@ -8,8 +8,10 @@
 #   test/slurm/run.sh bash                      # a shell with sbatch, squeue, …
 #   SLURM_ACCOUNTING=no test/slurm/run.sh bash  # without slurmdbd and MariaDB, so without sacct
 #
-# Partitions: main (default), short (at most 1 minute), shut (down), low and high (high preempts
-# low). Accounts, with accounting: test (default), other; QOS: normal, tiny (one running job per user).
+# Partitions: main (default), short (at most 1 minute), shut (down), narrow (one CPU), lab (for account
+# other), closed (for group root), low and high (high preempts low). Accounts, with accounting: test
+# (default), other, limited (one running job); QOS: normal, tiny (one running job per user), strict (at
+# most two CPUs). User daemon has account test.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 [ $# -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' run.sh; exit 2; }

@@ -24,8 +24,30 @@ type Client struct {
 	Offline bool     // the user forbids the network
 }
 
-// runTime bounds a command: with an unreadable slurm.conf, those of Slurm try for a minute.
-const runTime = 45 * time.Second
+// Times that bound commands: those of Slurm wait half a minute for a controller that listens and
+// does not answer, and a minute with an unreadable slurm.conf.
+const (
+	readTime   = 4 * time.Second // below the time that `list` gives a backend
+	cancelTime = 10 * time.Second
+	// accountTime is longer: a database with many jobs is slow.
+	accountTime = 12 * time.Second
+	// submitTime is above Slurm's own limit: the request of an sbatch that was killed may still be
+	// carried out.
+	submitTime = 45 * time.Second
+)
+
+// timeOf returns the time that bounds a command.
+func timeOf(name string) time.Duration {
+	switch name {
+	case "sbatch":
+		return submitTime
+	case "sacct", "sacctmgr":
+		return accountTime
+	case "scancel":
+		return cancelTime
+	}
+	return readTime
+}
 
 // private lists the variables by which users change what Slurm's commands print or select.
 var private = []string{"SQUEUE_", "SACCT_", "SINFO_", "SCONTROL_", "SLURM_TIME_FORMAT=", "SLURM_JSON=", "SLURM_YAML=", "SLURM_BITSTR_LEN=", "SLURM_DEBUG_FLAGS="}
@@ -33,14 +55,12 @@ var private = []string{"SQUEUE_", "SACCT_", "SINFO_", "SCONTROL_", "SLURM_TIME_F
 // Run runs a command and returns what it printed to stdout. Errors: ErrUnavailable,
 // ErrNotFound, *Error.
 func (c *Client) Run(ctx context.Context, stdin io.Reader, name string, args ...string) ([]byte, error) {
-	if c.Offline {
-		return nil, backend.Errorf(backend.ErrUnavailable, "the cluster cannot be reached: --offline forbids the network")
-	}
 	path, environ, err := c.find(name)
 	if err != nil {
-		return nil, err
+		return nil, unsentError{err}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, runTime, errTooSlow)
+	limit := timeOf(name)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTooSlow)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -55,21 +75,37 @@ func (c *Client) Run(ctx context.Context, stdin io.Reader, name string, args ...
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return stdout.Bytes(), nil
 	case errors.Is(context.Cause(ctx), errTooSlow):
-		return nil, backend.Errorf(backend.ErrUnavailable, "%s did not end within %v: %s", name, runTime, withFix(plainText(stderr.String(), "no answer"), fixPing))
+		return nil, tooSlow(name, limit, stderr.String())
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
-		return nil, fmt.Errorf("run %s: %w", name, err)
+		return nil, unsentError{fmt.Errorf("run %s: %w", name, err)}
 	}
 	return stdout.Bytes(), explain(name, stderr.String())
 }
 
 var errTooSlow = errors.New("too slow")
 
-// find returns the path of a command, and the environment to run it with.
+// tooSlow returns the error of a command that was ended after its time.
+func tooSlow(name string, limit time.Duration, stderr string) error {
+	what, fix := "Slurm's controller", fixPing
+	if limit == accountTime {
+		what, fix = "the accounting service slurmdbd", fixAdmin
+	}
+	why := fmt.Sprintf("%s does not answer: %s did not end within %v", what, name, limit)
+	if text := plainText(stderr, ""); text != "" {
+		why += ": " + text
+	}
+	return backend.Errorf(backend.ErrUnavailable, "%s", withFix(why, fix))
+}
+
+// find returns the path of a command, and the environment to run it with. Errors: ErrUnavailable.
 func (c *Client) find(name string) (path string, environ []string, err error) {
+	if c.Offline {
+		return "", nil, backend.Errorf(backend.ErrUnavailable, "the cluster cannot be reached: --offline forbids the network")
+	}
 	environ = c.Environ
 	if environ == nil {
 		environ = os.Environ()
@@ -78,7 +114,12 @@ func (c *Client) find(name string) (path string, environ []string, err error) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+		path, err := exec.LookPath(filepath.Join(dir, name))
+		switch {
+		case err != nil:
+		case name == "sbatch": // the job gets it
+			return path, environ, nil
+		default:
 			return path, cleaned(environ), nil
 		}
 	}

@@ -2,11 +2,13 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"torchx/runtime/backend"
@@ -18,6 +20,8 @@ const (
 	listenAfter = 1500 * time.Millisecond
 	// dialTime bounds the attempt to reach a controller.
 	dialTime = 2 * time.Second
+	// settleTime is how long a command may take to notice that its controller died.
+	settleTime = 300 * time.Millisecond
 	// defaultPort is that of slurmctld.
 	defaultPort = 6817
 	// maxConfig bounds the size of slurm.conf.
@@ -36,16 +40,24 @@ func watchController(ctx context.Context, name string, environ []string, stop fu
 		return func() {}
 	}
 	timer := time.AfterFunc(listenAfter, func() {
-		if err := checkListens(ctx, addresses(environ)); err != nil {
+		err := checkListens(ctx, addresses(environ))
+		if err == nil {
+			return
+		}
+		select {
+		case <-time.After(settleTime):
 			stop(err)
+		case <-ctx.Done():
 		}
 	})
 	return func() { timer.Stop() }
 }
 
 // checkListens returns why no controller listens, nil if one does or if that is unknown. Errors:
-// ErrUnavailable.
+// ErrUnavailable. If all refuse connections, IsUnsent is true: a command that sent its request
+// ends when the controller dies, and the caller's one still runs.
 func checkListens(ctx context.Context, all []string) error {
+	refused := true
 	for _, address := range all {
 		d := net.Dialer{Timeout: dialTime}
 		connection, err := d.DialContext(ctx, "tcp", address)
@@ -53,11 +65,16 @@ func checkListens(ctx context.Context, all []string) error {
 			_ = connection.Close()
 			return nil
 		}
+		refused = refused && errors.Is(err, syscall.ECONNREFUSED)
 	}
 	if len(all) == 0 || ctx.Err() != nil {
 		return ctx.Err() // the command has ended already
 	}
-	return backend.Errorf(backend.ErrUnavailable, "Slurm's controller does not answer: nothing listens at %s (%s)", strings.Join(all, ", "), fixPing)
+	err := backend.Errorf(backend.ErrUnavailable, "Slurm's controller does not answer: nothing listens at %s (%s)", strings.Join(all, ", "), fixPing)
+	if refused {
+		return unsentError{err}
+	}
+	return err
 }
 
 // addresses returns the addresses of the controllers that slurm.conf names; none if it cannot be
@@ -78,10 +95,11 @@ func addresses(environ []string) (all []string) {
 	return nil
 }
 
-// parseConfig returns the addresses in a slurm.conf: SlurmctldHost=NAME or NAME(ADDRESS), the
-// primary one first, and the first SlurmctldPort of a range.
+// parseConfig returns the addresses in a slurm.conf: SlurmctldAddr, or else each SlurmctldHost=NAME
+// or NAME(ADDRESS), the primary one first, and the first SlurmctldPort of a range.
 func parseConfig(text string) (all []string) {
 	var hosts []string
+	shared := ""
 	port := defaultPort
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
@@ -94,12 +112,17 @@ func parseConfig(text string) (all []string) {
 				name = address
 			}
 			hosts = append(hosts, name)
+		case "slurmctldaddr":
+			shared = value
 		case "slurmctldport":
 			first, _, _ := strings.Cut(value, "-")
 			if n, err := strconv.Atoi(first); err == nil {
 				port = n
 			}
 		}
+	}
+	if shared != "" {
+		hosts = []string{shared}
 	}
 	for _, h := range hosts {
 		all = append(all, net.JoinHostPort(h, strconv.Itoa(port)))

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"torchx/runtime/backend"
@@ -31,6 +32,22 @@ func (e *Error) Error() string { return e.Command + " failed: " + withFix(e.Why,
 
 // Is reports whether the error is of a class.
 func (e *Error) Is(target error) bool { return target == e.class }
+
+// unsentError is an error without which the controller has got no request.
+type unsentError struct{ error }
+
+func (e unsentError) Unwrap() error { return e.error }
+
+// IsUnsent reports whether Slurm's controller certainly did not carry out what a command asked for,
+// because the command could not reach it.
+func IsUnsent(err error) bool {
+	var e unsentError
+	return errors.As(err, &e)
+}
+
+// unsent lists parts of what a command prints that sent nothing. Other failures to reach a
+// controller, such as a lost answer, may come after the request.
+var unsent = []string{"(connect failure)", "Could not establish a configuration source", "Unable to process configuration file", "Munge encode", "backup controller in standby mode"}
 
 func withFix(why, fix string) string {
 	if fix == "" {
@@ -72,7 +89,8 @@ var known = []struct {
 	{"Slurm backup controller in standby mode", backend.ErrUnavailable, "only Slurm's backup controller answers", fixPing},
 	{"Could not establish a configuration source", backend.ErrUnavailable, "this machine knows no Slurm cluster", "use a login node of the cluster, or set SLURM_CONF"},
 	{"Unable to process configuration file", backend.ErrUnavailable, "Slurm's configuration cannot be read", "check SLURM_CONF"},
-	{"unge", backend.ErrUnavailable, "this machine cannot prove who you are to the cluster", "check munged: `munge -n | unmunge`"},
+	{"Munge ", backend.ErrUnavailable, "this machine cannot prove who you are to the cluster", "check munged: `munge -n | unmunge`"},
+	{"munged ", backend.ErrUnavailable, "this machine cannot prove who you are to the cluster", "check munged: `munge -n | unmunge`"},
 	{"rotocol authentication error", backend.ErrUnavailable, "the cluster does not trust this machine", "check munged and the clock: `munge -n | unmunge`"},
 	{"Incompatible versions", backend.ErrUnavailable, "the commands here have another version than the cluster", fixAdmin},
 
@@ -114,9 +132,14 @@ var known = []struct {
 func explain(command, stderr string) error {
 	text := plainText(stderr, "it printed no reason")
 	for _, k := range known {
-		if strings.Contains(stderr, k.part) {
-			return &Error{Command: command, Why: k.why, Fix: k.fix, Slurm: text, class: k.class}
+		if !strings.Contains(stderr, k.part) {
+			continue
 		}
+		err := &Error{Command: command, Why: k.why, Fix: k.fix, Slurm: text, class: k.class}
+		if slices.ContainsFunc(unsent, func(part string) bool { return strings.Contains(stderr, part) }) {
+			return unsentError{err}
+		}
+		return err
 	}
 	return &Error{Command: command, Why: text, Slurm: text}
 }

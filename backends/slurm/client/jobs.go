@@ -35,7 +35,23 @@ func (c *Client) QueuedOf(ctx context.Context, userName string) ([]job.Job, erro
 }
 
 func (c *Client) queued(ctx context.Context, selection ...string) ([]job.Job, error) {
-	out, err := c.Run(ctx, nil, "squeue", append([]string{"--json", "--states=all", "--all"}, selection...)...)
+	selection = append([]string{"--states=all", "--all"}, selection...)
+	out, err := c.Run(ctx, nil, "squeue", append([]string{"--noheader", "--Format=" + job.ListingFormat()}, selection...)...)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil, nil
+	}
+	var jobs []job.Job
+	if err == nil {
+		jobs, err = job.ParseListing(string(out), time.Local)
+	}
+	if err != nil && !isDefinite(err) { // a version with other rules for its format
+		jobs, err = c.queuedJSON(ctx, selection)
+	}
+	return jobs, err
+}
+
+func (c *Client) queuedJSON(ctx context.Context, selection []string) ([]job.Job, error) {
+	out, err := c.Run(ctx, nil, "squeue", append([]string{"--json"}, selection...)...)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil, nil
 	}

@@ -3,8 +3,11 @@ package folder
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +54,14 @@ type Attempt struct {
 	Start  time.Time
 	Host   string
 	PID    int
-	Exit   *Exit // nil: it runs, or its end was not recorded
+	Memory *Memory // nil: unknown
+	Exit   *Exit   // nil: it runs, or its end was not recorded
+}
+
+// Memory is the largest memory that an attempt used.
+type Memory struct {
+	Bytes  int64
+	Source string // of package sample
 }
 
 // Exit is the end of an attempt.
@@ -169,6 +179,9 @@ func (f Folder) AttemptsOf(r spec.Replica) ([]Attempt, error) {
 	}
 	var list []Attempt
 	for _, w := range lines {
+		if len(w) == 5 && w[0] == memoryEvent {
+			addMemory(list, w)
+		}
 		if len(w) != 5 {
 			continue
 		}
@@ -188,6 +201,28 @@ func (f Folder) AttemptsOf(r spec.Replica) ([]Attempt, error) {
 	}
 	slices.SortFunc(list, func(a, b Attempt) int { return cmp.Compare(a.Number, b.Number) })
 	return list, nil
+}
+
+// memoryEvent begins a line of a replica's events: "memory ATTEMPT TIME BYTES SOURCE".
+const memoryEvent = "memory"
+
+// NoteMemory records the largest memory of an attempt.
+func (f Folder) NoteMemory(r spec.Replica, attempt int, bytes int64, source string) error {
+	file, err := os.OpenFile(filepath.Join(f.Replica(r), EventsFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(file, "%s %d %d %d %s\n", memoryEvent, attempt, time.Now().Unix(), bytes, source)
+	return errors.Join(err, file.Close())
+}
+
+func addMemory(list []Attempt, w []string) {
+	for i := range list {
+		bytes, err := strconv.ParseInt(w[3], 10, 64)
+		if strconv.Itoa(list[i].Number) == w[1] && err == nil && bytes > 0 {
+			list[i].Memory = &Memory{bytes, w[4]}
+		}
+	}
 }
 
 // events returns the words of each complete line of a file; none if it does not exist.

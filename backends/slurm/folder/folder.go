@@ -11,7 +11,8 @@
 //	                                     "end TIME STATE CODE"
 //	slurm.out                            messages of the launcher and of srun
 //	output/                              files that replicas wrote, $TORCHX_OUTPUT
-//	replicas/<role>/<n>/events           "start ATTEMPT TIME HOST PID", "exit ATTEMPT TIME CODE HOW"
+//	replicas/<role>/<n>/events           "start ATTEMPT TIME HOST PID", "memory ATTEMPT TIME BYTES SOURCE",
+//	                                     "exit ATTEMPT TIME CODE HOW"
 //	replicas/<role>/<n>/<attempt>/       the log (package logstore) and error.json
 //
 // TIME is a Unix time in seconds with a fraction.

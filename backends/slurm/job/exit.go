@@ -38,10 +38,14 @@ func (e *Exit) UnmarshalJSON(data []byte) error {
 	var n number
 	_ = n.UnmarshalJSON(data)
 	if n.Set && n.N >= 0 && n.N < noValue {
-		// The form of wait(2).
-		*e = Exit{Code: int(n.N >> 8 & 0xff), Signal: int(n.N & 0x7f), Known: true}
+		*e = waitStatus(n.N)
 	}
 	return nil
+}
+
+// waitStatus reads the form of wait(2).
+func waitStatus(n int64) Exit {
+	return Exit{Code: int(n >> 8 & 0xff), Signal: int(n & 0x7f), Known: true}
 }
 
 // parseExit reads the text CODE:SIGNAL.

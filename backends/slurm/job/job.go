@@ -1,7 +1,7 @@
 // Package job reads what Slurm's commands print about jobs, in the forms of Slurm 20.11 and
-// later: ParseQueue reads `squeue --json` and `scontrol show job --json`, ParseText reads
-// `scontrol show job`, and ParseAccounting reads `sacct --json`. All return a Job, whose State
-// and Explain tell in torchx's words what Slurm says. It runs no command and has no clock, so it
+// later: ParseListing reads `squeue --Format`, ParseQueue `squeue --json` and `scontrol show job
+// --json`, ParseText `scontrol show job`, and ParseAccounting `sacct --json`. All return a Job,
+// whose State, Waits and Why tell in torchx's words what Slurm says. It runs no command and has no clock, so it
 // can be tested with recorded output.
 //
 // Between versions, the same field is a string or a list, a number or an object {set, infinite,

@@ -49,9 +49,10 @@ var sameJobs = []string{
 func TestForms(t *testing.T) {
 	t.Parallel()
 	text := func(data []byte) ([]Job, error) { return ParseText(string(data), time.UTC) }
+	listing := func(data []byte) ([]Job, error) { return ParseListing(string(data), time.UTC) }
 	for name, parse := range map[string]func([]byte) ([]Job, error){
 		"20.11/squeue.json": ParseQueue, "23.11/squeue.json": ParseQueue, "24.11/squeue.json": ParseQueue,
-		"20.11/scontrol.txt": text, "20.11/scontrol-oneline.txt": text,
+		"20.11/scontrol.txt": text, "20.11/scontrol-oneline.txt": text, "squeue.txt": listing,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,6 +148,33 @@ func TestOddReplies(t *testing.T) {
 	}
 	if _, err := ParseText("slurm_load_jobs error\nmore", time.UTC); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("no output of scontrol: got %v, want an error of one line", err)
+	}
+}
+
+// TestOddListings: fields that a version lacks are missing, a comment may have several lines, and
+// other text is an error of one line.
+func TestOddListings(t *testing.T) {
+	t.Parallel()
+	field := func(pairs ...string) (text string) {
+		for i := 0; i < len(pairs); i += 2 {
+			text += pairs[i+1] + valueEnd + pairs[i] + fieldEnd
+		}
+		return text
+	}
+	jobs, err := ParseListing(field("JobId", "3", "Comment", "a\nb", "JobState", "NEW_STATE")+"\n"+field("JobId", "4", "Reason", "launch failed requeued held", "JobState", "PENDING")+"\n", time.UTC)
+	if err != nil || len(jobs) != 2 || jobs[0].ID != 3 || jobs[0].Comment != "a\nb" || jobs[0].Status != "NEW_STATE" || jobs[1].ID != 4 || jobs[1].Exit.Known {
+		t.Errorf("got %+v, %v, want jobs 3 and 4", jobs, err)
+	}
+	if got := jobs[1].Waits(); !strings.Contains(got, "could not be started, and it is held") {
+		t.Errorf("a sentence as reason: got %q, want it in words", got)
+	}
+	if jobs, err := ParseListing("", time.UTC); err != nil || len(jobs) != 0 {
+		t.Errorf("no jobs: got %v, %v, want none", jobs, err)
+	}
+	for _, text := range []string{"JOBID NAME\n17 x\n", field("JobName", "x"), field("JobId", "3") + "cut", `{"jobs": []}`} {
+		if jobs, err := ParseListing(text, time.UTC); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: got %v, %v, want an error of one line", text, jobs, err)
+		}
 	}
 }
 

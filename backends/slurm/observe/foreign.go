@@ -58,8 +58,10 @@ func Main(s *spec.Status, jobs []job.Job) {
 const (
 	// estimate precedes when Slurm expects to start a job.
 	estimate = ", expected to start at "
-	// maxEstimate hides estimates that assume that jobs without a time limit run for a year.
+	// maxEstimate hides estimates that assume that jobs without a time limit run for a year, and
+	// minEstimate those of jobs that Slurm tries to start in each of its rounds.
 	maxEstimate = 30 * 24 * time.Hour
+	minEstimate = 5 * time.Second
 )
 
 // WithoutEstimate returns a status without the expected start, which changes all the time.
@@ -81,8 +83,10 @@ func waits(jobs []job.Job) string {
 			continue
 		}
 		text = "waits: " + text
-		if at := jobs[i].Started; at != nil && time.Until(*at) < maxEstimate {
-			text += estimate + at.UTC().Format(time.RFC3339)
+		if at := jobs[i].Started; at != nil {
+			if d := time.Until(*at); d > minEstimate && d < maxEstimate {
+				text += estimate + at.UTC().Format(time.RFC3339)
+			}
 		}
 		return text
 	}

@@ -51,7 +51,7 @@ func TestForeign(t *testing.T) {
 		for id, want := range map[int64]string{
 			204: "RUNNING trainer/0=RUNNING@gpu-1 trainer/1=RUNNING@gpu-2",
 			210: "PENDING eval/0=PENDING@ waits: you use as much as QOS normal allows each user: running jobs (it starts by itself when your other jobs end)",
-			211: "PENDING wide/0=PENDING@ waits: nodes that it needs are not available: UnavailableNodes:gpu-[3-4] (see `sinfo -R` for nodes that are down or drained), expected to start at 2023-11-15T00:43:20Z",
+			211: "PENDING wide/0=PENDING@ waits: nodes that it needs are not available: UnavailableNodes:gpu-[3-4] (see `sinfo -R` for nodes that are down or drained)",
 			220: "FAILED bad/0=FAILED@gpu-1,gpu-2,gpu-10 code 7 restarts 2 replica bad/0 failed first with exit code 7",
 			221: "FAILED big/0=FAILED@gpu-2 code 137 replica big/0 failed first: out of memory: it used more than it asked for (ask for more memory in the role's resource)",
 			230: "RUNNING sweep/0=RUNNING@gpu-1 sweep/1=PENDING@",
@@ -106,5 +106,17 @@ func TestResults(t *testing.T) {
 	cancelled := []job.Job{{ID: 1, Name: "x", Status: "CANCELLED", KilledBy: "ann", Ended: at(1)}}
 	if got, want := line(Foreign(cancelled)), "CANCELLED x/0=CANCELLED@ code 130 cancelled by ann"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestEstimate: only an expected start that is ahead is told.
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[time.Duration]bool{-time.Hour: false, 0: false, time.Hour: true, 365 * 24 * time.Hour: false} {
+		at := time.Now().Add(ahead)
+		got := waits([]job.Job{{Status: "PENDING", Reason: "Resources", Started: &at}})
+		if strings.Contains(got, estimate) != want {
+			t.Errorf("%v: got %q, want an expected start: %v", ahead, got, want)
+		}
 	}
 }

@@ -2,8 +2,12 @@ package observe
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
 	"torchx/backends/slurm/folder"
+	"torchx/backends/slurm/job"
+	"torchx/runtime/spec"
 )
 
 // killed is the exit code of a replica that got SIGKILL.
@@ -27,4 +31,26 @@ func (o *Own) ranOutOfMemory(a *folder.Attempt) bool {
 		}
 	}
 	return false
+}
+
+// nodeLine matches what srun says of nodes that failed while it goes on without them.
+var nodeLine = regexp.MustCompile(`(?m)^srun: error: Node failure on (\S+)$`)
+
+// beginMark is what the launcher prints first: Slurm may start a job again on the same nodes.
+const beginMark = "torchx: job "
+
+// msgLost is the message of a replica.
+const msgLost = "lost with its node"
+
+// isLost reports whether the node of an attempt failed while others of its role go on.
+func (o *Own) isLost(r spec.Replica, a *folder.Attempt) bool {
+	role := o.App.Role(r.Role)
+	if role == nil || role.MinReplicas == nil || o.Messages == nil || a.Exit != nil && a.Exit.Code != killed {
+		return false
+	}
+	text := o.Messages()
+	text = text[max(0, strings.LastIndex(text, beginMark)):]
+	return slices.ContainsFunc(nodeLine.FindAllStringSubmatch(text, -1), func(m []string) bool {
+		return slices.Contains(job.ExpandHosts(m[1]), a.Host)
+	})
 }

@@ -102,17 +102,26 @@ func (o *Own) past(r spec.Replica) (all []spec.ReplicaStatus) {
 // attempt returns the status of an attempt, which is the last one of its replica or not.
 func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.ReplicaStatus {
 	s := spec.ReplicaStatus{ID: r.ID, Role: r.Role, State: spec.Running, Attempt: a.Number, Hostname: a.Host, StartedAt: &a.Start, PID: a.PID}
+	if a.Memory != nil && a.Exit != nil {
+		s.MaxRSSBytes, s.MaxRSSSource = &a.Memory.Bytes, a.Memory.Source
+	}
 	switch {
 	case a.Exit == nil && !isLast:
 		s.State, s.Msg = spec.Cancelled, "lost when Slurm requeued the job"
 	case a.Exit == nil && !o.ended():
-		if o.waits() { // requeued: it starts again
+		switch {
+		case o.waits(): // requeued: it starts again
 			s.State, s.StartedAt, s.Hostname, s.PID = spec.Pending, nil, "", 0
+		case o.isLost(r, a):
+			s.State, s.Msg = spec.Failed, msgLost
 		}
 	case a.Exit == nil:
 		o.setLost(&s)
 	default:
 		o.setExit(&s, a, isLast)
+	}
+	if isLast && a.Exit != nil && s.State == spec.Failed && o.isLost(r, a) {
+		s.Msg = msgLost
 	}
 	if s.State == spec.Failed && o.ErrorFile != nil {
 		s.StructuredErrorMsg = o.ErrorFile(r, a.Number)
@@ -120,8 +129,18 @@ func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.Repli
 	return s
 }
 
+// startsAgain reports whether Slurm requeued the job after a time: all replicas start again.
+func (o *Own) startsAgain(after time.Time) bool {
+	n := len(o.Run.Begins)
+	return !o.ended() && (o.waits() || n > 0 && o.Run.Begins[n-1].Time.After(after))
+}
+
 // setExit sets the result of an attempt whose end the launcher recorded.
 func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
+	if isLast && a.Exit.How != folder.HowLost && o.startsAgain(a.Exit.Time) {
+		*s = spec.ReplicaStatus{ID: s.ID, Role: s.Role, State: spec.Pending, Attempt: s.Attempt}
+		return
+	}
 	s.FinishedAt = &a.Exit.Time
 	if a.Exit.Code >= 0 {
 		s.ExitCode, s.Signal = &a.Exit.Code, spec.SignalName(a.Exit.Code)
@@ -130,9 +149,9 @@ func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
 	case a.Exit.How == folder.HowStopped:
 		s.State = spec.Cancelled
 	case a.Exit.How == folder.HowLost && isLast && !o.ended():
-		s.State, s.Msg = spec.Pending, "lost with its node"
+		s.State, s.Msg = spec.Pending, msgLost
 	case a.Exit.How == folder.HowLost:
-		s.State, s.Msg = spec.Failed, cmp.Or(o.why(), "lost with its node")
+		s.State, s.Msg = spec.Failed, cmp.Or(o.why(), msgLost)
 	case a.Exit.Code == 0:
 		s.State = spec.Succeeded
 	default:
@@ -242,12 +261,29 @@ func (o *Own) failure(s *spec.Status) string {
 		return o.gone()
 	case *s.ExitCode == spec.ExitDeadline && err == nil && limits.Timeout > 0 && o.Run.End != nil:
 		return spec.DeadlineText(limits.Timeout)
+	case o.requeuedTooOften():
+		return "Slurm requeued it more often than allowed (raise -cfg max_requeues)"
 	case o.Run.End == nil:
 		return cmp.Or(o.why(), fmt.Sprintf("the job ended with exit code %d", *s.ExitCode))
 	case f == nil:
 		return cmp.Or(o.why(), fmt.Sprintf("the launcher ended with exit code %d, see slurm.out in its folder", *s.ExitCode))
 	}
 	return failure(f)
+}
+
+// requeuedTooOften reports whether the launcher ended the app because of max_requeues: it does so
+// right after a begin.
+func (o *Own) requeuedTooOften() bool {
+	n := len(o.Run.Begins)
+	if o.Run.End == nil || o.Run.End.Code != spec.ExitNotStarted || n == 0 || o.Run.Begins[n-1].Restart == 0 {
+		return false
+	}
+	for _, attempts := range o.Run.Replicas {
+		if attempts[len(attempts)-1].Start.After(o.Run.Begins[n-1].Time) {
+			return false
+		}
+	}
+	return true
 }
 
 // gone describes an app whose job Slurm has forgotten before the launcher recorded its end.

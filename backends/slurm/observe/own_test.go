@@ -2,6 +2,7 @@ package observe
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,18 @@ func TestOwn(t *testing.T) {
 			Own{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
 			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 waits: it was requeued, restart 1 (it starts by itself about two minutes later)",
 		},
+		"requeued after it was stopped": {
+			Own{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(exited(143, folder.HowStopped, 8))}},
+			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 waits: it was requeued, restart 1 (it starts by itself about two minutes later)",
+		},
+		"requeued too often": {
+			Own{Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), End: &folder.End{State: spec.Failed, Code: 125, Time: at(31)}, Replicas: all(exited(143, folder.HowStopped, 8))}},
+			"FAILED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 125 restarts 1 Slurm requeued it more often than allowed (raise -cfg max_requeues)",
+		},
+		"begins again": {
+			Own{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), Replicas: all(exited(143, folder.HowStopped, 8))}},
+			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1",
+		},
 		"runs again": {
 			Own{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append([]folder.Begin{{Time: at(0)}}, begin...), Replicas: attempts{a0: {started("n1", 2), second(started("n2", 30))}}}},
 			"RUNNING a/0=RUNNING@n2 a/1=PENDING@ b/0=PENDING@ restarts 1",
@@ -154,11 +167,33 @@ func TestOutOfMemory(t *testing.T) {
 		"slurmstepd-n2: error: Detected 1 oom_kill event in StepId=1.0.":                                                   "",
 		"torchx: oom_kill": "",
 	} {
-		o := &Own{Messages: func() string { return "torchx: begins\n" + line + "\n" }}
+		o := &Own{Run: &folder.Run{}, Messages: func() string { return "torchx: begins\n" + line + "\n" }}
 		var s spec.ReplicaStatus
 		o.setExit(&s, &folder.Attempt{Host: "n1", Exit: &folder.Exit{Code: killed, How: folder.HowExited}}, true)
 		if s.Msg != want {
 			t.Errorf("%s: got %q, want %q", line, s.Msg, want)
 		}
+	}
+}
+
+// TestLostNode: a replica whose node failed is lost, unless that was before the job began again.
+func TestLostNode(t *testing.T) {
+	t.Parallel()
+	app := twoRoles()
+	app.Roles[0].MinReplicas = new(int)
+	const failure = "srun: error: Node failure on n[1,3]\n"
+	for messages, want := range map[string]spec.State{
+		"torchx: job 5 begins on n1\n" + failure: spec.Failed, failure + "torchx: job 5 begins on n1\n": spec.Running, "": spec.Running,
+		"torchx: job 5 begins on n1\nsrun: error: Node failure on n2\n": spec.Running,
+	} {
+		o := Own{App: app, Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: []folder.Begin{{Time: at(1)}}, Replicas: attempts{a0: {started("n1", 2)}, b0: {started("n1", 2)}}}, Messages: func() string { return messages }}
+		s := o.Status()
+		if got := s.Replica(a0); got.State != want || (got.Msg == msgLost) != (want == spec.Failed) || s.Replica(b0).State != spec.Running {
+			t.Errorf("%q: got %+v, want %s, and that of a role without min_replicas running", messages, got, want)
+		}
+	}
+	o := Own{App: app, Run: &folder.Run{Begins: []folder.Begin{{Time: at(1)}}, End: &folder.End{Time: at(9)}, Replicas: attempts{a0: {exited(killed, folder.HowExited, 8)}}}, Messages: func() string { return failure }}
+	if got := o.Status().Replica(a0); got.State != spec.Failed || got.Msg != msgLost {
+		t.Errorf("after the end: got %+v, want it lost", got)
 	}
 }

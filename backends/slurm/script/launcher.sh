@@ -34,13 +34,14 @@ close_log() { # completes the log; what a process outside of the replica's group
 	rm -rf "$pipes"
 }
 
-# await PID — waits for a child, also if signals interrupt the wait, and sets code.
+# await PID — waits for a child, also if signals interrupt the wait, and sets code. A wait that a
+# signal interrupts when the child ends can be -1.
 await() {
 	while :; do
 		interrupted=''
 		wait "$1"
 		code=$?
-		[ -n "$interrupted" ] || return
+		[ -n "$interrupted" ] || [ "$code" -lt 0 ] || return
 	done
 }
 
