@@ -122,7 +122,7 @@ const hostile = `printf '<script>alert(1)</script>\n\033[31mred\033[0m\n'; echo 
 func TestUIAnswersAsCommandsDo(t *testing.T) {
 	t.Parallel()
 	dir := homedir.New(t)
-	id := runApp(t, dir, "--tag", "k=<b>", "--env", "MY_TOKEN=hunter2", "utils.sh", "--", "sh", "-c", hostile)
+	id := runApp(t, dir, "--tag", "k=<b>", "--tag", "A_TOKEN=hunter2", "--env", "MY_TOKEN=hunter2", "utils.sh", "--", "sh", "-c", hostile)
 	s := startUI(t, dir)
 	run := "/api/v1/runs/" + id
 	for path, schema := range map[string]string{

@@ -15,6 +15,7 @@ type environment struct {
 	ctx            context.Context // ends commands that hang
 	bin, dir, home string
 	env            []string // variables of commands, in addition to inherited ones
+	log            struct{ handle, file string }
 }
 
 // floor returns the path of the floor program.

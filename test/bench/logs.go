@@ -43,10 +43,16 @@ func (w *environment) logs(s sizes) []bench {
 	}
 }
 
-// makeLog runs an app that prints size bytes.
+// makeLog runs an app that prints size bytes, once.
 func (w *environment) makeLog(size int64) (handle, file string, err error) {
+	if w.log.handle != "" {
+		return w.log.handle, w.log.file, nil
+	}
 	logs := filepath.Join(w.dir, "logs")
 	handle, err = w.run(fmt.Sprintf(`-c 'seq -f "%%07.0f %s" %d'`, strings.Repeat("x", 91), size/100), "-cfg log_dir="+logs)
 	id := handle[strings.LastIndexByte(handle, '/')+1:]
-	return handle, filepath.Join(logs, "torchx", id, "sh", "0", "stdout.log"), err
+	if err == nil {
+		w.log.handle, w.log.file = handle, filepath.Join(logs, "torchx", id, "sh", "0", "stdout.log")
+	}
+	return w.log.handle, w.log.file, err
 }

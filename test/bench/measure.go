@@ -15,6 +15,7 @@ type bench struct {
 	runs    int
 	bytes   int64 // read by each run; 0: the time is the figure
 	unit    unit
+	paired  bool // the ratio is the median of those of each pair, which a busy machine blurs less
 }
 
 // side is one of the two sides of a comparison. It returns its figure.
@@ -50,8 +51,15 @@ func (b bench) measure() (result, error) {
 		}
 		floors = append(floors, v)
 	}
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		ratios[i] = ours[i] / floors[i]
+	}
 	o, f := median(ours), median(floors)
 	ratio := fmt.Sprintf("%.2f", o/f)
+	if b.paired {
+		ratio = fmt.Sprintf("%.3f", median(ratios))
+	}
 	if b.bytes > 0 { // the ratio of speeds
 		ratio = fmt.Sprintf("%.2f", f/o)
 	}

@@ -1,62 +1,87 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"path"
+	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
+	"time"
 )
 
-// pages is the number of browsers that follow an app.
-const pages = 50
-
-// benches measure the first paint, in a large history, and what open pages cost an app.
+// benches measure the first paint, in a large history and of a large run, logs and curves, and what
+// open pages cost an app.
 func (b *pageBench) benches(w *environment, s sizes, old *environment, filled func() error) []bench {
-	flooded := w.in("paged")
-	program := fmt.Sprintf("seq -f %%.0f%s %d", strings.Repeat("x", 90), s.log/100)
-	return []bench{
-		{
-			name: fmt.Sprintf("ui, a run of %d apps", s.apps), goal: "< 100 ms", floorName: "torchx list", runs: s.runs,
+	among := func(name, goal, floorName string, floor side, path string) bench {
+		return bench{
+			name: name, goal: goal, floorName: floorName, runs: s.runs,
 			prepare: func() (side, side, error) {
 				if err := filled(); err != nil {
 					return nil, nil, err
 				}
-				return timed(func() error { return b.get(old, "/runs/"+appID(s.apps/2)) }), old.torchx("list > /dev/null"), b.start(old)
+				return b.answer(old, path), floor, b.start(old)
 			},
-		},
-		{
-			name: fmt.Sprintf("ui, the list of %d apps", s.apps), goal: "< 100 ms", floorName: "torchx list", runs: s.runs,
-			prepare: func() (side, side, error) {
-				if err := filled(); err != nil {
-					return nil, nil, err
-				}
-				return timed(func() error { return b.get(old, "/") }), old.torchx("list > /dev/null"), b.start(old)
-			},
-		},
-		{
-			name: "ui, the last rows of the list", goal: "< 500 ms", floorName: "the first rows", runs: s.runs,
-			prepare: func() (side, side, error) {
-				if err := filled(); err != nil {
-					return nil, nil, err
-				}
-				rows := func(offset int) side {
-					return timed(func() error { return b.get(old, fmt.Sprintf("/api/v1/runs?limit=100&offset=%d", offset)) })
-				}
-				return rows(s.apps - 100), rows(0), b.start(old)
-			},
-		},
-		{
-			name: fmt.Sprintf("flood with %d pages open", pages), goal: "< 1.03x", floorName: "the same without pages", runs: min(s.runs, 5),
-			prepare: func() (side, side, error) {
-				return flooded.watchedFlood(b, program), flooded.floodTorchx(program), b.start(flooded)
-			},
+		}
+	}
+	list, rows := old.torchx("list > /dev/null"), "/api/v1/runs?limit=100&offset="
+	return append([]bench{
+		among(fmt.Sprintf("ui, a run of %d apps", s.apps), "< 100 ms", "torchx list", list, "/runs/"+appID(s.apps/2)),
+		among(fmt.Sprintf("ui, the list of %d apps", s.apps), "< 100 ms", "torchx list", list, "/"),
+		among("ui, the last rows of the list", "< 500 ms", "the first rows", b.answer(old, rows+"0"), rows+strconv.Itoa(s.apps-100)),
+		among("ui, a preview of prune", "< 300 ms", "torchx list", list, "/api/v1/prune?keep=10"),
+		b.ofRun(w, s, "ui, a run of 1,000 replicas", "< 100 ms", "status HANDLE", "", func(at *environment) (string, error) {
+			handle, err := at.start("-- true", 1000, "")
+			if err != nil {
+				return "", err
+			}
+			return handle, at.sh("exec " + at.bin + " wait " + handle)
+		}),
+		b.ofRun(w, s, fmt.Sprintf("ui, the end of a log of %d MB", s.log/1e6), "< 1 s", "log HANDLE -n 500", "/log?tail=500", func(*environment) (string, error) {
+			handle, _, err := w.makeLog(s.log)
+			return handle, err
+		}),
+		b.ofRun(w, s, "ui, a curve of 1,000,000 points", "< 300 ms", "metrics HANDLE --json --summary", "/curves?name=loss", func(at *environment) (string, error) {
+			handle, err := at.run("-- true", "")
+			if err != nil {
+				return "", err
+			}
+			return handle, fillMetrics(filepath.Join(at.home, "apps", path.Base(handle)), 1_000_000)
+		}),
+	}, b.floods(w, s)...)
+}
+
+// ofRun measures an answer about an app, the first paint if part is "", next to a command.
+func (b *pageBench) ofRun(w *environment, s sizes, name, goal, command, part string, make func(*environment) (string, error)) bench {
+	return bench{
+		name: name, goal: goal, floorName: "torchx " + strings.ReplaceAll(command, " HANDLE", ""), runs: s.runs,
+		prepare: func() (side, side, error) {
+			handle, err := make(w)
+			if err != nil {
+				return nil, nil, err
+			}
+			room := "/runs/"
+			if part != "" {
+				room = "/api/v1/runs/"
+			}
+			return b.answer(w, room+path.Base(handle)+part), w.torchx(strings.ReplaceAll(command, "HANDLE", handle) + " > /dev/null"), b.start(w)
 		},
 	}
 }
+
+// answer measures the time of an answer. A pause before it lets the server forget the last one.
+func (b *pageBench) answer(w *environment, path string) side {
+	return func() (float64, error) {
+		time.Sleep(shareTime)
+		return timed(func() error { return b.get(w, path) })()
+	}
+}
+
+// shareTime is longer than the server uses an answer again.
+const shareTime = 300 * time.Millisecond
 
 // pageBench benchmarks the server of `torchx ui`. It has the servers that were started.
 type pageBench struct {
@@ -73,6 +98,9 @@ func (b *pageBench) start(w *environment) error {
 	link, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
 		return err
+	}
+	if b.links[w.home] != nil {
+		return nil // it runs already
 	}
 	if b.links == nil {
 		b.links = map[string]*url.URL{}
@@ -112,67 +140,4 @@ func (b *pageBench) get(w *environment, path string) error {
 	defer answer.Body.Close()
 	_, err = io.Copy(io.Discard, answer.Body)
 	return err
-}
-
-// watchedFlood measures the time of an app that pages follow.
-func (w *environment) watchedFlood(b *pageBench, program string) side {
-	return func() (float64, error) {
-		var followers sync.WaitGroup
-		took, err := timed(func() error {
-			handle, err := w.start("-c '"+program+"'", 1, "")
-			if err != nil {
-				return err
-			}
-			id := handle[strings.LastIndexByte(handle, '/')+1:]
-			var streams []*http.Response
-			for range pages {
-				stream, err := b.request(w, "/api/v1/stream?watch=run:"+id+"&watch=log:"+id)
-				if err != nil {
-					return err
-				}
-				streams = append(streams, stream) //nolint:bodyclose // closed below
-				followers.Go(func() { b.follow(w, stream.Body, id) })
-			}
-			err = w.sh("exec " + w.bin + " wait " + handle)
-			for _, stream := range streams {
-				stream.Body.Close()
-			}
-			return errors.Join(err, w.sh("exec "+w.bin+" delete -f "+handle))
-		})()
-		followers.Wait()
-		return took, err
-	}
-}
-
-// follow asks what a page asks at each event, until the stream is closed.
-func (b *pageBench) follow(w *environment, stream io.Reader, id string) {
-	run, line := "/api/v1/runs/"+id, int64(1)
-	for s := bufio.NewScanner(stream); s.Scan(); {
-		var err error
-		switch s.Text() {
-		case "event: run", "event: hello":
-			err = b.get(w, run+"/status")
-		case "event: log":
-			line, err = b.grown(w, fmt.Sprintf("%s/log?attempt=all&tail=400&line=%d", run, line))
-		}
-		if err != nil {
-			return // the app was deleted
-		}
-	}
-}
-
-// grown reads a part of a log and returns the line that follows.
-func (b *pageBench) grown(w *environment, path string) (next int64, err error) {
-	answer, err := b.request(w, path)
-	if err != nil {
-		return 0, err
-	}
-	defer answer.Body.Close()
-	text := bufio.NewReader(answer.Body)
-	var total int64
-	if _, err := fmt.Fscanf(text, `{"total":%d,`, &total); err != nil {
-		return 0, err
-	}
-	_, err = io.Copy(io.Discard, text)
-	return total + 1, err
 }

@@ -92,9 +92,9 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	printed := false
+	printed, masked := false, labelMasker(f)
 	err = r.Walk(c.Context, filter, func(a *runner.Row) error {
-		printed = true
+		printed, a.Labels = true, masked(a.Labels)
 		return out.add(a)
 	})
 	if err != nil && (!printed || !errors.Is(err, backend.ErrUnavailable)) {

@@ -126,7 +126,7 @@ func printTags(ctx context.Context, f *program.Factory, sel selected, asJSON boo
 			all = append(all, newLabelsObject(ref, labels))
 			return nil
 		}
-		for line := range strings.Lines(history.FormatTags(labels.Tags, "\n")) {
+		for line := range strings.Lines(history.FormatTags(labelMasker(f)(labels).Tags, "\n")) {
 			line = ui.OneLine(line)
 			if sel.several {
 				line = ref.Handle() + " " + line
@@ -188,7 +188,7 @@ func NewNote(f *program.Factory) *cli.Command {
 			case change != nil || labels.Note == "":
 				return nil
 			}
-			return f.Printf("%s\n", ui.Clean(labels.Note, true))
+			return f.Printf("%s\n", ui.Clean(labelMasker(f)(labels).Note, true))
 		},
 	}
 }

@@ -23,6 +23,7 @@ function frame() {
 	keys.addEventListener("click", help)
 	bind("Everywhere", [
 		{keys: "?", label: "Show the keys", run: help},
+		{keys: "u", label: "Back to the runs", run: () => location.pathname === "/" || go("/")},
 		{keys: "g r", label: "Go to runs", run: () => go("/")},
 		{keys: "g s", label: "Go to sweeps", run: () => go("/?backend=sweep")},
 		{keys: "g c", label: "Go to compare", run: () => go("/compare")},

@@ -19,11 +19,11 @@ export async function pruneView(page) {
 		const answer = await get("/prune", {...values, limit: most}, mine.signal).catch(error => ({error}))
 		if (mine !== asking) return
 		if (answer.error) return void put(result, h("p.notice.bad", {role: "alert"}, answer.error.message))
-		put(result, h("header", h("h2.grow", `${plural(answer.count, "run")}, ${bytes(answer.bytes)}`), h("code", command), h("button", {onclick: () => copy(command, "the command")}, "Copy")),
-			h("p.muted", "This is a preview: the command removes them, with their logs and outputs.", answer.count > most && ` The first ${most} are shown.`),
+		put(result, h("header", h("h2.grow", `${plural(answer.count, "run")}, ${answer.count > most ? "more than " : ""}${bytes(answer.bytes)}`), h("code", command), h("button", {onclick: () => copy(command, "the command")}, "Copy")),
+			h("p.muted", "The command removes them, with their logs and outputs.", answer.count > most && ` The first ${most} are shown.`),
 			table("Runs", ["Run", "State", "#Submitted", "#Size"], answer.apps.map(run => h("tr", head(h("a", {href: runPath(run.app_id)}, run.app_id)), h("td", badge(run.state)),
 				num(time(run.submitted_at, age(run.submitted_at, now()))), num(bytes(run.bytes))))))
 	}
-	add(page, [h("div.view.scrolls", h("h1", "Prune"), h("div.form-grid", fields.map(([, label], i) => field(label, inputs[i]))), result)])
+	add(page, [h("div.view.scrolls", h("h1", "Preview of prune"), h("div.form-grid", fields.map(([, label], i) => field(label, inputs[i]))), result)])
 	await draw()
 }

@@ -97,7 +97,6 @@ export async function runView(page, id) {
 	const ticking = setInterval(tick, 1000)
 	const undo = bind("Run", [
 		...tabs.map(([name, text], i) => ({keys: String(i + 1), label: text, run: () => go(runPath(id, name))})),
-		{keys: "u", label: "Back to the runs", run: () => go("/")},
 		...readOnly() ? [] : [{keys: "r", label: "Run again", run: () => rerun(id)}],
 	])
 	explain()
