@@ -27,7 +27,7 @@ type Client struct {
 // Times that bound commands: those of Slurm wait half a minute for a controller that listens and
 // does not answer, and a minute with an unreadable slurm.conf.
 const (
-	readTime   = 4 * time.Second // below the time that `list` gives a backend
+	readTime   = 10 * time.Second // Slurm's MessageTimeout unless slurm.conf says another
 	cancelTime = 10 * time.Second
 	// accountTime is longer: a database with many jobs is slow.
 	accountTime = 12 * time.Second

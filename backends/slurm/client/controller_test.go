@@ -69,7 +69,7 @@ func TestHangingController(t *testing.T) {
 	t.Parallel()
 	c, _ := fakes(t, map[string]string{"squeue": "echo 'squeue: error: try again' >&2\nexec sleep 600", "sacct": "exec sleep 600"})
 	for name, want := range map[string]string{
-		"squeue": "Slurm's controller does not answer: squeue did not end within 4s: try again (see `scontrol ping`, and try again)",
+		"squeue": "Slurm's controller does not answer: squeue did not end within 10s: try again (see `scontrol ping`, and try again)",
 		"sacct":  "the accounting service slurmdbd does not answer: sacct did not end within 12s (ask the administrator)",
 	} {
 		if _, err := c.Run(t.Context(), nil, name); !errors.Is(err, backend.ErrUnavailable) || err.Error() != want || IsUnsent(err) {
