@@ -86,7 +86,7 @@ func (l *launcher) copyTerminalInto(r *run, to *logcopy.Log) error {
 func (l *launcher) readTerminal(c *connection, to *logcopy.Log) error {
 	buf := make([]byte, terminalBuffer)
 	for {
-		n, end := c.Reader.Read(buf)
+		n, ended := c.Reader.Read(buf)
 		if n > 0 {
 			l.logs.progress.Add(1)
 			if err := to.Write(logstore.Stdout, time.Now(), buf[:n]); err != nil {
@@ -96,8 +96,8 @@ func (l *launcher) readTerminal(c *connection, to *logcopy.Log) error {
 				return err
 			}
 		}
-		if end != nil {
-			return nil
+		if ended != nil {
+			return nil //nolint:nilerr // the container, or its engine, ended the stream
 		}
 	}
 }

@@ -59,10 +59,11 @@ func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error
 			if err != nil {
 				return err
 			}
-			found := false
-			if workloads, found = kube.KueueResource(groups, "workloads"); !found {
+			served, ok := kube.KueueResource(groups, "workloads")
+			if !ok {
 				return nil // nothing resumes it
 			}
+			workloads = served
 		}
 		list, err := kube.List[kube.Object](ctx, t.Client, workloads, t.namespace, kube.ListOptions{LabelSelector: label.KueueJobUID + "=" + string(meta.UID)})
 		if err != nil {
