@@ -21,14 +21,6 @@ import (
 	"torchx/runtime/backend"
 )
 
-const (
-	// endOfFile is the EOF character of a terminal.
-	endOfFile = 0x04
-	// minEOFPause and maxEOFPause bound the pause between two EOF characters.
-	minEOFPause = 50 * time.Millisecond
-	maxEOFPause = 2 * time.Second
-)
-
 // OpenTerminal connects to the terminal of an app.
 func (b *Backend) OpenTerminal(_ context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {
 	return bundled.OpenTerminal(b.Apps, id, o)
@@ -172,15 +164,14 @@ func (t *terminal) write(p []byte) {
 	}
 }
 
-// sendEnds sends EOF characters after the end of the input, again and again: a terminal drops
-// one that arrives while a program changes its mode, as REPLs do around each line.
+// sendEnds sends EOF characters after the end of the input, again and again.
 func (t *terminal) sendEnds() {
-	for pause := minEOFPause; ; pause = min(2*pause, maxEOFPause) {
+	for pause := backend.MinEOFPause; ; pause = min(2*pause, backend.MaxEOFPause) {
 		c := t.await(nil, true)
 		if c == nil {
 			return
 		}
-		_, _ = c.Conn.Write([]byte{endOfFile}) // a lost connection is replaced
+		_, _ = c.Conn.Write([]byte{backend.EndOfFile}) // a lost connection is replaced
 		time.Sleep(pause)
 	}
 }

@@ -66,7 +66,10 @@ func (l *launcher) copyTerminalInto(r *run, to *logcopy.Log) error {
 		c = nil
 		if running {
 			if c, err = l.terminal.attach(l.ctx, r.id); err != nil {
-				continue // it has ended, or the engine is lost: inspect waits for it
+				if err := pause(l.ctx); err != nil { // it has ended, or the engine is lost: inspect waits for it
+					return err
+				}
+				continue
 			}
 			l.terminal.use(c)
 		}

@@ -3,6 +3,17 @@ package backend
 import (
 	"context"
 	"io"
+	"time"
+)
+
+// EndOfFile is the character by which a terminal ends its input.
+const EndOfFile = 0x04
+
+// MinEOFPause and MaxEOFPause bound the pause between two EndOfFile characters, which doubles: a
+// terminal drops one that arrives while a program changes its mode, as REPLs do around each line.
+const (
+	MinEOFPause = 50 * time.Millisecond
+	MaxEOFPause = 2 * time.Second
 )
 
 // TerminalSize is the size of a terminal in characters.

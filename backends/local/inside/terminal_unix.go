@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// endOfFile is the EOF character of a terminal.
-	endOfFile = 0x04
 	// idleTime is how long a terminal must be silent after the end of its command, if programs
 	// that the command left running keep it open.
 	idleTime = 100 * time.Millisecond
@@ -35,7 +33,7 @@ func startOnTerminal(cmd *exec.Cmd, c backend.Command) (finish func() error, err
 	if c.Stdin != nil {
 		go func() {
 			_, _ = io.Copy(master, c.Stdin)
-			_, _ = master.Write([]byte{endOfFile}) // fails if the command has ended
+			_, _ = master.Write([]byte{backend.EndOfFile}) // fails if the command has ended
 		}()
 	}
 	ended := make(chan struct{})

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/backends/ttypipe"
+	"torchx/runtime/backend"
 )
 
 const (
@@ -24,11 +25,6 @@ const (
 	// writeTimeout bounds a write to a terminal that accepts no input. After it, forward
 	// checks whether the replica is still the same.
 	writeTimeout = 100 * time.Millisecond
-	// minEOFPause and maxEOFPause bound the pause between two EOF characters.
-	minEOFPause = 50 * time.Millisecond
-	maxEOFPause = 2 * time.Second
-	// endOfFile is the EOF character of a terminal.
-	endOfFile = 0x04
 )
 
 // terminals creates a pseudo-terminal for each attempt of the only replica and forwards
@@ -199,7 +195,7 @@ func (t *terminals) end() {
 
 // forward writes queued input to the current terminal.
 func (t *terminals) forward() {
-	pause := minEOFPause
+	pause := backend.MinEOFPause
 	for {
 		to, chunk := t.next()
 		switch {
@@ -207,11 +203,11 @@ func (t *terminals) forward() {
 			return
 		case len(chunk) > 0:
 			t.discard(to.write(chunk, t.log))
-			pause = minEOFPause
+			pause = backend.MinEOFPause
 		default:
 			t.sendEOF(to)
 			time.Sleep(pause)
-			pause = min(2*pause, maxEOFPause)
+			pause = min(2*pause, backend.MaxEOFPause)
 		}
 	}
 }
@@ -243,7 +239,7 @@ func (t *terminals) discard(n int) {
 // REPLs do around each line.
 func (t *terminals) sendEOF(to *terminal) {
 	if !t.hasUnread(to) {
-		to.write([]byte{endOfFile}, t.log)
+		to.write([]byte{backend.EndOfFile}, t.log)
 	}
 }
 
