@@ -37,7 +37,7 @@ func NewPrune(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "prune",
 		Usage: "remove old apps",
-		UsageText: "[--older-than AGE] [--keep N] [--max-size SIZE] [--state S] [--dry-run [--limit N]] [-f]\n" +
+		UsageText: "[--older-than AGE] [--keep N] [--max-size SIZE] [--state S] [--dry-run] [-f]\n" +
 			"torchx prune --keep 100 --dry-run\n" +
 			"torchx prune --older-than 30d -f\n" +
 			"torchx prune --max-size 20G --state succeeded -f",
