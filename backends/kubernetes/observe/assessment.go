@@ -152,7 +152,7 @@ func (b *assessment) firstAttempt(r *replica) int {
 	if r.unit == nil {
 		return 0
 	}
-	return b.restarts * r.unit.stride()
+	return b.restarts * (r.unit.retries + 1)
 }
 
 func (b *assessment) isAlive() bool {

@@ -45,9 +45,6 @@ func (s *Observation) jobSet() *workload {
 		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
 		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
 		u.freeDisruptions = freesDisruptions(&r.Template.Spec)
-		if set.Spec.FailurePolicy != nil && set.Spec.FailurePolicy.MaxRestarts > 0 && ignoresDisruptions(&r.Template.Spec) {
-			u.spare = maxDisruptions
-		}
 		v.limitJobs(&r.Template.Spec)
 		all := succeededJobs[r.Name] == r.Replicas && required == each
 		u.outcome = func(int) spec.State {
@@ -63,7 +60,7 @@ func (s *Observation) jobSet() *workload {
 		return name, max(0, number(pod.Labels[jobSetIndex]))*size[name] + max(0, index(pod))
 	}
 	v.attempt = func(u *unit, pod *corev1.Pod) int {
-		return max(0, number(pod.Labels[label.JobSetRestart]))*u.stride() + failures(pod) + ignoredFailures(pod)
+		return max(0, number(pod.Labels[label.JobSetRestart]))*(u.retries+1) + failures(pod) + ignoredFailures(pod)
 	}
 	if p := set.Spec.FailurePolicy; p != nil {
 		v.retries, v.maxRestarts = set.Status.CountedRestarts < p.MaxRestarts, int(p.MaxRestarts)
@@ -122,15 +119,6 @@ func freesDisruptions(s *batchv1.JobSpec) bool {
 	return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
 		return slices.ContainsFunc(r.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == corev1.DisruptionTarget })
 	})
-}
-
-// maxDisruptions is the number of disruptions of a pod after a start of the app from which on its
-// attempts share numbers with those after the next start.
-const maxDisruptions = 9
-
-// ignoresDisruptions reports whether a Job replaces a disrupted pod alone.
-func ignoresDisruptions(s *batchv1.JobSpec) bool {
-	return freesDisruptions(s) && s.PodFailurePolicy.Rules[0].Action == batchv1.PodFailurePolicyActionIgnore
 }
 
 // jobs reads Indexed Jobs, one for each unit. The app has ended when all of them have.

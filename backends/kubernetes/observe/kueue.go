@@ -114,10 +114,10 @@ func (r *replica) countEvictions(n int, last *metav1.Condition) {
 		a := &r.attempts[i]
 		number := a.status.Attempt
 		isOld := last.Status == metav1.ConditionTrue || a.pod.CreationTimestamp.Before(&last.LastTransitionTime)
-		if after == nil && isOld || after != nil && admission == n && isOld || after != nil && number >= after.status.Attempt-admission*r.unit.stride() {
+		if after == nil && isOld || after != nil && admission == n && isOld || after != nil && number >= after.status.Attempt-admission*(r.unit.retries+1) {
 			admission = max(0, admission-1)
 		}
-		a.status.Attempt = number + admission*r.unit.stride()
+		a.status.Attempt = number + admission*(r.unit.retries+1)
 		a.evicted = admission < n
 		after = a
 	}

@@ -10,9 +10,9 @@ func (b *assessment) restartsAfter(past []spec.ReplicaStatus) (all []spec.Restar
 		attempt int
 	}
 	disrupted := map[key]bool{}
-	units := map[string]*unit{} // of roles
+	retries := map[string]int{} // of each replica of a role
 	for _, u := range b.units {
-		units[b.roles[u.role].name] = u
+		retries[b.roles[u.role].name] = u.retries
 	}
 	for _, r := range b.replicas {
 		for i := range r.attempts {
@@ -21,26 +21,22 @@ func (b *assessment) restartsAfter(past []spec.ReplicaStatus) (all []spec.Restar
 			}
 		}
 	}
-	free := map[key]int{}       // attempts of a replica that did not count, since a start of the app
-	freeApp := 0                // restarts of the app that did not count
-	restarted := map[int]bool{} // attempts of the app after which all of it restarted
+	free := map[spec.Replica]int{} // attempts of a replica that did not count
+	freeApp := 0                   // restarts of the app that did not count
+	restarted := map[int]bool{}    // attempts of the app after which all of it restarted
 	for i := range past {
 		f := &past[i]
 		if f.State != spec.Failed {
 			continue
 		}
 		one := spec.Replica{Role: f.Role, ID: f.ID}
-		replicaRetries, stride := units[f.Role].retries, units[f.Role].stride()
-		since := key{one, 0}
-		if units[f.Role].spare > 0 {
-			since.attempt = f.Attempt / stride
-		}
-		isFree, counted := disrupted[key{one, f.Attempt}], f.Attempt-free[since]
-		appAttempt, replicaAttempt := f.Attempt/stride, counted%stride
+		replicaRetries, isFree := retries[f.Role], disrupted[key{one, f.Attempt}]
+		counted := f.Attempt - free[one]
+		appAttempt, replicaAttempt := f.Attempt/(replicaRetries+1), counted%(replicaRetries+1)
 		alone := b.seen.JobSet == nil && b.seen.Volcano == nil
 		switch {
 		case isFree && (alone || replicaRetries > 0):
-			free[since]++
+			free[one]++
 			r := spec.RestartOf(f, spec.RetryReplica, replicaAttempt, replicaRetries)
 			r.Free = true
 			all = append(all, r)

@@ -94,13 +94,7 @@ type unit struct {
 	// freeDisruptions means that a disruption from outside, such as an eviction, restarts the
 	// pod, or all pods, without counting as a failure.
 	freeDisruptions bool
-	// spare is the number of attempts after each start of the app that are left for disruptions of
-	// a pod, so that attempts after a restart of the app have numbers of their own.
-	spare int
 }
-
-// stride returns the difference between the first attempts of a pod after two starts of the app.
-func (u *unit) stride() int { return u.retries + 1 + u.spare }
 
 // unitOf returns a pod's unit and its index there, nil if it has none.
 func (v *workload) unitOf(pod *corev1.Pod) (*unit, int) {
