@@ -220,7 +220,7 @@ func TestLogsOfSeveralContainers(t *testing.T) {
 	}
 	// The first run fails and leaves a file in shared memory for the second one. Only the
 	// node's report shows whose log it sends, so both last longer than a busy node takes for it.
-	id := h.run(nil, 1, `if [ -e /dev/shm/ran ]; then echo second; sleep 20; else touch /dev/shm/ran; echo first; sleep 15; exit 3; fi`, overlay)
+	id := h.run(nil, 1, `if [ -e /dev/shm/ran ]; then echo second; sleep 40; else touch /dev/shm/ran; echo first; sleep 40; exit 3; fi`, overlay)
 	b := h.open(h.cluster.Kubeconfig)
 	check := func(got string, notices []string, err error) {
 		t.Helper()
