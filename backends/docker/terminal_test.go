@@ -3,12 +3,11 @@
 package docker
 
 import (
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/test/backendtest"
 )
 
 func (f *fixture) startOnTerminal(script string) string {
@@ -41,18 +40,7 @@ func (f *fixture) typed(t backend.Terminal, text string) {
 // readUntil reads a terminal until its output contains a text, or to its end for "".
 func (f *fixture) readUntil(t backend.Terminal, text string) string {
 	f.Helper()
-	var shown strings.Builder
-	for text == "" || !strings.Contains(shown.String(), text) {
-		o, err := t.Next(f.ctx)
-		if errors.Is(err, io.EOF) && text == "" {
-			break
-		}
-		if err != nil {
-			f.Fatalf("after %q: %v", shown.String(), err)
-		}
-		shown.Write(o.Data)
-	}
-	return shown.String()
+	return backendtest.ReadUntil(f.ctx, f, t, text)
 }
 
 // TestTerminal: the program has a terminal with the size of the client, a prompt without a newline

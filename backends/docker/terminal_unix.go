@@ -109,14 +109,7 @@ func (t *terminal) close() {
 
 // listen handles the messages of clients.
 func (t *terminal) listen() {
-	for {
-		m, err := t.input.Next()
-		if err != nil {
-			if !errors.Is(err, fs.ErrClosed) {
-				t.log.Print(err)
-			}
-			return
-		}
+	t.input.Each(func(m ttypipe.Message) {
 		switch m.Kind {
 		case ttypipe.Input:
 			t.setEnded(false) // another client still sends input
@@ -126,7 +119,7 @@ func (t *terminal) listen() {
 		case ttypipe.End:
 			t.setEnded(true)
 		}
-	}
+	}, func(err error) { t.log.Print(err) })
 }
 
 func (t *terminal) setEnded(ended bool) {

@@ -19,6 +19,7 @@ import (
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/backendtest"
 	"torchx/test/clustertest"
 )
 
@@ -168,18 +169,7 @@ func (s *site) terminal(id string) backend.Terminal {
 // readUntil reads a terminal until its output contains a text, or to its end for "".
 func (s *site) readUntil(c backend.Terminal, text string) string {
 	s.Helper()
-	var shown strings.Builder
-	for text == "" || !strings.Contains(shown.String(), text) {
-		o, err := c.Next(s.Context())
-		if errors.Is(err, io.EOF) && text == "" {
-			break
-		}
-		if err != nil {
-			s.Fatalf("after %q: %v", shown.String(), err)
-		}
-		shown.Write(o.Data)
-	}
-	return shown.String()
+	return backendtest.ReadUntil(s.Context(), s, c, text)
 }
 
 // TestNoTerminal: an app that was started without a terminal has none.

@@ -4,7 +4,6 @@ package local
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/backendtest"
 	"torchx/test/homedir"
 )
 
@@ -43,18 +43,7 @@ func (f *fixture) openTerminal(id string) backend.Terminal {
 // readUntil reads a terminal until its output contains a text, or to its end for "".
 func (f *fixture) readUntil(t backend.Terminal, text string) string {
 	f.Helper()
-	var shown strings.Builder
-	for text == "" || !strings.Contains(shown.String(), text) {
-		o, err := t.Next(f.ctx)
-		if errors.Is(err, io.EOF) && text == "" {
-			break
-		}
-		if err != nil {
-			f.Fatalf("after %q: %v", shown.String(), err)
-		}
-		shown.Write(o.Data)
-	}
-	return shown.String()
+	return backendtest.ReadUntil(f.ctx, f, t, text)
 }
 
 // TestTwoTerminalClients: two clients type at the same time; no line is lost or split.

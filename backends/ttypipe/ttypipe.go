@@ -96,6 +96,20 @@ func (l *Listener) Next() (Message, error) {
 	}
 }
 
+// Each passes the messages to handle until Close. It reports another end to report.
+func (l *Listener) Each(handle func(Message), report func(error)) {
+	for {
+		m, err := l.Next()
+		if err != nil {
+			if !errors.Is(err, fs.ErrClosed) {
+				report(err)
+			}
+			return
+		}
+		handle(m)
+	}
+}
+
 // resync drops buffered data after invalid data, because nothing marks the start of the
 // next message.
 func (l *Listener) resync() { _, _ = l.r.Discard(l.r.Buffered()) }

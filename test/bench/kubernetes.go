@@ -51,13 +51,18 @@ func (k *clusterBench) planReplicas() (torchx, floor side, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return planBy(b, k.dir)
+}
+
+// planBy returns planning many replicas for a backend, and encoding the plan as JSON.
+func planBy(b backend.Backend, dir string) (torchx, floor side, err error) {
 	cfg, _, err := backend.Resolve(b.Options())
 	if err != nil {
 		return nil, nil, err
 	}
 	role := spec.NewRole("trainer", "image")
 	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, plannedReplicas
-	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: k.dir}
+	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: dir}
 	plan := func() (*backend.Plan, error) { return b.Plan(context.Background(), in) }
 	planned, err := plan()
 	if err != nil {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +8,6 @@ import (
 	"strings"
 
 	"torchx/backends/slurm"
-	"torchx/runtime/backend"
-	"torchx/runtime/spec"
 	"torchx/test/slurmtest"
 )
 
@@ -85,21 +81,7 @@ func (b *slurmBench) planReplicas() (torchx, floor side, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, _, err := backend.Resolve(s.Options())
-	if err != nil {
-		return nil, nil, err
-	}
-	role := spec.NewRole("trainer", "")
-	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, manyTasks
-	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: b.dir}
-	plan := func() (*backend.Plan, error) { return s.Plan(context.Background(), in) }
-	planned, err := plan()
-	if err != nil {
-		return nil, nil, err
-	}
-	torchx = timed(func() error { _, err := plan(); return err })
-	floor = timed(func() error { _, err := json.Marshal(planned.Request); return err })
-	return torchx, floor, nil
+	return planBy(s, b.dir)
 }
 
 // perReplica submits a job with a component for each of n replicas.

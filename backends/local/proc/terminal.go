@@ -143,14 +143,7 @@ func (t *terminals) close() {
 
 // listen handles the messages of clients.
 func (t *terminals) listen() {
-	for {
-		m, err := t.input.Next()
-		if err != nil {
-			if !errors.Is(err, fs.ErrClosed) {
-				t.log.Print(err)
-			}
-			return
-		}
+	t.input.Each(func(m ttypipe.Message) {
 		switch m.Kind {
 		case ttypipe.Input:
 			t.enqueue(m.Data)
@@ -159,7 +152,7 @@ func (t *terminals) listen() {
 		case ttypipe.End:
 			t.end()
 		}
-	}
+	}, func(err error) { t.log.Print(err) })
 }
 
 func (t *terminals) enqueue(p []byte) {
