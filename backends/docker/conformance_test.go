@@ -39,6 +39,9 @@ func openStore(ctx context.Context, home string) (agent.Store, error) {
 
 func withEngine(run func() int) int {
 	real, missing = enginetest.Get()
+	if real != nil && real.IsSeparate() {
+		run = func() int { return rerun(real) } // where this program reaches the addresses of containers
+	}
 	code := run()
 	if real != nil {
 		if err := real.Stop(); err != nil {
@@ -55,6 +58,18 @@ func needEngine(t *testing.T) {
 		return
 	}
 	enginetest.Missing(t, missing)
+}
+
+// rerun runs this program's tests in the network of an engine.
+func rerun(e *enginetest.Engine) int {
+	cmd := e.InNetwork(os.Args[0], os.Args[1:]...)
+	cmd.Env = append(os.Environ(), "DOCKER_HOST="+e.Host)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 func newBackend(t *testing.T, home string, e *enginetest.Engine) *Backend {

@@ -7,16 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
-	"net"
 	"os"
-	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/docker/go-connections/nat"
 
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
@@ -239,22 +233,15 @@ func (l *launcher) signal(replica spec.Replica, name string) {
 	}()
 }
 
-// Addresses returns a container's address in the app's network if this machine can reach
-// it, because the engine runs on its kernel; otherwise the published addresses.
-func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) (found []agent.Address) {
+// Addresses returns where this machine reaches a port of a replica's container.
+func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) []agent.Address {
 	current := l.runs.latest(r)
-	if current == nil || !strings.HasPrefix(l.engine.DaemonHost(), localEngine) {
-		return nil // a remote engine's addresses may belong to another machine here
-	}
-	c, err := l.engine.ContainerInspect(ctx, current.id)
-	if err != nil || c.NetworkSettings == nil {
+	if current == nil {
 		return nil
 	}
-	if n := c.NetworkSettings.Networks[l.request.Network]; n != nil && n.IPAddress != "" && runtime.GOOS == "linux" {
-		return []agent.Address{{HostPort: net.JoinHostPort(n.IPAddress, strconv.Itoa(port))}}
+	c, err := l.engine.ContainerInspect(ctx, current.id)
+	if err != nil {
+		return nil
 	}
-	for _, b := range c.NetworkSettings.Ports[nat.Port(strconv.Itoa(port)+"/tcp")] {
-		found = append(found, agent.Address{HostPort: net.JoinHostPort(b.HostIP, b.HostPort), Proxied: true})
-	}
-	return found
+	return addressesOf(l.engine.Client, c, port)
 }

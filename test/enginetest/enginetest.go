@@ -264,10 +264,14 @@ func (e *Engine) Run(name string, args ...string) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
+// IsSeparate reports whether the engine has its own network, whose addresses this program
+// does not reach.
+func (e *Engine) IsSeparate() bool { return e.dir != "" }
+
 // InNetwork returns a command that runs in the engine's network, where it can reach
 // containers.
 func (e *Engine) InNetwork(name string, args ...string) *exec.Cmd {
-	if e.dir == "" {
+	if !e.IsSeparate() {
 		return exec.CommandContext(context.Background(), name, args...)
 	}
 	return exec.CommandContext(context.Background(), "nsenter", append([]string{"--target", e.ns, "--net", name}, args...)...)

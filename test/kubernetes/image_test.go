@@ -45,10 +45,10 @@ func TestWorkspace(t *testing.T) {
 // reach lets an engine with its own network push to the registry.
 func reach(t *testing.T, engine *enginetest.Engine, host, socket string) {
 	t.Helper()
-	cmd := engine.InNetwork(os.Args[0])
-	if filepath.Base(cmd.Args[0]) != "nsenter" {
-		return // it shares the network of the tests
+	if !engine.IsSeparate() {
+		return
 	}
+	cmd := engine.InNetwork(os.Args[0])
 	cmd.Env = append(os.Environ(), forwardVariable+"="+host+" "+socket)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
