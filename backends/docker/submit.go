@@ -54,6 +54,9 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 	}
 	req := *p.Request.(*Request)
 	containers, warnings := fitEngine(req.Containers, info, engine.DaemonHost())
+	if w := separatePorts(ctx, engine, p, info, o.publishPorts); w != "" {
+		warnings = append(warnings, w)
+	}
 	for _, w := range warnings {
 		p.Progress.Tell(backend.Step{Warning: w})
 	}
