@@ -99,7 +99,7 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	q.Prefix = !single
 	q.Read.Partial = q.Read.Follow && single && q.Regex == nil
 	waiting := *r
-	waiting.Waiting = func(s *spec.Status) { sayWaiting(f, s) }
+	waiting.Waiting = func(s *spec.Status) { follow.SayWaiting(f.Console, s) }
 	p := follow.LogPrinter{Console: f.Console, Runner: &waiting, Out: f.Out, Color: f.OutStyle.Color}
 	var stats logview.Stats
 	if o.failed {
@@ -119,19 +119,6 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 		return program.QuietError(program.ExitError)
 	}
 	return nil
-}
-
-// sayWaiting prints why an app has not started.
-func sayWaiting(f *program.Factory, s *spec.Status) {
-	if strings.HasPrefix(s.Msg, spec.QueuedMark) {
-		f.SayOnce("%s %s", s.Handle, s.Msg)
-		return
-	}
-	state := s.State.String()
-	if s.State == spec.Submitted && strings.HasPrefix(s.Msg, spec.PreparingMark) {
-		state += " (" + s.Msg + ")"
-	}
-	f.Say("waiting for %s to start: it is %s", s.Handle, state)
 }
 
 // resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.
