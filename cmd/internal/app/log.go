@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -107,6 +108,9 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	} else {
 		stats, err = p.Print(ctx, q)
 	}
+	if q.Read.Follow && err != nil && program.Interrupted(ctx, err) {
+		return interruptedLog(ctx, f, r, q.Target.Ref)
+	}
 	if err != nil {
 		return err
 	}
@@ -119,6 +123,15 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 		return program.QuietError(program.ExitError)
 	}
 	return nil
+}
+
+// interruptedLog says whether the app of an interrupted log goes on.
+func interruptedLog(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref) error {
+	if s := r.LastStatus(context.WithoutCancel(ctx), ref); s == nil || s.State.Terminal() {
+		return program.ErrInterrupted
+	}
+	f.Line("", fmt.Sprintf("interrupted: %s has not ended", ref.Handle()))
+	return program.QuietError(spec.ExitCancelled)
 }
 
 // resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.
