@@ -45,7 +45,8 @@ func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 	if l.apps[key] == nil {
 		l.apps[key] = archive.New(archive.Config{
 			Backend: manifest.Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
-			Cluster: &logCluster{b, id, s}, Positions: b.config.Positions, Warn: b.config.Warn,
+			Cluster: &logCluster{backend: b, id: id, stream: s}, Positions: b.config.Positions, Warn: b.config.Warn,
+			SnapshotTime: b.snapshotTime,
 		})
 	}
 	return l.apps[key]
@@ -175,7 +176,7 @@ func (w *waitArchiver) update(s *archive.Snapshot) {
 		return
 	}
 	dir := archive.Dir(w.b.config.Home, w.t.id)
-	if archive.Followed(dir) || w.b.isDiscarded(w.t.id) {
+	if archive.Followed(dir) || w.b.canceledBy(w.t.id).Discard {
 		return
 	}
 	app := archive.New(archive.Config{

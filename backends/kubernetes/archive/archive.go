@@ -55,6 +55,7 @@ type Run struct {
 	Container string // "" is the main one
 	Name      string // of the container in the pod
 	Pod, UID  string
+	Node      string    // of the pod, "" before it has one
 	Created   time.Time // of the pod
 	Restart   int       // restarts of the container in its pod before this run
 	Previous  bool      // the run before the current one of the container
@@ -73,6 +74,7 @@ func (r *Run) same(o *Run) bool { return r.UID == o.UID && r.Restart == o.Restar
 type Snapshot struct {
 	Runs   []Run // by pod; within a pod, the main container first
 	Status *spec.Status
+	Took   time.Duration // for reading the cluster
 }
 
 // Cluster is one app on its cluster.
@@ -84,7 +86,7 @@ type Cluster interface {
 	// while the cluster is unreachable. Errors: backend.ErrNotFound, ctx.Err(), or a
 	// permanent one.
 	Watch(ctx context.Context, see func(*Snapshot)) error
-	// Open opens a log, see logcopy.Source.
+	// Open opens a log, see logcopy.Source. Errors also: ErrServerAway, ErrNodeAway.
 	Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCloser, error)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
@@ -62,9 +63,12 @@ func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 		defer sayIfWaiting(f, targets)()
 	}
 	if o.Force && len(targets) > parallel {
-		cancelLive(ctx, r, targets, backend.CancelOptions{Discard: !o.KeepLogs})
+		cancelLive(ctx, r, targets, backend.CancelOptions{Discard: !o.KeepLogs, Abandon: true})
 	}
 	act := func(ctx context.Context, ref runner.Ref) (kept string, err error) {
+		if o.Force {
+			defer follow.AnnounceEnding(f.Console, r, ref)()
+		}
 		return keptOutput(ctx, r, ref), r.Delete(ctx, ref, o)
 	}
 	return eachApp(ctx, f, targets, parallel, act, func(ref runner.Ref, kept string) error {
