@@ -28,7 +28,7 @@ func NewDelete(f *program.Factory) *cli.Command {
 			"torchx delete -f -\n" +
 			"torchx delete --state failed --until 7d --yes",
 		Description: "Remove apps that have ended: their records, files and logs, and with a sweep its trials. An app that has not ended is an error, unless --force " +
-			"cancels it first. Logs in your own log_dir and outputs in your own output_dir are kept. " +
+			"cancels it first; replicas on a lost machine are then given up after their grace period. Logs in your own log_dir and outputs in your own output_dir are kept. " +
 			program.HandleHelp + " " + selectHelp + "On a terminal delete then asks first; elsewhere --yes is needed. " +
 			"`torchx prune` removes apps by their age, number or size.",
 		Flags: slices.Concat([]cli.Flag{
