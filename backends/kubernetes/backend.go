@@ -82,7 +82,7 @@ var (
 
 // Driver registers the backend. Another backend builds and pushes its images.
 func Driver() driver.Driver {
-	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.IsArchive}
+	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Followers.Has}
 }
 
 func open(e driver.Env) (backend.Backend, error) {

@@ -89,7 +89,7 @@ func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
 	if o.KeepLogs && archive.Exists(dir) {
 		return archive.Retain(dir, archive.FreeName(filepath.Join(b.config.Home, retainedFolder), dir))
 	}
-	return archive.Remove(dir)
+	return archive.Followers.Remove(dir)
 }
 
 const (

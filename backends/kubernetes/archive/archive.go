@@ -20,9 +20,7 @@ package archive
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -34,7 +32,6 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
-	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -44,7 +41,8 @@ const (
 	replicasFolder   = "replicas"
 	containersFolder = "containers"
 	streamsFolder    = "streams"
-	roleFile         = "role" // the name of the role; the folder's name is escaped
+	roleFile         = "role"  // the name of the role; the folder's name is escaped
+	maxRoleName      = 1 << 20 // bytes of that file
 	lockFile         = "lock"
 )
 
@@ -94,7 +92,7 @@ type Cluster interface {
 type Positions = history.Positions
 
 // Dir returns the folder of an app.
-func Dir(home, id string) string { return filepath.Join(home, archiveFolder, agent.Escape(id)) }
+func Dir(home, id string) string { return Followers.Dir(home, id) }
 
 // StreamDir returns the folder for one stream in an archive, the archive itself for both.
 func StreamDir(dir string, s backend.Stream) string {
@@ -147,43 +145,20 @@ func archived(dir string, r spec.Replica) (names map[logName]bool, attempts int)
 	return names, attempts
 }
 
+// Followers are the agents of apps with archive=true, or with something to do at their end.
+var Followers = agent.Followers{Folder: archiveFolder, Manifest: "archive.json"}
+
 // Info is archive.json.
 type Info struct {
-	ID  string         `json:"id"`
-	Cfg map[string]any `json:"cfg"` // options that locate the app
-	// Agent means that an agent must follow the app, since Begun and until Done.
-	Agent bool      `json:"agent,omitempty"`
-	Begun time.Time `json:"begun,omitzero"`
-	Done  bool      `json:"done,omitempty"`
-	// OnEnd is what the agent runs when the app has ended; nil: nothing.
-	OnEnd *backend.OnEnd `json:"on_end,omitempty"`
+	agent.Followed
 	// App has the roles with their metrics; nil: none are collected.
 	App *spec.App `json:"app,omitempty"`
 }
 
-const (
-	infoFile = "archive.json"
-	maxInfo  = 1 << 20 // bytes of archive.json and of a role's name
-)
-
 // ReadInfo reads archive.json. Errors: fs.ErrNotExist.
 func ReadInfo(dir string) (i Info, err error) {
-	data, err := safefile.ReadFile(filepath.Join(dir, infoFile), maxInfo)
-	if err != nil {
-		return i, err
-	}
-	if err := json.Unmarshal(data, &i); err != nil {
-		return i, fmt.Errorf("read %s: %w", filepath.Join(dir, infoFile), err)
-	}
-	return i, nil
-}
-
-// Write writes archive.json, and creates the folder if it is missing.
-func (i Info) Write(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("create archive: %w", err)
-	}
-	return logcopy.WriteJSON(filepath.Join(dir, infoFile), i)
+	err = Followers.Read(dir, &i)
+	return i, err
 }
 
 // Exists reports whether an archive has logs.
