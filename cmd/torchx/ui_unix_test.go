@@ -390,6 +390,26 @@ func TestUITellsOfOtherProcesses(t *testing.T) {
 	run("run", "cancel", id)
 }
 
+// TestUITellsTheEndOfAFlood: events of a flood are rare, but the last lines have one.
+func TestUITellsTheEndOfAFlood(t *testing.T) {
+	t.Parallel()
+	dir := homedir.New(t)
+	s := startUI(t, dir)
+	flood := filepath.Join(dir, "flood")
+	id := runApp(t, dir, "-d", "utils.sh", "-c", "while [ ! -e "+flood+" ]; do echo wait; sleep 0.1; done; seq 500000; echo last; exec sleep 600")
+	conn, in, err := s.openStream("log:" + id)
+	must(t, err)
+	defer conn.Close()
+	must(t, waitLine(in, "event: log"))
+	must(t, os.WriteFile(flood, nil, 0o600))
+	for text := ""; !strings.Contains(text, `"line":"last"`); text = s.get("/api/v1/runs/" + id + "/log?tail=1") {
+		if err := waitLine(in, "event: log"); err != nil {
+			t.Fatalf("the log ends with %s: %v", text, err)
+		}
+	}
+	s.post("/api/v1/runs/"+id+"/cancel", "{}", "")
+}
+
 // TestUISlowReader: a client that reads nothing delays no other, and an answer is not lost by
 // sharing it.
 func TestUISlowReader(t *testing.T) {
