@@ -168,6 +168,37 @@ func TestUIAnswersAsCommandsDo(t *testing.T) {
 	}
 }
 
+// TestUIKeepsHiddenSecrets: a page sends back what it shows, where secrets are hidden.
+func TestUIKeepsHiddenSecrets(t *testing.T) {
+	t.Parallel()
+	dir := homedir.New(t)
+	id := runApp(t, dir, "--tag", "url=https://u:hunter2@h", "--note", "PASSWORD=hunter2 works", "utils.sh", "--env", "MY_TOKEN=hunter2",
+		"--", "sh", "-c", "echo $MY_TOKEN $1", "-", "API_KEY=hunter2")
+	s := startUI(t, dir)
+	run := "/api/v1/runs/" + id
+	s.post(run+"/note", `{"note":"PASSWORD=****** works again"}`, "note")
+	s.post(run+"/tag", `{"set":{"url":"https://u:******@other"}}`, "tag")
+	for command, want := range map[string]string{"note": "PASSWORD=hunter2 works again\n", "tag": "url=https://u:hunter2@other\n"} {
+		if got := torchx(t, dir, nil, "", "--show-secrets", command, id).out; got != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+	}
+	started := s.post(run+"/rerun", `{"args":["--env=A=1,MY_TOKEN=******","--","sh","-c","echo $A $MY_TOKEN $1","-","API_KEY=******"]}`, "ui-started")
+	var again struct {
+		AppID string `json:"app_id"`
+	}
+	must(t, json.Unmarshal([]byte(started), &again))
+	torchx(t, dir, nil, "", "wait", again.AppID)
+	if got, want := torchx(t, dir, nil, "", "log", again.AppID+"/sh/0").out, "1 hunter2 API_KEY=hunter2\n"; got != want {
+		t.Errorf("log of the rerun: got %q, want %q", got, want)
+	}
+	for path, body := range map[string]string{"/note": `{"note":"hint: ******"}`, "/tag": `{"set":{"url":"******"}}`, "/rerun": `{"args":["--","sh","-c","echo ******"]}`} {
+		if status, text := s.ask(http.MethodPost, run+path, body); status < 400 || strings.Contains(text, "hunter2") || !strings.Contains(text, "would show") {
+			t.Errorf("%s %s: got %d %s, want a refusal", path, body, status, text)
+		}
+	}
+}
+
 func TestUIRefuses(t *testing.T) {
 	t.Parallel()
 	dir := homedir.New(t)
