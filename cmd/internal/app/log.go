@@ -144,14 +144,15 @@ func resolveLog(ctx context.Context, r *runner.Runner, text string) (t follow.Lo
 // order in which they failed.
 func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q follow.LogRequest) (logview.Stats, error) {
 	var all logview.Stats
-	s, err := p.Runner.Status(ctx, q.Target.Ref)
+	seen, err := p.Runner.See(ctx, q.Target.Ref)
 	if err != nil {
 		return all, err
 	}
-	if err := p.Runner.CheckReplicas(ctx, q.Target.Ref, s, q.Target.Role, q.Target.IDs); err != nil {
+	q.Seen = &seen
+	if err := p.Runner.CheckReplicas(ctx, q.Target.Ref, seen.Status, q.Target.Role, q.Target.IDs); err != nil {
 		return all, err
 	}
-	failed := failedReplicas(s, q.Target)
+	failed := failedReplicas(seen.Status, q.Target)
 	if len(failed) == 0 {
 		f.Say("no replica of %s has failed", q.Target)
 	}
