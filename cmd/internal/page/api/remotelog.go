@@ -47,7 +47,7 @@ func (a *API) followed(f *stream.Feed, ref runner.Ref) {
 // followLogs tells news when logs grow, until the app or ctx ends.
 func (a *API) followLogs(ctx context.Context, ref runner.Ref, news chan<- struct{}) {
 	for ctx.Err() == nil {
-		s, err := a.runner.Status(ctx, ref)
+		s, err := a.runner.See(ctx, ref)
 		if err == nil && s.State.Started() {
 			a.followStarted(ctx, ref, s, news)
 		}
@@ -59,12 +59,12 @@ func (a *API) followLogs(ctx context.Context, ref runner.Ref, news chan<- struct
 }
 
 // followStarted tells news when logs of a started app grow, until all have ended.
-func (a *API) followStarted(ctx context.Context, ref runner.Ref, s *spec.Status, news chan<- struct{}) {
-	targets, err := a.runner.Replicas(ctx, ref, s, "", nil)
+func (a *API) followStarted(ctx context.Context, ref runner.Ref, s runner.Seen, news chan<- struct{}) {
+	targets, err := a.runner.Replicas(ctx, ref, s.Status, "", nil)
 	if err != nil {
 		return
 	}
-	open, err := a.runner.LogsAt(ctx, ref, s, telling(s, targets, maxFollowed), false, func(spec.Replica) backend.LogOptions {
+	open, err := a.runner.LogsAt(ctx, ref, s, telling(s.Status, targets, maxFollowed), false, func(*spec.Status, spec.Replica) backend.LogOptions {
 		return backend.LogOptions{Follow: true, Partial: true, AllAttempts: true, Untimed: true}
 	})
 	if err != nil {
