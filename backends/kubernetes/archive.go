@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -45,7 +43,8 @@ func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 	if l.apps[key] == nil {
 		l.apps[key] = archive.New(archive.Config{
 			Backend: manifest.Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
-			Cluster: &logCluster{b, id, s}, Positions: b.config.Positions, Warn: b.config.Warn,
+			Cluster: &logCluster{backend: b, id: id, stream: s}, Positions: b.config.Positions, Warn: b.config.Warn,
+			SnapshotTime: b.snapshotTime,
 		})
 	}
 	return l.apps[key]
@@ -72,7 +71,9 @@ func (l *openLogs) close() error {
 }
 
 // Sweep restarts the agents of archives that died.
-func (b *Backend) Sweep(context.Context) error { return archive.Sweep(b.config.Home, b.config.Exe) }
+func (b *Backend) Sweep(context.Context) error {
+	return archive.Followers.Sweep(b.config.Home, b.config.Exe)
+}
 
 // beginArchive records, before the submission, that an app with archive=true, or with something
 // to do at its end, needs an agent, so that a crash cannot leave the app without one. The returned functions start the
@@ -83,66 +84,47 @@ func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func
 		return none, none, nil
 	}
 	dir := archive.Dir(b.config.Home, p.ID)
-	if err := archive.Begin(dir, archive.Info{ID: p.ID, Cfg: p.Cfg, OnEnd: p.OnEnd, App: metricsOf(p.App)}); err != nil {
+	if err := archive.Followers.Begin(dir, archive.Info{Followed: agent.NewFollowed(p), App: metricsOf(p.App)}); err != nil {
 		return nil, nil, err
 	}
-	return func() error { return archive.Spawn(b.config.Exe, dir) }, func() error { return archive.Forget(dir) }, nil
+	return func() error { return archive.Followers.Spawn(b.config.Exe, dir) }, func() error { return archive.Followers.Forget(dir) }, nil
 }
 
 func runAgent(dir string, p driver.Program) int {
-	return agent.Supervise(func(l *log.Logger) error { return follow(dir, p.OpenStore, l) })
+	return archive.Followers.Main(dir, manifest.Name, p.OpenStore, follow)
 }
 
 // follow follows the app of an archive to its end.
-func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
-	info, err := archive.ReadInfo(dir)
+func follow(f *agent.Following) error {
+	info, err := archive.ReadInfo(f.Dir)
 	if err != nil {
 		return err
 	}
-	home := filepath.Dir(filepath.Dir(dir))
-	history := agent.NewHistory(home, open)
-	defer history.Close(l)
 	b, err := New(Config{
-		Home: home, Warn: func(line string) { l.Print(line) },
+		Home: f.Home, Warn: func(line string) { f.Log.Print(line) },
 		Positions: func(ctx context.Context) archive.Positions {
-			store, err := history.Store(ctx)
+			store, err := f.History.Store(ctx)
 			if err != nil {
-				l.Print(err)
+				f.Log.Print(err)
 			}
 			p, _ := store.(archive.Positions)
 			return p
 		},
-		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, recheckConsent(home, info.Cfg) },
+		Settings: func(context.Context, string) (backend.Config, error) {
+			return info.Cfg, recheckConsent(f.Home, info.Cfg)
+		},
 	})
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	setStatus := func(ctx context.Context, s *spec.Status) error {
-		store, err := history.Store(ctx)
-		if err != nil {
-			return err
-		}
-		return store.SetStatus(ctx, manifest.Name, info.ID, s)
-	}
-	ended := func(on *backend.OnEnd, s *spec.Status) error {
-		s.Handle = manifest.Handle(info.ID)
-		return agent.NoteEnd(home, dir, on, s)
-	}
-	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Ended: ended, Log: l.Printf}
-	finishMetrics := startMetrics(dir, info, history, l)
+	g := &archive.Agent{App: b.archive(info.ID, ""), Status: f.Status, Ended: f.Ended, Log: f.Log.Printf}
+	finishMetrics := startMetrics(f, info.App)
 	err = g.Run(context.Background())
-	if after, readErr := archive.ReadInfo(dir); readErr == nil && after.Done {
+	if after, readErr := archive.ReadInfo(f.Dir); readErr == nil && after.Done {
 		finishMetrics()
 	}
-	if err != nil || info.OnEnd == nil {
-		return err
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return agent.RunOnEnd(home, exe)
+	return err
 }
 
 // recheckConsent refuses a kubeconfig that the user no longer trusts.
@@ -175,7 +157,7 @@ func (w *waitArchiver) update(s *archive.Snapshot) {
 		return
 	}
 	dir := archive.Dir(w.b.config.Home, w.t.id)
-	if archive.Followed(dir) || w.b.isDiscarded(w.t.id) {
+	if archive.Followed(dir) || w.b.canceledBy(w.t.id).Discard {
 		return
 	}
 	app := archive.New(archive.Config{

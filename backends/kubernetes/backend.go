@@ -19,6 +19,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -55,11 +57,14 @@ type Backend struct {
 	backend.Observers
 	config Config
 
-	mu        sync.Mutex
-	clients   map[kube.ClusterRef]*kube.Client
-	listed    *overview       // what List has just read
-	told      map[string]bool // warnings that were given once
-	discarded map[string]bool // apps whose logs are about to be deleted
+	mu       sync.Mutex
+	clients  map[kube.ClusterRef]*kube.Client
+	listed   *overview                        // what List has just read
+	told     map[string]bool                  // warnings that were given once
+	canceled map[string]backend.CancelOptions // by app
+
+	described    atomic.Pointer[described] // the last app, until its logs are opened
+	snapshotTime time.Duration             // how long it is used
 
 	logs     openLogs
 	stopping stopping
@@ -77,7 +82,7 @@ var (
 
 // Driver registers the backend. Another backend builds and pushes its images.
 func Driver() driver.Driver {
-	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.IsArchive}
+	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Followers.Has}
 }
 
 func open(e driver.Env) (backend.Backend, error) {
@@ -103,7 +108,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, discarded: map[string]bool{}, told: map[string]bool{}}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, canceled: map[string]backend.CancelOptions{}, told: map[string]bool{}, snapshotTime: archive.SnapshotTime}, nil
 }
 
 // Name is "kubernetes".

@@ -37,7 +37,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		default:
 			b.saveLogs(ctx, id)
 		}
-		b.setDiscarded(id, o.Discard)
+		b.setCanceled(id, o)
 		if err := ignoreMissing(t.stop(ctx, a, o.Reason)); err != nil {
 			return err
 		}
@@ -48,18 +48,19 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 	return nil
 }
 
-// setDiscarded notes whether the logs of an app are about to be deleted: Wait does not read them.
-func (b *Backend) setDiscarded(id string, discarded bool) {
+// setCanceled notes how an app was canceled, for Wait.
+func (b *Backend) setCanceled(id string, o backend.CancelOptions) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.discarded[id] = discarded
+	b.canceled[id] = o
 }
 
-// isDiscarded reports whether the logs of an app are about to be deleted.
-func (b *Backend) isDiscarded(id string) bool {
+// canceledBy returns how an app was canceled: if its logs are about to be deleted, Wait does not read
+// them.
+func (b *Backend) canceledBy(id string) backend.CancelOptions {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.discarded[id]
+	return b.canceled[id]
 }
 
 // ignoreMissing returns nil for ErrNotFound, else err.

@@ -36,7 +36,7 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	if err != nil {
 		return err
 	}
-	if err := t.waitGone(ctx); err != nil {
+	if err := t.waitGone(ctx, o.Abandon); err != nil {
 		return err
 	}
 	return b.forgetLogs(id, o)
@@ -84,13 +84,18 @@ func (t *target) removeServices(ctx context.Context) (found bool, first error) {
 	return len(services) > 0, first
 }
 
-// goneTime bounds the wait for pods to end: their grace period defaults to 30 s, and a pod
-// of a lost node never ends.
-const goneTime = 2 * time.Minute
+const (
+	// goneTime bounds the wait for pods to end: their grace period defaults to 30 s, and a pod
+	// of a lost node never ends.
+	goneTime = 2 * time.Minute
+	// goneHint is when the user is told what takes so long.
+	goneHint = 5 * time.Second
+)
 
-// waitGone waits until the app and its pods are deleted.
-func (t *target) waitGone(ctx context.Context) error {
-	late := time.After(goneTime)
+// waitGone waits until the app and its pods are deleted. With abandon, it gives up the pods of lost
+// nodes.
+func (t *target) waitGone(ctx context.Context, abandon bool) error {
+	late, hint, hinted, due := time.After(goneTime), time.Now().Add(goneHint), false, &overdue{}
 	for pause := 50 * time.Millisecond; ; pause = min(pause*2, time.Second) {
 		_, err := t.find(ctx)
 		if ignoreMissing(err) != nil {
@@ -100,6 +105,15 @@ func (t *target) waitGone(ctx context.Context) error {
 			pods, err := t.pods(ctx)
 			if err != nil || len(pods) == 0 {
 				return err
+			}
+			if !hinted && time.Now().After(hint) {
+				hinted = true
+				p := &pods[0]
+				t.warnOnce(fmt.Sprintf("%s: waiting for pod %s on node %s to end (`kubectl%s -n %s delete pod --force %[2]s` ends it if the node is lost)",
+					t.Client, p.Name, cmp.Or(p.Spec.NodeName, "none"), t.Flag(), t.namespace))
+			}
+			if due.note(pods, time.Now()); abandon {
+				t.killOverdue(ctx, due)
 			}
 		}
 		select {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
+	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
@@ -25,14 +27,35 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	seen, err := t.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t.addReasons(ctx, seen)
-	s := t.status(seen)
-	t.observers.Notify(t.id, s)
-	return s, nil
+	s := t.snapshot(seen)
+	s.Took = time.Since(began)
+	if t.hidden == nil {
+		b.described.Store(&described{id, time.Now(), s})
+	}
+	return s.Status, nil
+}
+
+// described is what Describe has just read, for the logs that are opened next: without it, the pods
+// would be listed again.
+type described struct {
+	id   string
+	at   time.Time
+	snap *archive.Snapshot
+}
+
+// takeDescribed returns what Describe has just read of an app, once; nil if it has not.
+func (b *Backend) takeDescribed(id string) *archive.Snapshot {
+	d := b.described.Load()
+	if d == nil || d.id != id || !b.described.CompareAndSwap(d, nil) || time.Since(d.at) > b.snapshotTime {
+		return nil
+	}
+	return d.snap
 }
 
 // status returns the app's status with its handle.
@@ -114,7 +137,7 @@ var errHidden = errors.New("its pods are hidden")
 func (t *target) visiblePods(ctx context.Context, selector string) ([]corev1.Pod, error) {
 	pods, err := t.listPods(ctx, selector)
 	if errors.Is(err, kube.ErrForbidden) {
-		t.hidden = hiddenError{err}
+		t.hidden = classed{err, errHidden}
 		t.warnOnce(fmt.Sprintf("%s: you may not list pods in namespace %s, so logs and the states of replicas are missing", t.Client, t.namespace))
 		return nil, nil
 	}
@@ -122,10 +145,13 @@ func (t *target) visiblePods(ctx context.Context, selector string) ([]corev1.Pod
 	return pods, err
 }
 
-// hiddenError is an error that is also errHidden.
-type hiddenError struct{ error }
+// classed is an error that is also of a class, which its text does not have.
+type classed struct {
+	error
+	class error
+}
 
-func (e hiddenError) Unwrap() []error { return []error{errHidden, e.error} }
+func (e classed) Unwrap() []error { return []error{e.error, e.class} }
 
 // listPods returns the pods that a selector matches, in one request and in their current
 // state: a server's cache may lag behind its controllers.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,14 +26,32 @@ type logCluster struct {
 	backend *Backend
 	id      string
 	stream  backend.Stream // "" is both
+
+	// found is where the app was when it was last observed. Each log is opened there: finding it
+	// thousands of times would take longer than the requests.
+	found atomic.Pointer[target]
+}
+
+// target finds the app for an observation.
+func (c *logCluster) target(ctx context.Context) (*target, error) {
+	t, err := c.backend.target(ctx, c.id)
+	if err == nil {
+		same := *t // observing changes t
+		c.found.Store(&same)
+	}
+	return t, err
 }
 
 // Snapshot implements archive.Cluster.
 func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
-	t, err := c.backend.target(ctx, c.id)
+	t, err := c.target(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if s := c.backend.takeDescribed(c.id); s != nil {
+		return s, nil
+	}
+	began := time.Now()
 	seen, err := t.observe(ctx)
 	if err == nil {
 		err = t.hidden
@@ -39,7 +59,9 @@ func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.snapshot(seen), nil
+	s := t.snapshot(seen)
+	s.Took = time.Since(began)
+	return s, nil
 }
 
 // awayPause is the pause between attempts to watch an unreachable cluster; only ctx ends them.
@@ -47,7 +69,7 @@ const awayPause = 10 * time.Second
 
 // Watch implements archive.Cluster.
 func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) error {
-	t, err := c.backend.target(ctx, c.id)
+	t, err := c.target(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +106,7 @@ func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
 			continue
 		}
 		s.Runs = append(s.Runs, runsOf(pod, archive.Run{
-			Replica: replica, Attempt: attempt, Pod: pod.Name, UID: string(pod.UID), Created: pod.CreationTimestamp.Time,
+			Replica: replica, Attempt: attempt, Pod: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Created: pod.CreationTimestamp.Time,
 		})...)
 	}
 	return s
@@ -170,18 +192,21 @@ func ended(s *corev1.ContainerStateTerminated) logcopy.State {
 
 // Open implements archive.Cluster.
 func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options) (io.ReadCloser, error) {
-	t, err := c.backend.target(ctx, c.id)
-	if err != nil {
-		return nil, err
+	t := c.found.Load()
+	if t == nil { // another part of the program observes the app
+		var err error
+		if t, err = c.target(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if r.InPlace && !r.Previous && (r.State == logcopy.Ended || o.AfterEOF || !o.Since.IsZero()) {
 		if err := t.reported(ctx, r, o.AfterEOF); err != nil {
-			return nil, logError(err)
+			return nil, logError(err, r)
 		}
 	}
 	body, err := t.Stream(ctx, kube.Pods, t.namespace, r.Pod, "log", logParams(r, o, c.stream))
 	if err != nil {
-		return nil, logError(err)
+		return nil, logError(err, r)
 	}
 	if !r.Verify {
 		return body, nil
@@ -193,12 +218,12 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options)
 	}
 	if err != nil {
 		body.Close()
-		return nil, logError(err)
+		return nil, logError(err, r)
 	}
 	return body, nil
 }
 
-var errReplaced = fmt.Errorf("the pod or its container was replaced: %w", backend.ErrUnavailable)
+var errReplaced = errors.New("the pod or its container was replaced")
 
 const (
 	// reportTime bounds the wait for a kubelet to report the end of a container. It starts the
@@ -282,8 +307,8 @@ func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[stri
 	return p
 }
 
-// logError classifies a failure for logcopy; any other may be temporary.
-func logError(err error) error {
+// logError classifies a failure for the archive; any other may be temporary.
+func logError(err error, r archive.Run) error {
 	switch {
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
 		return errors.Join(logcopy.ErrRefused, err)
@@ -291,6 +316,25 @@ func logError(err error) error {
 		return logcopy.ErrGone
 	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "waiting to start"):
 		return logcopy.ErrNotStarted
+	case errors.Is(err, backend.ErrUnavailable):
+		return awayError(err, r)
 	}
 	return err
+}
+
+// awayError tells a node that does not answer from a cluster that does not. The server quotes its
+// request to the node: `Get "https://10.0.0.1:10250/containerLogs/…": dial tcp …`.
+func awayError(err error, r archive.Run) error {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return classed{err, archive.ErrServerAway}
+	}
+	text := answer.Status().Message
+	if _, why, ok := strings.Cut(text, `": `); ok && strings.Contains(text, "/containerLogs/") {
+		return classed{fmt.Errorf("node %s does not send logs (see `kubectl describe node %[1]s`): %s", r.Node, why), archive.ErrNodeAway}
+	}
+	if answer.Status().Code == http.StatusInternalServerError {
+		return err // of this log
+	}
+	return classed{err, archive.ErrServerAway}
 }

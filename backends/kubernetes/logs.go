@@ -27,11 +27,7 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
 	}
-	t, err := b.target(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.checkSplit(ctx, t, o.Stream); err != nil {
+	if err := b.checkSplit(ctx, id, o.Stream); err != nil {
 		return nil, err
 	}
 	return b.archive(id, o.Stream).Open(ctx, r, o)
@@ -93,7 +89,7 @@ func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
 	if o.KeepLogs && archive.Exists(dir) {
 		return archive.Retain(dir, archive.FreeName(filepath.Join(b.config.Home, retainedFolder), dir))
 	}
-	return archive.Remove(dir)
+	return archive.Followers.Remove(dir)
 }
 
 const (
@@ -124,9 +120,13 @@ func apiStream(s backend.Stream) string {
 
 // checkSplit refuses a single stream where the cluster keeps both in one log, unless the
 // archive has it. Errors: ErrUnsupported, ErrUnavailable.
-func (b *Backend) checkSplit(ctx context.Context, t *target, s backend.Stream) error {
-	if s == "" || archive.Exists(archive.StreamDir(archive.Dir(b.config.Home, t.id), s)) {
+func (b *Backend) checkSplit(ctx context.Context, id string, s backend.Stream) error {
+	if s == "" || archive.Exists(archive.StreamDir(archive.Dir(b.config.Home, id), s)) {
 		return nil
+	}
+	t, err := b.target(ctx, id)
+	if err != nil {
+		return err
 	}
 	v, err := t.Version(ctx)
 	if err != nil {

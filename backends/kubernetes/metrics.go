@@ -2,10 +2,8 @@ package kubernetes
 
 import (
 	"context"
-	"log"
 
 	"torchx/backends/kubernetes/archive"
-	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/metrics"
@@ -47,25 +45,25 @@ func metricsOf(app *spec.App) *spec.App {
 
 // startMetrics collects the metrics of an archive in the background; the returned function reads
 // the rest.
-func startMetrics(dir string, info archive.Info, history *agent.History, l *log.Logger) (finish func()) {
-	if info.App == nil {
+func startMetrics(f *agent.Following, app *spec.App) (finish func()) {
+	if app == nil {
 		return func() {}
 	}
-	config := archive.MetricsConfig(dir, info.App)
-	config.Log = l.Printf
+	config := archive.MetricsConfig(f.Dir, app)
+	config.Log = f.Log.Printf
 	config.Record = func(all []metrics.Summary) {
 		ctx := context.Background()
-		store, err := history.Store(ctx)
+		store, err := f.History.Store(ctx)
 		if err == nil {
-			err = store.PutMetrics(ctx, manifest.Name, info.ID, collect.Records(info.App, all))
+			err = store.PutMetrics(ctx, f.Backend, f.App.ID, collect.Records(app, all))
 		}
 		if err != nil {
-			l.Print(err)
+			f.Log.Print(err)
 		}
 	}
 	c, err := collect.New(config)
 	if err != nil {
-		l.Print(err)
+		f.Log.Print(err)
 		return func() {}
 	}
 	c.Start()

@@ -31,7 +31,12 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	}
 	logs := &waitArchiver{b: b, t: t, following: b.stopping.take(id)}
 	var last *spec.Status
+	late := &overdue{}
+	if b.canceledBy(id).Abandon {
+		defer t.keepKilling(ctx, late)()
+	}
 	err = t.follow(ctx, func(seen *observe.Observation) bool {
+		late.note(seen.Pods, time.Now())
 		s := t.snapshot(seen)
 		if !seen.PodsHidden {
 			logs.update(s)

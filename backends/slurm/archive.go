@@ -3,8 +3,6 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"log"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,7 +18,9 @@ import (
 var _ backend.Sweeper = (*Backend)(nil)
 
 // Sweep restarts the agents of archives that died.
-func (b *Backend) Sweep(context.Context) error { return archive.Sweep(b.config.Home, b.config.Exe) }
+func (b *Backend) Sweep(context.Context) error {
+	return archive.Followers.Sweep(b.config.Home, b.config.Exe)
+}
 
 // beginArchive records, before the submission, that an app with archive=true, or with something to
 // do at its end, needs an agent. The returned functions start the agent, or remove the archive of
@@ -32,28 +32,25 @@ func (b *Backend) beginArchive(p *backend.Plan) (start, forget func() error, err
 		return none, none, nil
 	}
 	dir := archive.Dir(b.config.Home, p.ID)
-	i := archive.Info{ID: p.ID, Cfg: p.Cfg, Roles: archive.RolesOf(p.App), Logs: logs, OnEnd: p.OnEnd}
-	if err := archive.Begin(dir, i); err != nil {
+	i := archive.Info{Followed: agent.NewFollowed(p), Roles: archive.RolesOf(p.App), Logs: logs}
+	if err := archive.Followers.Begin(dir, i); err != nil {
 		return nil, nil, err
 	}
-	return func() error { return archive.Spawn(b.config.Exe, dir) }, func() error { return archive.Forget(dir) }, nil
+	return func() error { return archive.Followers.Spawn(b.config.Exe, dir) }, func() error { return archive.Followers.Forget(dir) }, nil
 }
 
 func runAgent(dir string, p driver.Program) int {
-	return agent.Supervise(func(l *log.Logger) error { return follow(dir, p.OpenStore, l) })
+	return archive.Followers.Main(dir, Name, p.OpenStore, follow)
 }
 
 // follow follows the app of an archive to its end.
-func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
-	info, err := archive.ReadInfo(dir)
+func follow(f *agent.Following) error {
+	info, err := archive.ReadInfo(f.Dir)
 	if err != nil {
 		return err
 	}
-	home := filepath.Dir(filepath.Dir(dir))
-	history := agent.NewHistory(home, open)
-	defer history.Close(l)
 	b, err := New(Config{
-		Home: home, Warn: func(line string) { l.Print(line) },
+		Home: f.Home, Warn: func(line string) { f.Log.Print(line) },
 		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, nil },
 	})
 	if err != nil {
@@ -61,7 +58,7 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 	}
 	defer b.Close()
 	g := &archive.Agent{
-		Dir: dir, Log: l.Printf,
+		Dir: f.Dir, Logs: info.Logs, Status: f.Status, Ended: f.Ended, Log: f.Log.Printf,
 		Describe: func(ctx context.Context) (*spec.Status, error) { return b.Describe(ctx, info.ID) },
 		Copier: func(ctx context.Context) (*archive.Copier, error) {
 			t, err := b.find(ctx, info.ID)
@@ -71,28 +68,10 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 			if err != nil {
 				return nil, err
 			}
-			return &archive.Copier{Dir: dir, From: t.folder, App: t.record.App}, nil
-		},
-		Status: func(ctx context.Context, s *spec.Status) error {
-			store, err := history.Store(ctx)
-			if err != nil {
-				return err
-			}
-			return store.SetStatus(ctx, Name, info.ID, s)
-		},
-		Ended: func(on *backend.OnEnd, s *spec.Status) error {
-			s.Handle = handleOf(info.ID)
-			return agent.NoteEnd(home, dir, on, s)
+			return &archive.Copier{Dir: f.Dir, From: t.folder, App: t.record.App}, nil
 		},
 	}
-	if err := g.Run(context.Background()); err != nil || info.OnEnd == nil {
-		return err
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return agent.RunOnEnd(home, exe)
+	return g.Run(context.Background())
 }
 
 // isHere reports whether the folder of an app is in the home, so that no copy of its logs is needed.
@@ -120,8 +99,8 @@ type copied struct {
 func (b *Backend) copyWhileRead(r backend.LogReader, l *liveLog) backend.LogReader {
 	dir := archive.Dir(b.config.Home, l.target.id)
 	if _, err := archive.ReadInfo(dir); err != nil {
-		i := archive.Info{ID: l.target.id, Cfg: l.target.record.Cfg, Roles: archive.RolesOf(l.target.record.App)}
-		if i.Write(dir) != nil {
+		i := archive.Info{Followed: agent.Followed{ID: l.target.id, Cfg: l.target.record.Cfg}, Roles: archive.RolesOf(l.target.record.App)}
+		if archive.Followers.Write(dir, i) != nil {
 			return r // a full disk must not stop the reader
 		}
 	}

@@ -62,7 +62,7 @@ type Backend struct {
 // Driver registers the backend.
 func Driver() driver.Driver {
 	return driver.Driver{
-		Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archive.IsArchive, Commands: map[string]func([]string) (int, error){LogCommand: writeLog},
+		Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Followers.Has, Commands: map[string]func([]string) (int, error){LogCommand: writeLog},
 	}
 }
 

@@ -30,5 +30,5 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	if err := os.RemoveAll(string(t.folder)); err != nil {
 		return fmt.Errorf("delete app %s: %w", id, err)
 	}
-	return archive.Remove(archive.Dir(b.config.Home, id))
+	return archive.Followers.Remove(archive.Dir(b.config.Home, id))
 }

@@ -99,7 +99,7 @@ func (l *live) wait(state spec.State, code int) *spec.Status {
 	l.Helper()
 	s, err := l.b.Wait(l.ctx, l.id)
 	if err != nil {
-		l.Fatalf("wait: %v", err)
+		l.Fatalf("wait: %v; %s", err, l.report())
 	}
 	if s.State != state || s.ExitCode == nil || *s.ExitCode != code {
 		out, _ := os.ReadFile(l.folder().Path(folder.OutputFile))
@@ -107,6 +107,15 @@ func (l *live) wait(state spec.State, code int) *spec.Status {
 		l.Fatalf("got %s, want %v with code %d; slurm.out:\n%s", text, state, code, out)
 	}
 	return s
+}
+
+// report returns what Slurm knows of an app that does not end, with its steps and its output.
+func (l *live) report() string {
+	l.Helper()
+	job, _ := l.folder().Job()
+	out, _ := os.ReadFile(l.folder().Path(folder.OutputFile)) // shown if there is one
+	return slurmtest.Output(l.T, "scontrol", "-d", "show", "job", fmt.Sprint(job)) +
+		slurmtest.Output(l.T, "squeue", "-s", "-j", fmt.Sprint(job)) + "slurm.out:\n" + string(out)
 }
 
 // log returns all lines of a replica's attempts.

@@ -106,6 +106,7 @@ type CancelOptions struct {
 	Force   bool // kill immediately, without a grace period
 	Discard bool // do not save its logs, since it will be deleted
 	Follow  bool // also save what it prints while it ends: the caller waits for its end
+	Abandon bool // Wait gives up replicas that outlive their grace period because their machine is lost
 	// Reason is what the status of the app says instead of "cancelled", one line. The first request
 	// counts.
 	Reason string
@@ -114,4 +115,5 @@ type CancelOptions struct {
 // DeleteOptions are the options of Delete.
 type DeleteOptions struct {
 	KeepLogs bool
+	Abandon  bool // as in CancelOptions, of what is left of an app that has ended
 }

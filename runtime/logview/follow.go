@@ -28,7 +28,7 @@ type follower struct {
 	drained *sync.Cond // f.out was taken, or the follower has stopped
 	running int        // inputs that have not ended
 	stopped bool
-	failed  error // the first input that failed
+	failed  failures
 	placed  []placedNote
 	grewAt  time.Time // when a block was last added
 }
@@ -95,8 +95,8 @@ func (fo *follower) format(add func()) bool {
 func (fo *follower) inputEnded(ctx context.Context, i int, err error) {
 	fo.running--
 	fo.f.finish(i)
-	if !errors.Is(err, io.EOF) && ctx.Err() == nil && fo.failed == nil {
-		fo.failed = fmt.Errorf("%s: %w", fo.f.inputs[i].name(), err)
+	if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		fo.failed.add(fo.f.inputs[i].Input, err)
 	}
 }
 
@@ -117,7 +117,7 @@ func (fo *follower) write(ctx context.Context, w io.Writer) error {
 		spare = p
 		fo.f.written(counts)
 		if done {
-			return cmp.Or(ctx.Err(), fo.failed)
+			return cmp.Or(ctx.Err(), fo.failed.error())
 		}
 		select {
 		case <-fo.ready:

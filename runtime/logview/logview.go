@@ -7,6 +7,7 @@ package logview
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -61,7 +62,8 @@ type Stats struct {
 // always ends with a newline, and a line that is written in parts is never continued by
 // another one.
 //
-// An input that fails does not stop the others; the first such error is returned at the end.
+// An input that fails does not stop the others; the first such error is returned at the end, with the
+// number of inputs that failed.
 // Other errors: ctx.Err(), and those of w, wrapped (syscall.EPIPE if its reader is gone).
 func Copy(ctx context.Context, w io.Writer, inputs []Input, o Options) (Stats, error) {
 	f := newFormatter(inputs, o)
@@ -75,4 +77,24 @@ func Copy(ctx context.Context, w io.Writer, inputs []Input, o Options) (Stats, e
 		err = merge(ctx, w, f)
 	}
 	return f.stats, err
+}
+
+// failures are the inputs that failed.
+type failures struct {
+	first error
+	n     int
+}
+
+func (f *failures) add(in Input, err error) {
+	if f.n++; f.first == nil {
+		f.first = fmt.Errorf("%s: %w", in.name(), err)
+	}
+}
+
+// error returns the first failure and the number of others, nil if there is none.
+func (f *failures) error() error {
+	if f.n < 2 {
+		return f.first
+	}
+	return fmt.Errorf("%w (and the logs of %d more)", f.first, f.n-1)
 }

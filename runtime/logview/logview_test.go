@@ -297,6 +297,13 @@ func TestFailingInputDoesNotStopOthers(t *testing.T) {
 				t.Errorf("follow %v: got %q, want %q in it", followIt, b.String(), want)
 			}
 		}
+		ins = inputsOf([]backend.Block{out(0, "a\n")}, []backend.Block{out(1, "b\n")})
+		for i := range ins {
+			ins[i].Reader.(*script).err = broken
+		}
+		if _, err := Copy(context.Background(), io.Discard, ins, Options{Follow: followIt}); !errors.Is(err, broken) || !strings.HasSuffix(err.Error(), "(and the logs of 1 more)") {
+			t.Errorf("follow %v: got error %v, want one with the number of others", followIt, err)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package logview
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,7 +21,7 @@ func merge(ctx context.Context, w io.Writer, f *formatter) error {
 		readers[i] = f.inputs[i].Reader
 	}
 	m := &merger{f: f, w: w}
-	var failed error // the first input that failed
+	var failed failures
 	for blocks := NewMerger(readers, false); ; {
 		i, b, err := blocks.Next(ctx)
 		switch {
@@ -34,11 +33,11 @@ func merge(ctx context.Context, w io.Writer, f *formatter) error {
 				return err
 			}
 			f.written(f.counts)
-			return failed
+			return failed.error()
 		case ctx.Err() != nil:
 			return ctx.Err()
 		default:
-			failed = cmp.Or(failed, fmt.Errorf("%s: %w", f.inputs[i].name(), err))
+			failed.add(f.inputs[i].Input, err)
 			err = nil
 		}
 		if err != nil {

@@ -70,7 +70,7 @@ func (r *Runner) Cancel(ctx context.Context, ref history.AppKey, o backend.Cance
 // DeleteOptions are the options of Delete.
 type DeleteOptions struct {
 	backend.DeleteOptions
-	Force bool // cancel a live app first
+	Force bool // cancel a live app first, and give up replicas on lost machines
 }
 
 // Delete removes an app and all of its files, except for a tombstone; of a sweep its trials, too. A
@@ -98,6 +98,7 @@ func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions
 			return err
 		}
 	}
+	o.Abandon = o.Force
 	_, err = r.remove(ctx, b, ref, s, removal{o.DeleteOptions, "delete", true})
 	return err
 }
@@ -117,7 +118,7 @@ func (r *Runner) end(ctx context.Context, b backend.Backend, ref history.AppKey,
 	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backend.ErrNotFound) {
 		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again once it has started", ref.Handle())
 	}
-	if err := r.Cancel(ctx, ref, backend.CancelOptions{Discard: !o.KeepLogs}); err != nil {
+	if err := r.Cancel(ctx, ref, backend.CancelOptions{Discard: !o.KeepLogs, Abandon: true}); err != nil {
 		return nil, err
 	}
 	return r.Wait(ctx, ref)

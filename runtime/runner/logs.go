@@ -27,25 +27,29 @@ type LogInput struct {
 // were kept, with a warning. The caller closes the readers. Errors: backend.ErrNotFound
 // (app, role, replica), those of Status.
 func (r *Runner) Logs(ctx context.Context, ref history.AppKey, role string, ids []int, o backend.LogOptions) ([]LogInput, error) {
-	return r.LogsOf(ctx, ref, role, ids, func(spec.Replica) backend.LogOptions { return o })
+	return r.LogsOf(ctx, ref, role, ids, func(*spec.Status, spec.Replica) backend.LogOptions { return o })
 }
 
+// ReplicaOptions returns the options with which the log of a replica is opened. The status is
+// that of the app, nil if the app was removed.
+type ReplicaOptions func(*spec.Status, spec.Replica) backend.LogOptions
+
 // LogsOf is Logs with options for each replica.
-func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, ids []int, o func(spec.Replica) backend.LogOptions) ([]LogInput, error) {
+func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, ids []int, o ReplicaOptions) ([]LogInput, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.Status(ctx, ref)
+	s, err := r.See(ctx, ref)
 	if err == nil {
-		if err := r.CheckReplicas(ctx, ref, s, role, ids); err != nil {
+		if err := r.CheckReplicas(ctx, ref, s.Status, role, ids); err != nil {
 			return nil, err // before waiting for the start
 		}
 	}
 	if err == nil && len(ids) == 0 && !s.State.Started() && r.Waiting != nil {
-		r.Waiting(s)
+		r.Waiting(s.Status)
 	}
-	for p := newPoller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.Status(ctx, ref) {
+	for p := newPoller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.See(ctx, ref) {
 		if err := p.wait(ctx); err != nil {
 			return nil, err
 		}
@@ -56,16 +60,16 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 	if err != nil {
 		return nil, err
 	}
-	targets, err := r.Replicas(ctx, ref, s, role, ids)
+	targets, err := r.Replicas(ctx, ref, s.Status, role, ids)
 	if err != nil {
 		return nil, err
 	}
 	return r.LogsAt(ctx, ref, s, targets, len(ids) > 0, o)
 }
 
-// LogsAt opens the logs of replicas of a started app whose status is s. Unless they were named, those
+// LogsAt opens the logs of replicas of a started app that was just seen. Unless they were named, those
 // without a log are skipped.
-func (r *Runner) LogsAt(ctx context.Context, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool, o func(spec.Replica) backend.LogOptions) ([]LogInput, error) {
+func (r *Runner) LogsAt(ctx context.Context, ref history.AppKey, s Seen, targets []spec.Replica, named bool, o ReplicaOptions) ([]LogInput, error) {
 	if len(targets) == 0 {
 		return nil, notFound("app %s has no log because no replica was started: %s", ref.Handle(), cmp.Or(s.Msg, s.State.String()))
 	}
@@ -74,10 +78,10 @@ func (r *Runner) LogsAt(ctx context.Context, ref history.AppKey, s *spec.Status,
 		return nil, err
 	}
 	if err := r.missingError(ctx, b, ref, s); err != nil {
-		return r.foundLogs(ctx, b, ref, s, targets, named, o, err)
+		return r.foundLogs(ctx, b, ref, s.Status, targets, named, o, err)
 	}
 	open := func(t spec.Replica) (backend.LogReader, error) {
-		options := o(t)
+		options := o(s.Status, t)
 		options.Untimed = options.Untimed && len(targets) == 1 // several logs are merged by time
 		return b.Logs(ctx, ref.ID, t, options)
 	}

@@ -89,6 +89,22 @@ func TestLogsWaitForStart(t *testing.T) {
 	}
 }
 
+// TestLogsOfEndedApp: an app that its backend has is read once before its logs are opened.
+func TestLogsOfEndedApp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.local.set("app", roles(spec.Succeeded, "a", 2))
+	var queries atomic.Int32
+	w.local.describe = func(string) error {
+		queries.Add(1)
+		return nil
+	}
+	inputs, err := w.Logs(t.Context(), history.AppKey{Backend: "local", ID: "app"}, "", nil, backend.LogOptions{})
+	if n := queries.Load() - 2; err != nil || names(inputs) != "a/0 a/1" || n != 1 { // the fake's Logs queries, too
+		t.Errorf("got %v, %v after %d queries, want two logs after one", names(inputs), err, n)
+	}
+}
+
 func TestLogsOfAppThatNeverStarted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -84,7 +84,7 @@ func (r *Runner) removed(ctx context.Context, prefix string) []history.AppKey {
 
 // keptLogs opens the kept logs of a removed app. If there are none, it returns cause.
 func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.AppKey, role string, ids []int,
-	o func(spec.Replica) backend.LogOptions, cause error,
+	o ReplicaOptions, cause error,
 ) ([]LogInput, error) {
 	t, kept, ok := r.tombstone(ctx, ref)
 	if !ok {
@@ -106,7 +106,9 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 	} else {
 		r.warn("app %s no longer exists%s", ref.Handle(), keptText(kept))
 	}
-	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
+	open := func(t spec.Replica) (backend.LogReader, error) {
+		return keeper.OpenRetainedLogs(ctx, kept, t, o(nil, t))
+	}
 	return r.open(open, ref, targets, len(ids) > 0)
 }
 
@@ -122,7 +124,7 @@ func (r *Runner) foreignLogs(ctx context.Context, b backend.Backend, ref history
 // foundLogs opens logs outside the home of an app that disappeared without torchx. If there
 // are none, it returns cause.
 func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool,
-	o func(spec.Replica) backend.LogOptions, cause error,
+	o ReplicaOptions, cause error,
 ) ([]LogInput, error) {
 	keeper, can := b.(backend.LogRetainer)
 	kept := r.findLogs(ctx, b, ref, s)
@@ -130,7 +132,7 @@ func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.A
 		return nil, cause
 	}
 	r.warn("app %s is gone: its backend no longer has it, and no torchx command removed it; its logs are in %s", ref.Handle(), kept.Dir)
-	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
+	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(s, t)) }
 	return r.open(open, ref, targets, named)
 }
 
@@ -162,8 +164,8 @@ func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 
 // missingError returns an error if the app has ended and its backend lost it without a removal
 // by torchx, else nil. It dates the loss by the first time it was noticed.
-func (r *Runner) missingError(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) error {
-	if !s.State.Terminal() || !isGone(ctx, b, ref) {
+func (r *Runner) missingError(ctx context.Context, b backend.Backend, ref history.AppKey, s Seen) error {
+	if !s.missing || !s.State.Terminal() || !isGone(ctx, b, ref) {
 		return nil
 	}
 	if s.StartedAt == nil && s.Msg != "" {

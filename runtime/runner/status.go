@@ -16,24 +16,37 @@ import (
 // backend no longer has the app, or is unreachable and the app has ended, it returns the
 // recorded status. Errors: backend.ErrNotFound, backend.ErrUnavailable.
 func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
+	seen, err := r.See(ctx, ref)
+	return seen.Status, err
+}
+
+// Seen is an app as its backend has just reported it.
+type Seen struct {
+	*spec.Status
+	missing bool // the backend did not have the app, and Status is the recorded one
+}
+
+// See is Status for callers that open logs next: the backend need not be asked again.
+func (r *Runner) See(ctx context.Context, ref history.AppKey) (Seen, error) {
 	row := r.row(ctx, ref)
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
-		return nil, err
+		return Seen{}, err
 	}
 	s, err := b.Describe(ctx, ref.ID)
 	switch {
 	case err == nil:
-		return r.recordStatus(ctx, ref, row, s), nil
+		return Seen{Status: r.recordStatus(ctx, ref, row, s)}, nil
 	case errors.Is(err, backend.ErrNotFound) && row == nil:
-		return nil, r.unknownApp(ctx, ref)
+		return Seen{}, r.unknownApp(ctx, ref)
 	case errors.Is(err, backend.ErrNotFound):
-		return r.lastKnownStatus(ctx, b, ref, row)
+		s, err := r.lastKnownStatus(ctx, b, ref, row)
+		return Seen{s, true}, err
 	}
 	if ended := r.recordedResult(ctx, ref, err); ended != nil {
-		return ended, nil
+		return Seen{Status: ended}, nil
 	}
-	return nil, fmt.Errorf("get status of app %s: %w", ref.Handle(), err)
+	return Seen{}, fmt.Errorf("get status of app %s: %w", ref.Handle(), err)
 }
 
 // LastStatus returns the recorded status of an app; nil if none is recorded.

@@ -56,15 +56,15 @@ func (h *home) runs(pod *corev1.Pod) {
 	})
 }
 
-// cancelWait starts to cancel an app, with messages in a file.
-func (h *home) cancelWait(handle, file string) *exec.Cmd {
+// begin starts a command, with messages in a file.
+func (h *home) begin(file string, args ...string) *exec.Cmd {
 	h.Helper()
 	f, err := os.Create(file)
 	if err != nil {
 		h.Fatal(err)
 	}
 	defer f.Close()
-	cmd := h.command("cancel", "--wait", handle)
+	cmd := h.command(args...)
 	cmd.Stderr = f
 	if err := cmd.Start(); err != nil {
 		h.Fatal(err)
@@ -72,15 +72,29 @@ func (h *home) cancelWait(handle, file string) *exec.Cmd {
 	return cmd
 }
 
-// TestLostNode: status and cancel name a node that does not answer, as soon as the cluster has
-// noticed, in 50 s. The node has no kubelet.
+// says waits until a file has a text.
+func (h *home) says(file, text string) {
+	h.Helper()
+	h.eventually(text, func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(data), text)
+	})
+}
+
+// TestLostNode: status, log, cancel and delete name a node that does not answer, as soon as the
+// cluster has noticed, in 50 s; `delete -f` gives up its pods after their grace period. The node has
+// no kubelet.
 func TestLostNode(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	node := "lost-" + h.namespace
 	h.cluster.Create(t, "", fmt.Sprintf("{apiVersion: v1, kind: Node, metadata: {name: %s}, spec: {taints: [{key: lost, effect: NoSchedule}]}}", node))
 	size := map[string]any{"cpu": "4", "memory": "4Gi", "pods": "10"}
-	h.patchStatus("", "Node", node, map[string]any{"conditions": conditions("Ready"), "capacity": size, "allocatable": size})
+	h.patchStatus("", "Node", node, map[string]any{
+		"conditions": conditions("Ready"), "capacity": size, "allocatable": size,
+		"addresses":       []any{map[string]any{"type": "InternalIP", "address": "127.0.0.1"}},
+		"daemonEndpoints": map[string]any{"kubeletEndpoint": map[string]any{"Port": 1}}, // nothing listens there
+	})
 	pods := func() []corev1.Pod { return h.cluster.Pods(t, h.namespace, "") }
 	t.Cleanup(func() { // the namespace ends only without the pods of the node
 		for _, p := range pods() {
@@ -88,11 +102,11 @@ func TestLostNode(t *testing.T) {
 		}
 	})
 	var handles []string
-	for _, gang := range forms {
+	for _, gang := range slices.Concat(forms, forms) { // the first are canceled, the others deleted
 		overlay := fmt.Sprintf(`{"spec": {"nodeName": %q, "tolerations": [{"operator": "Exists"}]}}`, node)
 		handles = append(handles, h.start("gang="+gang, "--overlay", overlay))
 	}
-	h.eventually("the pods", func() bool { return len(pods()) == len(forms) })
+	h.eventually("the pods", func() bool { return len(pods()) == len(handles) })
 	for _, p := range pods() {
 		h.runs(&p)
 	}
@@ -102,16 +116,20 @@ func TestLostNode(t *testing.T) {
 		}), nil
 	})
 	text := "replica r/0: its node " + node + " is not ready"
-	for _, handle := range handles {
+	var deletions []*exec.Cmd
+	for i, handle := range handles[len(forms):] {
+		if r := h.torchx("log", "-n", "1", handle); r.code != 1 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "r/0: node "+node+" does not send logs") {
+			t.Errorf("log: got %+v, want one line with the node, and code 1", r)
+		}
+		deletions = append(deletions, h.begin(filepath.Join(h.dir, fmt.Sprint("deletion-", i)), "delete", "-f", handle))
+	}
+	for _, handle := range handles[:len(forms)] {
 		if s := h.status(handle); s.State != spec.Running || s.Msg != text {
 			t.Errorf("got %s: %s, want RUNNING: %s", s.State, s.Msg, text)
 		}
 		said := filepath.Join(h.dir, "said")
-		waiting := h.cancelWait(handle, said)
-		h.eventually("what cancel waits for", func() bool {
-			data, err := os.ReadFile(said)
-			return err == nil && strings.Contains(string(data), text)
-		})
+		waiting := h.begin(said, "cancel", "--wait", handle)
+		h.says(said, text)
 		if r := h.torchx("cancel", "--force", handle); r.code != 0 {
 			t.Errorf("cancel --force: got %+v, want code 0", r)
 		}
@@ -121,6 +139,12 @@ func TestLostNode(t *testing.T) {
 		s := h.status(handle)
 		if r := s.Roles[0].Replicas[0]; s.State != spec.Cancelled || r.Node != node || r.Pod == "" {
 			t.Errorf("got %s and %+v, want CANCELLED with the names of pod and node, which are gone", s.State, r)
+		}
+	}
+	for i, deletion := range deletions {
+		h.says(filepath.Join(h.dir, fmt.Sprint("deletion-", i)), text)
+		if r := h.wait(deletion, &bytes.Buffer{}, &bytes.Buffer{}); r.code != 0 {
+			t.Errorf("delete -f: got %+v, want code 0", r)
 		}
 	}
 }

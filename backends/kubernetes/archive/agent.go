@@ -3,9 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"torchx/runtime/agent"
@@ -13,55 +11,6 @@ import (
 	"torchx/runtime/filelock"
 	"torchx/runtime/spec"
 )
-
-const (
-	// beginTime is how long an app may take to appear on the cluster: the archive is created
-	// before the submission, so that a crash in between loses nothing.
-	beginTime = 10 * time.Minute
-	// lockWait outlasts processes that only check whether the lock is held.
-	lockWait = 5 * time.Second
-)
-
-// life returns the lock and live entry of the agent of an archive.
-func life(dir string) agent.Life {
-	return agent.FollowerLife(dir, infoFile)
-}
-
-// Begin records, before an app is submitted, that an agent must follow it.
-func Begin(dir string, i Info) error {
-	i.Agent, i.Begun = true, time.Now().UTC()
-	if err := i.Write(dir); err != nil {
-		return err
-	}
-	if err := life(dir).AddEntry(); err != nil {
-		return fmt.Errorf("create archive: %w", err)
-	}
-	return nil
-}
-
-// Forget reverts Begin for an app whose submission failed.
-func Forget(dir string) error {
-	life(dir).RemoveEntry()
-	return Remove(dir)
-}
-
-// IsArchive reports whether a folder is an archive.
-func IsArchive(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, infoFile))
-	return err == nil
-}
-
-// Sweep restarts the agents of a home that died, with the program exe. Its cost depends only
-// on the number of followed apps.
-func Sweep(home, exe string) error {
-	return agent.SweepFollowers(filepath.Join(home, archiveFolder), infoFile, exe, func(dir string) (bool, error) {
-		i, err := ReadInfo(dir)
-		return i.Done, err
-	})
-}
-
-// Spawn starts the agent of an archive, detached, unless it has one.
-func Spawn(exe, dir string) error { return life(dir).Ensure(exe) }
 
 // tryLock takes a lock. It returns nil if another process holds it.
 func tryLock(path string) (*os.File, error) {
@@ -89,41 +38,16 @@ type Agent struct {
 // Run follows an app until it has ended and its logs are complete. It returns immediately if
 // the archive has an agent, and soon after the archive is deleted.
 func (g *Agent) Run(ctx context.Context) error {
-	lock, err := life(g.App.Dir).Acquire(lockWait)
-	if errors.Is(err, filelock.ErrHeld) {
+	return Followers.Run(ctx, g.App.Dir, func(ctx context.Context, i agent.Followed) error {
+		err := g.follow(ctx, i.Begun)
+		if ctx.Err() != nil || err != nil && !errors.Is(err, backend.ErrNotFound) {
+			return err
+		}
+		if err := g.Ended(i.OnEnd, g.lastStatus()); err != nil {
+			g.Log("%v", err)
+		}
 		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	_, err = fmt.Fprintf(lock.File, "%-10d\n", os.Getpid()) // one write replaces the old pid
-	if err != nil {
-		return fmt.Errorf("write %s: %w", lock.File.Name(), err)
-	}
-	i, err := ReadInfo(g.App.Dir)
-	if err != nil || i.Done {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go g.cancelWhenDeleted(ctx, cancel)
-	err = g.follow(ctx, i)
-	if ctx.Err() != nil {
-		return nil // the archive was deleted
-	}
-	if err != nil && !errors.Is(err, backend.ErrNotFound) {
-		return err // the next command starts another agent
-	}
-	if err := g.Ended(i.OnEnd, g.lastStatus()); err != nil {
-		g.Log("%v", err)
-	}
-	i.Done = true
-	if err := i.Write(g.App.Dir); err != nil {
-		return err
-	}
-	life(g.App.Dir).RemoveEntry()
-	return nil
+	})
 }
 
 // lastStatus returns the last known status of the app.
@@ -136,22 +60,8 @@ func (g *Agent) lastStatus() *spec.Status {
 	return g.App.snap.Status
 }
 
-// cancelWhenDeleted calls cancel after the archive was deleted.
-func (g *Agent) cancelWhenDeleted(ctx context.Context, cancel context.CancelFunc) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for IsArchive(g.App.Dir) {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-	cancel()
-}
-
-func (g *Agent) follow(ctx context.Context, i Info) error {
-	snap, err := g.awaitApp(ctx, i)
+func (g *Agent) follow(ctx context.Context, begun time.Time) error {
+	snap, err := g.awaitApp(ctx, begun)
 	if err != nil {
 		return err
 	}
@@ -174,13 +84,13 @@ func (g *Agent) follow(ctx context.Context, i Info) error {
 }
 
 // awaitApp waits until the app is on the cluster. It retries while the cluster is unreachable.
-func (g *Agent) awaitApp(ctx context.Context, i Info) (*Snapshot, error) {
+func (g *Agent) awaitApp(ctx context.Context, begun time.Time) (*Snapshot, error) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		snap, err := g.App.snapshot(ctx)
 		switch {
 		case err == nil:
 			return snap, nil
-		case errors.Is(err, backend.ErrNotFound) && time.Since(i.Begun) > beginTime:
+		case errors.Is(err, backend.ErrNotFound) && time.Since(begun) > agent.SubmitTime:
 			return nil, err
 		case errors.Is(err, backend.ErrNotFound):
 			wait = time.Second

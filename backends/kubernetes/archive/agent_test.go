@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"torchx/backends/logcopy"
+	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -20,10 +21,15 @@ import (
 func begun(t *testing.T) string {
 	t.Helper()
 	dir := Dir(t.TempDir(), "default:app")
-	if err := Begin(dir, Info{ID: "default:app"}); err != nil {
+	if err := Followers.Begin(dir, agent.NewFollowed(&backend.Plan{ID: "default:app"})); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// liveEntry returns the file that an app with an agent has.
+func liveEntry(dir string) string {
+	return filepath.Join(filepath.Dir(dir), "live", filepath.Base(dir))
 }
 
 // recorder records the states that an agent reports.
@@ -81,7 +87,7 @@ func TestAgent(t *testing.T) {
 	if i, err := ReadInfo(dir); !i.Done || err != nil {
 		t.Errorf("got %+v, %v, want it done", i, err)
 	}
-	if _, err := os.Stat(life(dir).Entry()); err == nil {
+	if _, err := os.Stat(liveEntry(dir)); err == nil {
 		t.Error("got a live entry of an ended app, want none")
 	}
 	if err := runAgent(t, c, dir, s); err != nil { // the app has ended
@@ -128,7 +134,7 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 	if size, err := Size(to); size == 0 || err != nil {
 		t.Errorf("got size %d, %v, want more than 0", size, err)
 	}
-	if err := Remove(to); err != nil || Exists(to) {
+	if err := Followers.Remove(to); err != nil || Exists(to) {
 		t.Error(err)
 	}
 }
@@ -139,10 +145,10 @@ func TestSweep(t *testing.T) {
 	dir := begun(t)
 	home := filepath.Dir(filepath.Dir(dir))
 	gone := Dir(home, "default:gone")
-	if err := Begin(gone, Info{ID: "default:gone"}); err != nil {
+	if err := Followers.Begin(gone, agent.NewFollowed(&backend.Plan{ID: "default:gone"})); err != nil {
 		t.Fatal(err)
 	}
-	if err := Remove(gone); err != nil {
+	if err := Followers.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
 	exe := filepath.Join(t.TempDir(), "agent")
@@ -153,14 +159,14 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(home, exe); err != nil {
+	if err := Followers.Sweep(home, exe); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "agent.log")); err == nil {
 		t.Error("got a second agent, want none")
 	}
 	lock.Close()
-	if err := Sweep(home, exe); err != nil {
+	if err := Followers.Sweep(home, exe); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("started agent %s\n", dir)
@@ -173,7 +179,7 @@ func TestSweep(t *testing.T) {
 			break
 		}
 	}
-	if _, err := os.Stat(life(gone).Entry()); err == nil {
+	if _, err := os.Stat(liveEntry(gone)); err == nil {
 		t.Error("got a live entry of a deleted archive, want none")
 	}
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +19,16 @@ import (
 )
 
 const (
-	// snapshotTime is how long a snapshot of the cluster is reused: the logs of a thousand
-	// replicas are opened one after the other.
-	snapshotTime = 2 * time.Second
-	// patience is how long a cluster may be unreachable while a log is read without following.
-	patience = time.Minute
+	// SnapshotTime is how long a snapshot of the cluster is reused, or snapshotFactor times the time
+	// that it took: the logs of a thousand replicas are opened one after the other.
+	SnapshotTime   = 2 * time.Second
+	snapshotFactor = 5
+	// patience is how long a cluster may be unreachable while logs are read without following,
+	// nodePatience a node, and logPatience how long a log may fail by other reasons: the other logs
+	// must not wait long for it.
+	patience     = time.Minute
+	nodePatience = 5 * time.Second
+	logPatience  = 15 * time.Second
 	// endWait bounds the wait for containers that still run after their app has ended: the
 	// grace period of a stopped pod is 30 s by default.
 	endWait = 40 * time.Second
@@ -40,6 +46,8 @@ type Config struct {
 	Cluster   Cluster
 	Positions func(ctx context.Context) Positions // of the history; may be nil or return nil
 	Hub       *logstore.Hub
+	// SnapshotTime is how long a snapshot is reused; 0: SnapshotTime.
+	SnapshotTime time.Duration
 	// Warn receives non-fatal problems, one line each; nil drops them.
 	Warn func(line string)
 }
@@ -49,12 +57,13 @@ type App struct {
 	Config
 	observation
 
-	patience   time.Duration
-	opening    chan struct{} // limits logs that are being opened
-	copying    chan struct{} // limits replicas that are copied without following
-	following  slots         // of replicas that are followed
-	collectors map[spec.Replica]*collector
-	cursors    map[string]string // not stored in the history yet
+	outages     outages // of logs that are read without following
+	logPatience time.Duration
+	opening     chan struct{} // limits logs that are being opened
+	copying     chan struct{} // limits replicas that are copied without following
+	following   slots         // of replicas that are followed
+	collectors  map[spec.Replica]*collector
+	cursors     map[string]string // not stored in the history yet
 }
 
 // observation is the last known state of an app on its cluster.
@@ -75,21 +84,22 @@ type observation struct {
 
 // New returns the archive of an app. It opens no files.
 func New(c Config) *App {
+	c.SnapshotTime = cmp.Or(c.SnapshotTime, SnapshotTime)
 	return &App{
 		Config: c, observation: observation{changed: map[spec.Replica]chan struct{}{}, followed: map[spec.Replica]bool{}},
-		patience: patience, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel), following: slots{free: followLimit()},
+		outages: outages{server: patience, node: nodePatience, now: map[string]outage{}}, logPatience: logPatience, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel), following: slots{free: followLimit()},
 		collectors: map[spec.Replica]*collector{}, cursors: map[string]string{},
 	}
 }
 
-// snapshot returns a snapshot of the cluster that is at most snapshotTime old.
+// snapshot returns a snapshot of the cluster, which may have been read for another log just before.
 func (a *App) snapshot(ctx context.Context) (*Snapshot, error) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	a.mu.Lock()
-	snap, fresh := a.snap, a.watchers > 0 || time.Since(a.seen) < snapshotTime
+	snap, age, watched := a.snap, time.Since(a.seen), a.watchers > 0
 	a.mu.Unlock()
-	if snap != nil && fresh {
+	if snap != nil && (watched || age < max(a.SnapshotTime, snapshotFactor*snap.Took)) {
 		return snap, nil
 	}
 	snap, err := a.Cluster.Snapshot(ctx)
@@ -246,6 +256,7 @@ type view struct {
 	app     *App
 	replica spec.Replica
 	name    logName
+	once    bool // it is read without following
 }
 
 func (v *view) runs() ([]Run, <-chan struct{}, bool) {
@@ -282,6 +293,14 @@ func (v *runView) State() (logcopy.State, <-chan struct{}) {
 
 // Open implements logcopy.Source.
 func (v *runView) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, error) {
+	open := func() (logcopy.Stream, error) { return v.open(ctx, o) }
+	if v.once {
+		return v.app.outages.retry(ctx, v.run.Node, open)
+	}
+	return open()
+}
+
+func (v *runView) open(ctx context.Context, o logcopy.Options) (logcopy.Stream, error) {
 	select {
 	case v.app.opening <- struct{}{}:
 	case <-ctx.Done():

@@ -20,9 +20,7 @@ package archive
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -34,7 +32,6 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
-	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -44,7 +41,8 @@ const (
 	replicasFolder   = "replicas"
 	containersFolder = "containers"
 	streamsFolder    = "streams"
-	roleFile         = "role" // the name of the role; the folder's name is escaped
+	roleFile         = "role"  // the name of the role; the folder's name is escaped
+	maxRoleName      = 1 << 20 // bytes of that file
 	lockFile         = "lock"
 )
 
@@ -55,6 +53,7 @@ type Run struct {
 	Container string // "" is the main one
 	Name      string // of the container in the pod
 	Pod, UID  string
+	Node      string    // of the pod, "" before it has one
 	Created   time.Time // of the pod
 	Restart   int       // restarts of the container in its pod before this run
 	Previous  bool      // the run before the current one of the container
@@ -73,6 +72,7 @@ func (r *Run) same(o *Run) bool { return r.UID == o.UID && r.Restart == o.Restar
 type Snapshot struct {
 	Runs   []Run // by pod; within a pod, the main container first
 	Status *spec.Status
+	Took   time.Duration // for reading the cluster
 }
 
 // Cluster is one app on its cluster.
@@ -84,7 +84,7 @@ type Cluster interface {
 	// while the cluster is unreachable. Errors: backend.ErrNotFound, ctx.Err(), or a
 	// permanent one.
 	Watch(ctx context.Context, see func(*Snapshot)) error
-	// Open opens a log, see logcopy.Source.
+	// Open opens a log, see logcopy.Source. Errors also: ErrServerAway, ErrNodeAway.
 	Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCloser, error)
 }
 
@@ -92,7 +92,7 @@ type Cluster interface {
 type Positions = history.Positions
 
 // Dir returns the folder of an app.
-func Dir(home, id string) string { return filepath.Join(home, archiveFolder, agent.Escape(id)) }
+func Dir(home, id string) string { return Followers.Dir(home, id) }
 
 // StreamDir returns the folder for one stream in an archive, the archive itself for both.
 func StreamDir(dir string, s backend.Stream) string {
@@ -145,43 +145,20 @@ func archived(dir string, r spec.Replica) (names map[logName]bool, attempts int)
 	return names, attempts
 }
 
+// Followers are the agents of apps with archive=true, or with something to do at their end.
+var Followers = agent.Followers{Folder: archiveFolder, Manifest: "archive.json"}
+
 // Info is archive.json.
 type Info struct {
-	ID  string         `json:"id"`
-	Cfg map[string]any `json:"cfg"` // options that locate the app
-	// Agent means that an agent must follow the app, since Begun and until Done.
-	Agent bool      `json:"agent,omitempty"`
-	Begun time.Time `json:"begun,omitzero"`
-	Done  bool      `json:"done,omitempty"`
-	// OnEnd is what the agent runs when the app has ended; nil: nothing.
-	OnEnd *backend.OnEnd `json:"on_end,omitempty"`
+	agent.Followed
 	// App has the roles with their metrics; nil: none are collected.
 	App *spec.App `json:"app,omitempty"`
 }
 
-const (
-	infoFile = "archive.json"
-	maxInfo  = 1 << 20 // bytes of archive.json and of a role's name
-)
-
 // ReadInfo reads archive.json. Errors: fs.ErrNotExist.
 func ReadInfo(dir string) (i Info, err error) {
-	data, err := safefile.ReadFile(filepath.Join(dir, infoFile), maxInfo)
-	if err != nil {
-		return i, err
-	}
-	if err := json.Unmarshal(data, &i); err != nil {
-		return i, fmt.Errorf("read %s: %w", filepath.Join(dir, infoFile), err)
-	}
-	return i, nil
-}
-
-// Write writes archive.json, and creates the folder if it is missing.
-func (i Info) Write(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("create archive: %w", err)
-	}
-	return logcopy.WriteJSON(filepath.Join(dir, infoFile), i)
+	err = Followers.Read(dir, &i)
+	return i, err
 }
 
 // Exists reports whether an archive has logs.

@@ -35,6 +35,8 @@ type cluster struct {
 	state   spec.State
 	gone    bool
 	away    error
+	lost    string // a node whose logs cannot be read
+	asked   int    // requests for such logs
 	opened  int
 	polled  int // calls of Snapshot and Watch
 	clock   time.Time
@@ -145,6 +147,10 @@ func (c *cluster) Watch(ctx context.Context, see func(*Snapshot)) error {
 func (c *cluster) Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCloser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.lost != "" && r.Node == c.lost {
+		c.asked++
+		return nil, ErrNodeAway
+	}
 	c.opened++
 	if r.State == logcopy.Waiting {
 		return nil, logcopy.ErrNotStarted
@@ -196,7 +202,7 @@ func (b *body) Close() error { return nil }
 func newApp(t *testing.T, c *cluster, dir string) *App {
 	t.Helper()
 	a := New(Config{Backend: "kubernetes", ID: "default:app", Dir: dir, Cluster: c, Warn: func(line string) { t.Log(line) }})
-	a.patience = 100 * time.Millisecond
+	a.outages.server, a.outages.node, a.logPatience = 100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
 	return a
 }
 

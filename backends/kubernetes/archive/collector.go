@@ -195,7 +195,7 @@ func (c *collector) copy(ctx context.Context, name logName) error {
 	if err != nil {
 		return err
 	}
-	err = l.copy(ctx, &view{c.app, c.replica, name}, c.follow)
+	err = l.copy(ctx, &view{c.app, c.replica, name, !c.follow}, c.follow)
 	return errors.Join(err, l.Close())
 }
 
@@ -253,7 +253,7 @@ func (c *collector) awaitOther(ctx context.Context) {
 		if r.State != logcopy.Running && r.State != logcopy.Ended {
 			continue
 		}
-		body, err := (&runView{view: &view{c.app, c.replica, name}, run: r}).Open(ctx, logcopy.Options{Tail: 1})
+		body, err := (&runView{view: &view{c.app, c.replica, name, true}, run: r}).Open(ctx, logcopy.Options{Tail: 1})
 		if err != nil {
 			continue // left to the other process
 		}

@@ -215,7 +215,7 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 		if follow {
 			mode = podlog.Mode(true, 0)
 		} else {
-			mode = podlog.Mode(false, of.app.patience)
+			mode = podlog.Mode(false, of.app.logPatience)
 		}
 		l.copied = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
 		_, err := logcopy.Copy(ctx, &runView{of, r, l.isEarly}, l, l.copied, mode)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/safefile"
@@ -39,7 +38,7 @@ func Retained(dir string) *backend.RetainedLogs {
 	}
 	for _, e := range roles {
 		folder := filepath.Join(dir, replicasFolder, e.Name())
-		name, err := safefile.ReadFile(filepath.Join(folder, roleFile), maxInfo)
+		name, err := safefile.ReadFile(filepath.Join(folder, roleFile), maxRoleName)
 		if err != nil {
 			continue
 		}
@@ -111,7 +110,7 @@ func Retain(dir, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("retain logs: %w", err)
 	}
-	if err := os.Remove(filepath.Join(dir, infoFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(dir, Followers.Manifest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("retain logs: %w", err)
 	}
 	if err := os.Rename(dir, to); err != nil {
@@ -119,6 +118,3 @@ func Retain(dir, to string) error {
 	}
 	return nil
 }
-
-// Remove deletes an archive. Other processes never see a part of it.
-func Remove(dir string) error { return agent.RemoveFollowed(dir) }

@@ -35,14 +35,14 @@ func (a *App) lastRun(r spec.Replica, kept map[logName]bool, o backend.LogOption
 			return last, false // it has several containers
 		default:
 			last = run
-			ok = name.container == "" && len(runs) == 1 && run.Restart == 0 && !run.InPlace && (run.State == logcopy.Running || run.State == logcopy.Ended)
+			ok = name.container == "" && len(runs) == 1 && run.Restart == 0 && !run.InPlace && run.State != logcopy.Gone
 		}
 	}
 	return last, ok
 }
 
 // tailReader reads the last lines of a run. It begins when it is opened, since the logs of many
-// replicas are opened before the first line is read. If the run cannot be read, its log is
+// replicas are opened before the first line is read. If one request does not suffice, the log is
 // copied like any other.
 type tailReader struct {
 	replica  spec.Replica
@@ -51,16 +51,24 @@ type tailReader struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
 	blocks   []backend.Block
-	err      error             // set when done is closed
+	err      error             // set when done is closed, as fallback
 	fallback backend.LogReader // nil: not needed
 }
 
 func (a *App) openTail(r spec.Replica, last Run, o backend.LogOptions) *tailReader {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &tailReader{replica: r, options: o, app: a, cancel: cancel, done: make(chan struct{})}
+	if last.State != logcopy.Running && last.State != logcopy.Ended {
+		close(t.done) // it has no lines
+		return t
+	}
 	go func() {
 		defer close(t.done)
 		t.err = t.read(ctx, last)
+		var unreadable *logcopy.UnreadableError
+		if t.err != nil && ctx.Err() == nil && !errors.As(t.err, &unreadable) {
+			t.fallback = a.copied(r, o, false)
+		}
 	}()
 	return t
 }
@@ -73,9 +81,9 @@ func (t *tailReader) read(ctx context.Context, last Run) error {
 		return ctx.Err()
 	}
 	defer func() { <-t.app.copying }()
-	ctx, cancel := context.WithTimeout(ctx, t.app.patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	source := &runView{view: &view{t.app, t.replica, logName{last.Attempt, ""}}, run: last}
+	source := &runView{view: &view{t.app, t.replica, logName{last.Attempt, ""}, true}, run: last}
 	stream, err := source.Open(ctx, logcopy.Options{Tail: t.options.Tail})
 	if err != nil {
 		return err
@@ -105,11 +113,11 @@ func (t *tailReader) Next(ctx context.Context) (b backend.Block, err error) {
 	case <-ctx.Done():
 		return b, ctx.Err()
 	}
-	if t.err != nil && t.fallback == nil {
-		t.fallback = t.app.copied(t.replica, t.options, false)
-	}
 	if t.fallback != nil {
 		return t.fallback.Next(ctx)
+	}
+	if t.err != nil {
+		return b, t.err
 	}
 	if len(t.blocks) == 0 {
 		return b, io.EOF

@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
-	"torchx/runtime/filelock"
 	"torchx/runtime/spec"
 )
 
 const (
-	// beginTime is how long a submission may take: the archive is created before it.
-	beginTime = 10 * time.Minute
-	// lockWait outlasts processes that only check whether the lock is held.
-	lockWait = 5 * time.Second
 	// endTime bounds how long the agent tries to copy the rest of an app that has ended.
 	endTime = 10 * time.Minute
 )
@@ -29,42 +22,10 @@ const (
 	lastPause  = 15 * time.Second
 )
 
-func life(dir string) agent.Life {
-	return agent.FollowerLife(dir, infoFile)
-}
-
-// Begin records, before an app is submitted, that an agent must follow it.
-func Begin(dir string, i Info) error {
-	i.Agent, i.Begun = true, time.Now().UTC()
-	if err := i.Write(dir); err != nil {
-		return err
-	}
-	if err := life(dir).AddEntry(); err != nil {
-		return fmt.Errorf("create archive: %w", err)
-	}
-	return nil
-}
-
-// Forget reverts Begin for an app whose submission failed.
-func Forget(dir string) error {
-	life(dir).RemoveEntry()
-	return Remove(dir)
-}
-
-// Sweep restarts the agents of a home that died, with the program exe.
-func Sweep(home, exe string) error {
-	return agent.SweepFollowers(filepath.Join(home, homeFolder), infoFile, exe, func(dir string) (bool, error) {
-		i, err := ReadInfo(dir)
-		return i.Done, err
-	})
-}
-
-// Spawn starts the agent of an archive, detached, unless it has one.
-func Spawn(exe, dir string) error { return life(dir).Ensure(exe) }
-
 // Agent follows an app to its end.
 type Agent struct {
-	Dir string // of the archive
+	Dir  string // of the archive
+	Logs bool   // copy them
 	// Describe returns the status of the app; Copier what copies its logs.
 	Describe func(ctx context.Context) (*spec.Status, error)
 	Copier   func(ctx context.Context) (*Copier, error)
@@ -80,44 +41,26 @@ type Agent struct {
 // Run follows the app until it has ended and its logs are complete. It returns immediately if the
 // archive has an agent, and soon after the archive is deleted.
 func (g *Agent) Run(ctx context.Context) error {
-	lock, err := life(g.Dir).Acquire(lockWait)
-	if errors.Is(err, filelock.ErrHeld) {
+	return Followers.Run(ctx, g.Dir, func(ctx context.Context, i agent.Followed) error {
+		s := g.follow(ctx, i.Begun)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := g.Ended(i.OnEnd, s); err != nil {
+			g.Log("%v", err)
+		}
 		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if _, err := fmt.Fprintf(lock.File, "%-10d\n", os.Getpid()); err != nil { // one write replaces the old pid
-		return fmt.Errorf("write %s: %w", lock.File.Name(), err)
-	}
-	i, err := ReadInfo(g.Dir)
-	if err != nil || i.Done {
-		return err
-	}
-	s := g.follow(ctx, i)
-	if !IsArchive(g.Dir) {
-		return nil
-	}
-	if err := g.Ended(i.OnEnd, s); err != nil {
-		g.Log("%v", err)
-	}
-	i.Done = true
-	if err := i.Write(g.Dir); err != nil {
-		return err
-	}
-	life(g.Dir).RemoveEntry()
-	return nil
+	})
 }
 
 // follow returns the last status of the app.
-func (g *Agent) follow(ctx context.Context, i Info) *spec.Status {
+func (g *Agent) follow(ctx context.Context, begun time.Time) *spec.Status {
 	last := &spec.Status{State: spec.Unknown, Msg: "the app is not on its cluster"}
 	var ended time.Time
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		s, err := g.Describe(ctx)
 		switch {
-		case errors.Is(err, backend.ErrNotFound) && (last.State != spec.Unknown || time.Since(i.Begun) > beginTime):
+		case errors.Is(err, backend.ErrNotFound) && (last.State != spec.Unknown || time.Since(begun) > agent.SubmitTime):
 			return last
 		case errors.Is(err, backend.ErrNotFound):
 		case err != nil:
@@ -130,19 +73,15 @@ func (g *Agent) follow(ctx context.Context, i Info) *spec.Status {
 			if last = s; s.State.Terminal() && ended.IsZero() {
 				ended = time.Now()
 			}
-			complete := g.pass(ctx, i, !ended.IsZero())
+			complete := g.pass(ctx, !ended.IsZero())
 			if !ended.IsZero() && (complete || time.Since(ended) > endTime) {
 				return last
 			}
 		}
-		for end := time.Now().Add(pause); time.Now().Before(end); {
-			if !IsArchive(g.Dir) || ctx.Err() != nil {
-				return last
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(min(time.Second, time.Until(end))):
-			}
+		select {
+		case <-ctx.Done():
+			return last
+		case <-time.After(pause):
 		}
 	}
 }
@@ -155,8 +94,8 @@ func (g *Agent) record(ctx context.Context, s *spec.Status) {
 }
 
 // pass copies logs, of an app that is archived. It reports whether nothing is left to copy.
-func (g *Agent) pass(ctx context.Context, i Info, ended bool) (complete bool) {
-	if !i.Logs {
+func (g *Agent) pass(ctx context.Context, ended bool) (complete bool) {
+	if !g.Logs {
 		return true
 	}
 	var err error

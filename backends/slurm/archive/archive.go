@@ -13,47 +13,34 @@
 package archive
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
-	"torchx/backends/logcopy"
 	"torchx/backends/slurm/folder"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
-	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
-// Names in a home and in the folder of an app.
-const (
-	homeFolder = "slurm-archive"
-	infoFile   = "app.json"
-	lockFile   = "lock"
-	maxInfo    = 1 << 20 // bytes of app.json
-)
+// lockFile is the file in the folder of a replica that the process holds that copies.
+const lockFile = "lock"
 
 // Dir returns the folder of an app.
-func Dir(home, id string) string { return filepath.Join(home, homeFolder, agent.Escape(id)) }
+func Dir(home, id string) string { return Followers.Dir(home, id) }
+
+// Followers are the agents of apps with archive=true, or with something to do at their end.
+var Followers = agent.Followers{Folder: "slurm-archive", Manifest: "app.json"}
 
 // Info is app.json.
 type Info struct {
-	ID    string         `json:"id"`
-	Cfg   backend.Config `json:"cfg"` // options that locate the app
-	Roles []Role         `json:"roles"`
-	Logs  bool           `json:"logs,omitempty"` // an agent copies the logs
-	// Agent means that an agent must follow the app, since Begun and until Done.
-	Agent bool      `json:"agent,omitempty"`
-	Begun time.Time `json:"begun,omitzero"`
-	Done  bool      `json:"done,omitempty"`
-	// OnEnd is what the agent runs when the app has ended; nil: nothing.
-	OnEnd *backend.OnEnd `json:"on_end,omitempty"`
+	agent.Followed
+	Roles []Role `json:"roles"`
+	Logs  bool   `json:"logs,omitempty"` // an agent copies the logs
 }
 
 // Role is a role of an app.
@@ -72,32 +59,8 @@ func RolesOf(app *spec.App) (all []Role) {
 
 // ReadInfo reads app.json. Errors: fs.ErrNotExist.
 func ReadInfo(dir string) (i Info, err error) {
-	data, err := safefile.ReadFile(filepath.Join(dir, infoFile), maxInfo)
-	if err != nil {
-		return i, err
-	}
-	if err := json.Unmarshal(data, &i); err != nil {
-		return i, fmt.Errorf("read %s: %w", filepath.Join(dir, infoFile), err)
-	}
-	return i, nil
-}
-
-// Write writes app.json, and creates the folder if it is missing.
-func (i Info) Write(dir string) error {
-	err := os.MkdirAll(dir, 0o700)
-	if err == nil {
-		err = logcopy.WriteJSON(filepath.Join(dir, infoFile), i)
-	}
-	if err != nil {
-		return fmt.Errorf("create archive: %w", err)
-	}
-	return nil
-}
-
-// IsArchive reports whether a folder is an archive.
-func IsArchive(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, infoFile))
-	return err == nil && filepath.Base(filepath.Dir(dir)) == homeFolder
+	err = Followers.Read(dir, &i)
+	return i, err
 }
 
 // replicaDir returns the folder of a replica's logs in an archive, or in the folder of an app.
@@ -166,6 +129,3 @@ func Retain(dir, to string) error {
 	}
 	return err
 }
-
-// Remove deletes an archive. Other processes never see a part of it.
-func Remove(dir string) error { return agent.RemoveFollowed(dir) }

@@ -146,7 +146,9 @@ start_role() { # ROLE
 	{
 		trap : TERM
 		"srun_$k" --export=ALL --wait=0 --unbuffered bash "$folder/launch.sh" task "$k"
-		echo "end $k $?" >&9
+		local code=$?
+		echo >&9
+		exit "$code"
 	} </dev/null &
 	srun_pid[k]=$!
 }
@@ -267,7 +269,7 @@ finish() {
 }
 
 batch() {
-	local k r what code line
+	local k r code line srun_pids
 	all=() none=() running=() stopping=() stop_at=() told=() restart=() lost=() outside=() srun_pid=() role_restarts=()
 	app_restarts=0 ending='' failed='' late='' outside_since=''
 	for ((k = 0; k < roles; k++)); do
@@ -281,7 +283,7 @@ batch() {
 	say "job $SLURM_JOB_ID begins on ${SLURMD_NODENAME:-$(hostname)}, $(date)"
 	inbox=$(mktemp -d "${TMPDIR:-/tmp}/torchx.XXXXXXXX") && mkfifo "$inbox/fifo" || { note "end $(now) FAILED 125"; exit 125; }
 	exec 9<>"$inbox/fifo"
-	trap 'echo look >&9' USR1 TERM
+	trap 'interrupted=1; echo >&9' USR1 TERM
 	if [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ]; then
 		say "restart ${SLURM_RESTART_COUNT} of the job by Slurm, after preemption or the failure of a node"
 		for k in "${all[@]}"; do settle "$k" lost; done
@@ -296,9 +298,13 @@ batch() {
 	SECONDS=0
 	for k in "${all[@]}"; do start_role "$k"; done
 	while :; do
-		what='' k='' code=''
-		read -r -t 1 what k code <&9
-		[ "$what" != end ] || role_ended "$k" "$code"
+		read -r -t 1 <&9 # a line only wakes: a read that times out can lose a part of it
+		srun_pids=$'\n'$(jobs -rp)$'\n'
+		for k in "${all[@]}"; do
+			[ -n "${running[k]}" ] && [[ $srun_pids != *$'\n'"${srun_pid[k]}"$'\n'* ]] || continue
+			await "${srun_pid[k]}"
+			role_ended "$k" "$code"
+		done
 		if [ -z "$ending" ] && cancelled; then
 			ending=1 restart=("${none[@]}")
 			stop_all

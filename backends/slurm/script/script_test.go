@@ -2,13 +2,16 @@ package script
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -186,6 +189,40 @@ func TestLauncherSyntax(t *testing.T) {
 	}
 	if out, err := exec.CommandContext(t.Context(), bash, "-n", file).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestNoEndIsLost: the launcher sees the end of every srun, also if its wait for news times out
+// all the time.
+func TestNoEndIsLost(t *testing.T) {
+	t.Parallel()
+	bash := needBash(t)
+	roles := make([]spec.Role, 60)
+	for i := range roles {
+		roles[i] = roleOf(fmt.Sprintf("r%d", i), 1)
+	}
+	in := inputOf(t, nil, roles...)
+	in.Base = t.TempDir()
+	dir := filepath.Join(in.Base, in.ID)
+	text := strings.Replace(scriptOf(t, in), "read -r -t 1 ", "read -r -t 0.002 ", 1)
+	if !strings.Contains(text, "-t 0.002 ") {
+		t.Fatal("got a launcher that waits otherwise, want `read -r -t 1`")
+	}
+	bin := t.TempDir()
+	err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "script"), []byte(text), 0o600),
+		os.WriteFile(filepath.Join(bin, "srun"), []byte("#!"+bash+"\nsleep 0.$((RANDOM % 900 + 100))\n"), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bash, filepath.Join(dir, "script"))
+	cmd.Env = append(os.Environ(), "SLURM_JOB_ID=1", "SLURMD_NODENAME=n1", "TMPDIR="+bin, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if err := cmd.Run(); err != nil {
+		t.Errorf("got %v, want success", err)
+	}
+	if events, err := os.ReadFile(filepath.Join(dir, "events")); err != nil || !bytes.HasSuffix(events, []byte(" SUCCEEDED 0\n")) {
+		t.Errorf("got events %q, %v, want a success", events, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
@@ -27,7 +28,7 @@ func NewDelete(f *program.Factory) *cli.Command {
 			"torchx delete -f -\n" +
 			"torchx delete --state failed --until 7d --yes",
 		Description: "Remove apps that have ended: their records, files and logs, and with a sweep its trials. An app that has not ended is an error, unless --force " +
-			"cancels it first. Logs in your own log_dir and outputs in your own output_dir are kept. " +
+			"cancels it first; replicas on a lost machine are then given up after their grace period. Logs in your own log_dir and outputs in your own output_dir are kept. " +
 			program.HandleHelp + " " + selectHelp + "On a terminal delete then asks first; elsewhere --yes is needed. " +
 			"`torchx prune` removes apps by their age, number or size.",
 		Flags: slices.Concat([]cli.Flag{
@@ -62,9 +63,12 @@ func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 		defer sayIfWaiting(f, targets)()
 	}
 	if o.Force && len(targets) > parallel {
-		cancelLive(ctx, r, targets, backend.CancelOptions{Discard: !o.KeepLogs})
+		cancelLive(ctx, r, targets, backend.CancelOptions{Discard: !o.KeepLogs, Abandon: true})
 	}
 	act := func(ctx context.Context, ref runner.Ref) (kept string, err error) {
+		if o.Force {
+			defer follow.AnnounceEnding(f.Console, r, ref)()
+		}
 		return keptOutput(ctx, r, ref), r.Delete(ctx, ref, o)
 	}
 	return eachApp(ctx, f, targets, parallel, act, func(ref runner.Ref, kept string) error {

@@ -106,6 +106,9 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 			return program.Usagef("list", "unknown order %s: it is one of %s, or a metric, and no app has a metric of that name.%s",
 				ui.QuoteWord(o.sort), strings.Join(ListOrders, ", "), suggest.Hint(o.sort, ListOrders))
 		}
+		if _, table := out.(*tableWriter); table && err == nil {
+			f.Say("no app of this list has the metric %s%s", m.Name, trialsHint(filter))
+		}
 	}
 	if page, ok := out.(*pageWriter); ok {
 		page.Offset = filter.Offset
@@ -115,6 +118,14 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 		}
 	}
 	return cmp.Or(out.end(), err)
+}
+
+// trialsHint says how trials are listed if a filter leaves them out.
+func trialsHint(filter runner.Filter) string {
+	if !filter.NoTrials {
+		return ""
+	}
+	return ", without the trials of sweeps (see --all)"
 }
 
 // filter returns the selected apps, their order and number.

@@ -39,6 +39,7 @@ func (t LogTarget) String() string {
 // LogRequest selects lines of replicas and how they are printed.
 type LogRequest struct {
 	Target LogTarget
+	Seen   *runner.Seen // the app, if it was just read; nil: Print reads it
 	Read   backend.LogOptions
 	Regex  *regexp.Regexp
 	New    bool // only lines added since the previous request with New
@@ -69,7 +70,7 @@ func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, err
 		return p.printNew(ctx, q)
 	}
 	q.Read.Untimed = !q.Timestamps && !q.JSON
-	open, err := p.Runner.Logs(ctx, q.Target.Ref, q.Target.Role, q.Target.IDs, q.Read)
+	open, err := p.open(ctx, q, func(*spec.Status, spec.Replica) backend.LogOptions { return q.Read })
 	if err != nil {
 		return logview.Stats{}, err
 	}
@@ -77,6 +78,19 @@ func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, err
 		p.Console.Say("%s", text)
 	}
 	return p.copy(ctx, open, q, nil)
+}
+
+// open opens the logs of the selected replicas.
+func (p LogPrinter) open(ctx context.Context, q LogRequest, options runner.ReplicaOptions) ([]runner.LogInput, error) {
+	t := q.Target
+	if q.Seen == nil {
+		return p.Runner.LogsOf(ctx, t.Ref, t.Role, t.IDs, options)
+	}
+	replicas, err := p.Runner.Replicas(ctx, t.Ref, q.Seen.Status, t.Role, t.IDs)
+	if err != nil {
+		return nil, err
+	}
+	return p.Runner.LogsAt(ctx, t.Ref, *q.Seen, replicas, len(t.IDs) > 0, options)
 }
 
 // manyLogs is the number of logs from which Print suggests to name replicas.
@@ -110,13 +124,16 @@ func hint(q LogRequest, open []runner.LogInput) string {
 
 // printNew writes the lines added since the previous request with New.
 func (p LogPrinter) printNew(ctx context.Context, q LogRequest) (logview.Stats, error) {
-	status, _ := p.Runner.Status(ctx, q.Target.Ref) // LogsOf returns the error
-	tracker := position.NewTracker(position.Config{
-		History: p.Runner.History, App: q.Target.Ref, Stream: q.Read.Stream, Follow: q.Read.Follow, Status: status, Warn: p.Console.Warn,
-		Lines: position.Lines{Whole: q.JSON || q.Regex != nil, Prefixed: q.Prefix || q.Timestamps},
+	var tracker *position.Tracker
+	open, err := p.open(ctx, q, func(s *spec.Status, r spec.Replica) backend.LogOptions {
+		if tracker == nil {
+			tracker = position.NewTracker(position.Config{
+				History: p.Runner.History, App: q.Target.Ref, Stream: q.Read.Stream, Follow: q.Read.Follow, Status: s, Warn: p.Console.Warn,
+				Lines: position.Lines{Whole: q.JSON || q.Regex != nil, Prefixed: q.Prefix || q.Timestamps},
+			})
+		}
+		return tracker.Options(ctx, r, q.Read)
 	})
-	options := func(r spec.Replica) backend.LogOptions { return tracker.Options(ctx, r, q.Read) }
-	open, err := p.Runner.LogsOf(ctx, q.Target.Ref, q.Target.Role, q.Target.IDs, options)
 	if err != nil {
 		return logview.Stats{}, err
 	}

@@ -102,13 +102,13 @@ func (a *API) openLog(ctx context.Context, handle string, q *LogQuery) (*openLog
 	if err != nil {
 		return nil, err
 	}
-	o, options := &openLog{done: true}, func(spec.Replica) backend.LogOptions { return q.options() }
-	s, err := a.runner.Status(ctx, ref)
+	o, options := &openLog{done: true}, func(*spec.Status, spec.Replica) backend.LogOptions { return q.options() }
+	s, err := a.runner.See(ctx, ref)
 	if err != nil { // the app may be removed, and its logs kept
 		o.inputs, err = a.runner.LogsOf(ctx, ref, q.Role, q.Replicas, options)
 		return o, err
 	}
-	targets, err := a.runner.Replicas(ctx, ref, s, q.Role, q.Replicas)
+	targets, err := a.runner.Replicas(ctx, ref, s.Status, q.Role, q.Replicas)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (a *API) openLog(ctx context.Context, handle string, q *LogQuery) (*openLog
 		return o, nil
 	}
 	if q.Most > 0 {
-		targets = telling(s, targets, q.Most)
+		targets = telling(s.Status, targets, q.Most)
 	}
 	o.inputs, err = a.runner.LogsAt(ctx, ref, s, targets, len(q.Replicas) > 0, options)
 	return o, err
