@@ -18,7 +18,7 @@ func Restore(old, edited string, mask func(string) string) (string, error) {
 	}
 	secrets, texts := hiddenParts(old, shown), strings.Split(edited, Hidden)
 	if len(secrets) != len(texts)-1 {
-		return "", fmt.Errorf("%s stands for %d secrets of the old text and is %d times in the new one: keep each once, or write new ones", Hidden, len(secrets), len(texts)-1)
+		return "", fmt.Errorf("secrets shown as %s: %d in the old text, %d in the new one: keep each once, or write out new ones", Hidden, len(secrets), len(texts)-1)
 	}
 	var b strings.Builder
 	for i, secret := range secrets {

@@ -18,7 +18,7 @@ func TestRestore(t *testing.T) {
 		"new secrets":              {old, "TOKEN=x PASSWORD=y", "TOKEN=x PASSWORD=y", ""},
 		"nothing was hidden":       {"x", "TOKEN=******", "TOKEN=******", ""},
 		"stars of the user":        {"****** TOKEN=abc", "****** TOKEN=****** x", "****** TOKEN=abc x", ""},
-		"one of two":               {old, "ran with TOKEN=******", "", "stands for 2 secrets of the old text and is 1 times"},
+		"one of two":               {old, "ran with TOKEN=******", "", "2 in the old text, 1 in the new one"},
 		"a name that is no secret": {"TOKEN=abc x", "hint: ****** x", "", "would show"},
 		"a value by its format":    {"key " + sample("hf_", 12) + " here", "key ****** there", "key " + sample("hf_", 12) + " there", ""},
 	} {

@@ -51,6 +51,16 @@ def train(lr = 0.1, steps = 200, fail = False, replicas = 2):
         role("eval", ["-c", "echo accuracy 0.93"], depends_on = {"trainer": "succeeded"}),
     ])
 
+def trial(lr = 0.1, batch = 16):
+    """Has a metric.
+
+    Args:
+        lr (float): learning rate
+        batch (int): batch size
+    """
+    return specs.AppDef(name = "trial", roles = [specs.Role(name = "sh", image = "", entrypoint = "sh", args = ["-c",
+        "echo '{\"step\": 1, \"loss\": %s}' >> $TORCHX_METRICS" % (lr * batch)])])
+
 def named(name, script):
     """Runs a script as an app with a name.
 
@@ -108,12 +118,13 @@ func newFixture(t *testing.T) *fixture {
 	f.runs["trials"] = trials
 	f.runs["failed"] = f.run("--tag", "team=vision", "--tag", "hopeless", "--note", "too large a batch", "job.train", "--fail", "true", "--replicas", "3")
 	f.runs["sweep"] = f.id("sweep", "-d", "--grid", "lr=0.3,0.6", "--grid", "steps=20,40", "--metric", "loss:min", "job.train")
+	f.runs["wide"] = f.id("sweep", "-d", "--random", "100", "--range", "lr=log:0.0001..1", "--grid", "batch=16,32,64", "--metric", "loss:min", "job.trial")
 	f.runs["hostile"] = f.run("--tag", "team=<b>bold</b>", "--note", "<img src=x onerror=alert(1)>", "utils.echo", "--msg", "<script>alert(2)</script> \033]0;title\a \u202e reversed")
 	f.runs["long"] = f.run("utils.sh", "-c", "seq 2000000")
 	f.runs["huge"] = f.run("utils.sh", "-c", "seq -f %.0f"+strings.Repeat("x", 93)+" 10000000") // 1 GB
 	f.runs["points"] = f.run("utils.sh", "-c", `seq 0 999999 | sed 's/.*/{"step": &, "loss": &}/; s/"loss": [0-9]*\([0-9][0-9]\)}/"loss": \1}/; s/"loss": 0\([0-9]\)/"loss": \1/' >> $TORCHX_METRICS`)
 	f.runs["many"] = f.run("utils.sh", "--num_replicas", "1000", "-c", "echo replica ${replica_id}")
-	for _, id := range append(trials, f.runs["sweep"].(string), f.runs["long"].(string), f.runs["huge"].(string), f.runs["points"].(string), f.runs["many"].(string)) {
+	for _, id := range append(trials, f.runs["sweep"].(string), f.runs["wide"].(string), f.runs["long"].(string), f.runs["huge"].(string), f.runs["points"].(string), f.runs["many"].(string)) {
 		f.torchx("wait", id)
 	}
 	_ = exec.Command(f.bin, "wait", f.runs["failed"].(string)).Run() // exits with the code of the run

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"strings"
 
@@ -44,16 +43,16 @@ func changeLabels(ctx context.Context, f *program.Factory, r *runner.Runner, ref
 			return mask(history.Labels{Tags: map[string]string{key: text}}).Tags[key]
 		})
 		if err != nil {
-			return old, fmt.Errorf("tag %s: %w", key, err)
+			return old, program.Usagef("tag", "%s: %v", key, err)
 		}
 	}
 	if c.Note != nil {
 		note, err := secrets.Restore(old.Note, *c.Note, func(text string) string { return mask(history.Labels{Note: text}).Note })
 		if err != nil {
-			return old, fmt.Errorf("note: %w", err)
+			return old, program.Usagef("note", "%v", err)
 		}
 		if err := history.CheckNote(note); err != nil {
-			return old, err
+			return old, program.Usagef("note", "%v", err)
 		}
 		c.Note = &note
 	}

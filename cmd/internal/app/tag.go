@@ -164,7 +164,7 @@ func NewNote(f *program.Factory) *cli.Command {
 			"torchx note - 'baseline with the old tokenizer'\n" +
 			"torchx note -",
 		Description: "Set the note of an app, which `torchx describe` shows and `torchx list --search` finds. An empty TEXT removes it. " +
-			"Without TEXT, print the note. " +
+			"Without TEXT, print the note. A secret that is printed as ****** stays as it is if TEXT has ****** in its place. " +
 			program.HandleHelp,
 		Flags: []cli.Flag{labelsFlag(&asJSON)},
 		Action: func(c *cli.Context) error {

@@ -54,6 +54,21 @@ test("tags and notes are set and removed", () => withPage(async (page, open) => 
 	await page.getByText("a rate that works").waitFor();
 }));
 
+test("a note keeps a secret that its editor hides", () => withPage(async (page, open) => {
+	const id = await run("--note", "PASSWORD=hunter2 works", "utils.echo");
+	await open(`/runs/${id}`);
+	await menu(page, "Edit note…");
+	const note = page.getByRole("textbox", { name: "Note" });
+	assert.equal(await note.inputValue(), "PASSWORD=****** works");
+	await note.fill("hint: ******");
+	await page.getByRole("button", { name: "Save" }).click();
+	await page.getByRole("alert").filter({ hasText: "would show" }).waitFor();
+	await note.fill("PASSWORD=****** works twice");
+	await page.getByRole("button", { name: "Save" }).click();
+	await page.getByText("PASSWORD=****** works twice").waitFor();
+	assert.equal(await torchx("--show-secrets", "note", id), "PASSWORD=hunter2 works twice");
+}, { expected: /400/ }));
+
 test("delete says what is lost, then the run is gone", () => withPage(async (page, open) => {
 	const id = await run("utils.echo", "--msg", "bye");
 	await torchx("wait", id);

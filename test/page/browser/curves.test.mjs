@@ -102,3 +102,13 @@ test("a sweep opens as its trials, with its metric", () => withPage(async (page,
 	await page.getByRole("link", { name: "Trials" }).click();
 	await page.waitForURL(new RegExp(`/sweeps/${ids.sweep}`));
 }));
+
+test("of 300 trials the good ones are seen", () => withPage(async (page, open) => {
+	await open(`/sweeps/${ids.wide}`);
+	await page.getByText("300 of 300 trials succeeded").waitFor();
+	assert.equal(await page.locator("tbody tr").count(), 300);
+	assert.deepEqual(await page.locator(".axis", { hasText: "batch" }).locator("text").allTextContents(), ["batch", "16", "32", "64"]);
+	const opacities = await page.locator(".parallel .trial").evaluateAll((lines) => lines.map((line) => Number(line.style.opacity)));
+	assert.equal(opacities.length, 300);
+	assert.ok(Math.max(...opacities) > 0.9 && opacities.filter((one) => one > 0.5).length < 60, `opacities ${opacities}`);
+}));

@@ -28,7 +28,9 @@ func (a *API) restore(ctx context.Context, ref runner.Ref, args []string) ([]str
 	for _, arg := range options {
 		flag, value, given := strings.Cut(arg, "=")
 		if given {
-			mask := func(value string) string { return strings.TrimPrefix(a.program.MaskedArgs([]string{flag + "=" + value})[0], flag+"=") }
+			mask := func(value string) string {
+				return strings.TrimPrefix(a.program.MaskedArgs([]string{flag + "=" + value})[0], flag+"=")
+			}
 			if value, err = secrets.Restore(old[program.ArgumentName(flag)], value, mask); err != nil {
 				return nil, bad("%s: %v", flag, err)
 			}

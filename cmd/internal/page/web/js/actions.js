@@ -20,7 +20,7 @@ export function cancelRuns(runs) {
 	if (!open.length) return Promise.resolve(toast("All of these runs have ended"))
 	const force = h("input", {type: "checkbox", name: "force"})
 	return ask({
-		title: open.length === 1 ? "Cancel this run?" : `Cancel ${plural(open.length, "run")}?`, yes: "Cancel " + (open.length === 1 ? "run" : "runs"), danger: true,
+		title: open.length === 1 ? "Cancel this run?" : `Cancel ${plural(open.length, "run")}?`, yes: open.length === 1 ? "Cancel run" : "Cancel runs", danger: true,
 		body: [names(open), h("p.muted", "Its processes get SIGTERM and time to stop. Logs, metrics and outputs stay."),
 			h("label.row", force, "Kill at once, without time to stop")],
 		submit: () => each(open.map(run => run.app_id), id => send("POST", apiPath(id, "/cancel"), {force: force.checked})),
@@ -58,7 +58,7 @@ export function tagRuns(ids, tags = {}) {
 
 export function noteRun(id, text) {
 	const box = h("textarea", {name: "note", value: text ?? "", label: "Note"})
-	return ask({title: "Note", yes: "Save", body: box, submit: () => send("POST", apiPath(id, "/note"), {note: box.value.trim()})})
+	return ask({title: "Note", yes: "Save", body: [box, /\*{6}/.test(text) && h("p.muted", "A ****** that stays keeps its secret.")], submit: () => send("POST", apiPath(id, "/note"), {note: box.value.trim()})})
 }
 
 export async function rerun(id) {

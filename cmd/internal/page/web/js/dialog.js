@@ -78,6 +78,6 @@ export async function copy(text, what) {
 		await navigator.clipboard.writeText(text)
 		toast(`Copied ${what}`)
 	} catch {
-		toast("the browser does not let this page use the clipboard", true)
+		toast("the browser denies use of the clipboard", true)
 	}
 }

@@ -9,8 +9,9 @@ export function axis(values) {
 	if (known.length && numbers.every(isFinite)) {
 		const min = Math.min(...numbers), max = Math.max(...numbers), log = min > 0 && max / min >= 50
 		if (min < max) {
-			const at = scale(min, max, height, 0, log)
-			return {at: v => at(Number(v)), ticks: [...new Set([min, ...(log ? logTicks : linearTicks)(min, max, 5).filter(t => Math.abs(at(t) - at(min)) > 16 && Math.abs(at(t) - at(max)) > 16), max])].map(t => [short(t), at(t)])}
+			const at = scale(min, max, height, 0, log), some = [...new Set(numbers)]
+			return {at: v => at(Number(v)), ticks: [...new Set([min, ...(some.length < 7 ? some : (log ? logTicks : linearTicks)(min, max, 5)).filter(t => [min, max].every(end => Math.abs(at(t) - at(end)) > 16)), max])]
+				.map(t => [short(t % 1 ? Number(t.toPrecision(3)) : t), at(t)])}
 		}
 	}
 	const words = [...new Set(known.map(String))].sort()
@@ -21,9 +22,8 @@ export function axis(values) {
 export function parallel(columns, trials, light, goal) {
 	const gap = Math.max(150, Math.min(420, (innerWidth - 260) / (columns.length - 1)))
 	const axes = columns.map(name => axis(trials.map(t => t.values[name]))), metric = columns.at(-1)
-	const numbers = trials.map(t => Number(t.values[metric] ?? NaN)), finite = numbers.filter(isFinite), low = Math.min(...finite), high = Math.max(...finite)
-	const goodness = v => !isFinite(v) || low === high ? 0.5 : goal === "max" ? (v - low) / (high - low) : (high - v) / (high - low)
-	const lines = trials.map((t, i) => {
+	const many = trials.length, faint = Math.min(0.35, 12 / many)
+	const lines = trials.map(t => {
 		let d = "", open = false
 		columns.forEach((name, x) => {
 			const v = t.values[name]
@@ -33,15 +33,15 @@ export function parallel(columns, trials, light, goal) {
 				open = true
 			}
 		})
-		const good = goodness(numbers[i])
+		const v = Number(t.values[metric] ?? NaN), y = axes.at(-1).at(v) / height, good = !isFinite(v) ? 0.5 : goal === "max" ? 1 - y : y
 		const line = s("path.trial", {d, "data-id": t.id, onmouseenter: () => light(t.id), onmouseleave: () => light(null), onclick: () => go(runPath(t.id))},
 			s("title", [t.label, ...columns.map(name => `${name} ${name === metric ? number(t.values[name]) : t.values[name] ?? "not set"}`)].join("\n")))
 		line.style.setProperty("--good", `${Math.round(good * 100)}%`)
-		line.style.opacity = 0.35 + 0.6 * good ** 2
+		line.style.opacity = faint + (0.95 - faint) * good ** (2 + many / 60)
 		return [good, line]
 	}).sort((a, b) => a[0] - b[0]).map(([, line]) => line)
 	const width = (columns.length - 1) * gap + left + 110
-	return region("Parallel coordinates", s("svg.parallel", {viewBox: `${-left} -28 ${width} ${height + 44}`, width, height: height + 44, role: "img", label: `${trials.length} trials over ${columns.join(", ")}; the table below has the same values`},
+	return region("Parallel coordinates", s("svg.parallel", {viewBox: `${-left} -28 ${width} ${height + 44}`, width, height: height + 44, role: "img", label: `${many} trials over ${columns.join(", ")}; the table below has the same values`},
 		lines, columns.map((name, x) => s("g.axis", {transform: `translate(${x * gap} 0)`}, s("line", {y1: 0, y2: height}), s("text.name", {y: -12, "text-anchor": x ? "middle" : "start"}, name.length > 20 ? name.slice(0, 19) + "…" : name),
 			axes[x].ticks.map(([text, y]) => s("text", {x: 7, y: y + 4}, text))))))
 }

@@ -1,4 +1,4 @@
-// The page of a run: what it is and does on top, the rest in tabs.
+// The page of a run: what it is and does on top, the rest in tabs. The address has the tab.
 import {add, age, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, sweepPath, time, watch} from "../ui.js"
 import {spans} from "../logline.js"
 import {cancelRuns, deleteRuns, noteRun, rerun, tagRuns} from "../actions.js"
@@ -11,7 +11,6 @@ import {appView, eventsView, outputsView} from "./facts.js"
 const tabs = [["", "Overview", overview], ["log", "Log", logView], ["curves", "Curves", curvesView], ["events", "Events", eventsView], ["outputs", "Outputs", outputsView], ["app", "App", appView]]
 const last = handle => handle.split("/").pop();
 
-/** runView shows a run; the tab is in the address. */
 export async function runView(page, id) {
 	let status = await get(apiPath(id, "/status")), excerpt = null
 	id = status.app_id

@@ -1,5 +1,5 @@
 // The table of runs.
-import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, menu, note, now, plural, put, readOnly, runPath, slowly, sweepPath, time, title, watch} from "../ui.js"
+import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, note, now, plural, put, readOnly, runPath, search as queryOf, slowly, sweepPath, time, title, watch} from "../ui.js"
 import {Pages, Rows} from "../virtual.js"
 import {cancelRuns, deleteRuns, rerun, tagRuns} from "../actions.js"
 
@@ -115,7 +115,7 @@ export async function runsView(page) {
 			rows.refresh()
 			renew()
 		}
-		put(pickBar, h("strong", `${picked.size} selected`), h("a.button", {href: `/compare?${ids.map((id) => "run=" + encodeURIComponent(id)).join("&")}`}, "Compare"),
+		put(pickBar, h("strong", `${picked.size} selected`), h("a.button", {href: "/compare" + queryOf({run: ids})}, "Compare"),
 			!readOnly() && [h("button", {onclick: () => tagRuns(ids).then(done)}, "Tag…"),
 				h("button", {onclick: () => cancelRuns([...picked.values()]).then(done)}, "Cancel…"),
 				h("button.danger", {onclick: () => deleteRuns([...picked.values()]).then(done)}, "Delete…")],

@@ -1,5 +1,5 @@
 // The trials of a sweep as a table and as parallel coordinates.
-import {add, apiPath, badge, choose, count, duration, get, h, head, note, num, number, plural, put, query, runPath, slowly, table, watch} from "../ui.js"
+import {add, apiPath, badge, choose, count, duration, get, h, head, note, num, number, plural, put, query, runPath, search, slowly, table, watch} from "../ui.js"
 import {parallel} from "../parallel.js"
 
 const most = 500; // trials
@@ -21,13 +21,13 @@ export async function sweepView(page, id) {
 			const i = compared.runs.findIndex(other => other.app_id === run.app_id), found = compared.runs[i]?.metrics.find(m => m.name === metric)
 			return {id: run.app_id, label: run.name ?? run.app_id, run, goal: found?.goal, best: found?.is_best, values: Object.fromEntries([...args.map(d => [d.name, d.values[i]]), [metric, found?.best ?? null]])}
 		}).reverse()
-		put(top, h("h1.clip", sweep?.name ?? id), sweep && badge(sweep.state), h("span.muted.grow", `${runs.filter((run) => run.state === "SUCCEEDED").length} of ${plural(runs.length, "trial")} succeeded`, total > most && `, the newest ${most} of ${count(total)}`),
+		put(top, h("h1.clip", sweep?.name ?? id), sweep && badge(sweep.state), h("span.muted.grow", `${runs.filter(run => run.state === "SUCCEEDED").length} of ${plural(runs.length, "trial")} succeeded`, total > most && `, the newest ${most} of ${count(total)}`),
 			names.length > 1 && choose("Metric", names.map(name => [name, name]), metric, value => {
 				metric = value
 				note({metric})
 				load()
 			}),
-			sweep && h("a.button", {href: runPath(id)}, "Run page"), runs.length > 1 && h("a.button", {href: `/compare?${runs.slice(0, 20).map((run) => "run=" + encodeURIComponent(run.app_id)).join("&")}`}, "Compare"))
+			sweep && h("a.button", {href: runPath(id)}, "Run page"), runs.length > 1 && h("a.button", {href: "/compare" + search({run: runs.slice(0, 20).map(run => run.app_id)})}, "Compare"))
 		draw()
 	}
 
