@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"errors"
 	"net"
 	"runtime"
 	"slices"
@@ -14,31 +15,46 @@ import (
 	"torchx/runtime/agent"
 )
 
+// Reasons why this machine cannot reach containers.
+var (
+	errRemote         = errors.New("this machine cannot reach containers of a remote engine")
+	errNetworksAreOff = errors.New("this machine cannot reach containers of this engine (list the port in port_map and use -cfg publish_ports=true)")
+)
+
 // addressesOf returns where this machine reaches a port of a container: the container's
 // address if its bridge is here, otherwise where the engine publishes the port. There are none
-// if the engine is remote: its addresses may belong to another machine here.
-func addressesOf(engine *client.Client, c container.InspectResponse, port int) (found []agent.Address) {
-	if c.NetworkSettings == nil || !strings.HasPrefix(engine.DaemonHost(), localEngine) {
-		return nil
+// if the engine is remote: its addresses may belong to another machine here. There is none
+// either, without an error, while a container has no address.
+func addressesOf(engine *client.Client, c container.InspectResponse, port int) (found []agent.Address, err error) {
+	if !strings.HasPrefix(engine.DaemonHost(), localEngine) {
+		return nil, errRemote
+	}
+	if c.NetworkSettings == nil {
+		return nil, nil
 	}
 	number := strconv.Itoa(port)
 	if c.HostConfig != nil && c.HostConfig.NetworkMode.IsHost() && runtime.GOOS == "linux" {
-		return []agent.Address{{HostPort: net.JoinHostPort("localhost", number)}}
+		return []agent.Address{{HostPort: net.JoinHostPort("localhost", number)}}, nil
 	}
+	elsewhere := false
 	for _, n := range c.NetworkSettings.Networks {
-		if n == nil || runtime.GOOS != "linux" {
+		if n == nil {
 			continue
 		}
 		for address, gateway := range map[string]string{n.IPAddress: n.Gateway, n.GlobalIPv6Address: n.IPv6Gateway} {
-			if address != "" && hasBridge(n.NetworkID, gateway) {
-				return []agent.Address{{HostPort: net.JoinHostPort(address, number)}}
+			if address != "" && runtime.GOOS == "linux" && hasBridge(n.NetworkID, gateway) {
+				return []agent.Address{{HostPort: net.JoinHostPort(address, number)}}, nil
 			}
+			elsewhere = elsewhere || address != ""
 		}
 	}
 	for _, b := range c.NetworkSettings.Ports[nat.Port(number+"/tcp")] {
 		found = append(found, agent.Address{HostPort: net.JoinHostPort(b.HostIP, b.HostPort), Proxied: true})
 	}
-	return found
+	if len(found) == 0 && elsewhere {
+		return nil, errNetworksAreOff
+	}
+	return found, nil
 }
 
 // hasBridge reports whether the bridge of a network is an interface of this machine. An engine

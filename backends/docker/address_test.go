@@ -3,6 +3,7 @@
 package docker
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -24,13 +25,14 @@ func TestAddresses(t *testing.T) {
 		name, host, mode, gateway string
 		ports                     nat.PortMap
 		want                      []agent.Address
+		err                       error
 	}{
-		{"bridge here", "unix:///x.sock", "torchx", here, published, []agent.Address{{HostPort: "172.18.0.2:80"}}},
-		{"bridge elsewhere", "unix:///x.sock", "torchx", elsewhere, published, []agent.Address{{HostPort: "127.0.0.1:30080", Proxied: true}}},
-		{"bridge elsewhere, nothing published", "unix:///x.sock", "torchx", elsewhere, nil, nil},
-		{"no gateway", "unix:///x.sock", "torchx", "", nil, nil},
-		{"network of the host", "unix:///x.sock", "host", "", nil, []agent.Address{{HostPort: "localhost:80"}}},
-		{"remote engine", "tcp://203.0.113.9:2376", "torchx", here, published, nil},
+		{"bridge here", "unix:///x.sock", "torchx", here, published, []agent.Address{{HostPort: "172.18.0.2:80"}}, nil},
+		{"bridge elsewhere", "unix:///x.sock", "torchx", elsewhere, published, []agent.Address{{HostPort: "127.0.0.1:30080", Proxied: true}}, nil},
+		{"bridge elsewhere, nothing published", "unix:///x.sock", "torchx", elsewhere, nil, nil, errNetworksAreOff},
+		{"no gateway", "unix:///x.sock", "torchx", "", nil, nil, errNetworksAreOff},
+		{"network of the host", "unix:///x.sock", "host", "", nil, []agent.Address{{HostPort: "localhost:80"}}, nil},
+		{"remote engine", "tcp://203.0.113.9:2376", "torchx", here, published, nil, errRemote},
 	}
 	for _, test := range tests {
 		engine, err := client.NewClientWithOpts(client.WithHost(test.host))
@@ -42,8 +44,8 @@ func TestAddresses(t *testing.T) {
 			NetworkSettings:   &container.NetworkSettings{Networks: map[string]*network.EndpointSettings{"torchx": {NetworkID: "n", IPAddress: "172.18.0.2", Gateway: test.gateway}}},
 		}
 		c.NetworkSettings.Ports = test.ports
-		if got := addressesOf(engine, c, 80); !slices.Equal(got, test.want) {
-			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		if got, err := addressesOf(engine, c, 80); !slices.Equal(got, test.want) || !errors.Is(err, test.err) {
+			t.Errorf("%s: got %v, %v, want %v, %v", test.name, got, err, test.want, test.err)
 		}
 	}
 }

@@ -390,3 +390,34 @@ func TestForeignApp(t *testing.T) {
 		t.Errorf("log %q", text)
 	}
 }
+
+// TestSeparateNetwork: containers of an engine in another network namespace cannot be reached.
+// Status says so once the engine has a network, and so does the next start.
+func TestSeparateNetwork(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	e := enginetest.Need(t, enginetest.Options{})
+	f := onEngine(t, e)
+	role := shell("sleep 600")
+	role.Metadata = map[string]any{"torchx": map[string]any{"ready": map[string]any{"port": 80}}}
+	id := f.start(role)
+	const remedy = "use -cfg publish_ports=true"
+	f.waitFor("the reason in the status", func() bool {
+		s, err := f.b.Describe(f.ctx, id)
+		return err == nil && strings.Contains(s.Roles[0].Replicas[0].Msg, "not ready yet (port 80): this machine cannot reach containers") &&
+			strings.Contains(s.Roles[0].Replicas[0].Msg, remedy)
+	})
+	p := f.plan(role)
+	var warnings []string
+	p.Progress = func(s backend.Step) {
+		if s.Warning != "" {
+			warnings = append(warnings, s.Warning)
+		}
+	}
+	if _, err := f.b.manifest(f.ctx, e.Client, p); err != nil {
+		t.Fatal(err)
+	}
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "role r will never become ready") || !strings.Contains(warnings[0], remedy) {
+		t.Errorf("warnings: got %q, want one with %q", warnings, remedy)
+	}
+}

@@ -234,14 +234,14 @@ func (l *launcher) signal(replica spec.Replica, name string) {
 }
 
 // Addresses returns where this machine reaches a port of a replica's container.
-func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) []agent.Address {
+func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) ([]agent.Address, error) {
 	current := l.runs.latest(r)
 	if current == nil {
-		return nil
+		return nil, nil
 	}
 	c, err := l.engine.ContainerInspect(ctx, current.id)
 	if err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // the next check asks again
 	}
 	return addressesOf(l.engine.Client, c, port)
 }

@@ -27,9 +27,12 @@ func (b *Backend) DialPort(ctx context.Context, id string, r spec.Replica, port 
 	if err != nil {
 		return nil, plain(err)
 	}
-	addresses := addressesOf(engine, c, port)
+	addresses, err := addressesOf(engine, c, port)
+	if err != nil {
+		return nil, err
+	}
 	if len(addresses) == 0 {
-		return nil, errors.New("this machine cannot reach the containers of the engine: publish the ports of the role by -cfg publish_ports=true")
+		return nil, errors.New("the container has no address")
 	}
 	address := addresses[0].HostPort
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

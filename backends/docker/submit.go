@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,19 +28,28 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	}
 	existing, err := containersOf(ctx, engine, p.ID)
 	if err != nil {
-		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
+		return notStarted(ctx, err)
 	}
 	if len(existing) > 0 {
 		return fmt.Errorf("app %s: the engine already has its containers: %w", p.ID, backend.ErrExists)
 	}
-	if err := preferCancel(ctx, b.prepare(ctx, engine, p)); err != nil {
-		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
+	if err := b.prepare(ctx, engine, p); err != nil {
+		return notStarted(ctx, err)
 	}
 	m, err := b.manifest(ctx, engine, p)
 	if err != nil {
-		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
+		return notStarted(ctx, err)
 	}
 	return b.Start(m, p.Unrecorded)
+}
+
+// notStarted returns the error of an app that the engine did not start: that of the context if
+// it was canceled, else a *backend.StartError.
+func notStarted(ctx context.Context, err error) error {
+	if canceled := preferCancel(ctx, err); errors.Is(canceled, context.Canceled) {
+		return canceled
+	}
+	return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 }
 
 // manifest returns the agent's manifest: the plan, fitted to the engine's machine.
@@ -54,6 +64,9 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 	}
 	req := *p.Request.(*Request)
 	containers, warnings := fitEngine(req.Containers, info, engine.DaemonHost())
+	if w := separatePorts(ctx, engine, p, info, o.publishPorts); w != "" {
+		warnings = append(warnings, w)
+	}
 	for _, w := range warnings {
 		p.Progress.Tell(backend.Step{Warning: w})
 	}

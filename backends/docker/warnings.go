@@ -1,10 +1,17 @@
 package docker
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/client"
+
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -41,10 +48,11 @@ func ignored(role *spec.Role) (what []string) {
 	return what
 }
 
-// unreachablePorts returns one warning about ports that this machine cannot reach, so that
-// they never become ready.
-func (p planner) unreachablePorts(app *spec.App, o options, system string) []string {
-	var roles []string
+// unready begins a warning about probes that cannot pass.
+const unready = "ports of role %s will never become ready: this machine cannot reach "
+
+// probedByPort returns the names of roles whose readiness is a port.
+func probedByPort(app *spec.App) (roles []string) {
 	for i := range app.Roles {
 		role := &app.Roles[i]
 		order, err := role.Order()
@@ -52,6 +60,13 @@ func (p planner) unreachablePorts(app *spec.App, o options, system string) []str
 			roles = append(roles, role.Name)
 		}
 	}
+	return roles
+}
+
+// unreachablePorts returns one warning about ports that this machine cannot reach, so that
+// they never become ready.
+func (p planner) unreachablePorts(app *spec.App, o options, system string) []string {
+	roles := probedByPort(app)
 	if len(roles) == 0 {
 		return nil
 	}
@@ -59,7 +74,6 @@ func (p planner) unreachablePorts(app *spec.App, o options, system string) []str
 	if err != nil {
 		return nil // Submit fails without an endpoint
 	}
-	const unready = "ports of role %s will never become ready: this machine cannot reach "
 	switch local := at.isLocal(); {
 	case !local:
 		return []string{fmt.Sprintf(unready+"containers of the remote engine %s (use \"log\" in \"ready\")", strings.Join(roles, ", "), at)}
@@ -67,4 +81,27 @@ func (p planner) unreachablePorts(app *spec.App, o options, system string) []str
 		return []string{fmt.Sprintf(unready+"containers in the virtual machine of the engine (use -cfg publish_ports=true, or \"log\" in \"ready\")", strings.Join(roles, ", "))}
 	}
 	return nil
+}
+
+// separatePorts returns a warning about ports that this machine cannot reach because the
+// networks of its engine are not here: the engine runs without root, or in another network
+// namespace. A network that does not exist yet tells nothing.
+func separatePorts(ctx context.Context, engine *client.Client, p *backend.Plan, info system.Info, published bool) string {
+	roles := probedByPort(p.App)
+	if published || len(roles) == 0 || runtime.GOOS != "linux" || !strings.HasPrefix(engine.DaemonHost(), localEngine) {
+		return ""
+	}
+	isRootless := slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.HasPrefix(o, "name=rootless") })
+	if !isRootless && !hasNetworkElsewhere(ctx, engine, p.Request.(*Request).Network) {
+		return ""
+	}
+	return fmt.Sprintf(unready+`containers of this engine (use -cfg publish_ports=true, or "log" in "ready")`, strings.Join(roles, ", "))
+}
+
+// hasNetworkElsewhere reports whether a network exists whose bridge is not on this machine.
+func hasNetworkElsewhere(ctx context.Context, engine *client.Client, name string) bool {
+	n, err := engine.NetworkInspect(ctx, name, network.InspectOptions{})
+	return err == nil && slices.ContainsFunc(n.IPAM.Config, func(c network.IPAMConfig) bool {
+		return c.Gateway != "" && !hasBridge(n.ID, c.Gateway)
+	})
 }

@@ -1,10 +1,12 @@
 package kubernetes
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -74,6 +76,58 @@ func TestExecWays(t *testing.T) {
 	}
 	if refused.Load() == 0 {
 		t.Error("the client tried no WebSocket")
+	}
+}
+
+// TestForwardWays: ports are reached by both protocols.
+func TestForwardWays(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submitted(manifest.FormJob, "while :; do echo pong | nc -l -p 7000; done", nil)
+	s.waitRunning(id)
+	var refused atomic.Int32
+	kubeconfig := s.through(func(r *http.Request) bool {
+		isWebSocket := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+		if isWebSocket {
+			refused.Add(1)
+		}
+		return isWebSocket
+	})
+	for name, b := range map[string]*Backend{"WebSocket": s.Backend, "SPDY": s.as(kubeconfig)} {
+		s.Eventually(s, name+" reaches the port", func(ctx context.Context) (bool, error) { // nc listens only between connections
+			c, err := b.DialPort(ctx, id, spec.Replica{Role: "r"}, 7000)
+			if err != nil {
+				return false, err
+			}
+			defer c.Close()
+			got, err := io.ReadAll(c)
+			return string(got) == "pong\n", err
+		})
+	}
+	if refused.Load() == 0 {
+		t.Error("the client tried no WebSocket")
+	}
+}
+
+// TestWriteFilesFails: an archive that is larger than what the node buffers, and cannot be extracted,
+// is an error.
+func TestWriteFilesFails(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submitted(manifest.FormJob, "sleep 1000", nil)
+	s.waitRunning(id)
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	err := w.WriteHeader(&tar.Header{Name: "f", Mode: 0o600, Size: 1 << 20})
+	_, werr := w.Write(make([]byte, 1<<20))
+	if err = errors.Join(err, werr, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{"/no/folder": fs.ErrNotExist.Error(), "/proc": "/proc: "} {
+		err := s.WriteFiles(s.Context(), id, spec.Replica{Role: "r"}, dir, bytes.NewReader(archive.Bytes()))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", dir, err, want)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package remote does in replicas, by programs that run inside of them, what their system has no request
-// for: Copier copies files by ls and tar, WithSignals sends signals by sh, grep and kill.
+// for: Copier copies files by sh, ls and tar, WithSignals sends signals by sh, grep and kill.
 package remote
 
 import (
@@ -45,9 +45,13 @@ func (c Copier) ReadFiles(ctx context.Context, id string, r spec.Replica, name s
 	return c.run(ctx, id, r, backend.Command{Args: []string{"tar", "cf", "-", "-C", argument(dir), base}, Stdout: w}, name)
 }
 
+// extract extracts an archive into the folder $1 and reads it to its end, also if tar fails: a node of
+// Kubernetes never ends a command whose input is left unread.
+const extract = `tar xf - -C "$1"; code=$?; cat >/dev/null; exit $code`
+
 // WriteFiles extracts a tar archive into a folder.
 func (c Copier) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
-	return c.run(ctx, id, r, backend.Command{Args: []string{"tar", "xf", "-", "-C", argument(dir)}, Stdin: archive, Stdout: io.Discard}, dir)
+	return c.run(ctx, id, r, backend.Command{Args: []string{"sh", "-c", extract, "tar", argument(dir)}, Stdin: archive, Stdout: io.Discard}, dir)
 }
 
 // argument returns a path that is not taken for an option.
@@ -69,11 +73,13 @@ func (c Copier) run(ctx context.Context, id string, r spec.Replica, command back
 	var start *backend.StartError
 	switch {
 	case errors.As(err, &start):
-		return fmt.Errorf("the replica has no program %s: use an image with %[1]s, or mount a volume", command.Args[0])
+		return missing(command.Args[0])
 	case err != nil:
 		return err
 	case code == 0:
 		return nil
+	case code == spec.ExitNotFound:
+		return missing("tar")
 	}
 	text := messages.first()
 	switch {
@@ -85,6 +91,11 @@ func (c Copier) run(ctx context.Context, id string, r spec.Replica, command back
 		return fmt.Errorf("%s: %s failed with exit code %d", name, command.Args[0], code)
 	}
 	return fmt.Errorf("%s: %s", name, text)
+}
+
+// missing returns the error of a replica without a program.
+func missing(program string) error {
+	return fmt.Errorf("the replica has no program %s: use an image with %[1]s, or mount a volume", program)
 }
 
 // tail keeps the end of what is written.

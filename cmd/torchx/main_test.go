@@ -29,8 +29,10 @@ const noEngine = "unix:///nowhere/docker.sock"
 const patience = 4 * time.Minute
 
 func TestMain(m *testing.M) {
-	if err := os.Setenv("DOCKER_HOST", noEngine); err != nil {
-		os.Exit(1)
+	if filepath.Base(os.Args[0]) != "torchx" { // which has the environment that its test gave it
+		if err := os.Setenv("DOCKER_HOST", noEngine); err != nil {
+			os.Exit(1)
+		}
 	}
 	testscript.Main(m, map[string]func(){"torchx": main})
 }

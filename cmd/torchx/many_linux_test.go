@@ -69,7 +69,7 @@ func TestWaitInterrupted(t *testing.T) {
 	s := begin(t, filepath.Join(dir, "home"), true, "wait", one, two)
 	s.shown.waitFor("waiting for 2 apps to end")
 	s.signals <- os.Interrupt
-	if code := s.wait(); code != spec.ExitCancelled || !strings.Contains(s.shown.String(), "interrupted") {
+	if code := s.wait(); code != spec.ExitCancelled || !strings.Contains(s.shown.String(), "torchx: interrupted: 2 of 2 apps have not ended: ") {
 		t.Errorf("exit code %d, shown %q, want %d", code, s.shown, spec.ExitCancelled)
 	}
 	if r := torchx(t, dir, nil, "", "status", one, two); strings.Count(r.out, "State: RUNNING") != 2 {

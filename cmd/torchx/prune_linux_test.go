@@ -69,7 +69,7 @@ func TestLogNewFollowsAndGoesOn(t *testing.T) {
 	s.shown.waitFor("three\n")
 	s.signals <- syscall.SIGINT
 	s.wait()
-	if got := strings.TrimSuffix(s.shown.String(), "torchx: interrupted\n"); got != "end\nthree\n" {
+	if got := strings.TrimSuffix(s.shown.String(), "torchx: interrupted: "+handle+" has not ended\n"); got != "end\nthree\n" {
 		t.Errorf("shown: %q", got)
 	}
 }

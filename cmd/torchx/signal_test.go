@@ -7,10 +7,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -139,6 +143,64 @@ func TestInterruptCancels(t *testing.T) {
 				t.Errorf("%v: no %q in\n%s", s, want, f.err)
 			}
 		}
+	}
+}
+
+// TestInterruptWhilePulling: Ctrl-C ends a slow pull. The app never started, so it is canceled.
+func TestInterruptWhilePulling(t *testing.T) {
+	t.Parallel()
+	home := homedir.New(t)
+	dir, err := os.MkdirTemp("", "engine") // a socket's path has to be short
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	must(t, err)
+	slow := &http.Server{Handler: http.HandlerFunc(slowEngine)}
+	go slow.Serve(l)
+	t.Cleanup(func() { slow.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	f := &foreground{t: t, home: home, err: newWatched(t)}
+	f.cmd = exec.CommandContext(ctx, "torchx", "run", "-b", "docker", "--workspace=", "utils.echo", "--image", "slow:1")
+	f.cmd.Env = append(os.Environ(), "TORCHX_HOME="+home, "HOME="+home, "DOCKER_HOST=unix://"+l.Addr().String())
+	f.cmd.Stderr = f.err
+	must(t, f.cmd.Start())
+	f.err.waitFor("pull slow:1")
+	attached := exec.CommandContext(ctx, "torchx", "attach", "-")
+	follower := newWatched(t)
+	attached.Env, attached.Stderr = f.cmd.Env, follower
+	must(t, attached.Start())
+	follower.waitFor(" is SUBMITTED: preparing: pull slow:1\n")
+	f.signal(syscall.SIGINT)
+	if code := f.wait(); code != spec.ExitCancelled {
+		t.Errorf("exit code: got %d, want %d", code, spec.ExitCancelled)
+	}
+	if got := f.err.String(); !strings.Contains(got, "torchx: interrupted: docker://torchx/echo-") || strings.Contains(got, "context canceled") {
+		t.Errorf("stderr: got\n%s\nwant that it was interrupted, and which app was not started", got)
+	}
+	_ = attached.Wait() // with the exit code of the app
+	lines := strings.Split(strings.TrimSpace(follower.String()), "\n")
+	if len(lines) != 2 || !strings.HasSuffix(lines[1], ": CANCELLED: interrupted before it started") {
+		t.Errorf("attach: got\n%s\nwant what it waits for and how that ended", follower)
+	}
+	if got := f.torchx("status", "-"); !strings.Contains(got, "State: CANCELLED: interrupted before it started\n") {
+		t.Errorf("status: got\n%s\nwant CANCELLED", got)
+	}
+}
+
+// slowEngine answers as a Docker Engine without containers and images whose pulls never end.
+func slowEngine(w http.ResponseWriter, r *http.Request) {
+	_, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/") // without the version
+	w.Header().Set("Api-Version", "1.47")
+	switch {
+	case path == "containers/json":
+		fmt.Fprint(w, "[]")
+	case strings.HasSuffix(path, "/json"):
+		http.Error(w, `{"message": "no such image"}`, http.StatusNotFound)
+	case path == "images/create":
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
 	}
 }
 

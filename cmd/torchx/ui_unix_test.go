@@ -168,6 +168,37 @@ func TestUIAnswersAsCommandsDo(t *testing.T) {
 	}
 }
 
+// TestUIKeepsHiddenSecrets: a page sends back what it shows, where secrets are hidden.
+func TestUIKeepsHiddenSecrets(t *testing.T) {
+	t.Parallel()
+	dir := homedir.New(t)
+	id := runApp(t, dir, "--tag", "url=https://u:hunter2@h", "--note", "PASSWORD=hunter2 works", "utils.sh", "--env", "MY_TOKEN=hunter2",
+		"--", "sh", "-c", "echo $MY_TOKEN $1", "-", "API_KEY=hunter2")
+	s := startUI(t, dir)
+	run := "/api/v1/runs/" + id
+	s.post(run+"/note", `{"note":"PASSWORD=****** works again"}`, "note")
+	s.post(run+"/tag", `{"set":{"url":"https://u:******@other"}}`, "tag")
+	for command, want := range map[string]string{"note": "PASSWORD=hunter2 works again\n", "tag": "url=https://u:hunter2@other\n"} {
+		if got := torchx(t, dir, nil, "", "--show-secrets", command, id).out; got != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+	}
+	started := s.post(run+"/rerun", `{"args":["--env=A=1,MY_TOKEN=******","--","sh","-c","echo $A $MY_TOKEN $1","-","API_KEY=******"]}`, "ui-started")
+	var again struct {
+		AppID string `json:"app_id"`
+	}
+	must(t, json.Unmarshal([]byte(started), &again))
+	torchx(t, dir, nil, "", "wait", again.AppID)
+	if got, want := torchx(t, dir, nil, "", "log", again.AppID+"/sh/0").out, "1 hunter2 API_KEY=hunter2\n"; got != want {
+		t.Errorf("log of the rerun: got %q, want %q", got, want)
+	}
+	for path, body := range map[string]string{"/note": `{"note":"hint: ******"}`, "/tag": `{"set":{"url":"******"}}`, "/rerun": `{"args":["--","sh","-c","echo ******"]}`} {
+		if status, text := s.ask(http.MethodPost, run+path, body); status < 400 || strings.Contains(text, "hunter2") || !strings.Contains(text, "would show") {
+			t.Errorf("%s %s: got %d %s, want a refusal", path, body, status, text)
+		}
+	}
+}
+
 func TestUIRefuses(t *testing.T) {
 	t.Parallel()
 	dir := homedir.New(t)
@@ -388,6 +419,26 @@ func TestUITellsOfOtherProcesses(t *testing.T) {
 	run("run", "tag", id, "k="+strings.Repeat("v", 9))
 	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
 	run("run", "cancel", id)
+}
+
+// TestUITellsTheEndOfAFlood: events of a flood are rare, but the last lines have one.
+func TestUITellsTheEndOfAFlood(t *testing.T) {
+	t.Parallel()
+	dir := homedir.New(t)
+	s := startUI(t, dir)
+	flood := filepath.Join(dir, "flood")
+	id := runApp(t, dir, "-d", "utils.sh", "-c", "while [ ! -e "+flood+" ]; do echo wait; sleep 0.1; done; seq 500000; echo last; exec sleep 600")
+	conn, in, err := s.openStream("log:" + id)
+	must(t, err)
+	defer conn.Close()
+	must(t, waitLine(in, "event: log"))
+	must(t, os.WriteFile(flood, nil, 0o600))
+	for text := ""; !strings.Contains(text, `"line":"last"`); text = s.get("/api/v1/runs/" + id + "/log?tail=1") {
+		if err := waitLine(in, "event: log"); err != nil {
+			t.Fatalf("the log ends with %s: %v", text, err)
+		}
+	}
+	s.post("/api/v1/runs/"+id+"/cancel", "{}", "")
 }
 
 // TestUISlowReader: a client that reads nothing delays no other, and an answer is not lost by

@@ -68,7 +68,7 @@ func (p *policy) probeTimedOut(r *replica, attempt int) []action {
 	if r.state != spec.Running || r.attempt != attempt || r.ready || r.stopping || probe == nil {
 		return nil
 	}
-	r.killReason = fmt.Sprintf("not ready within %s (%s)", seconds(probe.Timeout), probe)
+	r.killReason = fmt.Sprintf("not ready within %s (%s)", seconds(probe.Timeout), probe) + r.probeObstacle()
 	return []action{{stop: r}}
 }
 
@@ -192,6 +192,14 @@ func (r *replica) satisfies(c spec.Condition) bool {
 	return false
 }
 
+// probeObstacle returns why the probe of a replica cannot pass, as the end of a message.
+func (r *replica) probeObstacle() string {
+	if r.unreachable == "" {
+		return ""
+	}
+	return ": " + r.unreachable
+}
+
 // waitReason returns a function that describes what a replica of the role waits for.
 func (p *policy) waitReason(role *spec.Role) func(*replica) string {
 	o, ok := p.orders[role]
@@ -206,7 +214,7 @@ func (p *policy) waitReason(role *spec.Role) func(*replica) string {
 		case r.state == spec.Pending && r.blocked:
 			return fmt.Sprintf("waits: max_parallel is %d", o.MaxParallel)
 		case r.state == spec.Running && o.Ready != nil && !r.ready && !r.stopping:
-			return fmt.Sprintf("not ready yet (%s)", o.Ready)
+			return fmt.Sprintf("not ready yet (%s)", o.Ready) + r.probeObstacle()
 		}
 		return ""
 	}

@@ -84,8 +84,9 @@ type Adoption struct {
 // AddressFinder is a Launcher whose replicas may have their own addresses.
 type AddressFinder interface {
 	// Addresses returns where a port of a running replica accepts connections; none if
-	// not known yet. It is safe for concurrent use.
-	Addresses(ctx context.Context, r spec.Replica, port int) []Address
+	// not known yet. An error tells why this machine cannot reach the port at all. It is
+	// safe for concurrent use.
+	Addresses(ctx context.Context, r spec.Replica, port int) ([]Address, error)
 }
 
 // Address is where a port is reachable.

@@ -73,15 +73,16 @@ type nextStart struct {
 
 // lastAttempt describes the last attempt that started.
 type lastAttempt struct {
-	attempt    int
-	hasStarted bool
-	process    Process
-	startedAt  *time.Time
-	ready      bool   // it has passed its probe
-	stopping   bool   // asked to end by the policy
-	retired    bool   // a sidecar asked to end because all other roles succeeded
-	killReason string // why it was ended: not ready in time, its timeout, or out of memory
-	overran    bool   // it exceeded the timeout of its role
+	attempt     int
+	hasStarted  bool
+	process     Process
+	startedAt   *time.Time
+	ready       bool   // it has passed its probe
+	unreachable string // why this machine cannot reach the port of its probe; "": it may
+	stopping    bool   // asked to end by the policy
+	retired     bool   // a sidecar asked to end because all other roles succeeded
+	killReason  string // why it was ended: not ready in time, its timeout, or out of memory
+	overran     bool   // it exceeded the timeout of its role
 	result
 }
 

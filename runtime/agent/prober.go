@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"torchx/runtime/spec"
@@ -153,7 +154,7 @@ func (a *agent) startProbe(r *replica, attempt int) {
 		a.after(probe.Timeout, func() { a.probeTimedOut(r, attempt) })
 	}
 	if probe.Log == nil {
-		a.prober.start(r.key, probe, a.addresses(r.key, a.portOf(r.role, probe)), func() {
+		a.prober.start(r.key, probe, a.addresses(r, attempt, a.portOf(r.role, probe)), func() {
 			a.post(func() { a.probePassed(r, attempt) })
 		})
 	}
@@ -172,15 +173,31 @@ func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 }
 
 // addresses returns a function that finds the addresses of a replica's port.
-func (a *agent) addresses(r spec.Replica, port int) func(context.Context) []Address {
-	if reacher, ok := a.launcher.(AddressFinder); ok {
-		return func(ctx context.Context) []Address { return reacher.Addresses(ctx, r, port) }
+func (a *agent) addresses(r *replica, attempt, port int) func(context.Context) []Address {
+	if finder, ok := a.launcher.(AddressFinder); ok {
+		var once sync.Once
+		return func(ctx context.Context) []Address {
+			found, err := finder.Addresses(ctx, r.key, port)
+			if err != nil {
+				once.Do(func() { a.post(func() { a.portUnreachable(r, attempt, err) }) })
+			}
+			return found
+		}
 	}
 	var all []Address
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		all = append(all, Address{HostPort: net.JoinHostPort(host, strconv.Itoa(port))})
 	}
 	return func(context.Context) []Address { return all }
+}
+
+// portUnreachable notes why a probe cannot pass.
+func (a *agent) portUnreachable(r *replica, attempt int, err error) {
+	if r.attempt == attempt {
+		r.unreachable = err.Error()
+		a.log.Printf("%s/%d: not ready: %v", r.key.Role, r.key.ID, err)
+		a.dirty = true
+	}
 }
 
 func (a *agent) probePassed(r *replica, attempt int) {

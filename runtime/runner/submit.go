@@ -136,6 +136,9 @@ func (r *Runner) recordFailure(ctx context.Context, b backend.Backend, ref histo
 	}
 }
 
+// notStartedText is the message of an app whose submission was canceled.
+const notStartedText = "interrupted before it started"
+
 func (r *Runner) failureStatus(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) *spec.Status {
 	var start *backend.StartError
 	isStart := errors.As(cause, &start)
@@ -148,7 +151,7 @@ func (r *Runner) failureStatus(ctx context.Context, b backend.Backend, ref histo
 	case isStart:
 		code = start.Code
 	case errors.Is(cause, context.Canceled):
-		code, s.State = spec.ExitCancelled, spec.Cancelled
+		code, s.State, s.Msg = spec.ExitCancelled, spec.Cancelled, notStartedText
 	}
 	s.ExitCode = &code
 	if errors.Is(cause, backend.ErrPartLeft) {

@@ -115,7 +115,7 @@ func TestSubmitFailures(t *testing.T) {
 	}{
 		{"not found", &backend.StartError{Code: 127, Err: errors.New("no such program")}, nil, spec.Failed, 127, "no such program"},
 		{"unavailable", fmt.Errorf("no engine: %w", backend.ErrUnavailable), nil, spec.Failed, 125, "no engine: backend unavailable"},
-		{"interrupted", context.Canceled, nil, spec.Cancelled, 130, "context canceled"},
+		{"interrupted", context.Canceled, nil, spec.Cancelled, 130, "interrupted before it started"},
 		{
 			"status from the backend", &backend.StartError{Code: 126, Err: errors.New("x")},
 			&spec.Status{State: spec.Failed, ExitCode: new(126), Msg: "from the backend"}, spec.Failed, 126, "from the backend",

@@ -1,6 +1,10 @@
 package interp
 
-import "time"
+import (
+	"time"
+
+	"torchx/runtime/cpuclock"
+)
 
 // starved is how many times its limit an evaluation may take on a busy or suspended machine, which
 // does not let it use the processor.
@@ -15,12 +19,12 @@ type clock struct {
 }
 
 func startClock(limit time.Duration) clock {
-	return clock{limit: limit, start: time.Now(), cpu: processCPU()}
+	return clock{limit: limit, start: time.Now(), cpu: cpuclock.Used()}
 }
 
 // expired reports whether the time is over: the limit has passed, for half of it the process used a
 // processor, or the limit has passed several times.
 func (c clock) expired() bool {
 	passed := time.Since(c.start)
-	return passed >= c.limit && processCPU()-c.cpu >= c.limit/2 || passed >= starved*c.limit
+	return passed >= c.limit && cpuclock.Used()-c.cpu >= c.limit/2 || passed >= starved*c.limit
 }

@@ -49,6 +49,17 @@ func (d *dockerBench) containers(s sizes) []bench {
 		}
 	}
 	size := fmt.Sprintf("log of %d MB, ", s.log/10/1e6)
+	all = append(all, bench{
+		name: "exec in a container", goal: "< 2x", floorName: "docker exec", runs: s.runs,
+		prepare: func() (side, side, error) {
+			if err := d.get(); err != nil {
+				return nil, nil, err
+			}
+			id := d.keeper[strings.LastIndexByte(d.keeper, '/')+1:]
+			container, err := d.output("docker ps -q --filter label=torchx.pytorch.org/app-id=" + id)
+			return d.torchx("exec " + d.keeper + " -- " + program), d.command("exec docker exec " + strings.TrimSpace(container) + " " + program), err
+		},
+	})
 	// Another home has no copy of the log: it reads the engine's.
 	return append(all, log(size+"archived", "", "docker"), log(size+"engine's", "< 1.1x", "docker-other"))
 }

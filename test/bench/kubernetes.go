@@ -18,19 +18,20 @@ import (
 	"torchx/test/clustertest"
 )
 
-// clusterBench benchmarks the kubernetes backend, on a cluster of simulated nodes that it
-// starts.
+// clusterBench benchmarks the kubernetes backend, on a cluster that it starts.
 type clusterBench struct {
 	*environment // with KUBECONFIG once there is a cluster
 
-	holder  *exec.Cmd
-	alive   io.Closer // closing it ends the cluster
-	kubectl string
-	proxy   *clustertest.Proxy
-	missing error // why there is no cluster
-	started bool
-	hasHeld bool              // the namespace held exists
-	handles map[string]string // of apps that have ended, by form and size
+	holder     *exec.Cmd
+	alive      io.Closer // closing it ends the cluster
+	parts      string    // of the cluster, as K8S_PARTS of test/cluster/run.sh
+	kubectl    string
+	kubeconfig string // of the cluster, without the proxy
+	proxy      *clustertest.Proxy
+	missing    error // why there is no cluster
+	started    bool
+	hasHeld    bool              // the namespace held exists
+	handles    map[string]string // of apps that have ended, by form and size
 }
 
 // plannedReplicas is the number of replicas of the plan.
@@ -99,7 +100,7 @@ func (k *clusterBench) need() error {
 // start starts the cluster and a proxy that counts requests.
 func (k *clusterBench) start() error {
 	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c", "echo $KUBECONFIG; command -v kubectl; exec cat")
-	k.holder.Env = append(os.Environ(), "K8S_PARTS=up=control volcano jobset kwok=32")
+	k.holder.Env = append(os.Environ(), "K8S_PARTS="+k.parts)
 	k.holder.Stderr = os.Stderr
 	in, err := k.holder.StdinPipe()
 	if err != nil {
@@ -123,7 +124,8 @@ func (k *clusterBench) start() error {
 		return fmt.Errorf("start the cluster: %w", err)
 	}
 	k.kubectl = strings.TrimSpace(k.kubectl)
-	c, err := clustertest.Open(strings.TrimSpace(kubeconfig))
+	k.kubeconfig = strings.TrimSpace(kubeconfig)
+	c, err := clustertest.Open(k.kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -70,10 +70,12 @@ func run(bin, only string, s sizes) error {
 	if err := w.sh("CGO_ENABLED=0 go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
 		return err
 	}
-	e, k, p := &dockerBench{environment: w}, &clusterBench{environment: w}, &pageBench{}
+	e, k, p := &dockerBench{environment: w}, &clusterBench{environment: w, parts: "up=control volcano jobset kwok=32"}, &pageBench{}
 	j := &slurmBench{environment: w}
-	err = table(os.Stdout, append(w.benches(s, e, k, p), j.jobs(s)...), chosen)
-	return errors.Join(err, e.stop(), k.stop(), p.stop())
+	node := &clusterBench{environment: w, parts: "up"}
+	benches := append(w.benches(s, e, k, p), node.execInPod(s.runs))
+	err = table(os.Stdout, append(benches, j.jobs(s)...), chosen)
+	return errors.Join(err, e.stop(), k.stop(), node.stop(), p.stop())
 }
 
 // table prints each line as soon as it is measured, so columns have fixed widths.

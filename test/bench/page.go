@@ -116,6 +116,9 @@ func (b *pageBench) stop() (err error) {
 	return err
 }
 
+// browsers keep their connections for further requests.
+var browsers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * pages}}
+
 // request returns the answer to a request with the token.
 func (b *pageBench) request(w *environment, path string) (*http.Response, error) {
 	link := b.links[w.home]
@@ -124,7 +127,7 @@ func (b *pageBench) request(w *environment, path string) (*http.Response, error)
 		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+link.Query().Get("token"))
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := browsers.Do(r)
 	if err == nil && answer.StatusCode != http.StatusOK {
 		answer.Body.Close()
 		err = fmt.Errorf("%s: %s", path, answer.Status)

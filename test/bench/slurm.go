@@ -16,7 +16,8 @@ import (
 type slurmBench struct {
 	*environment
 
-	handle string // of an app that has ended
+	handle  string // of an app that waits
+	running string // handle of an app that runs
 }
 
 const (
@@ -64,6 +65,14 @@ func (b *slurmBench) jobs(s sizes) []bench {
 			}, always(b.command("squeue --json > /dev/null"))),
 		},
 	}
+	all = append(all, bench{
+		name: "exec in a job of Slurm", goal: "< 3x", floorName: "srun --overlap", runs: s.runs,
+		prepare: need(func() (side, error) { return b.torchx("exec " + b.running + " -- " + program), nil }, func() (side, error) {
+			err := b.startJob()
+			id := b.running[strings.LastIndexByte(b.running, '/')+1:]
+			return b.command("exec srun --overlap --jobid=$(squeue --noheader --name=" + id + " --format=%A) " + program), err
+		}),
+	})
 	for _, n := range []int{16, 64, mostComponents} {
 		run := fmt.Sprintf("run -b slurm -cfg 'sbatch=--hold;--overcommit,replicas_per_node=%d' utils.echo --num_replicas %d > /dev/null", n, n)
 		all = append(all, bench{
@@ -99,4 +108,14 @@ func (b *slurmBench) submit() (err error) {
 		b.handle, err = b.output("exec " + b.bin + " run -b slurm -cfg sbatch=--hold utils.echo")
 	}
 	return err
+}
+
+// startJob submits an app and waits until it runs.
+func (b *slurmBench) startJob() (err error) {
+	b.running, err = b.output("exec " + b.bin + " run -b slurm utils.sh sleep 1000")
+	if err != nil {
+		return err
+	}
+	b.running = strings.TrimSpace(b.running)
+	return b.sh("until " + b.bin + " status " + b.running + " | grep -q 'State: RUNNING'; do sleep 0.2; done")
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
+	"torchx/runtime/units"
 )
 
 // Conditions of a Kueue Workload, and reasons (kueue, apis/kueue/v1beta2).
@@ -59,9 +61,19 @@ func (s *Observation) eviction() (last *metav1.Condition) {
 // kueueDetails matches what Kueue's messages say about objects that users do not know.
 var kueueDetails = lazyregexp.New(`^Previously: |^Preempted | \(UID: [^)]*\)|; preemptor path:.*$|couldn't assign flavors to pod set [^:]*: `)
 
+// kueueBytes matches amounts of memory, which Kueue writes in bytes.
+var kueueBytes = lazyregexp.New(`[ (][0-9]{7,}\b`)
+
 func kueueText(message string) string {
 	text := kueueDetails().ReplaceAllString(plain(message), "")
-	return kueueDetails().ReplaceAllString(strings.ReplaceAll(text, "doesn't exist", "does not exist"), "")
+	text = kueueDetails().ReplaceAllString(strings.ReplaceAll(text, "doesn't exist", "does not exist"), "")
+	return kueueBytes().ReplaceAllStringFunc(text, func(number string) string {
+		n, err := strconv.ParseUint(number[1:], 10, 64)
+		if err != nil {
+			return number
+		}
+		return number[:1] + units.RoundBytes(n)
+	})
 }
 
 // evictionText describes an eviction.

@@ -44,6 +44,10 @@ func TestKueueReason(t *testing.T) {
 			workloadWith("", time.Now(), pending("couldn't assign flavors to pod set r: insufficient unused quota for cpu in flavor default, 2 more needed")),
 			"waits in Kueue queue team: insufficient unused quota for cpu in flavor default, 2 more needed",
 		},
+		{
+			workloadWith("", time.Now(), pending("couldn't assign flavors to pod set r: insufficient unused quota for memory in flavor std, 770258176 more needed")),
+			"waits in Kueue queue team: insufficient unused quota for memory in flavor std, 734.6 MiB more needed",
+		},
 		{workloadWith("", time.Now(), pending("LocalQueue team doesn't exist")), "waits in Kueue queue team: LocalQueue team does not exist"},
 		{workloadWith("", time.Now(), pending("ClusterQueue q is inactive")), "waits in Kueue queue team: ClusterQueue q is inactive"},
 		{

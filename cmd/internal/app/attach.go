@@ -67,7 +67,7 @@ func attach(ctx context.Context, f *program.Factory, text string, o attachOption
 		return err
 	}
 	if !s.State.Started() {
-		sayWaiting(f, s)
+		follow.SayWaiting(f.Console, s)
 	}
 	if o.tty.On {
 		return follow.AttachTerminal(ctx, f, target.Ref, s, o.all, o.tty)

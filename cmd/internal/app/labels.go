@@ -1,8 +1,15 @@
 package app
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
 	"torchx/cmd/internal/program"
 	"torchx/runtime/history"
+	"torchx/runtime/runner"
+	"torchx/runtime/secrets"
 )
 
 // labelMasker returns a function that hides secrets in labels, as the JSON of tag does.
@@ -18,4 +25,46 @@ func labelMasker(f *program.Factory) func(history.Labels) history.Labels {
 		}
 		return history.Labels{Tags: tags, Note: rules.Text(l.Note)}
 	}
+}
+
+// changeLabels changes labels. New texts may be edited copies of those shown: secrets that are hidden
+// there stay as they are.
+func changeLabels(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, c history.LabelChange) (history.Labels, error) {
+	if !hasHidden(c) {
+		return r.SetLabels(ctx, ref, c)
+	}
+	old, err := r.Labels(ctx, ref)
+	if err != nil {
+		return old, err
+	}
+	mask := labelMasker(f)
+	c.Set = maps.Clone(c.Set)
+	for key, value := range c.Set {
+		c.Set[key], err = secrets.Restore(old.Tags[key], value, func(text string) string {
+			return mask(history.Labels{Tags: map[string]string{key: text}}).Tags[key]
+		})
+		if err != nil {
+			return old, fmt.Errorf("tag %s: %w", key, err)
+		}
+	}
+	if c.Note != nil {
+		note, err := secrets.Restore(old.Note, *c.Note, func(text string) string { return mask(history.Labels{Note: text}).Note })
+		if err != nil {
+			return old, fmt.Errorf("note: %w", err)
+		}
+		if err := history.CheckNote(note); err != nil {
+			return old, err
+		}
+		c.Note = &note
+	}
+	return r.SetLabels(ctx, ref, c)
+}
+
+func hasHidden(c history.LabelChange) bool {
+	for _, value := range c.Set {
+		if strings.Contains(value, secrets.Hidden) {
+			return true
+		}
+	}
+	return c.Note != nil && strings.Contains(*c.Note, secrets.Hidden)
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -99,13 +100,16 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	q.Prefix = !single
 	q.Read.Partial = q.Read.Follow && single && q.Regex == nil
 	waiting := *r
-	waiting.Waiting = func(s *spec.Status) { sayWaiting(f, s) }
+	waiting.Waiting = func(s *spec.Status) { follow.SayWaiting(f.Console, s) }
 	p := follow.LogPrinter{Console: f.Console, Runner: &waiting, Out: f.Out, Color: f.OutStyle.Color}
 	var stats logview.Stats
 	if o.failed {
 		stats, err = printFailed(ctx, f, p, q)
 	} else {
 		stats, err = p.Print(ctx, q)
+	}
+	if q.Read.Follow && err != nil && program.Interrupted(ctx, err) {
+		return interruptedLog(ctx, f, r, q.Target.Ref)
 	}
 	if err != nil {
 		return err
@@ -121,17 +125,13 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	return nil
 }
 
-// sayWaiting prints why an app has not started.
-func sayWaiting(f *program.Factory, s *spec.Status) {
-	if strings.HasPrefix(s.Msg, spec.QueuedMark) {
-		f.SayOnce("%s %s", s.Handle, s.Msg)
-		return
+// interruptedLog says whether the app of an interrupted log goes on.
+func interruptedLog(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref) error {
+	if s := r.LastStatus(context.WithoutCancel(ctx), ref); s == nil || s.State.Terminal() {
+		return program.ErrInterrupted
 	}
-	state := s.State.String()
-	if s.State == spec.Submitted && strings.HasPrefix(s.Msg, spec.PreparingMark) {
-		state += " (" + s.Msg + ")"
-	}
-	f.Say("waiting for %s to start: it is %s", s.Handle, state)
+	f.Line("", fmt.Sprintf("interrupted: %s has not ended", ref.Handle()))
+	return program.QuietError(spec.ExitCancelled)
 }
 
 // resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.

@@ -102,7 +102,7 @@ func labelsFlag(to *bool) cli.Flag {
 // setTags changes the tags of apps, and prints of how many if there may be several.
 func setTags(ctx context.Context, f *program.Factory, sel selected, c history.LabelChange, asJSON bool) error {
 	set := func(ctx context.Context, ref runner.Ref) (history.Labels, error) {
-		return sel.runner.SetLabels(ctx, ref, c)
+		return changeLabels(ctx, f, sel.runner, ref, c)
 	}
 	all := []labelsObject{}
 	err := eachApp(ctx, f, sel.targets, parallel, set, func(ref runner.Ref, labels history.Labels) error {
@@ -202,7 +202,7 @@ func setNote(ctx context.Context, f *program.Factory, handle string, text *strin
 	if text == nil {
 		l, err = r.Labels(ctx, ref)
 	} else {
-		l, err = r.SetLabels(ctx, ref, history.LabelChange{Note: text})
+		l, err = changeLabels(ctx, f, r, ref, history.LabelChange{Note: text})
 	}
 	return ref, l, err
 }

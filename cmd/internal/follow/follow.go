@@ -9,6 +9,7 @@ package follow
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -120,7 +121,8 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 			// The app is recorded, and scripts read its handle.
 			return errors.Join(err, fg.Printf("%s\n", fg.ref.Handle()))
 		}
-		if cause := context.Cause(ctx); cause != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, backend.ErrPartLeft) {
+			fg.Line("", fmt.Sprintf("interrupted: %s was not started", fg.ref.Handle()))
 			return cause
 		}
 		return err
@@ -199,6 +201,9 @@ func (a app) logError(ctx context.Context, err error) error {
 		return ctx.Err()
 	case program.IsBrokenPipe(err):
 		return program.QuietError(program.ExitPipe)
+	}
+	if s := a.runner.LastStatus(ctx, a.ref); s != nil && s.State.Terminal() && s.StartedAt == nil {
+		return nil // its result says why it never started
 	}
 	a.Warn("the output cannot be shown: %v", err)
 	return nil

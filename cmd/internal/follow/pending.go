@@ -85,18 +85,41 @@ func (p *pendingAnnouncer) observe(s *spec.Status) {
 	p.mu.Lock()
 	p.seen, p.pending = time.Now(), !s.State.Started()
 	p.mu.Unlock()
-	reason := ""
+	p.setReason(pendingReason(s))
+}
+
+// pendingReason returns why an app has not started, to follow its handle; "" if it has, or if
+// nothing is known.
+func pendingReason(s *spec.Status) string {
 	switch {
-	case s.State == spec.Submitted && strings.HasPrefix(s.Msg, spec.PreparingMark):
-		reason = fmt.Sprintf("is %s: %s", s.State, s.Msg)
+	case isPreparing(s):
+		return fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	case s.State == spec.Submitted:
-		reason = fmt.Sprintf("is %s: %s", s.State, submitting)
-	case s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.QueuedMark):
-		reason = s.Msg // as awaitStart says it
+		return fmt.Sprintf("is %s: %s", s.State, submitting)
+	case isQueued(s):
+		return s.Msg // as awaitStart says it
 	case s.State == spec.Pending && s.Msg != "":
-		reason = fmt.Sprintf("is %s: %s", s.State, s.Msg)
+		return fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	}
-	p.setReason(reason)
+	return ""
+}
+
+func isPreparing(s *spec.Status) bool {
+	return s.State == spec.Submitted && strings.HasPrefix(s.Msg, spec.PreparingMark)
+}
+
+func isQueued(s *spec.Status) bool {
+	return s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.QueuedMark)
+}
+
+// SayWaiting prints that an app has not started. A reason that certainly lasts is printed
+// immediately, in the words of an Announcer, which then does not repeat it.
+func SayWaiting(c *ui.Console, s *spec.Status) {
+	if isQueued(s) || isPreparing(s) {
+		c.SayOnce("%s %s", s.Handle, pendingReason(s))
+		return
+	}
+	c.Say("waiting for %s to start: it is %s", s.Handle, s.State)
 }
 
 // setReason prints a reason after hintTime, unless another one is set before.

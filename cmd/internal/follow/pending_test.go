@@ -43,3 +43,31 @@ func TestPendingAnnouncer(t *testing.T) {
 		}
 	})
 }
+
+// TestSayWaiting: what follows an app says at once why it waits, and no announcer says it again.
+func TestSayWaiting(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		state     spec.State
+		msg, want string
+	}{
+		{spec.Submitted, spec.PreparingMark + "pull a:1", "torchx: h is SUBMITTED: preparing: pull a:1\n"},
+		{spec.Pending, spec.QueuedMark + "waits for a GPU", "torchx: h " + spec.QueuedMark + "waits for a GPU\n"},
+		{spec.Pending, "", "torchx: waiting for h to start: it is PENDING\n"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			c := ui.NewConsole(ui.Streams{Err: &out})
+			p := &pendingAnnouncer{console: c, handle: "h", stop: func() {}, printed: map[string]bool{}}
+			s := &spec.Status{Handle: "h", State: test.state, Msg: test.msg}
+			SayWaiting(c, s)
+			p.observe(s)
+			time.Sleep(2 * hintTime)
+			synctest.Wait()
+			p.close()
+			if got := out.String(); got != test.want {
+				t.Errorf("%s %q: got %q, want %q", test.state, test.msg, got, test.want)
+			}
+		})
+	}
+}

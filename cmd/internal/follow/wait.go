@@ -135,7 +135,7 @@ func (w *waiter) finish(ctx context.Context, apps []runner.Ref, exits []error) e
 	switch {
 	case len(left) == 0:
 		return nil
-	case !errors.Is(context.Cause(ctx), errTimeout):
+	case !errors.Is(context.Cause(ctx), errTimeout) && !errors.Is(context.Cause(ctx), program.ErrInterrupted):
 		return context.Cause(ctx)
 	}
 	text := left[0] + " has not ended"
@@ -145,6 +145,10 @@ func (w *waiter) finish(ctx context.Context, apps []runner.Ref, exits []error) e
 			names += ", ..."
 		}
 		text = fmt.Sprintf("%d of %d apps have not ended: %s", len(left), len(apps), names)
+	}
+	if errors.Is(context.Cause(ctx), program.ErrInterrupted) {
+		w.Line("", "interrupted: "+text)
+		return program.QuietError(spec.ExitCancelled)
 	}
 	w.SayError(fmt.Sprintf("timed out after %s: %s", units.FormatDuration(w.options.Timeout), text))
 	return program.QuietError(spec.ExitDeadline)

@@ -21,19 +21,29 @@ func ArgumentValues(args []string) map[string]string {
 		case len(arg) < 2 || arg[0] != '-' || isNumber(arg):
 			rest(arg)
 		case hasValue:
-			values[argumentName(name)] = value
+			values[ArgumentName(name)] = value
 		case i+1 < len(args) && (!strings.HasPrefix(args[i+1], "-") || isNumber(args[i+1])):
 			i++
-			values[argumentName(arg)] = args[i]
+			values[ArgumentName(arg)] = args[i]
 		default:
-			values[argumentName(arg)] = "true"
+			values[ArgumentName(arg)] = "true"
 		}
 	}
 	return values
 }
 
-func argumentName(text string) string {
+// ArgumentName returns the name of an option as a component has it.
+func ArgumentName(text string) string {
 	return strings.ReplaceAll(strings.TrimLeft(text, "-"), "-", "_")
+}
+
+// RestArguments returns the positional ones of ArgumentValues.
+func RestArguments(values map[string]string) []string {
+	rest := make([]string, countRest(values))
+	for i := range rest {
+		rest[i] = values["argument "+strconv.Itoa(i+1)]
+	}
+	return rest
 }
 
 func countRest(values map[string]string) (n int) {

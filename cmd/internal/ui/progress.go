@@ -120,6 +120,23 @@ func (d *Display) report(s *shownStep, fresh bool) {
 	d.Say("%s", strings.Join(s.parts(false), "  "))
 }
 
+// line returns the line of a step, without its text or its bar if they do not fit.
+func (d *Display) line(s *shownStep, width int) (line string) {
+	forms := [][]string{s.parts(true)}
+	if s.Total > 0 {
+		brief := *s
+		brief.Text = ""
+		forms = append(forms, brief.parts(true), brief.parts(false))
+	}
+	for _, parts := range forms {
+		line = OneLine(d.Masked("torchx: " + strings.Join(parts, "  ")))
+		if CutText(line, width, "") == line {
+			break
+		}
+	}
+	return CutText(line, width, "")
+}
+
 // parts returns the parts of a step's line, with a progress bar or without.
 func (s *shownStep) parts(bar bool) []string {
 	parts := []string{s.Name + ":"}
@@ -149,9 +166,8 @@ func (d *Display) draw(now bool) {
 	d.erase()
 	width := d.width()
 	for _, s := range d.steps {
-		line := OneLine(d.Masked("torchx: " + strings.Join(s.parts(true), " ")))
 		// A line that wraps could not be erased again.
-		fmt.Fprintf(d.Err, "%s\n", CutText(line, width-1, ""))
+		fmt.Fprintf(d.Err, "%s\n", d.line(s, width-1))
 	}
 	d.lines, d.redraw = len(d.steps), d.now()
 }

@@ -58,12 +58,23 @@ func TestProgressOnTerminal(t *testing.T) {
 		}
 	}
 	// The output stays and the bars are drawn again below it.
-	if want := "\r\x1b[2A\x1b[J  a \\x1b[2Jline\ntorchx: pull a:1: [=====               \ntorchx: pull b:1:\n"; !strings.HasSuffix(got, want) {
+	if want := "\r\x1b[2A\x1b[J  a \\x1b[2Jline\ntorchx: pull a:1:  25% of 200 B\ntorchx: pull b:1:\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q at its end", got, want)
 	}
 	got = screenOf(80, LevelInfo, time.Second, pulling...)
 	if want := "\r\x1b[1A\x1b[Jtorchx: pull a:1: done after 5s\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q at its end", got, want)
+	}
+	// Texts that do not fit are left out, not cut in a number.
+	for width, want := range map[int]string{
+		80: "torchx: pull a:1:  [=====               ]   25% of 200 B  1 of 2 layers\n",
+		70: "torchx: pull a:1:  [=====               ]   25% of 200 B\n",
+		50: "torchx: pull a:1:  25% of 200 B\n",
+		25: "torchx: pull a:1:  25% o\n",
+	} {
+		if got := screenOf(width, LevelInfo, time.Second, pulling[2]); got != want {
+			t.Errorf("%d columns: got %q, want %q", width, got, want)
+		}
 	}
 	if got := screenOf(80, LevelInfo, redrawEvery/10, pulling[:4]...); strings.Count(got, "pull a:1") != 2 {
 		t.Errorf("got %q, want each step drawn once", got)

@@ -5,6 +5,8 @@ const web = new URL("../../../cmd/internal/page/web/js/", import.meta.url);
 const from = (name) => import(new URL(name, web));
 const { collapse, contrast, parse, plain, readable, rgb } = await from("ansi.js");
 const { age, bytes, count, duration, number, quote, visible } = await from("format.js");
+globalThis.document = globalThis.addEventListener = new Proxy(function () {}, { get: (target, name) => typeof name === "symbol" ? undefined : document, apply: () => document }); // modules listen when they are loaded
+const { attempts } = await from("gantt.js");
 const { extent, label, linearTicks, logTicks, nearest, scale, short, smooth, timeTicks } = await from("scale.js");
 
 test("escape sequences become styles or nothing", () => {
@@ -77,4 +79,21 @@ test("the nearest bucket is found, also when steps started again", () => {
 	assert.equal(nearest([row(0, 1), row(2, 3), row(10, 11)], 5), 1);
 	assert.equal(nearest([row(0, 1), row(9, 9), row(0, 1)], 0.5), 2);
 	assert.equal(nearest([], 1), -1);
+});
+
+test("attempts say why they ended or wait, and where they run", () => {
+	const at = Date.parse("2026-01-02T03:05:00Z"), pod = (n) => ({ role: "r", replica: n, attempt: 1, exit_code: null, signal: null, msg: null, pod: `r-${n}`, node: "n1" });
+	const status = {
+		submitted_at: "2026-01-02T03:04:00Z", started_at: null, finished_at: null,
+		past_attempts: [{ ...pod(1), attempt: 0, state: "FAILED", exit_code: 3, msg: "out of memory", started_at: "2026-01-02T03:04:10Z", finished_at: "2026-01-02T03:04:20Z" }],
+		roles: [{ role: "r", replicas: [
+			{ ...pod(0), state: "RUNNING", started_at: "2026-01-02T03:04:10Z", finished_at: null },
+			{ ...pod(1), state: "PENDING", msg: "its image is being pulled", started_at: null, finished_at: null },
+		] }],
+	};
+	const { rows } = attempts(status, at);
+	assert.deepEqual(rows.map((row) => [row.name, row.state, row.bars.length]), [["r/0", "RUNNING", 2], ["r/1", "PENDING", 3]]);
+	const texts = rows.map((row) => row.bars.map((bar) => bar.text.split("\n").slice(1)));
+	assert.deepEqual(texts[0], [["10.0s"], [texts[0][1][0], "r-0 on n1"]]);
+	assert.deepEqual(texts[1], [["10.0s"], ["40.0s", "its image is being pulled", "r-1 on n1"], [texts[1][2][0], "exit code 3: out of memory", "r-1 on n1"]]);
 });

@@ -152,7 +152,12 @@ func (a *API) rerun(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	out, messages, err := a.spawn(context.WithoutCancel(r.Context()), "", append([]string{"rerun", "-d", ref.Handle()}, body.Args...)...)
+	args, err := a.restore(r.Context(), ref, body.Args)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	out, messages, err := a.spawn(context.WithoutCancel(r.Context()), "", append([]string{"rerun", "-d", ref.Handle()}, args...)...)
 	if err != nil {
 		fail(w, err)
 		return

@@ -167,8 +167,8 @@ type Bucket [8]*float64
 //	usage    usage of a run changed              (watch=run:ID)
 //	log      the log of a run grew               (watch=log:ID)
 //
-// Changes that come faster than four a second are one event, and all changes of a second while they do
-// not end.
+// Changes within 125 ms are one event. While changes do not end, events come as seldom as their cost
+// demands, at least every 3 s; the last one comes as soon as they end.
 type Change struct {
 	AppID string `json:"app_id,omitempty"`
 }

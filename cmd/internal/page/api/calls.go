@@ -31,8 +31,9 @@ type API struct {
 	guard   *guard.Guard
 	home    string
 	hub     *stream.Hub
-	answers answers
-	acted   atomic.Int64 // actions that have ended
+	answers answers[[]byte]
+	refs    answers[runner.Ref] // of watches
+	acted   atomic.Int64        // actions that have ended
 }
 
 // New returns an API that has opened what its commands share.
@@ -221,7 +222,8 @@ func (a *API) print(w http.ResponseWriter, r *http.Request, args ...string) {
 
 func write(w http.ResponseWriter, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // the client may be gone
+	w.Header().Set("Content-Length", strconv.Itoa(len(data))) // else the answer is copied in chunks
+	_, _ = w.Write(data)                                      // the client may be gone
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -52,7 +52,8 @@ func (a *API) feeds(ctx context.Context, text string) ([]stream.Feed, error) {
 	if what != "run" && what != "log" || id == "" {
 		return nil, bad("watch %q: want runs, run:ID or log:ID", text)
 	}
-	ref, err := a.runner.Resolve(ctx, id)
+	// All pages open their streams again when the server does.
+	ref, err := a.refs.get(id, func() (runner.Ref, error) { return a.runner.Resolve(context.WithoutCancel(ctx), id) })
 	if err != nil {
 		return nil, err
 	}

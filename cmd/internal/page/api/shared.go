@@ -28,29 +28,29 @@ func (a *API) shared(w http.ResponseWriter, r *http.Request, read func(ctx conte
 }
 
 // answers shares answers. Its zero value is ready.
-type answers struct {
+type answers[T any] struct {
 	mu   sync.Mutex
-	made map[string]*sharedAnswer
+	made map[string]*sharedAnswer[T]
 }
 
-type sharedAnswer struct {
+type sharedAnswer[T any] struct {
 	ready chan struct{}
-	data  []byte
+	value T
 	err   error
 }
 
 // get returns the answer for a key, which read makes at most once at a time.
-func (c *answers) get(key string, read func() ([]byte, error)) ([]byte, error) {
+func (c *answers[T]) get(key string, read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	if one := c.made[key]; one != nil {
 		c.mu.Unlock()
 		<-one.ready
-		return one.data, one.err
+		return one.value, one.err
 	}
 	if c.made == nil {
-		c.made = map[string]*sharedAnswer{}
+		c.made = map[string]*sharedAnswer[T]{}
 	}
-	one := &sharedAnswer{ready: make(chan struct{}), err: errors.New("the answer was not made")}
+	one := &sharedAnswer[T]{ready: make(chan struct{}), err: errors.New("the answer was not made")}
 	c.made[key] = one
 	c.mu.Unlock()
 	defer time.AfterFunc(shareTime, func() {
@@ -59,6 +59,6 @@ func (c *answers) get(key string, read func() ([]byte, error)) ([]byte, error) {
 		delete(c.made, key)
 	})
 	defer close(one.ready)
-	one.data, one.err = read()
-	return one.data, one.err
+	one.value, one.err = read()
+	return one.value, one.err
 }

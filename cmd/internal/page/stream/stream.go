@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"torchx/runtime/cpuclock"
 )
 
 // Feed is a source of events. The functions are called by one goroutine.
@@ -35,16 +37,11 @@ type Files interface {
 	Unwatch(path string, c chan struct{})
 }
 
-// The time between two events of a feed: at first, and while it changes all the time.
-const (
-	pace     = 125 * time.Millisecond
-	longPace = time.Second
-)
-
 // Hub distributes the events of feeds. Its methods are safe for concurrent use.
 type Hub struct {
 	ctx   context.Context
 	files Files
+	cpu   func() time.Duration // that this process has used
 
 	mu      sync.Mutex
 	feeds   map[string]*running
@@ -62,7 +59,7 @@ type running struct {
 
 // NewHub returns a hub that works until ctx ends, for at most max clients.
 func NewHub(ctx context.Context, files Files, maxClients int) *Hub {
-	return &Hub{ctx: ctx, files: files, feeds: map[string]*running{}, max: maxClients}
+	return &Hub{ctx: ctx, files: files, cpu: cpuclock.Used, feeds: map[string]*running{}, max: maxClients}
 }
 
 // Clients returns the number of clients.
@@ -156,29 +153,31 @@ func (h *Hub) run(ctx context.Context, f *running) {
 	if f.feed.Observe != nil {
 		go f.feed.Observe(ctx, func() { wake(changed) })
 	}
-	before, pause := "", pace
+	before, looked := "", time.Time{}
 	for first := true; ; first = false {
+		sleep(ctx, time.Until(looked.Add(pace)))
+		looked = time.Now()
 		for h.watch(watched, f.feed.Paths(ctx), changed) { // until what is new in a folder is watched, too
 			if ctx.Err() != nil {
 				return
 			}
 		}
-		if now := f.feed.Print(); now == before && !first {
-			pause = pace
+		switch now := f.feed.Print(); {
+		case now == before || first:
+			before = now
 			select {
 			case <-changed:
 			case <-ctx.Done():
 				return
 			}
-		} else if before = now; !first {
+		default:
+			before = now
 			h.send(f)
 			// While a file grows all the time, its writer must not wait for the watch.
 			h.watch(watched, nil, changed)
-			pause = min(2*pause, longPace)
+			h.rest(ctx, f, now)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return
 		}
 	}

@@ -7,20 +7,16 @@ const height = 24
 
 // attempts is a status as rows.
 export function attempts(status, at) {
-	const rows = new Map()
+	const rows = new Map(), join = (by, ...parts) => parts.filter(Boolean).join(by)
 	const bar = (r, last) => {
 		const name = `${r.role}/${r.replica}`, from = Date.parse(r.started_at), to = r.finished_at ? Date.parse(r.finished_at) : isFinal(r.state) ? from : at
-		const row = rows.get(name) ?? rows.set(name, {name, role: r.role, replica: r.replica, state: r.state, bars: []}).get(name)
-		if (last) row.state = r.state
-		if (!r.started_at) return
-		const why = [r.signal ?? (r.exit_code !== null && `exit code ${r.exit_code}`), r.msg].filter(Boolean).join(": ")
-		row.bars.push({state: r.state, attempt: r.attempt, from, to, text: `${name}, attempt ${r.attempt}: ${title(r.state).toLowerCase()}\n${clock(new Date(from), true)}, ${duration((to - from) / 1000)}${why ? "\n" + why : ""}`})
+		const row = rows.get(name) ?? rows.set(name, {name, state: r.state, bars: []}).get(name)
+		const why = [join(": ", r.signal ?? (r.exit_code !== null && `exit code ${r.exit_code}`), r.msg), join(" on ", r.pod, r.node)].map(line => line && "\n" + line).join("")
+		if (last) Object.assign(row, {state: r.state, why: r.started_at ? "" : why})
+		if (r.started_at) row.bars.push({state: r.state, attempt: r.attempt, from, to, text: `${name}, attempt ${r.attempt}: ${title(r.state).toLowerCase()}\n${clock(new Date(from), true)}, ${duration((to - from) / 1000)}${why}`})
 	}
-	for (const {role, replicas} of status.roles) {
-		for (const r of replicas) rows.set(`${role}/${r.replica}`, {name: `${role}/${r.replica}`, role, replica: r.replica, state: r.state, bars: []});
-	}
-	for (const past of status.past_attempts) bar(past, false);
 	for (const {replicas} of status.roles) for (const r of replicas) bar(r, true);
+	for (const past of status.past_attempts) bar(past);
 	const began = Date.parse(status.submitted_at ?? status.started_at), ended = status.finished_at ? Date.parse(status.finished_at) : at
 	for (const row of rows.values()) {
 		row.bars.sort((a, b) => a.from - b.from)
@@ -30,13 +26,13 @@ export function attempts(status, at) {
 			if (b.from - free > 0) waits.push(wait(row, free, b.from, b.attempt))
 			free = b.to
 		}
-		if (!row.bars.length || !isFinal(row.state) && row.bars.at(-1).to < ended && isFinal(row.bars.at(-1).state)) waits.push(wait(row, free, ended, row.bars.length))
+		if (!row.bars.length || !isFinal(row.state) && row.bars.at(-1).to < ended && isFinal(row.bars.at(-1).state)) waits.push(wait(row, free, ended, row.bars.length, row.why))
 		row.bars.unshift(...waits)
 	}
 	return {rows: [...rows.values()], from: began, to: Math.max(ended, began + 1)}
 }
 
-const wait = (row, from, to, attempt) => ({state: "WAIT", attempt, from, to, text: `${row.name} ${attempt ? "waits to start again" : "waits to start"}\n${duration((to - from) / 1000)}`})
+const wait = (row, from, to, attempt, why = "") => ({state: "WAIT", attempt, from, to, text: `${row.name} ${attempt ? "waits to start again" : "waits to start"}\n${duration((to - from) / 1000)}${why}`})
 
 export function gantt(id) {
 	const box = h("div.gantt-rows"), axis = h("div.gantt-axis", {"aria-hidden": "true"}), info = h("span.muted")

@@ -1,14 +1,15 @@
 //go:build unix
 
-package interp
+// Package cpuclock measures the processor time of this process.
+package cpuclock
 
 import (
 	"syscall"
 	"time"
 )
 
-// processCPU returns the processor time that this process has used.
-func processCPU() time.Duration {
+// Used returns the processor time that this process has used, in all its threads.
+func Used() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
