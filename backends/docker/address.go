@@ -18,7 +18,7 @@ import (
 // Reasons why this machine cannot reach containers.
 var (
 	errRemote         = errors.New("this machine cannot reach containers of a remote engine")
-	errNetworksAreOff = errors.New("this machine cannot reach containers of this engine (list the port in port_map and use -cfg publish_ports=true)")
+	errElsewhere = errors.New("this machine cannot reach containers of this engine (list the port in port_map and use -cfg publish_ports=true)")
 )
 
 // addressesOf returns where this machine reaches a port of a container: the container's
@@ -52,7 +52,7 @@ func addressesOf(engine *client.Client, c container.InspectResponse, port int) (
 		found = append(found, agent.Address{HostPort: net.JoinHostPort(b.HostIP, b.HostPort), Proxied: true})
 	}
 	if len(found) == 0 && elsewhere {
-		return nil, errNetworksAreOff
+		return nil, errElsewhere
 	}
 	return found, nil
 }

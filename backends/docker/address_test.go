@@ -29,8 +29,8 @@ func TestAddresses(t *testing.T) {
 	}{
 		{"bridge here", "unix:///x.sock", "torchx", here, published, []agent.Address{{HostPort: "172.18.0.2:80"}}, nil},
 		{"bridge elsewhere", "unix:///x.sock", "torchx", elsewhere, published, []agent.Address{{HostPort: "127.0.0.1:30080", Proxied: true}}, nil},
-		{"bridge elsewhere, nothing published", "unix:///x.sock", "torchx", elsewhere, nil, nil, errNetworksAreOff},
-		{"no gateway", "unix:///x.sock", "torchx", "", nil, nil, errNetworksAreOff},
+		{"bridge elsewhere, nothing published", "unix:///x.sock", "torchx", elsewhere, nil, nil, errElsewhere},
+		{"no gateway", "unix:///x.sock", "torchx", "", nil, nil, errElsewhere},
 		{"network of the host", "unix:///x.sock", "host", "", nil, []agent.Address{{HostPort: "localhost:80"}}, nil},
 		{"remote engine", "tcp://203.0.113.9:2376", "torchx", here, published, nil, errRemote},
 	}

@@ -101,7 +101,7 @@ var allowed = map[string][]string{
 	"backends/kubernetes/kube":     {"runtime/backend", "runtime/safefile", "runtime/userpath"},
 	"backends/kubernetes/label":    {},
 	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/history", "runtime/overlay", "runtime/safefile", "runtime/spec", "runtime/units"},
-	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/lazyregexp", "runtime/spec"},
+	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/lazyregexp", "runtime/spec", "runtime/units"},
 	"backends/kubernetes/podlog":   {"backends/logcopy"},
 	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/inside", "backends/local/proc", "backends/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/safefile", "runtime/spec", "runtime/tarball", "runtime/userpath"},
 	"backends/local/inside":        {"runtime/backend", "runtime/spec"},

@@ -140,6 +140,9 @@ func resolveLog(ctx context.Context, r *runner.Runner, text string) (t follow.Lo
 	return t, err
 }
 
+// maxExplained is how many logs that cannot be read are explained: a lost node has many.
+const maxExplained = 3
+
 // printFailed prints the logs of the failed replicas of a target, one after the other, in the
 // order in which they failed.
 func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q follow.LogRequest) (logview.Stats, error) {
@@ -156,7 +159,7 @@ func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q
 	if len(failed) == 0 {
 		f.Say("no replica of %s has failed", q.Target)
 	}
-	var unread error
+	unread := 0
 	for _, r := range failed {
 		q.Target.Role, q.Target.IDs = r.Role, []int{r.ID}
 		stats, err := p.Print(ctx, q)
@@ -164,14 +167,21 @@ func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q
 			if ctx.Err() != nil || program.IsBrokenPipe(err) || len(failed) == 1 {
 				return all, err
 			}
-			f.Explain(err) // the other logs may be readable
-			unread = program.QuietError(program.ExitError)
+			if unread++; unread <= maxExplained { // the other logs may be readable
+				f.Explain(err)
+			}
 		}
 		all.Shown = all.Shown || stats.Shown
 		all.Bytes += stats.Bytes
 		all.Notices = append(all.Notices, stats.Notices...)
 	}
-	return all, unread
+	if unread > maxExplained {
+		f.Warn("the logs of %d more failed replicas cannot be read", unread-maxExplained)
+	}
+	if unread > 0 {
+		return all, program.QuietError(program.ExitError)
+	}
+	return all, nil
 }
 
 // failedReplicas returns the failed replicas of a target in the order in which they failed.

@@ -58,7 +58,11 @@ func (a *API) feeds(ctx context.Context, text string) ([]stream.Feed, error) {
 		return nil, err
 	}
 	if what == "log" {
-		return []stream.Feed{a.logFeed(ref)}, nil
+		log := a.logFeed(ref)
+		if a.isRemote(ref) {
+			a.followed(&log, ref)
+		}
+		return []stream.Feed{log}, nil
 	}
 	folder, err := a.runner.Folder(ref)
 	if err != nil {
@@ -74,10 +78,15 @@ func (a *API) feeds(ctx context.Context, text string) ([]stream.Feed, error) {
 	}
 	run := feed("run", "")
 	a.labeled(&run, ref)
-	if b, err := a.runner.Backends.Get(ref.Backend); err == nil && !backend.RunsHere(b) {
+	if a.isRemote(ref) {
 		a.observed(&run, ref)
 	}
 	return []stream.Feed{run, feed("metrics", metrics.Folder), feed("usage", "usage")}, nil
+}
+
+func (a *API) isRemote(ref runner.Ref) bool {
+	b, err := a.runner.Backends.Get(ref.Backend)
+	return err == nil && !backend.RunsHere(b)
 }
 
 // labeled makes a feed follow the tags and the note of an app, which only the history has.

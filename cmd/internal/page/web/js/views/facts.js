@@ -8,7 +8,7 @@ const more = (n, command) => n > most && h("p.muted", `The first ${count(most)} 
 function live(body, run, draw) {
 	const card = h("section.card")
 	add(body, [h("div.view.scrolls", card)])
-	const renew = slowly(async () => put(card, await draw()), 500), stop = run.onchange(kind => kind === "run" && renew())
+	const renew = slowly(async () => put(card, await draw().catch(e => h("div.empty", e.message))), 500), stop = run.onchange(kind => kind === "run" && renew())
 	renew()
 	return () => {
 		stop()
