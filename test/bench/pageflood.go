@@ -113,7 +113,7 @@ func (b *pageBench) open(w *environment, id string, pages int) (*followers, erro
 		if err != nil {
 			return f, err
 		}
-		f.streams = append(f.streams, stream)
+		f.streams = append(f.streams, stream) //nolint:bodyclose // close does
 		shown.Add(1)
 		f.Go(func() { b.follow(w, stream.Body, id, sync.OnceFunc(shown.Done)) })
 	}
