@@ -51,12 +51,10 @@ func (s *site) waitRunning(id string) {
 	})
 }
 
-// TestExecWays: commands run by both protocols; a proxy that refuses WebSockets gets SPDY.
-func TestExecWays(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	id := s.submitted(manifest.FormJob, "sleep 1000", nil)
-	s.waitRunning(id)
+// eachProtocol calls use with a backend whose connections are WebSockets, and with one behind a proxy
+// that refuses them, so that they are SPDY.
+func (s *site) eachProtocol(use func(name string, b *Backend)) {
+	s.Helper()
 	var refused atomic.Int32
 	kubeconfig := s.through(func(r *http.Request) bool {
 		isWebSocket := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
@@ -65,7 +63,20 @@ func TestExecWays(t *testing.T) {
 		}
 		return isWebSocket
 	})
-	for name, b := range map[string]*Backend{"WebSocket": s.Backend, "SPDY": s.as(kubeconfig)} {
+	use("WebSocket", s.Backend)
+	use("SPDY", s.as(kubeconfig))
+	if refused.Load() == 0 {
+		s.Error("the client tried no WebSocket")
+	}
+}
+
+// TestExecWays: commands run by both protocols; a proxy that refuses WebSockets gets SPDY.
+func TestExecWays(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submitted(manifest.FormJob, "sleep 1000", nil)
+	s.waitRunning(id)
+	s.eachProtocol(func(name string, b *Backend) {
 		var out, errs bytes.Buffer
 		code, err := b.Exec(t.Context(), id, spec.Replica{Role: "r"}, backend.Command{
 			Args: []string{"sh", "-c", "cat; echo two >&2; exit 7"}, Stdin: strings.NewReader("one\n"), Stdout: &out, Stderr: &errs,
@@ -73,10 +84,7 @@ func TestExecWays(t *testing.T) {
 		if err != nil || code != 7 || out.String() != "one\n" || errs.String() != "two\n" {
 			t.Errorf("%s: got %d, %v, stdout %q, stderr %q, want 7, one and two", name, code, err, out.String(), errs.String())
 		}
-	}
-	if refused.Load() == 0 {
-		t.Error("the client tried no WebSocket")
-	}
+	})
 }
 
 // TestForwardWays: ports are reached by both protocols.
@@ -85,15 +93,7 @@ func TestForwardWays(t *testing.T) {
 	s := newSite(t)
 	id := s.submitted(manifest.FormJob, "while :; do echo pong | nc -l -p 7000; done", nil)
 	s.waitRunning(id)
-	var refused atomic.Int32
-	kubeconfig := s.through(func(r *http.Request) bool {
-		isWebSocket := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
-		if isWebSocket {
-			refused.Add(1)
-		}
-		return isWebSocket
-	})
-	for name, b := range map[string]*Backend{"WebSocket": s.Backend, "SPDY": s.as(kubeconfig)} {
+	s.eachProtocol(func(name string, b *Backend) {
 		s.Eventually(s, name+" reaches the port", func(ctx context.Context) (bool, error) { // nc listens only between connections
 			c, err := b.DialPort(ctx, id, spec.Replica{Role: "r"}, 7000)
 			if err != nil {
@@ -103,10 +103,7 @@ func TestForwardWays(t *testing.T) {
 			got, err := io.ReadAll(c)
 			return string(got) == "pong\n", err
 		})
-	}
-	if refused.Load() == 0 {
-		t.Error("the client tried no WebSocket")
-	}
+	})
 }
 
 // TestWriteFilesFails: an archive that is larger than what the node buffers, and cannot be extracted,
