@@ -68,10 +68,14 @@ test("runs are compared: what differs, and their curves over each other", () => 
 	await page.getByRole("button", { name: `Leave out ${ids.trials[1]}` }).click();
 	await until("one run", () => !page.url().includes(ids.trials[1]));
 	await page.getByRole("button", { name: "Add a run…" }).click();
-	await page.getByRole("combobox", { name: "Run" }).selectOption(ids.trials[2]);
+	const run = page.getByRole("combobox", { name: "Run" });
+	await run.fill("no-such-run");
 	await page.getByRole("button", { name: "Add", exact: true }).click();
-	await page.waitForURL(new RegExp(ids.trials[2]));
-}));
+	await page.getByRole("alert").filter({ hasText: "no-such-run" }).waitFor();
+	await run.fill(ids.trials[2]);
+	await page.getByRole("button", { name: "Add", exact: true }).click();
+	await page.waitForURL(new RegExp(`${ids.trials[0]}.*${ids.trials[2]}`));
+}, { expected: /404/ }));
 
 test("the trials of a sweep are a table and parallel coordinates", () => withPage(async (page, open) => {
 	await open("/sweeps/my-sweep");

@@ -39,11 +39,15 @@ export async function compareView(page) {
 	}
 
 	const addRun = () => {
-		const list = h("select", {name: "run", label: "Run"})
-		get("/runs", {limit: 200}).then(({apps}) => put(list, apps.filter(run => !ids.includes(run.app_id)).map(run => h("option", {value: run.app_id}, `${run.app_id} ${run.note ?? ""}`))))
-		return ask({title: "Add a run", yes: "Add", body: h("label.field", h("span", "One of the newest 200 runs"), list), submit: () => {
-			if (list.value) ids = [...ids, list.value]
-			return draw()
+		const id = h("input", {name: "run", label: "Run", list: "ids"}), list = h("datalist", {id: "ids"}), old = ids
+		get("/runs", {limit: 200}).then(({apps}) => put(list, apps.map(run => h("option", {value: run.app_id}, run.note))))
+		return ask({title: "Add a run", yes: "Add", body: h("label.field", h("span", "ID"), id, list), submit: () => {
+			ids = [...new Set([...old, id.value])]
+			return draw().catch(async err => {
+				ids = old
+				await draw()
+				throw err
+			})
 		}})
 	}
 	add(page, [h("div.toolbar", h("h1", "Compare"), same, h("span.grow"), h("button", {onclick: addRun}, "Add a run…")), h("div.scrolls.grow", h("div.view.compare", table), curves)])
