@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // locks the history as another program would
@@ -271,6 +272,31 @@ func (f *fixture) lockHistory(path string) {
 	f.Cleanup(func() { db.Close() })
 }
 
+// stopAgent stops an agent at a moment when it does not write the history: others would wait for it.
+func (f *fixture) stopAgent(pid int) {
+	f.Helper()
+	db, err := state.Open(f.ctx, filepath.Join(f.home, "state.db"), state.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer db.Close()
+	f.Cleanup(func() { unix.Kill(pid, unix.SIGCONT) })
+	f.waitFor("an agent that does not write", func() bool {
+		if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+			f.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(f.ctx, time.Second)
+		defer cancel()
+		if db.SetComplete(ctx) == nil {
+			return true
+		}
+		if err := unix.Kill(pid, unix.SIGCONT); err != nil {
+			f.Fatal(err)
+		}
+		return false
+	})
+}
+
 // TestDevicesOfDeletedBundle: an app keeps its devices while it runs, even if its bundle
 // was deleted: the history has them.
 func TestDevicesOfDeletedBundle(t *testing.T) {
@@ -279,10 +305,7 @@ func TestDevicesOfDeletedBundle(t *testing.T) {
 	a := f.mustStart(gpuRole("a", 1, 3, dir), nil)
 	f.expectDevices(dir+"/a-0", "0,1,2")
 	agentPID := f.agentPID(a)
-	if err := unix.Kill(agentPID, unix.SIGSTOP); err != nil { // otherwise it notices that its folder was deleted, and ends
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Kill(agentPID, unix.SIGCONT) })
+	f.stopAgent(agentPID) // otherwise it notices that its folder was deleted, and ends
 	if err := os.RemoveAll(f.b.Bundle(a).Dir); err != nil {
 		t.Fatal(err)
 	}

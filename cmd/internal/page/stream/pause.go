@@ -44,9 +44,13 @@ func (p *pause) left(now time.Time, spent time.Duration, clients int) time.Durat
 	return min(max(time.Duration(float64(cost)/share), pace), longPace) - now.Sub(p.began)
 }
 
+// pauseOf returns the pause after an event that is about to be sent of a feed that shows print.
+func (h *Hub) pauseOf(print string) pause {
+	return pause{began: time.Now(), spent: h.cpu(), print: print}
+}
+
 // rest waits until the next event of a feed may be sent.
-func (h *Hub) rest(ctx context.Context, f *running, print string) {
-	p := pause{began: time.Now(), spent: h.cpu(), print: print}
+func (h *Hub) rest(ctx context.Context, f *running, p pause) {
 	for wait := pace; wait > 0 && ctx.Err() == nil; {
 		sleep(ctx, wait)
 		now := time.Now()

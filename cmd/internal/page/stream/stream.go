@@ -172,10 +172,11 @@ func (h *Hub) run(ctx context.Context, f *running) {
 			}
 		default:
 			before = now
+			p := h.pauseOf(now)
 			h.send(f)
 			// While a file grows all the time, its writer must not wait for the watch.
 			h.watch(watched, nil, changed)
-			h.rest(ctx, f, now)
+			h.rest(ctx, f, p)
 		}
 		if ctx.Err() != nil {
 			return
