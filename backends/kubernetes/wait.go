@@ -18,8 +18,12 @@ import (
 )
 
 // settleTime is how long changes are collected before they are processed: the pods of a
-// gang change at the same time.
-const settleTime = 50 * time.Millisecond
+// gang change at the same time. It is at least settleFactor times what processing took: each of
+// thousands of pods changes several times, and each change takes a look at all of them.
+const (
+	settleTime   = 50 * time.Millisecond
+	settleFactor = 4
+)
 
 // Wait blocks until the app is terminal, and archives its logs meanwhile. It tolerates a
 // cluster that is unreachable for a while. Errors: ErrNotFound (also if the app is deleted
@@ -71,6 +75,7 @@ func (t *target) follow(ctx context.Context, see func(seen *observe.Observation)
 	}
 	for {
 		main, pods := f.main.Changed(), f.pods.Changed()
+		began := time.Now()
 		seen, err := f.current(ctx)
 		if err != nil {
 			return err
@@ -78,6 +83,7 @@ func (t *target) follow(ctx context.Context, see func(seen *observe.Observation)
 		if seen != nil && see(seen) {
 			return nil
 		}
+		took := time.Since(began)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -86,7 +92,7 @@ func (t *target) follow(ctx context.Context, see func(seen *observe.Observation)
 		case <-main:
 		case <-pods:
 		}
-		if err := kube.Sleep(ctx, settleTime); err != nil {
+		if err := kube.Sleep(ctx, max(settleTime, settleFactor*took)); err != nil {
 			return err
 		}
 	}

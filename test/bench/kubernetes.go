@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"torchx/backends/kubernetes"
@@ -43,7 +44,7 @@ func (k *clusterBench) cluster(s sizes) []bench {
 		name: "plan of 1000 replicas", goal: "< 100 ms", floorName: "its objects as JSON", runs: s.runs,
 		prepare: func() (side, side, error) { return k.planReplicas() },
 	}}
-	return append(append(all, k.submissions(s)...), k.statuses(s)...)
+	return slices.Concat(all, k.submissions(s), k.statuses(s), k.tails(s))
 }
 
 // planReplicas returns planning many replicas, and encoding the plan as JSON.
@@ -100,7 +101,7 @@ func (k *clusterBench) need() error {
 // start starts the cluster and a proxy that counts requests.
 func (k *clusterBench) start() error {
 	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c", "echo $KUBECONFIG; command -v kubectl; exec cat")
-	k.holder.Env = append(os.Environ(), "K8S_PARTS="+k.parts)
+	k.holder.Env = append(os.Environ(), "K8S_PARTS="+k.parts, "K8S_VOLCANO_QPS=2000")
 	k.holder.Stderr = os.Stderr
 	in, err := k.holder.StdinPipe()
 	if err != nil {

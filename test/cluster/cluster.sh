@@ -504,8 +504,9 @@ kueue() {
 }
 
 # --------------------------------------------------------------------- kwok
-# N nodes without a kubelet, whose pods only seem to run. Only pods that tolerate the
-# taint kwok are scheduled on them (and should select the label type=kwok).
+# N nodes without a kubelet, whose pods only seem to run, and have a log of three lines.
+# Pods of a Job (or a Volcano Job) succeed at once, unless their command is "sleep 1d". Only pods
+# that tolerate the taint kwok are scheduled on them (and should select the label type=kwok).
 kwok() {
 	local n=$1 dir i
 	alive apiserver || die "first: cluster.sh up"
@@ -523,9 +524,66 @@ kwok() {
 		  capacity: {cpu: "256", memory: 1Ti, pods: "250"}
 		YAML
 	done | kc apply -f - >>"$S/log/apply.log"
+	for i in 1 2 3; do echo "2026-01-01T00:00:0$i.000000000Z stdout F line $i"; done > "$S/kwok-log"
+	cat > "$S/kwok.yaml" <<-YAML
+	apiVersion: kwok.x-k8s.io/v1alpha1
+	kind: Stage
+	metadata: {name: pod-run}
+	spec:
+	  resourceRef: {apiGroup: v1, kind: Pod}
+	  selector:
+	    matchExpressions:
+	    - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
+	    - {key: .status.podIP, operator: DoesNotExist}
+	  next:
+	    statusTemplate: |
+	      phase: Running
+	      startTime: {{ Now | Quote }}
+	      hostIP: {{ NodeIPWith .spec.nodeName | Quote }}
+	      podIP: {{ PodIPWith .spec.nodeName false .metadata.uid .metadata.name .metadata.namespace | Quote }}
+	      conditions: [{type: Ready, status: "True", lastTransitionTime: {{ Now | Quote }}}]
+	      containerStatuses:
+	      {{ range .spec.containers }}
+	      - {name: {{ .name | Quote }}, image: {{ .image | Quote }}, ready: true, restartCount: 0, state: {running: {startedAt: {{ Now | Quote }}}}}
+	      {{ end }}
+	---
+	apiVersion: kwok.x-k8s.io/v1alpha1
+	kind: Stage
+	metadata: {name: pod-succeed}
+	spec:
+	  resourceRef: {apiGroup: v1, kind: Pod}
+	  selector:
+	    matchExpressions:
+	    - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
+	    - {key: .status.phase, operator: In, values: [Running]}
+	    - {key: ".metadata.ownerReferences.[].kind", operator: In, values: [Job]}
+	    - {key: ".spec.containers.[].command.[]", operator: NotIn, values: [sleep 1d]}
+	  next:
+	    statusTemplate: |
+	      phase: Succeeded
+	      containerStatuses:
+	      {{ range .status.containerStatuses }}
+	      - {name: {{ .name | Quote }}, image: {{ .image | Quote }}, ready: false, restartCount: 0,
+	         state: {terminated: {exitCode: 0, reason: Completed, startedAt: {{ .state.running.startedAt | Quote }}, finishedAt: {{ Now | Quote }}}}}
+	      {{ end }}
+	---
+	apiVersion: kwok.x-k8s.io/v1alpha1
+	kind: Stage
+	metadata: {name: pod-delete}
+	spec:
+	  resourceRef: {apiGroup: v1, kind: Pod}
+	  selector: {matchExpressions: [{key: .metadata.deletionTimestamp, operator: Exists}]}
+	  next: {finalizers: {empty: true}, delete: true}
+	---
+	apiVersion: kwok.x-k8s.io/v1alpha1
+	kind: ClusterLogs
+	metadata: {name: log}
+	spec: {logs: [{logsFile: "$S/kwok-log", follow: true}]}
+	YAML
 	start kwok "$dir/bin/kwok" --kubeconfig="$S/pki/kwok.conf" --manage-all-nodes=false \
 		--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake --node-lease-duration-seconds=40 \
-		--server-address="127.0.0.1:$((P+11))" --config=/dev/null
+		--server-address="127.0.0.1:$((P+11))" --node-ip=127.0.0.1 --node-port=$((P+11)) --config="$S/kwok.yaml" \
+		--tls-cert-file="$S/pki/kubelet-server.crt" --tls-private-key-file="$S/pki/kubelet-server.key"
 	kc wait --for=condition=Ready --timeout=60s node -l type=kwok >/dev/null
 	say "kwok: $n nodes ready"
 }

@@ -41,15 +41,15 @@ type Mirror[T any] struct {
 	options   ListOptions
 
 	mu      sync.Mutex
-	items   map[types.UID]T
-	gone    map[types.UID]T // deleted since the first list
+	items   map[types.UID]*T
+	gone    map[types.UID]*T // deleted since the first list
 	ready   bool
 	changed chan struct{}
 }
 
 // NewMirror returns a mirror that is empty until it runs.
 func NewMirror[T any](c *Client, r Resource, namespace string, o ListOptions) *Mirror[T] {
-	return &Mirror[T]{client: c, resource: r, namespace: namespace, options: o, items: map[types.UID]T{}, gone: map[types.UID]T{}, changed: make(chan struct{})}
+	return &Mirror[T]{client: c, resource: r, namespace: namespace, options: o, items: map[types.UID]*T{}, gone: map[types.UID]*T{}, changed: make(chan struct{})}
 }
 
 // Snapshot returns the existing objects, sorted by name, and the last known state of objects
@@ -60,8 +60,14 @@ func (m *Mirror[T]) Snapshot() (items, gone []T, ready bool) {
 	return byName(m.items), byName(m.gone), m.ready
 }
 
-func byName[T any](all map[types.UID]T) []T {
-	return slices.SortedFunc(maps.Values(all), func(a, b T) int { return cmp.Compare(metaOf(&a).GetName(), metaOf(&b).GetName()) })
+// byName returns the objects sorted by name. It sorts pointers, because a pod has a kilobyte.
+func byName[T any](all map[types.UID]*T) []T {
+	sorted := slices.SortedFunc(maps.Values(all), func(a, b *T) int { return cmp.Compare(metaOf(a).GetName(), metaOf(b).GetName()) })
+	objects := make([]T, len(sorted))
+	for i, o := range sorted {
+		objects[i] = *o
+	}
+	return objects
 }
 
 // Changed returns a channel that is closed at the next change.
@@ -148,13 +154,13 @@ func (m *Mirror[T]) list(ctx context.Context) (version string, err error) {
 	}
 	m.change(func() {
 		old := m.items
-		m.items, m.ready = make(map[types.UID]T, len(items)), true
+		m.items, m.ready = make(map[types.UID]*T, len(items)), true
 		for i := range items {
 			uid := UID(&items[i])
 			if before, ok := old[uid]; ok {
-				keepDeletionTime(&before, &items[i])
+				keepDeletionTime(before, &items[i])
 			}
-			m.items[uid] = items[i]
+			m.items[uid] = &items[i]
 		}
 		for uid, object := range old {
 			if _, ok := m.items[uid]; !ok {
@@ -189,14 +195,14 @@ func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 		}
 		m.change(func() {
 			if old, ok := m.items[meta.GetUID()]; ok {
-				keepDeletionTime(&old, &e.Object)
+				keepDeletionTime(old, &e.Object)
 			}
 			if e.Type == Deleted {
 				delete(m.items, meta.GetUID())
-				m.gone[meta.GetUID()] = e.Object
+				m.gone[meta.GetUID()] = &e.Object
 				return
 			}
-			m.items[meta.GetUID()] = e.Object
+			m.items[meta.GetUID()] = &e.Object
 		})
 	}
 }
