@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"torchx/backends/driver"
 	"torchx/backends/kubernetes/archive"
@@ -172,7 +171,8 @@ func (w *waitArchiver) end(ctx context.Context, err error) {
 	if w.following == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, saveTime)
+	bound := archive.SaveTime(w.following.Len())
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	if err != nil {
 		cancel()
@@ -181,31 +181,31 @@ func (w *waitArchiver) end(ctx context.Context, err error) {
 	if err != nil || len(missing) == 0 {
 		return
 	}
-	reason := "the cluster did not send all of them within " + saveTime.String()
+	reason := "the cluster did not send all of them within " + bound.String()
 	if why != nil {
 		reason, _, _ = strings.Cut(why.Error(), "\n")
 	}
 	w.b.warn("logs of %s of %s are not all archived: %s", replicasText(missing), manifest.Handle(w.t.id), reason)
 }
 
-// saveTime bounds how long Cancel waits for logs.
-const saveTime = 10 * time.Second
-
 // saveLogs archives an app's logs before it is stopped, since they are deleted with its
 // pods, and warns about lost lines. A failure does not prevent the stop.
 func (b *Backend) saveLogs(ctx context.Context, id string) {
-	ctx, cancel := context.WithTimeout(ctx, saveTime)
-	defer cancel()
 	s, err := b.archive(id, "").Save(ctx)
 	switch {
 	case errors.Is(err, errHidden): // the user knows
 	case err != nil:
 		b.warn("logs of %s are lost, they could not be archived before the app was stopped: %v", manifest.Handle(id), err)
 	case len(s.Missing) > 0:
-		b.warn("logs of %s of %s could not all be archived within %s, the remaining lines are lost", replicasText(s.Missing), manifest.Handle(id), saveTime)
-	case s.Losing:
+		b.warnMissing(id, s)
+	case s.Losing > 0:
 		b.warn("logs are archived up to now, lines written while replicas stop are lost (keep them with -cfg archive=true or `torchx log -t`)")
 	}
+}
+
+// warnMissing warns about lines that could not be archived before an app is stopped.
+func (b *Backend) warnMissing(id string, s archive.Saved) {
+	b.warn("logs of %s of %s could not all be archived in time, the remaining lines are lost", replicasText(s.Missing), manifest.Handle(id))
 }
 
 // warnOnce warns unless it has given the same warning before.

@@ -19,9 +19,7 @@ func (b *Backend) CollectMetrics(ctx context.Context, id string, app *spec.App, 
 	dir := archive.Dir(b.config.Home, id)
 	saved, saveErr := archive.Saved{}, error(nil)
 	if !archive.Followed(dir) {
-		saving, cancel := context.WithTimeout(ctx, saveTime)
-		saved, saveErr = b.archive(id, "").Save(saving)
-		cancel()
+		saved, saveErr = b.archive(id, "").Save(ctx)
 	}
 	c, err := collect.New(archive.MetricsConfig(dir, app))
 	if err != nil || !archive.Exists(dir) {

@@ -50,22 +50,26 @@ func (s *stopping) close() {
 }
 
 // followToEnd begins to follow the logs of an app that is about to be stopped and returns when
-// all running replicas are followed, or after saveTime. Wait, which the caller calls next, copies
+// all running replicas are followed, or after archive.SaveTime. Wait, which the caller calls next, copies
 // the remaining lines. An agent that follows the app is left to do so.
 func (b *Backend) followToEnd(ctx context.Context, id string) {
 	dir := archive.Dir(b.config.Home, id)
 	if archive.Followed(dir) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, saveTime)
-	defer cancel()
-	f, err := b.archive(id, "").FollowNow(ctx)
+	f, saved, err := b.archive(id, "").FollowNow(ctx)
 	if errors.Is(err, errHidden) {
 		return // the user knows
 	}
 	if err != nil {
 		b.warn("the last lines of the logs may be lost: %v", err)
 		return
+	}
+	switch {
+	case len(saved.Missing) > 0:
+		b.warnMissing(id, saved)
+	case saved.Losing > 0:
+		b.warn("lines that %d of %d replicas write while they stop are lost: following all logs needs %d open files (raise the limit with ulimit -n)", saved.Losing, f.Len(), archive.FilesFor(f.Len()))
 	}
 	b.stopping.put(id, f)
 }

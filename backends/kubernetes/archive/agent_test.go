@@ -189,7 +189,7 @@ func TestSave(t *testing.T) {
 	c, dir := newCluster(), t.TempDir()
 	c.add(run("a", 0), "line\n")
 	s, err := newApp(t, c, dir).Save(t.Context())
-	if err != nil || len(s.Missing) > 0 || !s.Losing {
+	if err != nil || len(s.Missing) > 0 || s.Losing != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	dir = t.TempDir() // an empty archive: the follower copies the line
@@ -202,7 +202,7 @@ func TestSave(t *testing.T) {
 	if _, err := log.Next(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = newApp(t, c, dir).Save(t.Context()); err != nil || s.Losing {
+	if s, err = newApp(t, c, dir).Save(t.Context()); err != nil || s.Losing > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -221,7 +221,7 @@ func TestSaveNothingToLose(t *testing.T) {
 		r := run("a", 0)
 		r.State = state
 		c.add(r)
-		if s, err := newApp(t, c, t.TempDir()).Save(t.Context()); err != nil || len(s.Missing) > 0 || s.Losing {
+		if s, err := newApp(t, c, t.TempDir()).Save(t.Context()); err != nil || len(s.Missing) > 0 || s.Losing > 0 {
 			t.Errorf("state %v: got %+v, %v, want nothing missing or lost", state, s, err)
 		}
 	}

@@ -59,6 +59,7 @@ type App struct {
 
 	outages     outages // of logs that are read without following
 	logPatience time.Duration
+	roundPause  time.Duration
 	opening     chan struct{} // limits logs that are being opened
 	copying     chan struct{} // limits replicas that are copied without following
 	following   slots         // of replicas that are followed
@@ -87,7 +88,7 @@ func New(c Config) *App {
 	c.SnapshotTime = cmp.Or(c.SnapshotTime, SnapshotTime)
 	return &App{
 		Config: c, observation: observation{changed: map[spec.Replica]chan struct{}{}, followed: map[spec.Replica]bool{}},
-		outages: outages{server: patience, node: nodePatience, now: map[string]outage{}}, logPatience: logPatience, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel), following: slots{free: followLimit()},
+		outages: outages{server: patience, node: nodePatience, now: map[string]outage{}}, logPatience: logPatience, roundPause: roundPause, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel), following: slots{free: followLimit()},
 		collectors: map[spec.Replica]*collector{}, cursors: map[string]string{},
 	}
 }

@@ -107,7 +107,14 @@ func (c *cluster) end(s spec.State) {
 func (c *cluster) snapshot() *Snapshot {
 	s := &Snapshot{Runs: slices.Clone(c.runs), Status: &spec.Status{State: c.state}}
 	begun := epoch
-	s.Status.Roles = []spec.RoleStatus{{Role: worker.Role, Replicas: []spec.ReplicaStatus{{Role: worker.Role, StartedAt: &begun}}}}
+	ids := map[int]bool{worker.ID: true}
+	for _, r := range c.runs {
+		ids[r.Replica.ID] = true
+	}
+	s.Status.Roles = []spec.RoleStatus{{Role: worker.Role}}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		s.Status.Roles[0].Replicas = append(s.Status.Roles[0].Replicas, spec.ReplicaStatus{Role: worker.Role, ID: id, StartedAt: &begun})
+	}
 	return s
 }
 

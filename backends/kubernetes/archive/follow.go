@@ -6,98 +6,66 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends/logcopy"
 	"torchx/runtime/spec"
 )
 
-// Saved is the result of Save.
-type Saved struct {
-	Missing []spec.Replica // replicas that have run and whose logs are not completely archived
-	Losing  bool           // a replica runs, and no other process archives its further lines
-}
-
-// Save copies the current lines of all logs until ctx is done. Errors: backend.ErrNotFound,
-// backend.ErrUnavailable.
-func (a *App) Save(ctx context.Context) (Saved, error) {
-	snap, err := a.snapshot(ctx)
-	if err != nil {
-		return Saved{}, err
-	}
-	var s Saved
-	var mu sync.Mutex
-	var jobs sync.WaitGroup
-	for r, running := range started(snap.Runs) {
-		c := a.newCollector(r, false)
-		jobs.Go(func() {
-			err := c.once(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			s.Losing = s.Losing || running && !c.other
-			if err != nil {
-				s.Missing = append(s.Missing, r)
-			}
-		})
-	}
-	jobs.Wait()
-	a.saveCursors()
-	return s, nil
-}
-
-// started returns the replicas that have run, and whether they still run.
-func started(runs []Run) map[spec.Replica]bool {
-	running := map[spec.Replica]bool{}
-	for i := range runs {
-		if s := runs[i].State; s == logcopy.Running || s == logcopy.Ended {
-			running[runs[i].Replica] = running[runs[i].Replica] || s == logcopy.Running
-		}
-	}
-	return running
-}
-
 // Following copies all logs of an app as they grow, until End.
 type Following struct {
-	unwatch  func()
-	logs     []*collector
-	releases []func()
+	app        *App
+	unwatch    func()
+	logs       []*collector
+	releases   []func()
+	rounds     sync.WaitGroup // of replicas that wait for a slot
+	stopRounds context.CancelFunc
 }
 
 // Follow begins to copy the logs of all replicas in a status of the app.
 func (a *App) Follow(s *spec.Status) *Following {
-	f := &Following{unwatch: a.watch()}
+	f := &Following{app: a, unwatch: a.watch()}
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
 			c, release := a.collect(spec.Replica{Role: s.Roles[i].Role, ID: s.Roles[i].Replicas[j].ID}, a.following.request())
 			f.logs, f.releases = append(f.logs, c), append(f.releases, release)
 		}
 	}
+	var ctx context.Context
+	ctx, f.stopRounds = context.WithCancel(context.Background())
+	f.rounds.Go(func() { f.copyInRounds(ctx) })
 	return f
 }
+
+// Len returns the number of replicas.
+func (f *Following) Len() int { return len(f.logs) }
 
 // followEvery is the interval at which FollowNow checks whether streams are open.
 const followEvery = 20 * time.Millisecond
 
 // FollowNow is Follow for all replicas that run now. It returns when their logs are open, or
-// when ctx is done. Errors: those of Save.
-func (a *App) FollowNow(ctx context.Context) (*Following, error) {
-	snap, err := a.snapshot(ctx)
+// when SaveTime is over or ctx is done. The logs of replicas that wait for a slot are copied up to
+// now. Errors: those of Save.
+func (a *App) FollowNow(ctx context.Context) (*Following, Saved, error) {
+	running, snap, err := a.startedNow(ctx)
 	if err != nil {
-		return nil, err
+		return nil, Saved{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, SaveTime(len(running)))
+	defer cancel()
 	f := a.Follow(snap.Status)
-	running := started(snap.Runs)
+	saved := f.copyWaiting(ctx)
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for !a.follows(f, running) {
 		select {
 		case <-ctx.Done():
-			return f, nil
+			return f, saved, nil
 		case <-tick.C:
 		}
 	}
-	return f, nil
+	return f, saved, nil
 }
 
-// follows reports whether the logs of all running replicas are open, or left to another process.
+// follows reports whether the logs of all running replicas are open, left to another process, or
+// wait for a slot.
 func (a *App) follows(f *Following, running map[spec.Replica]bool) bool {
 	for _, c := range f.logs {
 		select {
@@ -108,7 +76,7 @@ func (a *App) follows(f *Following, running map[spec.Replica]bool) bool {
 		a.mu.Lock()
 		open := a.followed[c.replica]
 		a.mu.Unlock()
-		if running[c.replica] && !open && !c.waits.Load() {
+		if running[c.replica] && !open && !c.waits.Load() && !c.slot.waits() {
 			return false
 		}
 	}
@@ -148,6 +116,8 @@ func (c *collector) settle(ctx context.Context) bool {
 }
 
 func (f *Following) close() {
+	f.stopRounds()
+	f.rounds.Wait()
 	var jobs sync.WaitGroup
 	for _, release := range f.releases {
 		jobs.Go(release)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -95,21 +97,26 @@ func TestFollowEnd(t *testing.T) {
 	}
 }
 
+// addReplicas adds running replicas with one line each, and returns their runs.
+func (c *cluster) addReplicas(n int) (runs []Run) {
+	for i := range n {
+		r := run(fmt.Sprint("u", i), 0)
+		r.Replica.ID = i
+		c.add(r, "line\n")
+		runs = append(runs, r)
+	}
+	return runs
+}
+
 // TestFollowLimit: with few open files, all logs are copied, some after others have ended.
 func TestFollowLimit(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
 	const replicas = 3
-	status := &spec.Status{Roles: []spec.RoleStatus{{Role: worker.Role}}}
-	for i := range replicas {
-		r := run(fmt.Sprint("u", i), 0)
-		r.Replica.ID = i
-		c.add(r, "line\n")
-		status.Roles[0].Replicas = append(status.Roles[0].Replicas, spec.ReplicaStatus{Role: worker.Role, ID: i})
-	}
+	c.addReplicas(replicas)
 	a := newApp(t, c, dir)
 	a.following = slots{free: 1}
-	f := a.Follow(status)
+	f := a.Follow(c.snapshot().Status)
 	c.end(spec.Succeeded)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -118,5 +125,37 @@ func TestFollowLimit(t *testing.T) {
 	}
 	if names, _ := archived(dir, spec.Replica{Role: worker.Role, ID: replicas - 1}); len(names) != 1 {
 		t.Errorf("got logs %v of the last replica, want one", names)
+	}
+}
+
+// TestWaitingIsCopied: the logs of replicas that cannot be followed for lack of files are copied up
+// to now before FollowNow returns, and now and then afterwards. Pods that are deleted take only
+// the lines since then with them.
+func TestWaitingIsCopied(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	const replicas = 3
+	runs := c.addReplicas(replicas)
+	a := newApp(t, c, dir)
+	a.following, a.roundPause = slots{free: 1}, time.Millisecond
+	f, saved, err := a.FollowNow(t.Context())
+	if err != nil || len(saved.Missing) > 0 || saved.Losing != replicas-1 {
+		t.Fatalf("got %+v, %v, want no missing logs, and %d replicas that are not followed", saved, err, replicas-1)
+	}
+	archived := func() string {
+		data, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(replicaDir(dir, runs[replicas-1].Replica)), "stdout.log"))
+		if err != nil {
+			t.Error(err)
+		}
+		return string(data)
+	}
+	if got := archived(); got != "line\n" {
+		t.Errorf("got %q of the last replica after FollowNow, want its line", got)
+	}
+	c.write(runs[replicas-1], "another\n")
+	c.await(t, func() bool { return archived() == "line\nanother\n" })
+	c.update(func() { c.gone = true })
+	if missing, err := f.End(t.Context()); len(missing) > 0 || err != nil {
+		t.Errorf("got missing logs %v, %v, want none", missing, err)
 	}
 }

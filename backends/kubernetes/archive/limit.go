@@ -11,3 +11,6 @@ const (
 // followLimit returns how many replicas are followed at the same time. A fifth of the files is
 // left to the rest of the program.
 func followLimit() int { return max(1, openFiles()/5*4/filesOfLog) }
+
+// FilesFor returns how many files a process needs to open to follow n replicas.
+func FilesFor(n int) int { return n*filesOfLog*5/4 + 1 }
