@@ -9,7 +9,7 @@ import (
 // AnnounceEnding prints on stderr why a canceled app has not ended yet, such as a node that does
 // not answer, each reason once, until stop is called.
 func AnnounceEnding(c *ui.Console, r *runner.Runner, ref runner.Ref) (stop func()) {
-	p := &pendingAnnouncer{console: c, handle: ref.Handle(), printed: map[string]bool{}}
+	p := newPendingAnnouncer(c, ref.Handle())
 	p.stop = r.Observe(ref, func(s *spec.Status) {
 		reason := ""
 		if !s.State.Terminal() && s.Msg != "" {

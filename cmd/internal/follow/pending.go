@@ -15,7 +15,8 @@ import (
 
 // pendingAnnouncer prints on stderr why a followed app does not start, such as an image that
 // cannot be pulled, a quota or a queue. It prints each reason once, after the app has had it for
-// hintTime.
+// hintTime. Reasons that differ only in numbers, such as how many replicas wait, are one numberPause
+// apart.
 type pendingAnnouncer struct {
 	console *ui.Console
 	handle  string
@@ -27,6 +28,24 @@ type pendingAnnouncer struct {
 	reason  string    // of the last status, "" if the app is not pending
 	timer   *time.Timer
 	printed map[string]bool
+	shapes  map[string]time.Time // when a reason was last printed, by its text without numbers
+}
+
+// numberPause is the least time between reasons that differ only in numbers.
+const numberPause = 30 * time.Second
+
+// shapeOf returns a reason without its digits.
+func shapeOf(reason string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, reason)
+}
+
+func newPendingAnnouncer(c *ui.Console, handle string) *pendingAnnouncer {
+	return &pendingAnnouncer{console: c, handle: handle, printed: map[string]bool{}, shapes: map[string]time.Time{}}
 }
 
 // Intervals at which an app is read while it is pending: what explains why it waits is not
@@ -38,7 +57,7 @@ const (
 )
 
 func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAnnouncer {
-	p := &pendingAnnouncer{console: c, handle: ref.Handle(), printed: map[string]bool{}}
+	p := newPendingAnnouncer(c, ref.Handle())
 	ctx, cancel := context.WithCancel(context.Background())
 	unobserve := r.Observe(ref, p.observe)
 	p.stop = func() {
@@ -133,7 +152,8 @@ func (p *pendingAnnouncer) setReason(reason string) {
 		p.timer.Stop()
 	}
 	if reason != "" && !p.printed[reason] {
-		p.timer = time.AfterFunc(hintTime, func() { p.print(reason) })
+		pause := max(hintTime, time.Until(p.shapes[shapeOf(reason)].Add(numberPause)))
+		p.timer = time.AfterFunc(pause, func() { p.print(reason) })
 	}
 }
 
@@ -141,7 +161,7 @@ func (p *pendingAnnouncer) print(reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if reason == p.reason { // the timer may have fired while it was stopped
-		p.printed[reason] = true
+		p.printed[reason], p.shapes[shapeOf(reason)] = true, time.Now()
 		p.console.SayOnce("%s %s", p.handle, reason)
 	}
 }

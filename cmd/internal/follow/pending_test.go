@@ -15,7 +15,8 @@ func TestPendingAnnouncer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := &pendingAnnouncer{console: ui.NewConsole(ui.Streams{Err: &out}), handle: "kubernetes://torchx/default:a", stop: func() {}, printed: map[string]bool{}}
+		p := newPendingAnnouncer(ui.NewConsole(ui.Streams{Err: &out}), "kubernetes://torchx/default:a")
+		p.stop = func() {}
 		// observe shows a status for some of the bubble's time, which nothing but these sleeps moves.
 		observe := func(state spec.State, msg string, lasts time.Duration) {
 			p.observe(&spec.Status{State: state, Msg: msg})
@@ -37,6 +38,11 @@ func TestPendingAnnouncer(t *testing.T) {
 		observe(spec.Pending, "waits: no image", 2*hintTime)
 		observe(spec.Submitted, spec.PreparingMark+"pull a:1", 2*hintTime)
 		want += "torchx: kubernetes://torchx/default:a is SUBMITTED: preparing: pull a:1\n"
+		observe(spec.Pending, "waits: 12 more needed", hintTime)
+		observe(spec.Pending, "waits: 9 more needed", numberPause/2)
+		observe(spec.Pending, "waits: 1 more needed", numberPause/2)
+		want += "torchx: kubernetes://torchx/default:a is PENDING: waits: 12 more needed\n"
+		want += "torchx: kubernetes://torchx/default:a is PENDING: waits: 1 more needed\n"
 		p.close()
 		if got := out.String(); got != want {
 			t.Errorf("got %q in the end, want each reason once: %q", got, want)
@@ -58,7 +64,8 @@ func TestSayWaiting(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			c := ui.NewConsole(ui.Streams{Err: &out})
-			p := &pendingAnnouncer{console: c, handle: "h", stop: func() {}, printed: map[string]bool{}}
+			p := newPendingAnnouncer(c, "h")
+			p.stop = func() {}
 			s := &spec.Status{Handle: "h", State: test.state, Msg: test.msg}
 			SayWaiting(c, s)
 			p.observe(s)
