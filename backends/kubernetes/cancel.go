@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -175,20 +176,27 @@ func (t *target) kill(ctx context.Context) error {
 	}
 }
 
+// parallelKills bounds the pods that are deleted at the same time.
+const parallelKills = 16
+
 // killPods ends the present pods without a grace period.
 func (t *target) killPods(ctx context.Context) error {
 	pods, err := t.pods(ctx)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallelKills)
 	for i := range pods {
-		if p := &pods[i]; p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
-			err := ignoreMissing(t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, new(int64(0))))
-			if errors.Is(err, kube.ErrForbidden) {
-				t.warnOnce(fmt.Sprintf("%s: you may not delete pods in namespace %s, so they end within their grace period", t.Client, t.namespace))
-				return nil
-			}
-			if err != nil {
-				return err
-			}
+		if p := &pods[i]; ctx.Err() == nil && (p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending) {
+			g.Go(func() error {
+				return ignoreMissing(t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, new(int64(0))))
+			})
 		}
+	}
+	if err = g.Wait(); errors.Is(err, kube.ErrForbidden) {
+		t.warnOnce(fmt.Sprintf("%s: you may not delete pods in namespace %s, so they end within their grace period", t.Client, t.namespace))
+		return nil
 	}
 	return err
 }
