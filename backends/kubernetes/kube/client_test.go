@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -289,5 +290,27 @@ func TestOf(t *testing.T) {
 		if got := Of(in[0], in[1]); got != want {
 			t.Errorf("Of(%v) = %v, want %v", in, got, want)
 		}
+	}
+}
+
+// TestLimits: only the server limits requests; one that it refuses for now is sent again.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	c := server(t, func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1) == 1 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`)
+	}, nil)
+	if limiter := c.rest.GetRateLimiter(); limiter != nil {
+		t.Errorf("got a limit of %v requests a second, want none", limiter.QPS())
+	}
+	var pod corev1.Pod
+	if err := c.Get(t.Context(), Pods, "default", "a", &pod); err != nil || pod.Name != "a" || requests.Load() != 2 {
+		t.Errorf("got pod %q, %v after %d requests, want pod a after 2", pod.Name, err, requests.Load())
 	}
 }
