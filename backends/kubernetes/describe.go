@@ -97,8 +97,8 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	return &a.Observation, nil
 }
 
-// addReasons adds the events, pod groups and nodes that explain why an app waits. Errors,
-// such as missing rights, are ignored: a status is valid without them.
+// addReasons adds the events, pod groups and nodes that explain why an app waits. Errors are
+// ignored: a status is valid without them. A missing right to list events is said once.
 func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	if !seen.Unclear() {
 		return
@@ -106,6 +106,9 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	var g errgroup.Group
 	g.Go(func() (err error) {
 		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
+		if errors.Is(err, kube.ErrForbidden) {
+			t.warnOnce(fmt.Sprintf("%s: you may not list events in namespace %s, so the reason of a wait may be missing", t.Client, t.namespace))
+		}
 		return err
 	})
 	if seen.WaitsForResources() {

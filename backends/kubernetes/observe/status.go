@@ -252,7 +252,7 @@ func (b *assessment) progress(s *spec.Status) {
 	case b.incomplete != "":
 		s.Msg = b.incomplete
 	case waits > 0:
-		s.Msg = b.waitReason()
+		s.Msg, s.Waiting = b.waitReason(), b.isWaiting()
 	}
 	s.Msg = cmp.Or(s.Msg, b.trouble(), b.stopping())
 }

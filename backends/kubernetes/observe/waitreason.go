@@ -63,6 +63,14 @@ func (b *assessment) waitReason() string {
 	return fmt.Sprintf("%d of %d replicas wait: %s", count[most], len(b.replicas), most)
 }
 
+// isWaiting reports whether a replica could start but has not: neither the order of the app nor a
+// limit on its replicas holds it back.
+func (b *assessment) isWaiting() bool {
+	return b.orderReason() == "" && slices.ContainsFunc(b.replicas, func(r *replica) bool {
+		return r.final.State == spec.Pending && (r.unit == nil || !r.unit.limited)
+	})
+}
+
 // suspendReason describes what a suspended app waits for.
 func (b *assessment) suspendReason() string {
 	if b.queue != "" {

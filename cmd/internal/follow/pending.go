@@ -13,9 +13,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// pendingAnnouncer prints on stderr why a followed app does not start, such as an image that
-// cannot be pulled, a quota or a queue. It prints each reason once, after the app has had it for
-// hintTime.
+// pendingAnnouncer prints on stderr why a followed app, or some of its replicas, do not start, such
+// as an image that cannot be pulled, a quota or a queue. It prints each reason once, after the app
+// has had it for hintTime.
 type pendingAnnouncer struct {
 	console *ui.Console
 	handle  string
@@ -23,7 +23,7 @@ type pendingAnnouncer struct {
 
 	mu      sync.Mutex
 	seen    time.Time // when the last status was read; zero: none was
-	pending bool      // by the last status
+	pending bool      // by the last status, the app or some of its replicas
 	reason  string    // of the last status, "" if the app is not pending
 	timer   *time.Timer
 	printed map[string]bool
@@ -51,6 +51,11 @@ func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAn
 	}
 	go p.poll(ctx, first, last, func() (*spec.Status, error) { return r.Status(ctx, ref) })
 	return p
+}
+
+// AnnounceWaiting prints on stderr why an app does not start, each reason once, until stop is called.
+func AnnounceWaiting(c *ui.Console, r *runner.Runner, ref runner.Ref) (stop func()) {
+	return announcePending(c, r, ref).close
 }
 
 // poll reads the status while the app is pending, until ctx is done, unless another part of the
@@ -83,13 +88,13 @@ const submitting = "the command that submits it has not started it yet: it may b
 
 func (p *pendingAnnouncer) observe(s *spec.Status) {
 	p.mu.Lock()
-	p.seen, p.pending = time.Now(), !s.State.Started()
+	p.seen, p.pending = time.Now(), !s.State.Started() || s.Waiting
 	p.mu.Unlock()
 	p.setReason(pendingReason(s))
 }
 
-// pendingReason returns why an app has not started, to follow its handle; "" if it has, or if
-// nothing is known.
+// pendingReason returns why an app, or some of its replicas, have not started, to follow its handle;
+// "" if they have, or if nothing is known.
 func pendingReason(s *spec.Status) string {
 	switch {
 	case isPreparing(s):
@@ -98,7 +103,7 @@ func pendingReason(s *spec.Status) string {
 		return fmt.Sprintf("is %s: %s", s.State, submitting)
 	case isQueued(s):
 		return s.Msg // as awaitStart says it
-	case s.State == spec.Pending && s.Msg != "":
+	case s.Msg != "" && (s.State == spec.Pending || s.State == spec.Running && s.Waiting):
 		return fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	}
 	return ""
