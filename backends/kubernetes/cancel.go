@@ -38,7 +38,13 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 			b.saveLogs(ctx, id)
 		}
 		b.setCanceled(id, o)
-		if err := ignoreMissing(t.stop(ctx, a, o.Reason)); err != nil {
+		err := t.stop(ctx, a, o.Reason)
+		if o.Abandon && errors.Is(err, kube.ErrForbidden) { // the app is about to be deleted
+			if err = t.remove(ctx, a); err == nil {
+				err = t.waitGone(ctx, true)
+			}
+		}
+		if err := ignoreMissing(err); err != nil {
 			return err
 		}
 	}

@@ -305,7 +305,7 @@ func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[stri
 func logError(err error, r archive.Run) error {
 	switch {
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
-		return errors.Join(logcopy.ErrRefused, err)
+		return classed{err, logcopy.ErrRefused}
 	case errors.Is(err, backend.ErrNotFound):
 		return logcopy.ErrGone
 	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "waiting to start"):

@@ -4,6 +4,7 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestRights(t *testing.T) {
 // TestDoctorRole: the roles that doctor prints suffice for everything, and then satisfy doctor.
 func TestDoctorRole(t *testing.T) {
 	t.Parallel()
-	for _, cfg := range []string{"gang=volcano", "gang=job", "gang=jobset," + kueued} {
+	for _, cfg := range []string{"gang=volcano", "gang=job", "gang=jobset", "gang=job," + kueued, "gang=jobset," + kueued} {
 		t.Run(cfg, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
@@ -133,6 +134,7 @@ func (h *home) live(admin *home, cfg string, hidden bool) {
 	} else {
 		h.eventually("each replica's line", func() bool { return strings.Count(h.torchx("log", handle).stdout, "begins") == 2 })
 	}
+	h.inspect(handle, hidden, want)
 	r = h.torchx("wait", "--timeout", "1", handle)
 	want(r.code == 124, "wait", r)
 	r = h.torchx("cancel", "--wait", handle)
@@ -159,4 +161,23 @@ func (h *home) live(admin *home, cfg string, hidden bool) {
 	ended := h.start(cfg, "--script", "exit 3")
 	r = h.torchx("wait", ended)
 	want(r.code == 3 || hidden && r.code == 1, "wait for a failure", r)
+}
+
+// inspect runs the commands that show a running app, or reach into it.
+func (h *home) inspect(handle string, hidden bool, want func(ok bool, what string, r result)) {
+	h.Helper()
+	for _, args := range [][]string{{"status", handle}, {"describe", handle}, {"top", "--once"}, {"events", handle}} {
+		r := h.torchx(args...)
+		want(r.code == 0 && strings.Count(r.stderr, "\n") <= 2, args[0], r)
+	}
+	file := h.work + "/copied"
+	for _, args := range [][]string{
+		{"exec", handle + "/r/0", "--", "sh", "-c", "echo found > /tmp/a"}, {"cp", handle + "/r/0:/tmp/a", file},
+	} {
+		r := h.torchx(args...)
+		want(r.code == 0 && !hidden || r.code == 1 && hidden && strings.Contains(r.stderr, "may not list pods"), args[0], r)
+	}
+	if data, err := os.ReadFile(file); !hidden && string(data) != "found\n" {
+		h.Errorf("cp: got %q, %v, want what exec wrote", data, err)
+	}
 }

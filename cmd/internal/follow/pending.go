@@ -109,6 +109,12 @@ func pendingReason(s *spec.Status) string {
 	return ""
 }
 
+// causeOfWait returns a reason without the state of the app, which may change meanwhile.
+func causeOfWait(reason string) string {
+	_, cause, _ := strings.Cut(reason, ": ")
+	return cause
+}
+
 func isPreparing(s *spec.Status) bool {
 	return s.State == spec.Submitted && strings.HasPrefix(s.Msg, spec.PreparingMark)
 }
@@ -137,7 +143,7 @@ func (p *pendingAnnouncer) setReason(reason string) {
 	if p.reason = reason; p.timer != nil {
 		p.timer.Stop()
 	}
-	if reason != "" && !p.printed[reason] {
+	if reason != "" && !p.printed[causeOfWait(reason)] {
 		p.timer = time.AfterFunc(hintTime, func() { p.print(reason) })
 	}
 }
@@ -146,7 +152,7 @@ func (p *pendingAnnouncer) print(reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if reason == p.reason { // the timer may have fired while it was stopped
-		p.printed[reason] = true
+		p.printed[causeOfWait(reason)] = true
 		p.console.SayOnce("%s %s", p.handle, reason)
 	}
 }

@@ -37,9 +37,11 @@ func TestPendingAnnouncer(t *testing.T) {
 		observe(spec.Pending, "waits: no image", 2*hintTime)
 		observe(spec.Submitted, spec.PreparingMark+"pull a:1", 2*hintTime)
 		want += "torchx: kubernetes://torchx/default:a is SUBMITTED: preparing: pull a:1\n"
-		p.observe(&spec.Status{State: spec.Running, Waiting: true, Msg: "replica r/1 waits: no room"})
-		time.Sleep(hintTime)
-		synctest.Wait()
+		for _, msg := range []string{"waits: no image", "replica r/1 waits: no room"} {
+			p.observe(&spec.Status{State: spec.Running, Waiting: true, Msg: msg})
+			time.Sleep(2 * hintTime)
+			synctest.Wait()
+		}
 		want += "torchx: kubernetes://torchx/default:a is RUNNING: replica r/1 waits: no room\n"
 		p.close()
 		if got := out.String(); got != want {
