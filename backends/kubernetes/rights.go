@@ -57,7 +57,8 @@ func (c *checker) rights() (list []right) {
 		may("get", kube.VolcanoQueues, "")
 		may("list", kube.Nodes, "")
 	case manifest.FormJob:
-		add(kube.Services, "create", "patch", "delete")
+		add(kube.Services, "create", "patch")
+		may("delete", kube.Services, "") // of interrupted submissions; the cluster deletes others
 	}
 	if workloads, ok := kube.KueueResource(c.groups, "workloads"); ok && c.kueueQueue != "" {
 		queues, _ := kube.KueueResource(c.groups, "localqueues")

@@ -272,7 +272,11 @@ func (b *assessment) stopping() string {
 	default:
 		text = fmt.Sprintf("%d of %d replicas are being stopped", len(stopping), len(b.replicas))
 	}
-	if why := cmp.Or(b.failing, b.seen.evictionReason()); why != "" {
+	why := cmp.Or(b.failing, b.seen.evictionReason())
+	if why == "" && !b.cancelled {
+		why = b.seen.deactivation()
+	}
+	if why != "" {
 		text += ": " + why
 	}
 	return text
