@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 )
 
@@ -184,13 +185,16 @@ func gates(pod *corev1.Pod) string {
 	return strings.Join(names, ", ")
 }
 
+// refusedPod matches what comes before the cause of a refusal: each try has another name.
+var refusedPod = lazyregexp.New(`^pods "[^"]*" is forbidden: `)
+
 // noPodsReason describes why the controller has created no pods.
 func (b *assessment) noPodsReason() string {
 	text := EventText(newestWarning(b.seen.Events, func(e *corev1.Event) bool {
 		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
 	}))
 	if text != "" {
-		return "its pods cannot be created: " + text
+		return "its pods cannot be created: " + refusedPod().ReplaceAllString(text, "")
 	}
 	for i := range b.seen.PodGroups {
 		if text := b.podGroupReason(&b.seen.PodGroups[i]); text != "" {
