@@ -30,7 +30,7 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 	began := time.Now()
 	seen, err := t.observe(ctx)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	t.addReasons(ctx, seen)
 	s := t.snapshot(seen)
@@ -39,6 +39,15 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 		b.described.Store(&described{id, time.Now(), s})
 	}
 	return s.Status, nil
+}
+
+// unreadable makes the error of an app that the user may not read one of an unavailable cluster: of an
+// app that has ended, the result is recorded.
+func unreadable(err error) error {
+	if errors.Is(err, kube.ErrForbidden) {
+		return classed{err, backend.ErrUnavailable}
+	}
+	return err
 }
 
 // described is what Describe has just read, for the logs that are opened next: without it, the pods

@@ -118,10 +118,17 @@ func TestListOfLostRights(t *testing.T) {
 			t.Errorf("%s: got read %v, want %v", id, isRead, want)
 		}
 	}
+	for _, err := range []error{second(b.Describe(t.Context(), hidden.ID)), second(b.Wait(t.Context(), hidden.ID))} {
+		if !errors.Is(err, backend.ErrUnavailable) || !errors.Is(err, kube.ErrForbidden) {
+			t.Errorf("got %v, want a missing right, for which a recorded result stands in", err)
+		}
+	}
 	if apps, err := s.as(s.User(t, other.namespace, "")).List(t.Context()); err != nil || len(apps) != 0 {
 		t.Errorf("got %v, %v without rights, want no apps", apps, err)
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -35,7 +35,7 @@ type cluster struct {
 	state   spec.State
 	gone    bool
 	away    error
-	hidden  error // why the runs cannot be read
+	hidden  error  // why the runs cannot be read
 	lost    string // a node whose logs cannot be read
 	asked   int    // requests for such logs
 	opened  int
