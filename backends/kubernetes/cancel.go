@@ -39,7 +39,13 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 			b.saveLogs(ctx, id)
 		}
 		b.setCanceled(id, o)
-		if err := ignoreMissing(t.stop(ctx, a, o.Reason)); err != nil {
+		err := t.stop(ctx, a, o.Reason)
+		if o.Abandon && errors.Is(err, kube.ErrForbidden) { // the app is about to be deleted
+			if err = t.remove(ctx, a); err == nil {
+				err = t.waitGone(ctx, true)
+			}
+		}
+		if err := ignoreMissing(err); err != nil {
 			return err
 		}
 	}
@@ -72,8 +78,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// stop asks the controllers to end the pods. A Volcano Job is annotated only once, to keep
-// the time of the first cancellation.
+// stop asks the controllers to end the pods.
 func (t *target) stop(ctx context.Context, a *app, reason string) error {
 	annotations := map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}
 	if reason != "" {
@@ -91,15 +96,7 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 	}
 	switch a.form {
 	case manifest.FormVolcano:
-		if _, ok := a.Volcano.Annotations[label.Cancelled]; !ok {
-			if err := t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta}); err != nil {
-				return err
-			}
-		}
-		if a.Volcano.Status.State.Phase == "Aborting" {
-			return nil
-		}
-		return t.abort(ctx, a.Volcano)
+		return t.stopVolcano(ctx, a.Volcano, meta)
 	case manifest.FormJobSet:
 		return t.patchAll(ctx, kube.JobSets, t.name, suspend)
 	}
@@ -113,6 +110,27 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 		}
 	}
 	return nil
+}
+
+// stopVolcano aborts a Volcano Job and notes that in its metadata, only once, to keep the time of the
+// first cancellation, and not if the user may not abort it.
+func (t *target) stopVolcano(ctx context.Context, j *kube.VolcanoJob, meta map[string]any) error {
+	patch := func(meta map[string]any) error {
+		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta})
+	}
+	if _, ok := j.Annotations[label.Cancelled]; !ok {
+		if err := patch(meta); err != nil {
+			return err
+		}
+	}
+	if j.Status.State.Phase == "Aborting" {
+		return nil
+	}
+	err := t.abort(ctx, j)
+	if errors.Is(err, kube.ErrForbidden) {
+		_ = patch(map[string]any{"annotations": map[string]any{label.Cancelled: nil, label.CancelReason: nil}}) // the user sees err
+	}
+	return err
 }
 
 // patchAll applies patches in order.
@@ -140,13 +158,17 @@ func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
 	c.TypeMeta = metav1.TypeMeta{APIVersion: "bus.volcano.sh/v1alpha1", Kind: "Command"}
 	c.GenerateName, c.Namespace, c.OwnerReferences = j.Name+"-abort-", j.Namespace, []metav1.OwnerReference{owner}
 	err := t.Create(ctx, kube.VolcanoCommands, t.namespace, c, false, nil)
-	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, kube.ErrForbidden) {
-		// TorchX does the same.
-		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, j.Name, "status", map[string]any{
-			"status": map[string]any{"state": map[string]any{"phase": "Aborted"}},
-		})
+	if !errors.Is(err, backend.ErrNotFound) && !errors.Is(err, kube.ErrForbidden) {
+		return err
 	}
-	return err
+	// TorchX does the same.
+	patched := t.Patch(ctx, kube.VolcanoJobs, t.namespace, j.Name, "status", map[string]any{
+		"status": map[string]any{"state": map[string]any{"phase": "Aborted"}},
+	})
+	if errors.Is(patched, kube.ErrForbidden) {
+		return err // the right that is meant for it
+	}
+	return patched
 }
 
 // stopTime limits how long kill waits for a controller; it is less than the grace period of

@@ -30,7 +30,7 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 	began := time.Now()
 	seen, err := t.observe(ctx)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	t.addReasons(ctx, seen)
 	s := t.snapshot(seen)
@@ -39,6 +39,15 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 		b.described.Store(&described{id, time.Now(), s})
 	}
 	return s.Status, nil
+}
+
+// unreadable makes the error of an app that the user may not read one of an unavailable cluster: of an
+// app that has ended, the result is recorded.
+func unreadable(err error) error {
+	if errors.Is(err, kube.ErrForbidden) {
+		return classed{err, backend.ErrUnavailable}
+	}
+	return err
 }
 
 // described is what Describe has just read, for the logs that are opened next: without it, the pods
@@ -97,8 +106,8 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	return &a.Observation, nil
 }
 
-// addReasons adds the events, pod groups and nodes that explain why an app waits. Errors,
-// such as missing rights, are ignored: a status is valid without them.
+// addReasons adds the events, pod groups and nodes that explain why an app waits. Errors are
+// ignored: a status is valid without them. A missing right to list events is said once.
 func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	if !seen.Unclear() {
 		return
@@ -106,6 +115,9 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	var g errgroup.Group
 	g.Go(func() (err error) {
 		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
+		if errors.Is(err, kube.ErrForbidden) {
+			t.warnOnce(fmt.Sprintf("%s: you may not list events in namespace %s, so the reason of a wait may be missing", t.Client, t.namespace))
+		}
 		return err
 	})
 	if seen.WaitsForResources() {

@@ -59,7 +59,8 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if _, given := cfg["namespace"].(string); !given && client.Namespace != "" {
 		o.Namespace = client.Namespace
 	}
-	c := &checker{client, groups, o.Namespace, o.Queue, o.Form(installed(groups)), o.KueueQueue() != ""}
+	c := &checker{Client: client, groups: groups, namespace: o.Namespace, queue: o.Queue, form: o.Form(installed(groups))}
+	c.kueueQueue, c.kueuePriority = o.Kueue()
 	checks = append(checks, backend.PassedCheck(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
 	return append(checks, backend.RunDiagnostics(ctx, checkTime, []backend.Diagnostic{
 		{Name: namespaceCheck, Run: c.checkNamespace},
@@ -72,10 +73,10 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 // checker checks one cluster.
 type checker struct {
 	*kube.Client
-	groups           kube.Groups
-	namespace, queue string
-	form             manifest.Form // that apps will have
-	kueue            bool          // apps are queued by Kueue
+	groups                    kube.Groups
+	namespace, queue          string
+	form                      manifest.Form // that apps will have
+	kueueQueue, kueuePriority string        // "" if Kueue does not queue apps
 }
 
 // skew compares the server's version with the client library's.
@@ -112,6 +113,9 @@ func clientMinor() int {
 
 // gang checks which gang schedulers the cluster has. Plain Jobs always work.
 func (c *checker) gang() backend.Check {
+	if !c.groups.Has(mainResources[c.form]) {
+		return backend.FailedCheck(gangCheck, "install it, or use -cfg gang=auto", "the cluster has no %s, which gang=%s needs", c.form.Controller(), c.form)
+	}
 	var found []string
 	if c.groups.Has(kube.VolcanoJobs) {
 		found = append(found, "Volcano (gang=volcano)")
@@ -148,8 +152,11 @@ func (c *checker) checkNamespace(ctx context.Context) backend.Check {
 	return backend.PassedCheck(namespaceCheck, "%s, unless -cfg namespace=NAME selects another", c.namespace)
 }
 
-// checkQueue checks that Volcano's queue accepts jobs.
+// checkQueue checks that Kueue's or Volcano's queue accepts jobs.
 func (c *checker) checkQueue(ctx context.Context) backend.Check {
+	if c.kueueQueue != "" {
+		return c.checkKueueQueue(ctx)
+	}
 	if c.form != manifest.FormVolcano {
 		return backend.PassedCheck(queueCheck, "not used without Volcano")
 	}
@@ -166,4 +173,16 @@ func (c *checker) checkQueue(ctx context.Context) backend.Check {
 		return backend.FailedCheck(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s and accepts no jobs", c.queue, found.Status.State)
 	}
 	return backend.PassedCheck(queueCheck, "%s, unless -cfg queue=NAME selects another", c.queue)
+}
+
+// checkKueueQueue checks that Kueue's queue and priority class exist.
+func (c *checker) checkKueueQueue(ctx context.Context) backend.Check {
+	warning, err := checkKueue(ctx, c.Client, c.groups, c.namespace, c.kueueQueue, c.kueuePriority)
+	switch {
+	case err != nil:
+		return backend.FailedCheck(queueCheck, "", "%v", err)
+	case warning != "":
+		return backend.WarningCheck(queueCheck, "choose another by -cfg kueue_queue=NAME, or ask its admin", "%s", warning)
+	}
+	return backend.PassedCheck(queueCheck, "Kueue queue %s", c.kueueQueue)
 }

@@ -163,6 +163,21 @@ func TestDoctorOfClusters(t *testing.T) {
 	wantCheck(t, diagnose(t, serve(t, cluster), nil)(admissionCheck), backend.LevelWarning, "about 200 pods a second")
 	wantCheck(t, diagnose(t, serve(t, healthy("list nodes", "list events")), nil)(rightsCheck), backend.LevelWarning, "you may not list nodes; list events")
 
+	all = diagnose(t, serve(t, healthy()), backend.Config{"gang": "jobset", "kueue_queue": "team"})
+	wantCheck(t, all(queueCheck), backend.LevelFailure, "has no Kueue, which kueue_queue=team needs")
+	cluster = healthy()
+	const kueue = "/apis/kueue.x-k8s.io/v1beta2/"
+	cluster["/apis"] = groups("jobset.x-k8s.io/v1alpha2", "kueue.x-k8s.io/v1beta2")
+	cluster[kueue+"namespaces/default/localqueues/team"] = map[string]any{}
+	cluster[kueue+"namespaces/default/localqueues/held"] = json.RawMessage(`{"status":{"conditions":[{"type":"Active","status":"False","message":"LocalQueue is stopped"}]}}`)
+	cluster[kueue+"namespaces/default/localqueues"] = json.RawMessage(`{"items":[{"metadata":{"name":"team"}}]}`)
+	wantCheck(t, diagnose(t, serve(t, cluster), backend.Config{"kueue_queue": "team"})(queueCheck), backend.LevelOK, "Kueue queue team")
+	wantCheck(t, diagnose(t, serve(t, cluster), backend.Config{"kueue_queue": "nope"})(queueCheck), backend.LevelFailure, "namespace default has no Kueue queue nope: choose another by -cfg kueue_queue=NAME (it has team)")
+	wantCheck(t, diagnose(t, serve(t, cluster), backend.Config{"kueue_queue": "held"})(queueCheck), backend.LevelWarning, "Kueue queue held admits nothing now (LocalQueue is stopped)")
+	wantCheck(t, diagnose(t, serve(t, cluster), backend.Config{"kueue_queue": "team", "kueue_priority": "nope"})(queueCheck), backend.LevelFailure, "has no Kueue priority class nope")
+	all = diagnose(t, serve(t, cluster), backend.Config{"gang": "volcano"})
+	wantCheck(t, all(gangCheck), backend.LevelFailure, "the cluster has no Volcano, which gang=volcano needs")
+
 	cluster = healthy()
 	cluster["/apis"] = groups()
 	cluster["/api/v1/namespaces/default"] = map[string]any{"metadata": map[string]string{"deletionTimestamp": "2026-01-01T00:00:00Z"}}

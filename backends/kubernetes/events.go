@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,10 @@ func (b *Backend) Events(ctx context.Context, id string) ([]backend.Event, error
 		return nil, err
 	}
 	list, err := kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{Cached: true})
+	if errors.Is(err, kube.ErrForbidden) {
+		t.warnOnce(fmt.Sprintf("%s: you may not list events in namespace %s, so those of the cluster are missing", t.Client, t.namespace))
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,12 @@ func (t *target) deniedForm(ctx context.Context, denied map[manifest.Form]error)
 			form = formOf(pods)
 		}
 	}
+	return deniedAs(denied, form)
+}
+
+// deniedAs returns why an app of a form cannot be read, nil if it can. If no form can, the simplest
+// one explains it.
+func deniedAs(denied map[manifest.Form]error, form manifest.Form) error {
 	if len(denied) == len(manifest.Forms) {
 		form = manifest.FormJob
 	}

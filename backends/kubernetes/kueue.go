@@ -14,10 +14,12 @@ import (
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
-// addWorkloads adds what Kueue says about an app that it queues. Errors, such as missing rights,
-// are ignored: only the attempts that Kueue ended are unknown then.
+// addWorkloads adds what Kueue says about an app that it queues. Errors are ignored: only the
+// attempts that Kueue ended, and why the app waits, are unknown then. Of a waiting app, a missing
+// right is said once.
 func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
 	a := app{Observation: *seen}
 	var uids []string
@@ -41,9 +43,11 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
 		t.workloads = &r
 	}
 	selector := label.KueueJobUID + " in (" + strings.Join(uids, ",") + ")"
-	if list, err := kube.List[kube.Workload](ctx, t.Client, *t.workloads, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true}); err == nil {
-		seen.Workloads = list
+	list, err := kube.List[kube.Workload](ctx, t.Client, *t.workloads, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
+	if errors.Is(err, kube.ErrForbidden) && seen.State() == spec.Pending {
+		t.warnOnce(fmt.Sprintf("%s: you may not list %s in namespace %s, so why Kueue holds the app back is missing", t.Client, t.workloads, t.namespace))
 	}
+	seen.Workloads = list
 }
 
 // deactivate revokes Kueue's admission of an app: Kueue would resume a job that another
@@ -100,50 +104,59 @@ type kueueQueue struct {
 	} `json:"status"`
 }
 
-// checkKueue checks that the queue and the priority class of an app exist: Kueue would hold the
-// app back without an end. It warns about a queue that admits nothing now.
+// checkKueue checks the queue and the priority class of an app before its submission.
 func (s *submission) checkKueue(ctx context.Context) error {
 	labels := s.request.Objects[0].Meta().Labels
-	queue, priority := labels[label.Kueue], labels[label.KueuePriority]
-	if queue == "" {
+	if labels[label.Kueue] == "" {
 		return nil
 	}
 	groups, err := s.Groups(ctx)
 	if err != nil {
 		return err
 	}
-	queues, ok := kube.KueueResource(groups, "localqueues")
-	if !ok {
-		return fmt.Errorf("%s has no Kueue, which kueue_queue=%s needs: install it, or leave out kueue_queue", s.Client, queue)
-	}
-	found := kueueQueue{}
-	err = s.Get(ctx, queues, s.namespace, queue, &found)
-	switch {
-	case errors.Is(err, backend.ErrNotFound):
-		return fmt.Errorf("namespace %s has no Kueue queue %s: choose another by -cfg kueue_queue=NAME%s", s.namespace, queue, s.localQueues(ctx, queues))
-	case err != nil && !errors.Is(err, kube.ErrForbidden):
-		return err
-	}
-	if c := meta.FindStatusCondition(found.Status.Conditions, "Active"); c != nil && c.Status == metav1.ConditionFalse {
-		s.progress.Tell(backend.Step{Warning: fmt.Sprintf("Kueue queue %s admits nothing now (%s): the app will wait", queue, strings.TrimSuffix(c.Message, "."))})
-	}
-	if priority == "" {
-		return nil
-	}
-	classes, _ := kube.KueueResource(groups, "workloadpriorityclasses")
-	err = s.Get(ctx, classes, "", priority, nil)
-	switch {
-	case errors.Is(err, backend.ErrNotFound):
-		return fmt.Errorf("%s has no Kueue priority class %s: choose another by -cfg kueue_priority=NAME, see `kubectl get workloadpriorityclasses`", s.Client, priority)
-	case errors.Is(err, kube.ErrForbidden):
-		return nil
+	warning, err := checkKueue(ctx, s.Client, groups, s.namespace, labels[label.Kueue], labels[label.KueuePriority])
+	if warning != "" {
+		s.progress.Tell(backend.Step{Warning: warning + ": the app will wait"})
 	}
 	return err
 }
 
+// checkKueue checks that a queue and a priority class of Kueue exist, which would hold back an app
+// without an end. warning describes a queue that admits nothing now. What the user may not read
+// is not checked.
+func checkKueue(ctx context.Context, c *kube.Client, groups kube.Groups, namespace, queue, priority string) (warning string, err error) {
+	queues, ok := kube.KueueResource(groups, "localqueues")
+	if !ok {
+		return "", fmt.Errorf("%s has no Kueue, which kueue_queue=%s needs: install it, or leave out kueue_queue", c, queue)
+	}
+	found := kueueQueue{}
+	err = c.Get(ctx, queues, namespace, queue, &found)
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return "", fmt.Errorf("namespace %s has no Kueue queue %s: choose another by -cfg kueue_queue=NAME%s", namespace, queue, localQueues(ctx, c, queues, namespace))
+	case err != nil && !errors.Is(err, kube.ErrForbidden):
+		return "", err
+	}
+	if c := meta.FindStatusCondition(found.Status.Conditions, "Active"); c != nil && c.Status == metav1.ConditionFalse {
+		warning = fmt.Sprintf("Kueue queue %s admits nothing now (%s)", queue, strings.TrimSuffix(c.Message, "."))
+	}
+	if priority == "" {
+		return warning, nil
+	}
+	classes, _ := kube.KueueResource(groups, "workloadpriorityclasses")
+	err = c.Get(ctx, classes, "", priority, nil)
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return warning, fmt.Errorf("%s has no Kueue priority class %s: choose another by -cfg kueue_priority=NAME, see `kubectl get workloadpriorityclasses`", c, priority)
+	case errors.Is(err, kube.ErrForbidden):
+		return warning, nil
+	}
+	return warning, err
+}
+
 // localQueues returns the names of the namespace's Kueue queues, for an error.
-func (s *submission) localQueues(ctx context.Context, r kube.Resource) string {
-	list, err := kube.List[kueueQueue](ctx, s.Client, r, s.namespace, kube.ListOptions{})
+func localQueues(ctx context.Context, c *kube.Client, r kube.Resource, namespace string) string {
+	list, err := kube.List[kueueQueue](ctx, c, r, namespace, kube.ListOptions{})
 	if err != nil {
 		return ""
 	}

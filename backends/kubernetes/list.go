@@ -24,6 +24,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.warnDenied(ctx, o)
 	all := []spec.Summary{}
 	for _, a := range o.apps {
 		all = append(all, a.summary(a.labels()))

@@ -53,9 +53,6 @@ func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
 	}
 	began := time.Now()
 	seen, err := t.observe(ctx)
-	if err == nil {
-		err = t.hidden
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +72,6 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 	}
 	for {
 		err := t.follow(ctx, func(seen *observe.Observation) bool {
-			if seen.PodsHidden {
-				return true
-			}
 			s := t.snapshot(seen)
 			see(s)
 			return s.Status.State.Terminal()
@@ -96,7 +90,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 
 // snapshot returns the runs of an app's containers.
 func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
-	s := &archive.Snapshot{Status: t.status(seen)}
+	s := &archive.Snapshot{Status: t.status(seen), Hidden: t.hidden}
 	t.observers.Notify(t.id, s.Status)
 	locate := seen.Locator()
 	for i := range seen.Pods {
@@ -311,7 +305,7 @@ func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[stri
 func logError(err error, r archive.Run) error {
 	switch {
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
-		return errors.Join(logcopy.ErrRefused, err)
+		return classed{err, logcopy.ErrRefused}
 	case errors.Is(err, backend.ErrNotFound):
 		return logcopy.ErrGone
 	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "waiting to start"):

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type overview struct {
 	client    *kube.Client
 	namespace string // "" is all; of users with different rights for each form, that of the last
 	apps      map[string]*app
+	denied    map[manifest.Form]error // forms that the user may not list
 	at        time.Time
 }
 
@@ -35,9 +37,7 @@ const overviewTime = 2 * time.Second
 // readOverview reads the apps of the first of the namespaces that the user may list. A form
 // that the cluster does not have, or the user may not list, has no apps.
 func (b *Backend) readOverview(ctx context.Context, c *kube.Client, namespaces []string) (*overview, error) {
-	o := &overview{client: c, apps: map[string]*app{}, at: time.Now()}
-	var denied []manifest.Form
-	var why error
+	o := &overview{client: c, apps: map[string]*app{}, denied: map[manifest.Form]error{}, at: time.Now()}
 	for _, f := range manifest.Forms {
 		apps, err := listForm(ctx, c, f, namespaces[0])
 		for ; errors.Is(err, kube.ErrForbidden) && len(namespaces) > 1; namespaces = namespaces[1:] {
@@ -45,7 +45,7 @@ func (b *Backend) readOverview(ctx context.Context, c *kube.Client, namespaces [
 		}
 		switch {
 		case errors.Is(err, kube.ErrForbidden):
-			denied, why = append(denied, f), err
+			o.denied[f] = err
 		case err != nil && !errors.Is(err, backend.ErrNotFound):
 			return nil, err
 		}
@@ -56,31 +56,27 @@ func (b *Backend) readOverview(ctx context.Context, c *kube.Client, namespaces [
 			}
 		}
 	}
-	if len(denied) == len(manifest.Forms) {
-		return nil, why
-	}
 	o.namespace = namespaces[0]
-	b.warnDenied(ctx, c, denied)
 	return o, nil
 }
 
 // warnDenied says once which apps a list lacks because the user may not list them.
-func (b *Backend) warnDenied(ctx context.Context, c *kube.Client, forms []manifest.Form) {
-	if len(forms) == 0 {
+func (b *Backend) warnDenied(ctx context.Context, o *overview) {
+	if len(o.denied) == 0 {
 		return
 	}
-	groups, err := c.Groups(ctx)
+	groups, err := o.client.Groups(ctx)
 	if err != nil {
 		return
 	}
 	var names []string
-	for _, f := range forms {
-		if groups.Has(mainResources[f]) {
+	for _, f := range manifest.Forms {
+		if o.denied[f] != nil && groups.Has(mainResources[f]) {
 			names = append(names, mainResources[f].String())
 		}
 	}
 	if len(names) > 0 {
-		b.warnOnce(fmt.Sprintf("%s: you may not list %s, so their apps are missing", c, strings.Join(names, ", ")))
+		b.warnOnce(fmt.Sprintf("%s: you may not list %s, so their apps are missing", o.client, strings.Join(names, ", ")))
 	}
 }
 
@@ -106,64 +102,83 @@ func (b *Backend) takeOverview(c *kube.Client, namespace string) *overview {
 // DescribeAll implements backend.BatchDescriber: for each cluster and namespace it makes one
 // request for each form, one for the pods and one for the events.
 func (b *Backend) DescribeAll(ctx context.Context, ids []string) (map[string]*spec.Status, error) {
-	type place struct {
-		client    *kube.Client
-		namespace string
-	}
-	places := map[place][]*target{}
+	r := &reading{found: map[string]*spec.Status{}}
+	byClient := map[*kube.Client][]*target{}
 	for _, id := range ids {
 		t, err := b.target(ctx, id)
-		if errors.Is(err, backend.ErrInvalidOption) {
-			continue // of another program; the cluster cannot have it
-		}
-		if err != nil {
-			return nil, err
-		}
-		at := place{t.Client, t.namespace}
-		places[at] = append(places[at], t)
-	}
-	found := map[string]*spec.Status{}
-	var all *overview // of all namespaces of the last cluster
-	for at, targets := range places {
-		o := all
-		if o == nil || o.client != at.client {
-			if o = b.takeOverview(at.client, at.namespace); o == nil {
-				var err error
-				if o, err = b.readOverview(ctx, at.client, allOr(at.namespace, len(places))); err != nil {
-					return found, err
-				}
-			}
-		}
-		if o.namespace == "" {
-			all = o
-			targets = nil
-			for other, more := range places {
-				if other.client == at.client {
-					targets = append(targets, more...)
-				}
-			}
-		}
-		if err := o.describe(ctx, targets, found); err != nil {
-			return found, err
-		}
-		if all != nil && len(targets) == len(ids) {
-			break
+		switch {
+		case errors.Is(err, backend.ErrInvalidOption): // of another program; the cluster cannot have it
+			r.gone = append(r.gone, id)
+		case err != nil:
+			r.failed = cmp.Or(r.failed, err)
+		default:
+			byClient[t.Client] = append(byClient[t.Client], t)
 		}
 	}
-	return found, nil
+	for c, targets := range byClient {
+		r.failed = cmp.Or(r.failed, b.describeOn(ctx, c, targets, r))
+	}
+	if r.failed != nil {
+		for _, id := range r.gone {
+			r.found[id] = nil
+		}
+	}
+	return r.found, r.failed
 }
 
-// allOr returns the namespaces to list for apps of one of several places.
-func allOr(namespace string, places int) []string {
-	if places > 1 {
+// reading is what DescribeAll has read.
+type reading struct {
+	found  map[string]*spec.Status
+	gone   []string // apps that their clusters do not have
+	failed error    // the first one
+}
+
+// describeOn reads the apps of one cluster.
+func (b *Backend) describeOn(ctx context.Context, c *kube.Client, targets []*target, r *reading) error {
+	isElsewhere := func(t *target) bool { return t.namespace != targets[0].namespace }
+	several := slices.ContainsFunc(targets, isElsewhere)
+	for len(targets) > 0 {
+		o := b.takeOverview(c, targets[0].namespace)
+		if o == nil {
+			var err error
+			if o, err = b.readOverview(ctx, c, allOr(targets[0].namespace, several)); err != nil {
+				return err
+			}
+		}
+		var covered, others []*target
+		for _, t := range targets {
+			if o.namespace == "" || o.namespace == t.namespace {
+				covered = append(covered, t)
+			} else {
+				others = append(others, t)
+			}
+		}
+		if err := o.describe(ctx, covered, r); err != nil {
+			return err
+		}
+		targets = others
+	}
+	return nil
+}
+
+// allOr returns the namespaces to list for apps of a namespace, or of several.
+func allOr(namespace string, several bool) []string {
+	if several {
 		return []string{"", namespace}
 	}
 	return []string{namespace}
 }
 
-// describe adds the statuses of apps to found.
-func (o *overview) describe(ctx context.Context, targets []*target, found map[string]*spec.Status) error {
-	targets = slices.DeleteFunc(slices.Clone(targets), func(t *target) bool { return o.apps[t.id] == nil || found[t.id] != nil })
+// describe adds the statuses of apps to what is read.
+func (o *overview) describe(ctx context.Context, targets []*target, r *reading) error {
+	var missing []*target
+	targets = slices.DeleteFunc(targets, func(t *target) bool {
+		if o.apps[t.id] == nil {
+			missing = append(missing, t)
+		}
+		return o.apps[t.id] == nil
+	})
+	o.addMissing(ctx, missing, r)
 	if len(targets) == 0 {
 		return nil
 	}
@@ -188,10 +203,26 @@ func (o *overview) describe(ctx context.Context, targets []*target, found map[st
 	for _, t := range targets {
 		a := o.apps[t.id]
 		a.Events = events[t.namespace]
-		found[t.id] = t.status(&a.Observation)
-		t.observers.Notify(t.id, found[t.id])
+		r.found[t.id] = t.status(&a.Observation)
+		t.observers.Notify(t.id, r.found[t.id])
 	}
 	return nil
+}
+
+// addMissing notes which of the apps that no list has do not exist. Others may have a form that
+// the user may not list; without a recorded form, their pods show it.
+func (o *overview) addMissing(ctx context.Context, missing []*target, r *reading) {
+	var pods map[string][]corev1.Pod
+	if isUnknown := func(t *target) bool { return t.form() == "" }; len(o.denied) > 0 && slices.ContainsFunc(missing, isUnknown) {
+		pods, _ = o.pods(ctx, missing) // without them, none of these apps exists
+	}
+	for _, t := range missing {
+		if err := deniedAs(o.denied, cmp.Or(t.form(), formOf(pods[t.id]))); err != nil {
+			r.failed = cmp.Or(r.failed, err)
+		} else {
+			r.gone = append(r.gone, t.id)
+		}
+	}
 }
 
 // maxNamed is the number of apps that a selector names; of more apps all pods are read.

@@ -92,6 +92,44 @@ func TestListOfFewRights(t *testing.T) {
 	}
 }
 
+// TestListOfLostRights: apps that a user may no longer read keep their recorded state; the others do
+// not suffer.
+func TestListOfLostRights(t *testing.T) {
+	t.Parallel()
+	s, other := newSite(t), newSite(t)
+	p, hidden := s.plan("pair-1", map[string]any{"gang": "job", "reserved_millicpu": 1000}), other.plan("pair-2", map[string]any{"gang": "job", "reserved_millicpu": 1000})
+	if err := errors.Join(s.Submit(t.Context(), p), other.Submit(t.Context(), hidden)); err != nil {
+		t.Fatal(err)
+	}
+	gone, denied := s.namespace+":gone", s.namespace+":denied"
+	b := s.as(s.User(t, s.namespace, `{apiGroups: [batch], resources: [jobs], verbs: [list]}`))
+	b.config.Settings = func(_ context.Context, id string) (backend.Config, error) {
+		if id == denied {
+			return backend.Config{"gang": "volcano"}, nil
+		}
+		return nil, nil
+	}
+	got, err := b.DescribeAll(t.Context(), []string{hidden.ID, p.ID, gone, denied})
+	if !errors.Is(err, kube.ErrForbidden) || got[p.ID] == nil {
+		t.Errorf("got %v, %v, want the status of %s and a missing right", got, err, p.ID)
+	}
+	for id, want := range map[string]bool{p.ID: true, gone: true, hidden.ID: false, denied: false} {
+		if _, isRead := got[id]; isRead != want {
+			t.Errorf("%s: got read %v, want %v", id, isRead, want)
+		}
+	}
+	for _, err := range []error{second(b.Describe(t.Context(), hidden.ID)), second(b.Wait(t.Context(), hidden.ID))} {
+		if !errors.Is(err, backend.ErrUnavailable) || !errors.Is(err, kube.ErrForbidden) {
+			t.Errorf("got %v, want a missing right, for which a recorded result stands in", err)
+		}
+	}
+	if apps, err := s.as(s.User(t, other.namespace, "")).List(t.Context()); err != nil || len(apps) != 0 {
+		t.Errorf("got %v, %v without rights, want no apps", apps, err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -57,9 +57,10 @@ func (c *checker) rights() (list []right) {
 		may("get", kube.VolcanoQueues, "")
 		may("list", kube.Nodes, "")
 	case manifest.FormJob:
-		add(kube.Services, "create", "patch", "delete")
+		add(kube.Services, "create", "patch")
+		may("delete", kube.Services, "") // of interrupted submissions; the cluster deletes others
 	}
-	if workloads, ok := kube.KueueResource(c.groups, "workloads"); ok && c.kueue {
+	if workloads, ok := kube.KueueResource(c.groups, "workloads"); ok && c.kueueQueue != "" {
 		queues, _ := kube.KueueResource(c.groups, "localqueues")
 		may("get", queues, "")
 		may("list", workloads, "")
@@ -145,7 +146,10 @@ func (c *checker) checkRights(ctx context.Context) backend.Check {
 			must = append(must, r.String())
 		}
 	}
-	const fix = "ask an admin for these rights, or choose another namespace by -cfg namespace=NAME"
+	fix := "ask an admin for these rights, or choose another namespace by -cfg namespace=NAME"
+	if c.form != manifest.FormJob {
+		fix += ", or plain Jobs by -cfg gang=job"
+	}
 	var check backend.Check
 	switch {
 	case len(must) > 0:

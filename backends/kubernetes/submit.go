@@ -25,7 +25,7 @@ import (
 // them. It finds what the cluster would refuse before it pushes images or creates
 // anything. Errors: ErrExists, ErrUnavailable, ErrPartLeft, *backend.StartError.
 func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
-	err := b.start(ctx, p)
+	err := suggestJobs(b.start(ctx, p), p)
 	is := func(target error) bool { return errors.Is(err, target) }
 	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, backend.ErrPartLeft, context.Canceled, context.DeadlineExceeded}, is) {
 		return err
@@ -90,6 +90,17 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 		p.Progress.Tell(backend.Step{Warning: err.Error() + "; the next command tries again"})
 	}
 	return nil
+}
+
+// suggestJobs adds to a missing right for the form that gang=auto has chosen that Jobs need fewer.
+func suggestJobs(err error, p *backend.Plan) error {
+	req, ok := p.Request.(*manifest.Request)
+	gang, _ := p.Cfg["gang"].(string)
+	isAuto := gang == "" || manifest.Form(gang) == manifest.FormAuto
+	if !ok || !isAuto || !errors.Is(err, kube.ErrForbidden) || req.Form() == manifest.FormJob || req.HasDependencies() {
+		return err
+	}
+	return fmt.Errorf("%w, or use -cfg gang=job, which needs fewer rights", err)
 }
 
 // push builds missing images, and pushes local ones to the registry of the cluster.

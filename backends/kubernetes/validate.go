@@ -40,8 +40,12 @@ func (s *submission) validate(ctx context.Context, app *spec.App) error {
 		return err
 	}
 	for _, o := range s.request.Objects {
-		if err := s.dryCreate(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
+		created := kube.Object{}
+		if err := s.dryCreate(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o, &created); err != nil {
 			return s.request.ExplainTooLarge(explainOrder(err))
+		}
+		if err := s.request.CheckKueue(created.Labels[label.Kueue]); err != nil {
+			return err
 		}
 	}
 	checked := map[string]bool{}
@@ -59,7 +63,7 @@ func (s *submission) validate(ctx context.Context, app *spec.App) error {
 // checkOrder checks that the cluster keeps the order of roles: an old JobSet drops it silently.
 func (s *submission) checkOrder(ctx context.Context) error {
 	main := s.request.Objects[0]
-	return explainOrder(s.dryCreate(ctx, kube.Of(main.Type().APIVersion, main.Type().Kind), main))
+	return explainOrder(s.dryCreate(ctx, kube.Of(main.Type().APIVersion, main.Type().Kind), main, nil))
 }
 
 // explainOrder explains that a JobSet is too old for depends_on.
@@ -70,9 +74,10 @@ func explainOrder(err error) error {
 	return backend.Errorf(err, "the cluster's JobSet does not serve depends_on: install JobSet 0.8 or later, or use the backend local or docker")
 }
 
-// dryCreate checks that the server would accept an object.
-func (s *submission) dryCreate(ctx context.Context, r kube.Resource, o any) error {
-	err := s.Create(ctx, r, s.namespace, o, true, nil)
+// dryCreate checks that the server would accept an object. created, if not nil, receives the object
+// as webhooks change it.
+func (s *submission) dryCreate(ctx context.Context, r kube.Resource, o, created any) error {
+	err := s.Create(ctx, r, s.namespace, o, true, created)
 	if err != nil && strings.Contains(err.Error(), "does not support dry run") {
 		s.progress.Tell(backend.Step{Warning: "the cluster cannot check the app before it is created: " + err.Error()})
 		return nil
@@ -89,7 +94,7 @@ const checkName = "torchx-check-"
 func (s *submission) checkPod(ctx context.Context, t *manifest.Template) error {
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: t.Spec}
 	pod.GenerateName, pod.Namespace = checkName, s.namespace
-	err := s.dryCreate(ctx, kube.Pods, pod)
+	err := s.dryCreate(ctx, kube.Pods, pod, nil)
 	if err == nil || errors.Is(err, kube.ErrForbidden) {
 		return nil
 	}

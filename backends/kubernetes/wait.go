@@ -50,7 +50,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	})
 	logs.end(ctx, err)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	return last, nil
 }

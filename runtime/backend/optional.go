@@ -20,7 +20,8 @@ type Waiter interface {
 // BatchDescriber is a Backend that reads the statuses of many apps with as few requests as of one.
 type BatchDescriber interface {
 	// DescribeAll returns the statuses of those of the apps that the backend has, by ID. A status
-	// may explain less than Describe's. Errors: ErrUnavailable.
+	// may explain less than Describe's. With an error it returns what it could read, and a nil
+	// status for the apps that the backend surely does not have. Errors: ErrUnavailable.
 	DescribeAll(ctx context.Context, ids []string) (map[string]*spec.Status, error)
 }
 

@@ -358,12 +358,12 @@ func (r *Runner) refreshAll(ctx context.Context, b backend.Backend, batch backen
 	}
 	statuses, err := batch.DescribeAll(ctx, ids)
 	for _, row := range rows {
-		s, ref := statuses[row.AppID], row.ref()
-		var cause error
+		s, isRead := statuses[row.AppID]
+		ref, cause := row.ref(), error(nil)
 		switch known := recorded[row.AppID]; {
 		case s != nil:
 			s = r.recordStatus(ctx, ref, known, s)
-		case err != nil:
+		case err != nil && !isRead:
 			s, cause = r.recordedResult(ctx, ref, err), err
 		case known != nil:
 			s, cause = r.lastKnownStatus(ctx, b, ref, known)

@@ -303,6 +303,7 @@ type batched struct {
 	*fake
 	calls [][]string
 	err   error
+	gone  string // an app that the backend surely does not have, despite err
 }
 
 func (b *batched) DescribeAll(_ context.Context, ids []string) (map[string]*spec.Status, error) {
@@ -311,6 +312,9 @@ func (b *batched) DescribeAll(_ context.Context, ids []string) (map[string]*spec
 	for _, id := range ids {
 		if s := b.apps[id]; s != nil && b.err == nil {
 			all[id] = s
+		}
+		if id == b.gone {
+			all[id] = nil
 		}
 	}
 	return all, b.err
@@ -354,5 +358,12 @@ func TestListInOneBatch(t *testing.T) {
 	w.warned(t, "states of slurm apps may be outdated: away")
 	if got := w.rowOf(t, running); got.State != spec.Running {
 		t.Errorf("history: got %v, want RUNNING as recorded", got.State)
+	}
+
+	// What the backend surely does not have is recorded, although others could not be read.
+	b.gone = running.ID
+	b.remove(running.ID)
+	if got, want := w.list(t, Filter{}), []string{"second:RUNNING", "gone:FAILED", "running:FAILED", "ended:FAILED"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("partly read: got %v, want %v", got, want)
 	}
 }

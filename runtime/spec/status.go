@@ -34,6 +34,9 @@ type Status struct {
 	// LeftRunning names the running roles of an app that may never end: all other roles have
 	// succeeded, and others waited for each of these to be started or ready.
 	LeftRunning []string `json:"left_running,omitempty"`
+	// Waiting means that replicas of an app that has started could start, but do not: Msg says why,
+	// if that is known. It is not stored.
+	Waiting bool `json:"-"`
 	// Lost means that the app failed because its supervisor, machine or node was lost: it did
 	// not end by itself.
 	Lost        bool       `json:"lost,omitempty"`

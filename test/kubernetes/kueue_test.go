@@ -4,6 +4,8 @@ package kubernetes
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,6 +108,18 @@ func TestKueueMistakes(t *testing.T) {
 		if r := h.run(cfg); r.code == 0 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: got %+v, want %q", cfg, r, want)
 		}
+	}
+	// A queue of this name gets the Jobs that name none.
+	h.cluster.Create(t, h.namespace, "{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: default}, spec: {clusterQueue: "+h.namespace+"}}")
+	two := strings.ReplaceAll(component, "    )])\n", "    )] + [specs.Role(name = \"s\", image = image, entrypoint = entrypoint)])\n")
+	if err := os.WriteFile(filepath.Join(h.work, "t.star"), []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.eventually("the refusal of two Jobs in the default queue", func() bool {
+		return strings.Contains(h.run("gang=job").stderr, "would admit each of the app's 2 Jobs alone")
+	})
+	if err := os.WriteFile(filepath.Join(h.work, "t.star"), []byte(component), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	handle := h.start("gang=job,"+kueued, "--cpu", "2")
 	h.eventually("the reason of an app that is larger than the quota", func() bool {

@@ -4,6 +4,7 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestRights(t *testing.T) {
 // TestDoctorRole: the roles that doctor prints suffice for everything, and then satisfy doctor.
 func TestDoctorRole(t *testing.T) {
 	t.Parallel()
-	for _, cfg := range []string{"gang=volcano", "gang=job", "gang=jobset," + kueued} {
+	for _, cfg := range []string{"gang=volcano", "gang=job", "gang=jobset", "gang=job," + kueued, "gang=jobset," + kueued} {
 		t.Run(cfg, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
@@ -78,6 +79,37 @@ func TestDoctorRole(t *testing.T) {
 				t.Errorf("got the roles %s of a user who has all, want none", roles)
 			}
 			user.live(h, cfg, false)
+		})
+	}
+}
+
+// TestStopRights: a user who may not stop an app gets the missing right, and the app goes on. The
+// right to delete it suffices for delete -f.
+func TestStopRights(t *testing.T) {
+	t.Parallel()
+	for gang, c := range map[string]struct{ rules, missing string }{
+		"volcano": {`{apiGroups: [batch.volcano.sh], resources: [jobs], verbs: ["*"]}`, "may not create commands.bus.volcano.sh"},
+		"job":     {`{apiGroups: [batch], resources: [jobs], verbs: [get, list, create, delete]}, {apiGroups: [""], resources: [services], verbs: [create, patch]}`, "may not patch jobs.batch"},
+	} {
+		t.Run(gang, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			user := *h
+			user.env = append(append([]string{}, h.env...), "KUBECONFIG="+h.cluster.User(t, h.namespace, c.rules+`, {apiGroups: [""], resources: [pods], verbs: [get, list]}`))
+			handle := user.start("gang="+gang+",reserved_millicpu=1000", "--script", "trap exit TERM; sleep 1000 & wait")
+			user.eventually("the app runs", func() bool { return user.status(handle).State == spec.Running })
+			if r := user.torchx("log", handle); r.code != 1 || !strings.Contains(r.stderr, "may not get pods/log") || strings.Contains(r.stderr, `\n`) {
+				t.Errorf("log: got %+v, want the missing right in one line", r)
+			}
+			if r := user.torchx("cancel", handle); r.code != 1 || !strings.Contains(r.stderr, c.missing) {
+				t.Errorf("cancel: got %+v, want %q", r, c.missing)
+			}
+			if s := h.status(handle); s.State != spec.Running || s.Msg != "" {
+				t.Errorf("got %s: %s, want RUNNING as before", s.State, s.Msg)
+			}
+			if r := user.torchx("delete", "-f", handle); r.code != 0 || len(h.objects(gang)) != 0 || len(h.cluster.Pods(t, h.namespace, "")) != 0 {
+				t.Errorf("delete: got %+v, want nothing left", r)
+			}
 		})
 	}
 }
@@ -133,6 +165,14 @@ func (h *home) live(admin *home, cfg string, hidden bool) {
 	} else {
 		h.eventually("each replica's line", func() bool { return strings.Count(h.torchx("log", handle).stdout, "begins") == 2 })
 	}
+	h.inspect(handle, hidden, want)
+	if strings.Contains(cfg, "kueue") {
+		waiting := h.start(cfg, args...)
+		r = h.torchx("cancel", "--wait", waiting)
+		want(r.code == 0 && h.status(waiting).State == spec.Cancelled, "cancel of an app in the queue", r)
+		r = h.torchx("delete", waiting)
+		want(r.code == 0, "delete of an app in the queue", r)
+	}
 	r = h.torchx("wait", "--timeout", "1", handle)
 	want(r.code == 124, "wait", r)
 	r = h.torchx("cancel", "--wait", handle)
@@ -159,4 +199,23 @@ func (h *home) live(admin *home, cfg string, hidden bool) {
 	ended := h.start(cfg, "--script", "exit 3")
 	r = h.torchx("wait", ended)
 	want(r.code == 3 || hidden && r.code == 1, "wait for a failure", r)
+}
+
+// inspect runs the commands that show a running app, or reach into it.
+func (h *home) inspect(handle string, hidden bool, want func(ok bool, what string, r result)) {
+	h.Helper()
+	for _, args := range [][]string{{"status", handle}, {"describe", handle}, {"top", "--once"}, {"events", handle}} {
+		r := h.torchx(args...)
+		want(r.code == 0 && strings.Count(r.stderr, "\n") <= 2, args[0], r)
+	}
+	file := h.work + "/copied"
+	for _, args := range [][]string{
+		{"exec", handle + "/r/0", "--", "sh", "-c", "echo found > /tmp/a"}, {"cp", handle + "/r/0:/tmp/a", file},
+	} {
+		r := h.torchx(args...)
+		want(r.code == 0 && !hidden || r.code == 1 && hidden && strings.Contains(r.stderr, "may not list pods"), args[0], r)
+	}
+	if data, err := os.ReadFile(file); !hidden && string(data) != "found\n" {
+		h.Errorf("cp: got %q, %v, want what exec wrote", data, err)
+	}
 }

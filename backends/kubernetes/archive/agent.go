@@ -80,13 +80,17 @@ func (g *Agent) follow(ctx context.Context, begun time.Time) error {
 	g.App.mu.Lock()
 	defer g.App.mu.Unlock()
 	g.Log("ended: %v", g.App.snap.Status.State)
+	if g.App.snap.Hidden != nil {
+		g.Log("no log is archived: %v", g.App.snap.Hidden)
+		return nil
+	}
 	return g.App.failed
 }
 
 // awaitApp waits until the app is on the cluster. It retries while the cluster is unreachable.
 func (g *Agent) awaitApp(ctx context.Context, begun time.Time) (*Snapshot, error) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-		snap, err := g.App.snapshot(ctx)
+		snap, err := g.App.read(ctx)
 		switch {
 		case err == nil:
 			return snap, nil

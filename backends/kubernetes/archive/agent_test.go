@@ -95,6 +95,27 @@ func TestAgent(t *testing.T) {
 	}
 }
 
+// TestAgentWithoutPods: an agent that may not see pods records the result all the same; a reader gets
+// the reason.
+func TestAgentWithoutPods(t *testing.T) {
+	t.Parallel()
+	c, dir, s := newCluster(), begun(t), &recorder{}
+	c.hidden = errors.New("you may not list pods")
+	done := make(chan error, 1)
+	go func() { done <- runAgent(t, c, dir, s) }()
+	c.await(t, func() bool { return c.polled > 1 })
+	if _, err := newApp(t, c, dir).Open(t.Context(), worker, backend.LogOptions{Tail: -1}); !errors.Is(err, c.hidden) {
+		t.Errorf("got %v, want %v", err, c.hidden)
+	}
+	c.end(spec.Succeeded)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.states); n == 0 || s.states[n-1] != spec.Succeeded {
+		t.Errorf("got states %v, want SUCCEEDED last", s.states)
+	}
+}
+
 // TestAgentOfDeletedArchive: an agent exits when its archive is moved away.
 func TestAgentOfDeletedArchive(t *testing.T) {
 	t.Parallel()

@@ -93,8 +93,17 @@ func New(c Config) *App {
 	}
 }
 
-// snapshot returns a snapshot of the cluster, which may have been read for another log just before.
+// snapshot returns a snapshot of the cluster with its runs. Errors also: Hidden of the snapshot.
 func (a *App) snapshot(ctx context.Context) (*Snapshot, error) {
+	snap, err := a.read(ctx)
+	if err == nil {
+		err = snap.Hidden
+	}
+	return snap, err
+}
+
+// read returns a snapshot of the cluster, which may have been read for another log just before.
+func (a *App) read(ctx context.Context) (*Snapshot, error) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	a.mu.Lock()

@@ -73,6 +73,7 @@ type Snapshot struct {
 	Runs   []Run // by pod; within a pod, the main container first
 	Status *spec.Status
 	Took   time.Duration // for reading the cluster
+	Hidden error         // why the runs cannot be read; nil if they can
 }
 
 // Cluster is one app on its cluster.

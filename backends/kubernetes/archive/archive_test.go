@@ -35,6 +35,7 @@ type cluster struct {
 	state   spec.State
 	gone    bool
 	away    error
+	hidden  error  // why the runs cannot be read
 	lost    string // a node whose logs cannot be read
 	asked   int    // requests for such logs
 	opened  int
@@ -105,7 +106,7 @@ func (c *cluster) end(s spec.State) {
 }
 
 func (c *cluster) snapshot() *Snapshot {
-	s := &Snapshot{Runs: slices.Clone(c.runs), Status: &spec.Status{State: c.state}}
+	s := &Snapshot{Runs: slices.Clone(c.runs), Status: &spec.Status{State: c.state}, Hidden: c.hidden}
 	begun := epoch
 	ids := map[int]bool{worker.ID: true}
 	for _, r := range c.runs {
@@ -141,7 +142,7 @@ func (c *cluster) Watch(ctx context.Context, see func(*Snapshot)) error {
 		}
 		see(s)
 		if s.Status.State.Terminal() {
-			return nil
+			return c.hidden
 		}
 		select {
 		case <-ctx.Done():

@@ -26,6 +26,9 @@ var Forms = []Form{FormVolcano, FormJobSet, FormJob}
 // controllers names what each form needs on the cluster.
 var controllers = map[Form]string{FormVolcano: "Volcano", FormJobSet: "JobSet", FormJob: "Job"}
 
+// Controller returns the name of what a form needs on the cluster.
+func (f Form) Controller() string { return controllers[f] }
+
 // choose returns the form for gang=auto: the first installed one that supports the retry
 // policies of all roles, else the first. If installed is nil, the cluster is not known yet,
 // and the form is volcano, as in TorchX.

@@ -94,10 +94,8 @@ func (b *builder) build() ([]Object, error) {
 	case FormJobSet:
 		return b.jobSet(units), nil
 	case FormJob:
-		if b.options.kueueQueue != "" && len(units) > 1 {
-			return nil, backend.Errorf(backend.ErrInvalidOption, "kueue_queue=%s with gang=job: Kueue would admit each of the app's %d Jobs alone, so that some wait while others run: use gang=jobset", b.options.kueueQueue, len(units))
-		}
-		return b.jobs(units), nil
+		objects := b.jobs(units)
+		return objects, (&Request{Objects: objects}).CheckKueue(b.options.kueueQueue)
 	default:
 		return b.volcano(units), nil
 	}

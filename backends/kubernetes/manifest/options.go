@@ -93,8 +93,8 @@ type podOptions struct {
 // require no other.
 func (o Options) Form(installed []Form) Form { return choose(&spec.App{}, o, installed) }
 
-// KueueQueue returns the Kueue queue, "" if there is none.
-func (o Options) KueueQueue() string { return o.kueueQueue }
+// Kueue returns the Kueue queue and the priority class in it, "" if there is none.
+func (o Options) Kueue() (queue, priority string) { return o.kueueQueue, o.kueuePriority }
 
 // ReadOptions reads the values of Planner.Options. Errors: ErrInvalidOption.
 func ReadOptions(cfg backend.Config) (Options, error) {

@@ -123,7 +123,7 @@ func (r *Request) ResolveForm(p *backend.Plan, installed []Form) error {
 		return backend.Errorf(backend.ErrUnavailable, "the cluster has no JobSet, which depends_on needs: install JobSet 0.8 or later, or use the backend local or docker (installed: %s)", strings.Join(names, ", "))
 	}
 	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or use -cfg gang=auto (installed: %s)",
-		controllers[f], f, strings.Join(names, ", "))
+		f.Controller(), f, strings.Join(names, ", "))
 }
 
 // HasDependencies reports whether roles wait for others.
@@ -142,6 +142,20 @@ func (r *Request) CheckImages() error {
 		}
 	}
 	return nil
+}
+
+// CheckKueue refuses several Jobs in a queue of Kueue, "" for none, which would admit them one by one.
+func (r *Request) CheckKueue(queue string) error {
+	jobs := 0
+	for _, o := range r.Objects {
+		if _, ok := o.(*Job); ok {
+			jobs++
+		}
+	}
+	if queue == "" || jobs < 2 {
+		return nil
+	}
+	return backend.Errorf(backend.ErrInvalidOption, "Kueue queue %s with gang=job: Kueue would admit each of the app's %d Jobs alone, so that some wait while others run: use gang=jobset", queue, jobs)
 }
 
 const (

@@ -43,6 +43,7 @@ func (s *Observation) jobSet() *workload {
 		each, required := pods(&r.Template.Spec)
 		size[r.Name] = each
 		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
+		u.limited = isLimited(&r.Template.Spec)
 		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
 		u.freeDisruptions = freesDisruptions(&r.Template.Spec)
 		v.limitJobs(&r.Template.Spec)
@@ -100,6 +101,11 @@ func pods(s *batchv1.JobSpec) (count, required int) {
 	return count, max(0, count-int(ptr.Deref(s.MaxFailedIndexes, 0)))
 }
 
+// isLimited reports whether a Job runs only some of its pods at the same time.
+func isLimited(s *batchv1.JobSpec) bool {
+	return s.Parallelism != nil && s.Completions != nil && *s.Parallelism < *s.Completions
+}
+
 // index returns a pod's index in its Indexed Job, -1 if it has none.
 func index(pod *corev1.Pod) int { return number(pod.Annotations[label.CompletionIndex]) }
 
@@ -133,6 +139,7 @@ func (s *Observation) jobs() *workload {
 		v.readMeta(&job.ObjectMeta)
 		count, required := pods(&job.Spec)
 		u := h.add(job.Name, &job.Spec.Template, count, required)
+		u.limited = isLimited(&job.Spec)
 		u.retries = int(ptr.Deref(job.Spec.BackoffLimitPerIndex, 0))
 		u.freeDisruptions = freesDisruptions(&job.Spec)
 		v.limitJobs(&job.Spec)

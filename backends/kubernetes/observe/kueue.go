@@ -92,6 +92,17 @@ func (s *Observation) evictionReason() string {
 	return ""
 }
 
+// deactivation describes that a client deactivated the app in Kueue, "" if none did.
+func (s *Observation) deactivation() string {
+	for i := range s.Workloads {
+		c := meta.FindStatusCondition(s.Workloads[i].Status.Conditions, evicted)
+		if c != nil && c.Status == metav1.ConditionTrue && strings.HasPrefix(c.Reason, deactivated) {
+			return evictionText(c)
+		}
+	}
+	return ""
+}
+
 // kueueReason describes what a suspended app with a Kueue queue waits for.
 func (b *assessment) kueueReason() string {
 	text := ""

@@ -64,6 +64,24 @@ func TestKueueReason(t *testing.T) {
 	}
 }
 
+// TestKueueDeactivated: an app that an admin deactivates says so, but not one that torchx cancels.
+func TestKueueDeactivated(t *testing.T) {
+	t.Parallel()
+	s := recorded(t, "job_running")
+	s.Jobs[0].Labels[label.Kueue] = "team"
+	s.Workloads = []kube.Workload{workloadWith("Deactivated", time.Now(), [4]string{evicted, "True", "Deactivated", "The workload is deactivated"})}
+	for i := range s.Pods {
+		s.Pods[i].DeletionTimestamp = &metav1.Time{Time: time.Now()}
+	}
+	if got, want := s.Status().Msg, "2 of 2 replicas are being stopped: stopped by Kueue: The workload is deactivated"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.Jobs[0].Annotations = map[string]string{label.Cancelled: time.Now().Format(time.RFC3339)}
+	if got, want := s.Status().Msg, "is being canceled: 2 of 2 replicas are being stopped"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestKueueAttempts: each eviction by Kueue begins another attempt; the cancellation of an app
 // does not.
 func TestKueueAttempts(t *testing.T) {

@@ -252,7 +252,7 @@ func (b *assessment) progress(s *spec.Status) {
 	case b.incomplete != "":
 		s.Msg = b.incomplete
 	case waits > 0:
-		s.Msg = b.waitReason()
+		s.Msg, s.Waiting = b.waitReason(), b.isWaiting()
 	}
 	s.Msg = cmp.Or(s.Msg, b.trouble(), b.stopping())
 }
@@ -272,7 +272,11 @@ func (b *assessment) stopping() string {
 	default:
 		text = fmt.Sprintf("%d of %d replicas are being stopped", len(stopping), len(b.replicas))
 	}
-	if why := cmp.Or(b.failing, b.seen.evictionReason()); why != "" {
+	why := cmp.Or(b.failing, b.seen.evictionReason())
+	if why == "" && !b.cancelled {
+		why = b.seen.deactivation()
+	}
+	if why != "" {
 		text += ": " + why
 	}
 	return text

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 )
 
@@ -61,6 +62,14 @@ func (b *assessment) waitReason() string {
 		return "waits: " + most
 	}
 	return fmt.Sprintf("%d of %d replicas wait: %s", count[most], len(b.replicas), most)
+}
+
+// isWaiting reports whether a replica could start but has not: neither the order of the app nor a
+// limit on its replicas holds it back.
+func (b *assessment) isWaiting() bool {
+	return b.orderReason() == "" && slices.ContainsFunc(b.replicas, func(r *replica) bool {
+		return r.final.State == spec.Pending && (r.unit == nil || !r.unit.limited)
+	})
 }
 
 // suspendReason describes what a suspended app waits for.
@@ -176,13 +185,16 @@ func gates(pod *corev1.Pod) string {
 	return strings.Join(names, ", ")
 }
 
+// refusedPod matches what comes before the cause of a refusal: each try has another name.
+var refusedPod = lazyregexp.New(`^pods "[^"]*" is forbidden: `)
+
 // noPodsReason describes why the controller has created no pods.
 func (b *assessment) noPodsReason() string {
 	text := EventText(newestWarning(b.seen.Events, func(e *corev1.Event) bool {
 		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
 	}))
 	if text != "" {
-		return "its pods cannot be created: " + text
+		return "its pods cannot be created: " + refusedPod().ReplaceAllString(text, "")
 	}
 	for i := range b.seen.PodGroups {
 		if text := b.podGroupReason(&b.seen.PodGroups[i]); text != "" {

@@ -91,6 +91,7 @@ type unit struct {
 	outcome func(index int) spec.State
 	pod     *corev1.PodSpec
 	failing bool // its pods are being stopped and not replaced
+	limited bool // not all of its pods run at the same time
 	// freeDisruptions means that a disruption from outside, such as an eviction, restarts the
 	// pod, or all pods, without counting as a failure.
 	freeDisruptions bool

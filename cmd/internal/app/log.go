@@ -99,8 +99,14 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	single := len(q.Target.IDs) == 1
 	q.Prefix = !single
 	q.Read.Partial = q.Read.Follow && single && q.Regex == nil
-	waiting := *r
-	waiting.Waiting = func(s *spec.Status) { follow.SayWaiting(f.Console, s) }
+	waiting, stop := *r, func() {}
+	waiting.Waiting = func(s *spec.Status) {
+		follow.SayWaiting(f.Console, s)
+		if !q.Read.Follow { // otherwise Print announces the reasons
+			stop = follow.AnnounceWaiting(f.Console, r, q.Target.Ref)
+		}
+	}
+	defer func() { stop() }()
 	p := follow.LogPrinter{Console: f.Console, Runner: &waiting, Out: f.Out, Color: f.OutStyle.Color}
 	var stats logview.Stats
 	if o.failed {

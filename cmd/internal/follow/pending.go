@@ -13,10 +13,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// pendingAnnouncer prints on stderr why a followed app does not start, such as an image that
-// cannot be pulled, a quota or a queue. It prints each reason once, after the app has had it for
-// hintTime. Reasons that differ only in numbers, such as how many replicas wait, are one numberPause
-// apart.
+// pendingAnnouncer prints on stderr why a followed app, or some of its replicas, do not start, such
+// as an image that cannot be pulled, a quota or a queue. It prints each reason once, after the app
+// has had it for hintTime. Reasons that differ only in numbers, such as how many replicas wait, are
+// one numberPause apart.
 type pendingAnnouncer struct {
 	console *ui.Console
 	handle  string
@@ -24,7 +24,7 @@ type pendingAnnouncer struct {
 
 	mu      sync.Mutex
 	seen    time.Time // when the last status was read; zero: none was
-	pending bool      // by the last status
+	pending bool      // by the last status, the app or some of its replicas
 	reason  string    // of the last status, "" if the app is not pending
 	timer   *time.Timer
 	printed map[string]bool
@@ -72,6 +72,11 @@ func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAn
 	return p
 }
 
+// AnnounceWaiting prints on stderr why an app does not start, each reason once, until stop is called.
+func AnnounceWaiting(c *ui.Console, r *runner.Runner, ref runner.Ref) (stop func()) {
+	return announcePending(c, r, ref).close
+}
+
 // poll reads the status while the app is pending, until ctx is done, unless another part of the
 // program has just read it.
 func (p *pendingAnnouncer) poll(ctx context.Context, first, last time.Duration, read func() (*spec.Status, error)) {
@@ -102,13 +107,13 @@ const submitting = "the command that submits it has not started it yet: it may b
 
 func (p *pendingAnnouncer) observe(s *spec.Status) {
 	p.mu.Lock()
-	p.seen, p.pending = time.Now(), !s.State.Started()
+	p.seen, p.pending = time.Now(), !s.State.Started() || s.Waiting
 	p.mu.Unlock()
 	p.setReason(pendingReason(s))
 }
 
-// pendingReason returns why an app has not started, to follow its handle; "" if it has, or if
-// nothing is known.
+// pendingReason returns why an app, or some of its replicas, have not started, to follow its handle;
+// "" if they have, or if nothing is known.
 func pendingReason(s *spec.Status) string {
 	switch {
 	case isPreparing(s):
@@ -117,10 +122,18 @@ func pendingReason(s *spec.Status) string {
 		return fmt.Sprintf("is %s: %s", s.State, submitting)
 	case isQueued(s):
 		return s.Msg // as awaitStart says it
-	case s.State == spec.Pending && s.Msg != "":
+	case s.Msg != "" && (s.State == spec.Pending || s.State == spec.Running && s.Waiting):
 		return fmt.Sprintf("is %s: %s", s.State, s.Msg)
 	}
 	return ""
+}
+
+// causeOfWait returns a reason without the state of the app, which may change meanwhile.
+func causeOfWait(reason string) string {
+	if _, cause, ok := strings.Cut(reason, ": "); ok {
+		return cause
+	}
+	return reason
 }
 
 func isPreparing(s *spec.Status) bool {
@@ -151,7 +164,7 @@ func (p *pendingAnnouncer) setReason(reason string) {
 	if p.reason = reason; p.timer != nil {
 		p.timer.Stop()
 	}
-	if reason != "" && !p.printed[reason] {
+	if reason != "" && !p.printed[causeOfWait(reason)] {
 		pause := max(hintTime, time.Until(p.shapes[shapeOf(reason)].Add(numberPause)))
 		p.timer = time.AfterFunc(pause, func() { p.print(reason) })
 	}
@@ -161,7 +174,7 @@ func (p *pendingAnnouncer) print(reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if reason == p.reason { // the timer may have fired while it was stopped
-		p.printed[reason], p.shapes[shapeOf(reason)] = true, time.Now()
+		p.printed[causeOfWait(reason)], p.shapes[shapeOf(reason)] = true, time.Now()
 		p.console.SayOnce("%s %s", p.handle, reason)
 	}
 }

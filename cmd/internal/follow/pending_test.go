@@ -43,6 +43,19 @@ func TestPendingAnnouncer(t *testing.T) {
 		observe(spec.Pending, "waits: 1 more needed", numberPause/2)
 		want += "torchx: kubernetes://torchx/default:a is PENDING: waits: 12 more needed\n"
 		want += "torchx: kubernetes://torchx/default:a is PENDING: waits: 1 more needed\n"
+		for _, msg := range []string{"waits: no image", "replica r/1 waits: no room"} {
+			p.observe(&spec.Status{State: spec.Running, Waiting: true, Msg: msg})
+			time.Sleep(2 * hintTime)
+			synctest.Wait()
+		}
+		want += "torchx: kubernetes://torchx/default:a is RUNNING: replica r/1 waits: no room\n"
+		for _, reason := range []string{"is being canceled", "replica r/1 is being stopped", "is being canceled"} {
+			p.setReason(reason) // as AnnounceEnding does
+			time.Sleep(2 * hintTime)
+			synctest.Wait()
+		}
+		want += "torchx: kubernetes://torchx/default:a is being canceled\n"
+		want += "torchx: kubernetes://torchx/default:a replica r/1 is being stopped\n"
 		p.close()
 		if got := out.String(); got != want {
 			t.Errorf("got %q in the end, want each reason once: %q", got, want)

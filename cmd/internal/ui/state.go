@@ -78,7 +78,7 @@ func Failure(s *spec.Status) string {
 	if strings.HasPrefix(s.Msg, nameOfPart(first)) {
 		return s.Msg
 	}
-	if first.StartedAt == nil && first.Msg != "" {
+	if first.StartedAt == nil && first.ExitCode != nil && first.Msg != "" {
 		return fmt.Sprintf("%s/%d could not start: %s", first.Role, first.ID, first.Msg)
 	}
 	return fmt.Sprintf("%s/%d failed first%s: %s", first.Role, first.ID, of, HowItEnded(first))
