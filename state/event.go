@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"torchx/runtime/history"
@@ -27,10 +28,49 @@ func (db *DB) Events(ctx context.Context, backend, id string) ([]history.Event, 
 	var events []history.Event
 	err := db.readApp(ctx, "read events of app "+id, backend, id, func(seq int64) (err error) {
 		events, err = queryAll(ctx, db.sql, scanEvent,
-			`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY time, seq`, seq)
+			`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY seq`, seq)
 		return err
 	})
+	orderEvents(events)
 	return events, err
+}
+
+// orderEvents sorts recorded events by time. Some backends report whole seconds, of another clock:
+// no event is older than the record of the app, no change of the app or of a replica older than the
+// one recorded before it, no restart older than the end before it, and the end of the app not older
+// than any.
+func orderEvents(events []history.Event) {
+	var first, newest time.Time
+	changed := map[spec.Replica]time.Time{} // last change; that of the app without a role
+	ended := map[attemptKey]time.Time{}
+	for i := range events {
+		e := &events[i]
+		one, attempt := spec.Replica{Role: e.Role, ID: e.Replica}, attemptKey{e.Role, e.Replica, e.Attempt}
+		e.Time = later(e.Time, first)
+		switch {
+		case e.Kind == history.EventRestart:
+			e.Time = later(e.Time, ended[attempt])
+		case e.Kind == history.EventApp && e.State.Terminal():
+			e.Time = later(e.Time, newest)
+			changed[one] = e.Time
+		case e.Kind == history.EventRecorded:
+			first = e.Time
+		case e.Kind == history.EventApp || e.Kind == history.EventReplica:
+			e.Time = later(e.Time, changed[one])
+			changed[one] = e.Time
+		}
+		if newest = later(newest, e.Time); e.State.Terminal() {
+			ended[attempt] = later(ended[attempt], e.Time)
+		}
+	}
+	slices.SortStableFunc(events, func(a, b history.Event) int { return a.Time.Compare(b.Time) })
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func scanEvent(row scanner) (e history.Event, err error) {
@@ -65,4 +105,18 @@ func newRestarts(ctx context.Context, q querier, seq int64, restarts []spec.Rest
 		}
 	}
 	return events, nil
+}
+
+// insertRestarts inserts each restart after the end of the attempt that it follows.
+func insertRestarts(events, restarts []history.Event) []history.Event {
+	for _, r := range restarts {
+		at := len(events)
+		for i := range events {
+			if e := &events[i]; e.Role == r.Role && e.Replica == r.Replica && e.Attempt == r.Attempt && e.State.Terminal() {
+				at = i + 1
+			}
+		}
+		events = slices.Insert(events, at, r)
+	}
+	return events
 }

@@ -78,7 +78,7 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	if err != nil {
 		return change{}, err
 	}
-	c.events = append(c.events, restarts...)
+	c.events = insertRestarts(c.events, restarts)
 	after := mergeStatus(before, rowStatus(s))
 	if !reflect.DeepEqual(after, before) {
 		c.row = &after
@@ -90,7 +90,7 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 		c.events = append(c.events, history.Event{Time: *after.StartedAt, Kind: history.EventApp, State: spec.Running})
 	}
 	c.events = append(c.events, history.Event{
-		Time: db.eventTime(after.State, after.StartedAt, after.FinishedAt), Kind: history.EventApp,
+		Time: eventTime(after.State, after.StartedAt, after.FinishedAt, db.now()), Kind: history.EventApp,
 		State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
 	})
 	return c, nil
@@ -116,28 +116,32 @@ func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.R
 		}
 	}
 	changed, news := mergeAttempts(old, seen)
+	now := db.now()
+	if s.State.Terminal() && s.FinishedAt != nil && s.FinishedAt.Before(now) {
+		now = *s.FinishedAt
+	}
 	var events []history.Event
 	for _, a := range news {
 		if a.State == spec.Unknown {
 			continue // nothing happened: its end was not seen
 		}
 		events = append(events, history.Event{
-			Time: db.eventTime(a.State, a.StartedAt, a.FinishedAt), Kind: history.EventReplica, State: a.State,
+			Time: eventTime(a.State, a.StartedAt, a.FinishedAt, now), Kind: history.EventReplica, State: a.State,
 			Role: a.Role, Replica: a.ID, Attempt: a.Attempt, ExitCode: a.ExitCode, Signal: a.Signal, Msg: a.Msg,
 		})
 	}
 	return changed, events
 }
 
-// eventTime returns when the change happened, else the current time.
-func (db *DB) eventTime(s spec.State, started, finished *time.Time) time.Time {
+// eventTime returns when the change happened, else now.
+func eventTime(s spec.State, started, finished *time.Time, now time.Time) time.Time {
 	switch {
 	case s.Terminal() && finished != nil:
 		return *finished
 	case s == spec.Running && started != nil:
 		return *started
 	}
-	return db.now()
+	return now
 }
 
 // rowStatus returns the part of a status that is in the app's row, in its stored form.

@@ -2,13 +2,13 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 )
@@ -16,17 +16,20 @@ import (
 var _ backend.EventLister = (*Backend)(nil)
 
 // Events implements backend.EventLister: it returns the events of the app's pods and main objects,
-// which clusters keep for an hour.
+// which clusters keep for an hour, also after the app is deleted.
 func (b *Backend) Events(ctx context.Context, id string) ([]backend.Event, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	seen, err := t.observe(ctx)
+	if errors.Is(err, backend.ErrNotFound) {
+		seen, err = &observe.Observation{}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	list, err := kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{Cached: true})
+	list, err := t.listEvents(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -172,10 +172,12 @@ func (o *overview) describe(ctx context.Context, targets []*target, found map[st
 	if err != nil && !hidden {
 		return err
 	}
+	o.addWorkloads(ctx, targets)
 	unclear := false
 	for _, t := range targets {
 		a := o.apps[t.id]
 		a.App, a.Pods, a.PodsHidden = a.record().App, pods[t.id], hidden
+		t.addExpired(ctx, &a.Observation)
 		unclear = unclear || a.Unclear()
 	}
 	events := map[string][]corev1.Event{} // by namespace

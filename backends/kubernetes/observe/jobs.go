@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,6 +166,12 @@ func (s *Observation) jobs() *workload {
 			suspended++
 		}
 	}
+	for _, role := range slices.Sorted(maps.Keys(s.Expired)) {
+		e := s.Expired[role]
+		if e.State == spec.Failed && (e.Reason != failedIndexes || !mayLose(&s.App.Roles[role])) {
+			anyFailed, v.reason = true, firstText(v.reason, e.Msg, e.Reason)
+		}
+	}
 	v.units, v.roles = h.units, h.finish()
 	v.incomplete = s.incomplete(v)
 	v.suspended = suspended > 0 && suspended+ended == len(s.Jobs)
@@ -185,25 +192,50 @@ func (s *Observation) jobs() *workload {
 // incomplete describes a role without its Job, whose creation was interrupted or which was
 // deleted; "" if all Jobs exist, or may have been deleted by their ttl_seconds.
 func (s *Observation) incomplete(v *workload) string {
-	if s.App == nil || slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil }) {
+	missing := s.missing(v)
+	if len(missing) == 0 || s.expires() {
 		return ""
+	}
+	return fmt.Sprintf("the Job of role %s is missing: the submission was interrupted, or another client deleted it", s.App.Roles[missing[0]].Name)
+}
+
+// missing returns the roles without all of their Jobs.
+func (s *Observation) missing(v *workload) (roles []int) {
+	if s.App == nil {
+		return nil
 	}
 	found := map[int]int{} // replicas by role
 	for _, u := range v.units {
 		found[u.role] += u.count
 	}
 	for i := range s.App.Roles {
-		if r := &s.App.Roles[i]; found[i] < r.NumReplicas {
-			return fmt.Sprintf("the Job of role %s is missing: the submission was interrupted, or another client deleted it", r.Name)
+		if found[i] < s.App.Roles[i].NumReplicas {
+			roles = append(roles, i)
 		}
 	}
-	return ""
+	return roles
+}
+
+// expires reports whether the cluster deletes the app's Jobs after their ends.
+func (s *Observation) expires() bool {
+	return slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil })
+}
+
+// MissingRoles returns the roles whose Jobs ttl_seconds may have deleted before others of the app.
+func (s *Observation) MissingRoles() []int {
+	if !s.expires() {
+		return nil
+	}
+	return s.missing(s.workload())
 }
 
 // jobEnd returns the condition by which a Job has ended, nil if it has not.
 func jobEnd(job *batchv1.Job) *batchv1.JobCondition {
 	return condition(job, batchv1.JobComplete, batchv1.JobFailed)
 }
+
+// JobEnded reports whether a Job has ended.
+func JobEnded(job *batchv1.Job) bool { return jobEnd(job) != nil }
 
 // condition returns the first true condition of the given types, nil if there is none.
 func condition(job *batchv1.Job, types ...batchv1.JobConditionType) *batchv1.JobCondition {

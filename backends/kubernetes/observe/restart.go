@@ -16,7 +16,7 @@ func (b *assessment) restartsAfter(past []spec.ReplicaStatus) (all []spec.Restar
 	}
 	for _, r := range b.replicas {
 		for i := range r.attempts {
-			if a := &r.attempts[i]; r.wasDisrupted(a) {
+			if a := &r.attempts[i]; r.wasDisrupted(a) && (b.seen.Volcano == nil || b.maxRestarts == 0) { // Volcano counts all
 				disrupted[key{r.key, a.status.Attempt}] = true
 			}
 		}

@@ -73,6 +73,7 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 		}
 		if a.wasDeleted() || !a.status.State.Terminal() {
 			a.status.State = spec.Cancelled // stopped for a restart
+			a.status.FinishedAt = cmp.Or(a.status.FinishedAt, timeOf(r.attempts[i+1].pod.CreationTimestamp))
 		}
 		if a.evicted && a.status.State != spec.Succeeded {
 			a.status.State, a.status.Msg = spec.Cancelled, "stopped by Kueue"
