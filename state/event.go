@@ -37,10 +37,10 @@ func (db *DB) Events(ctx context.Context, backend, id string) ([]history.Event, 
 
 // orderEvents sorts recorded events by time. Some backends report whole seconds, of another clock:
 // no event is older than the record of the app, no change of the app or of a replica older than the
-// one recorded before it, no restart older than the end before it, and the end of the app not older
-// than any.
+// one recorded before it, no restart older than the end before it, the end of the app not older than
+// any, and its other changes not less than a second older than what was seen waiting before.
 func orderEvents(events []history.Event) {
-	var first, newest time.Time
+	var first, newest, waiting time.Time
 	changed := map[spec.Replica]time.Time{} // last change; that of the app without a role
 	ended := map[attemptKey]time.Time{}
 	for i := range events {
@@ -56,8 +56,13 @@ func orderEvents(events []history.Event) {
 		case e.Kind == history.EventRecorded:
 			first = e.Time
 		case e.Kind == history.EventApp || e.Kind == history.EventReplica:
-			e.Time = later(e.Time, changed[one])
+			if e.Time = later(e.Time, changed[one]); e.Kind == history.EventApp && waiting.Sub(e.Time) < time.Second {
+				e.Time = later(e.Time, waiting)
+			}
 			changed[one] = e.Time
+		}
+		if e.State == spec.Pending {
+			waiting = later(waiting, e.Time)
 		}
 		if newest = later(newest, e.Time); e.State.Terminal() {
 			ended[attempt] = later(ended[attempt], e.Time)

@@ -88,6 +88,9 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	if s.SubmittedAt == nil {
 		s.SubmittedAt = &row.SubmittedAt
 	}
+	if row.StartedAt != nil && (s.StartedAt == nil || row.StartedAt.Before(*s.StartedAt)) {
+		s.StartedAt = row.StartedAt // of an attempt that the backend no longer has
+	}
 	if known := r.fullerResult(ctx, ref, s); known != nil {
 		return known
 	}

@@ -63,7 +63,10 @@ func (a *attempt) wasDeleted() bool {
 // wasDisrupted reports whether an attempt was ended from outside, which restarts the replica
 // without counting as a failure.
 func (r *replica) wasDisrupted(a *attempt) bool {
-	return r.unit != nil && r.unit.freeDisruptions && a.status.State == spec.Failed && !overran(a.pod) && disruption(a.pod) != ""
+	if r.unit == nil || !r.unit.disruptions.free || a.status.State != spec.Failed || overran(a.pod) || disruption(a.pod) == "" {
+		return false
+	}
+	return a.gone || a.pod.DeletionTimestamp != nil || !r.unit.disruptions.onlyDeleted
 }
 
 // assess sorts the pods by replica and attempt.
@@ -155,8 +158,8 @@ func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 		// The reason, and whether a retry follows, are known only when the controller has reacted.
 		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
 	case r.wasDisrupted(a):
-		// The controller replaces it.
-		s.State, s.ExitCode, s.Signal, s.StartedAt, s.FinishedAt = spec.Pending, nil, "", nil, nil
+		// The controller creates the next attempt.
+		return spec.ReplicaStatus{Role: s.Role, ID: s.ID, State: spec.Pending, Attempt: s.Attempt + 1, Msg: s.Msg}
 	}
 	return s
 }

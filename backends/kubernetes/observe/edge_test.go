@@ -126,7 +126,8 @@ func TestEdges(t *testing.T) {
 			failed.Status.Phase = corev1.PodFailed
 			taint(&failed)
 			s.Pods, s.Gone = s.Pods[:1], []corev1.Pod{failed}
-		}, "RUNNING (alone RUNNING)\nevents are needed\nr/0.0 RUNNING\nr/1.0 PENDING: evicted: its node has a NoExecute taint\n"},
+		}, "RUNNING (alone RUNNING)\nevents are needed\nr/0.0 RUNNING\nr/1.1 PENDING: evicted: its node has a NoExecute taint\n" +
+			"before: r/1.0 FAILED: evicted: its node has a NoExecute taint\nr/1: evicted: its node has a NoExecute taint: restarting the app\n"},
 		{"its container restarts in its pod", "job_running", func(s *Observation) {
 			c := &s.Pods[0].Status.ContainerStatuses[0]
 			c.RestartCount, c.State = 2, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 20s"}}

@@ -45,7 +45,7 @@ func (s *Observation) jobSet() *workload {
 		size[r.Name] = each
 		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
 		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
-		u.freeDisruptions = freesDisruptions(&r.Template.Spec)
+		u.disruptions = disruptionsOf(&r.Template.Spec)
 		v.limitJobs(&r.Template.Spec)
 		all := succeededJobs[r.Name] == r.Replicas && required == each
 		u.outcome = func(int) spec.State {
@@ -115,11 +115,17 @@ func ignoredFailures(pod *corev1.Pod) int {
 	return max(0, number(pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]))
 }
 
-// freesDisruptions reports whether a Job has a rule for disruptions from outside.
-func freesDisruptions(s *batchv1.JobSpec) bool {
-	return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
-		return slices.ContainsFunc(r.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == corev1.DisruptionTarget })
-	})
+// disruptionsOf returns what follows a disruption of a Job's pods by its rules.
+func disruptionsOf(s *batchv1.JobSpec) (d disruptions) {
+	if s.PodFailurePolicy == nil {
+		return d
+	}
+	for _, r := range s.PodFailurePolicy.Rules {
+		if slices.ContainsFunc(r.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == corev1.DisruptionTarget }) {
+			d.free, d.alone = true, d.alone || r.Action == batchv1.PodFailurePolicyActionIgnore
+		}
+	}
+	return d
 }
 
 // jobs reads Indexed Jobs, one for each unit. The app has ended when all of them have.
@@ -135,7 +141,7 @@ func (s *Observation) jobs() *workload {
 		count, required := pods(&job.Spec)
 		u := h.add(job.Name, &job.Spec.Template, count, required)
 		u.retries = int(ptr.Deref(job.Spec.BackoffLimitPerIndex, 0))
-		u.freeDisruptions = freesDisruptions(&job.Spec)
+		u.disruptions = disruptionsOf(&job.Spec)
 		v.limitJobs(&job.Spec)
 		done, broken := indexes(job.Status.CompletedIndexes), indexes(ptr.Deref(job.Status.FailedIndexes, ""))
 		u.outcome = func(index int) spec.State {

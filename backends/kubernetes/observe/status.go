@@ -63,12 +63,15 @@ func (b *assessment) ownRestarts(r *replica) (n int) {
 	return n
 }
 
-// past returns the attempts before the last. It skips pods that Volcano replaced within the
-// same attempt.
+// past returns the attempts before that of the replica's status. It skips pods that Volcano replaced
+// within the same attempt.
 func (r *replica) past() (all []spec.ReplicaStatus) {
-	for i := range max(0, len(r.attempts)-1) {
-		a := r.attempts[i]
-		if a.status.Attempt == r.attempts[i+1].status.Attempt {
+	for i := range r.attempts {
+		a, last := r.attempts[i], i == len(r.attempts)-1
+		if last && r.final.Attempt > a.status.Attempt {
+			return append(all, a.status) // it was disrupted
+		}
+		if last || a.status.Attempt == r.attempts[i+1].status.Attempt {
 			continue
 		}
 		if a.wasDeleted() || !a.status.State.Terminal() {
