@@ -35,14 +35,15 @@ func (db *DB) Events(ctx context.Context, backend, id string) ([]history.Event, 
 	return events, err
 }
 
-// orderEvents sorts recorded events by time. Some backends report whole seconds, of another clock:
-// no event is older than the record of the app, no change of the app or of a replica older than the
-// one recorded before it, no restart older than the end before it, the end of the app not older than
-// any, and its other changes not less than a second older than what was seen waiting before.
+// orderEvents sorts recorded events by time. Some backends report whole seconds, of another clock. So
+// no event is older than the record of the app, and the end of the app not older than any. A change
+// of the app or an attempt is not older than the previous one, or than an earlier attempt, a restart
+// not older than the end before it. A change of the app within the second in which a replica was
+// seen waiting comes after that.
 func orderEvents(events []history.Event) {
 	var first, newest, waiting time.Time
-	changed := map[spec.Replica]time.Time{} // last change; that of the app without a role
-	ended := map[attemptKey]time.Time{}
+	changed, ended := map[attemptKey]time.Time{}, map[attemptKey]time.Time{} // those of the app without a role
+	latest := map[spec.Replica]attemptKey{}
 	for i := range events {
 		e := &events[i]
 		one, attempt := spec.Replica{Role: e.Role, ID: e.Replica}, attemptKey{e.Role, e.Replica, e.Attempt}
@@ -52,14 +53,21 @@ func orderEvents(events []history.Event) {
 			e.Time = later(e.Time, ended[attempt])
 		case e.Kind == history.EventApp && e.State.Terminal():
 			e.Time = later(e.Time, newest)
-			changed[one] = e.Time
+			changed[attempt] = e.Time
 		case e.Kind == history.EventRecorded:
 			first = e.Time
 		case e.Kind == history.EventApp || e.Kind == history.EventReplica:
-			if e.Time = later(e.Time, changed[one]); e.Kind == history.EventApp && waiting.Sub(e.Time) < time.Second {
+			before, ok := latest[one]
+			if ok && before.attempt <= e.Attempt {
+				e.Time = later(e.Time, changed[before])
+			}
+			if !ok || before.attempt < e.Attempt {
+				latest[one] = attempt
+			}
+			if e.Time = later(e.Time, changed[attempt]); e.Kind == history.EventApp && waiting.Sub(e.Time) < time.Second {
 				e.Time = later(e.Time, waiting)
 			}
-			changed[one] = e.Time
+			changed[attempt] = e.Time
 		}
 		if e.State == spec.Pending {
 			waiting = later(waiting, e.Time)

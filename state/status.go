@@ -89,8 +89,12 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil && after.StartedAt != nil {
 		c.events = append(c.events, history.Event{Time: *after.StartedAt, Kind: history.EventApp, State: spec.Running})
 	}
+	started := after.StartedAt
+	if before.StartedAt != nil {
+		started = nil // it runs again
+	}
 	c.events = append(c.events, history.Event{
-		Time: eventTime(after.State, after.StartedAt, after.FinishedAt, db.now()), Kind: history.EventApp,
+		Time: eventTime(after.State, started, after.FinishedAt, db.now()), Kind: history.EventApp,
 		State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
 	})
 	return c, nil

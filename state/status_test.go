@@ -304,8 +304,12 @@ func TestOrderOfEvents(t *testing.T) {
 		Restarts: []spec.Restart{{Role: "r", Time: *at(-4)}},
 		Roles:    oneReplica(spec.ReplicaStatus{Role: "r", Attempt: 1, State: spec.Succeeded, StartedAt: at(-4), FinishedAt: at(-3)}),
 	})
-	want := "recorded:=SUBMITTED replica:r/0#0=PENDING app:=PENDING replica:r/0#0=RUNNING app:=RUNNING replica:r/0#0=FAILED restart:r/0#0=FAILED " +
-		"replica:r/0#1=RUNNING replica:r/0#1=SUCCEEDED app:=SUCCEEDED"
+	late := spec.ReplicaStatus{Role: "s", Attempt: 1, State: spec.Pending}
+	mustSet(t, db, spec.Status{State: spec.Succeeded, Roles: []spec.RoleStatus{{Role: "s", Replicas: []spec.ReplicaStatus{late}}}})
+	ended := spec.ReplicaStatus{Role: "s", State: spec.Cancelled, StartedAt: at(0), FinishedAt: at(0)}
+	mustSet(t, db, spec.Status{State: spec.Succeeded, Past: []spec.ReplicaStatus{ended}, Roles: []spec.RoleStatus{{Role: "s", Replicas: []spec.ReplicaStatus{late}}}})
+	want := "recorded:=SUBMITTED replica:s/0#0=RUNNING replica:s/0#0=CANCELLED replica:r/0#0=PENDING app:=PENDING replica:r/0#0=RUNNING app:=RUNNING replica:r/0#0=FAILED restart:r/0#0=FAILED " +
+		"replica:r/0#1=RUNNING replica:r/0#1=SUCCEEDED app:=SUCCEEDED replica:s/0#1=PENDING"
 	if got := eventText(t, db); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

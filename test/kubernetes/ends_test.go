@@ -91,7 +91,7 @@ func TestRoleDeletedFirst(t *testing.T) {
 				if s := h.status(handle); s.State != want {
 					t.Errorf("got %s: %s, want %s", s.State, s.Msg, want)
 				}
-				if log := h.torchx("log", handle+"/o/0"); log.stdout != "o/0 begins\no/0 ends\n" {
+				if log := h.torchx("log", handle+"/o/0"); log.stdout != "begins\nends\n" {
 					t.Errorf("got log %+v, want all lines", log)
 				}
 			}
