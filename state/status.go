@@ -73,7 +73,8 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 		return change{}, err
 	}
 	c := change{seq: seq}
-	c.attempts, c.events = db.replicaChanges(old, s)
+	now := db.now()
+	c.attempts, c.events = replicaChanges(old, s, now)
 	restarts, err := newRestarts(ctx, q, seq, s.Restarts)
 	if err != nil {
 		return change{}, err
@@ -94,7 +95,7 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 		started = nil // it runs again
 	}
 	c.events = append(c.events, history.Event{
-		Time: eventTime(after.State, started, after.FinishedAt, db.now()), Kind: history.EventApp,
+		Time: eventTime(after.State, started, after.FinishedAt, now), Kind: history.EventApp,
 		State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
 	})
 	return c, nil
@@ -102,7 +103,7 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 
 // replicaChanges compares the replicas of a status with the stored attempts. An earlier attempt
 // without a recorded end becomes UNKNOWN.
-func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.ReplicaStatus, []history.Event) {
+func replicaChanges(old []spec.ReplicaStatus, s *spec.Status, now time.Time) ([]spec.ReplicaStatus, []history.Event) {
 	seen := slices.Clone(s.Past)
 	last := map[spec.Replica]int{}
 	for _, role := range s.Roles {
@@ -120,7 +121,6 @@ func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.R
 		}
 	}
 	changed, news := mergeAttempts(old, seen)
-	now := db.now()
 	if s.State.Terminal() && s.FinishedAt != nil && s.FinishedAt.Before(now) {
 		now = *s.FinishedAt
 	}
