@@ -99,6 +99,41 @@ func TestRoleDeletedFirst(t *testing.T) {
 	}
 }
 
+// TestDeletedWhileRunning: the result of an app that another client deleted while it ran is not known,
+// and no command waits for it.
+func TestDeletedWhileRunning(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		t.Run(gang, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			handle := h.start("reserved_millicpu=1000,gang="+gang, "--script", "sleep 1000")
+			h.eventually("the app runs", func() bool { return h.status(handle).State == spec.Running })
+			for _, o := range h.objects(gang) {
+				background := metav1.DeletePropagationBackground
+				if err := h.cluster.Of(h.namespace, o.GetAPIVersion(), o.GetKind()).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.eventually("the app is gone", func() bool { return h.status(handle).State == spec.Unknown })
+			if s := h.status(handle); !strings.Contains(s.Msg, "which was RUNNING when last seen") || s.Roles[0].Replicas[0].State != spec.Unknown {
+				t.Errorf("got %+v, want UNKNOWN with the reason", s)
+			}
+			for _, args := range [][]string{{"wait", handle}, {"log", handle}, {"log", "-t", handle}, {"attach", handle}, {"exec", handle + "/r/0", "--", "true"}} {
+				if r := h.torchx(args...); r.code != 1 || strings.Contains(r.stderr, "to start") {
+					t.Errorf("%s: got %+v, want exit code 1", args[0], r)
+				}
+			}
+			if r := h.torchx("events", handle); strings.Contains(r.stdout, "FAILED") {
+				t.Errorf("got events\n%s, want no failure", r.stdout)
+			}
+			if r := h.torchx("delete", handle); r.code != 0 {
+				t.Errorf("delete: got %+v, want r.code == 0", r)
+			}
+		})
+	}
+}
+
 // objects returns the main objects of a form in the namespace.
 func (h *home) objects(gang string) []unstructured.Unstructured {
 	h.Helper()
@@ -154,6 +189,9 @@ func TestEviction(t *testing.T) {
 				r := s.Roles[0].Replicas
 				return s.NumRestarts == 1 && len(r) == 2 && r[1].State == spec.Running && r[1].Attempt == 1 && r[0].State == spec.Running && r[0].Attempt == c.peer
 			})
+			if r := h.torchx("log", "--attempt", "0", handle+"/r/1"); r.code != 1 || !strings.Contains(r.stderr, "its log was not archived") {
+				t.Errorf("log of the first attempt: got %+v, want that nothing has it", r)
+			}
 			r := h.torchx("cancel", "--wait", handle)
 			if s := h.status(handle); r.code != 0 || s.State != spec.Cancelled {
 				t.Errorf("cancel: got %+v and %s, want CANCELLED", r, s.State)
