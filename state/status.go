@@ -91,14 +91,27 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 		c.events = append(c.events, history.Event{Time: *after.StartedAt, Kind: history.EventApp, State: spec.Running})
 	}
 	started := after.StartedAt
-	if before.StartedAt != nil {
-		started = nil // it runs again
+	if before.StartedAt != nil { // it runs again
+		started = firstStart(s)
 	}
 	c.events = append(c.events, history.Event{
 		Time: eventTime(after.State, started, after.FinishedAt, now), Kind: history.EventApp,
 		State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
 	})
 	return c, nil
+}
+
+// firstStart returns when the first of the replicas that run began, nil if that is unknown.
+func firstStart(s *spec.Status) (at *time.Time) {
+	for i := range s.Roles {
+		for j := range s.Roles[i].Replicas {
+			r := &s.Roles[i].Replicas[j]
+			if r.State == spec.Running && r.StartedAt != nil && (at == nil || r.StartedAt.Before(*at)) {
+				at = r.StartedAt
+			}
+		}
+	}
+	return at
 }
 
 // replicaChanges compares the replicas of a status with the stored attempts. An earlier attempt

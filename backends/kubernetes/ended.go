@@ -45,7 +45,9 @@ func (b *Backend) FindEnd(ctx context.Context, id string, app *spec.App, last *s
 		last.ExitCode, last.Msg = new(0), ""
 	case spec.Failed:
 		last.ExitCode, last.Msg = new(1), cmp.Or(end.Msg, end.Reason)+"; its pods are deleted, so the exit code is unknown"
-		if end.Reason == batchv1.JobReasonDeadlineExceeded {
+		if f := last.FirstFailure; f != nil && ptr.Deref(f.ExitCode, 0) != 0 {
+			last.ExitCode, last.Msg = f.ExitCode, fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
+		} else if end.Reason == batchv1.JobReasonDeadlineExceeded {
 			last.ExitCode, last.Msg = new(spec.ExitDeadline), deadlineText(app)
 		}
 	default:
@@ -53,13 +55,13 @@ func (b *Backend) FindEnd(ctx context.Context, id string, app *spec.App, last *s
 		if t.expires() {
 			last.Msg += " (ttl_seconds deletes an app after its end; to keep its result, use -cfg archive=true or torchx wait)"
 		}
-		completeReplicas(last, end.State)
+		completeReplicas(app, last, end.State)
 		return true
 	}
 	if last.FinishedAt == nil {
 		last.FinishedAt = finishedAt(last, end.At)
 	}
-	completeReplicas(last, end.State)
+	completeReplicas(app, last, end.State)
 	return true
 }
 
@@ -99,13 +101,15 @@ func finishedAt(s *spec.Status, at time.Time) *time.Time {
 }
 
 // completeReplicas gives the replicas of an app that has ended a state.
-func completeReplicas(s *spec.Status, state spec.State) {
+func completeReplicas(app *spec.App, s *spec.Status, state spec.State) {
 	for i := range s.Roles {
+		role := app.Role(s.Roles[i].Role)
+		all := role != nil && ptr.Deref(role.MinReplicas, role.NumReplicas) >= role.NumReplicas
 		for j := range s.Roles[i].Replicas {
 			r := &s.Roles[i].Replicas[j]
 			switch {
 			case r.State.Terminal():
-			case state == spec.Succeeded:
+			case state == spec.Succeeded && all:
 				r.State, r.ExitCode, r.FinishedAt = spec.Succeeded, new(0), s.FinishedAt
 			default:
 				r.State = spec.Unknown
