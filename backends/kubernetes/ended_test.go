@@ -48,7 +48,7 @@ func TestFindEnd(t *testing.T) {
 		{[]corev1.Event{failed}, broken, spec.Failed, "replica r/0 failed first with exit code 3", 3, at.Add(time.Minute), spec.Unknown},
 	} {
 		s := &site{T: t, namespace: "default"}
-		s.Backend = s.as(serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Backend = s.as(serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(corev1.EventList{Items: c.events})
 		})))
