@@ -102,8 +102,8 @@ func mergeAttempts(old, seen []spec.ReplicaStatus) (changed, events []spec.Repli
 		}
 		known[keyOf(&a)] = after
 		changed = append(changed, after)
-		if ok && after.State == before.State {
-			continue
+		if ok && (after.State == before.State || after.State == spec.Pending && before.StartedAt != nil) {
+			continue // what replaces an attempt that has begun is the next one
 		}
 		if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil && after.StartedAt != nil {
 			events = append(events, spec.ReplicaStatus{

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"torchx/runtime/history"
@@ -27,10 +28,62 @@ func (db *DB) Events(ctx context.Context, backend, id string) ([]history.Event, 
 	var events []history.Event
 	err := db.readApp(ctx, "read events of app "+id, backend, id, func(seq int64) (err error) {
 		events, err = queryAll(ctx, db.sql, scanEvent,
-			`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY time, seq`, seq)
+			`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY seq`, seq)
 		return err
 	})
+	orderEvents(events)
 	return events, err
+}
+
+// orderEvents sorts recorded events by time. Some backends report whole seconds, of another clock. So
+// no event is older than the record of the app, and the end of the app not older than any. A change
+// of the app or an attempt is not older than the previous one, or than an earlier attempt, a restart
+// not older than the end before it. A change of the app within the second in which a replica was
+// seen waiting comes after that.
+func orderEvents(events []history.Event) {
+	var first, newest, waiting time.Time
+	changed, ended := map[attemptKey]time.Time{}, map[attemptKey]time.Time{} // those of the app without a role
+	latest := map[spec.Replica]attemptKey{}
+	for i := range events {
+		e := &events[i]
+		one, attempt := spec.Replica{Role: e.Role, ID: e.Replica}, attemptKey{e.Role, e.Replica, e.Attempt}
+		e.Time = later(e.Time, first)
+		switch {
+		case e.Kind == history.EventRestart:
+			e.Time = later(e.Time, ended[attempt])
+		case e.Kind == history.EventApp && e.State.Terminal():
+			e.Time = later(e.Time, newest)
+			changed[attempt] = e.Time
+		case e.Kind == history.EventRecorded:
+			first = e.Time
+		case e.Kind == history.EventApp || e.Kind == history.EventReplica:
+			before, ok := latest[one]
+			if ok && before.attempt <= e.Attempt {
+				e.Time = later(e.Time, changed[before])
+			}
+			if !ok || before.attempt < e.Attempt {
+				latest[one] = attempt
+			}
+			if e.Time = later(e.Time, changed[attempt]); e.Kind == history.EventApp && waiting.Sub(e.Time) < time.Second {
+				e.Time = later(e.Time, waiting)
+			}
+			changed[attempt] = e.Time
+		}
+		if e.State == spec.Pending {
+			waiting = later(waiting, e.Time)
+		}
+		if newest = later(newest, e.Time); e.State.Terminal() {
+			ended[attempt] = later(ended[attempt], e.Time)
+		}
+	}
+	slices.SortStableFunc(events, func(a, b history.Event) int { return a.Time.Compare(b.Time) })
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func scanEvent(row scanner) (e history.Event, err error) {
@@ -65,4 +118,18 @@ func newRestarts(ctx context.Context, q querier, seq int64, restarts []spec.Rest
 		}
 	}
 	return events, nil
+}
+
+// insertRestarts inserts each restart after the end of the attempt that it follows.
+func insertRestarts(events, restarts []history.Event) []history.Event {
+	for _, r := range restarts {
+		at := len(events)
+		for i := range events {
+			if e := &events[i]; e.Role == r.Role && e.Replica == r.Replica && e.Attempt == r.Attempt && e.State.Terminal() {
+				at = i + 1
+			}
+		}
+		events = slices.Insert(events, at, r)
+	}
+	return events
 }

@@ -73,12 +73,13 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 		return change{}, err
 	}
 	c := change{seq: seq}
-	c.attempts, c.events = db.replicaChanges(old, s)
+	now := db.now()
+	c.attempts, c.events = replicaChanges(old, s, now)
 	restarts, err := newRestarts(ctx, q, seq, s.Restarts)
 	if err != nil {
 		return change{}, err
 	}
-	c.events = append(c.events, restarts...)
+	c.events = insertRestarts(c.events, restarts)
 	after := mergeStatus(before, rowStatus(s))
 	if !reflect.DeepEqual(after, before) {
 		c.row = &after
@@ -89,16 +90,33 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil && after.StartedAt != nil {
 		c.events = append(c.events, history.Event{Time: *after.StartedAt, Kind: history.EventApp, State: spec.Running})
 	}
+	started := after.StartedAt
+	if before.StartedAt != nil { // it runs again
+		started = firstStart(s)
+	}
 	c.events = append(c.events, history.Event{
-		Time: db.eventTime(after.State, after.StartedAt, after.FinishedAt), Kind: history.EventApp,
+		Time: eventTime(after.State, started, after.FinishedAt, now), Kind: history.EventApp,
 		State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
 	})
 	return c, nil
 }
 
+// firstStart returns when the first of the replicas that run began, nil if that is unknown.
+func firstStart(s *spec.Status) (at *time.Time) {
+	for i := range s.Roles {
+		for j := range s.Roles[i].Replicas {
+			r := &s.Roles[i].Replicas[j]
+			if r.State == spec.Running && r.StartedAt != nil && (at == nil || r.StartedAt.Before(*at)) {
+				at = r.StartedAt
+			}
+		}
+	}
+	return at
+}
+
 // replicaChanges compares the replicas of a status with the stored attempts. An earlier attempt
 // without a recorded end becomes UNKNOWN.
-func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.ReplicaStatus, []history.Event) {
+func replicaChanges(old []spec.ReplicaStatus, s *spec.Status, now time.Time) ([]spec.ReplicaStatus, []history.Event) {
 	seen := slices.Clone(s.Past)
 	last := map[spec.Replica]int{}
 	for _, role := range s.Roles {
@@ -116,28 +134,31 @@ func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.R
 		}
 	}
 	changed, news := mergeAttempts(old, seen)
+	if s.State.Terminal() && s.FinishedAt != nil && s.FinishedAt.Before(now) {
+		now = *s.FinishedAt
+	}
 	var events []history.Event
 	for _, a := range news {
 		if a.State == spec.Unknown {
 			continue // nothing happened: its end was not seen
 		}
 		events = append(events, history.Event{
-			Time: db.eventTime(a.State, a.StartedAt, a.FinishedAt), Kind: history.EventReplica, State: a.State,
+			Time: eventTime(a.State, a.StartedAt, a.FinishedAt, now), Kind: history.EventReplica, State: a.State,
 			Role: a.Role, Replica: a.ID, Attempt: a.Attempt, ExitCode: a.ExitCode, Signal: a.Signal, Msg: a.Msg,
 		})
 	}
 	return changed, events
 }
 
-// eventTime returns when the change happened, else the current time.
-func (db *DB) eventTime(s spec.State, started, finished *time.Time) time.Time {
+// eventTime returns when the change happened, else now.
+func eventTime(s spec.State, started, finished *time.Time, now time.Time) time.Time {
 	switch {
 	case s.Terminal() && finished != nil:
 		return *finished
 	case s == spec.Running && started != nil:
 		return *started
 	}
-	return db.now()
+	return now
 }
 
 // rowStatus returns the part of a status that is in the app's row, in its stored form.

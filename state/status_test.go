@@ -2,6 +2,7 @@ package state
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,14 +241,14 @@ func TestEvents(t *testing.T) {
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	want := []history.Event{
-		{Time: clock, Kind: "cancel", State: spec.Running, Msg: "by user"},
-		{Time: clock.Add(-time.Hour), Kind: "oom", State: spec.Failed, Role: "r", Replica: 3, Attempt: 1, ExitCode: pointer(137), Signal: "SIGKILL"},
+		{Time: clock.Add(time.Hour), Kind: "cancel", State: spec.Running, Msg: "by user"},
+		{Time: clock.Add(time.Minute), Kind: "oom", State: spec.Failed, Role: "r", Replica: 3, Attempt: 1, ExitCode: pointer(137), Signal: "SIGKILL"},
 	}
 	if err := db.AddEvents(ctx, "local", "a", want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := db.Events(ctx, "local", "a")
-	want = []history.Event{want[1], {Time: clock, Kind: history.EventRecorded}, want[0]}
+	want = []history.Event{{Time: clock, Kind: history.EventRecorded}, want[1], want[0]}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
@@ -277,6 +278,44 @@ func TestEventsOfShortApps(t *testing.T) {
 	mustSet(t, db, ended)
 	if got := eventText(t, db); got != want {
 		t.Errorf("second SetStatus: got %s\nwant %s", got, want)
+	}
+}
+
+// TestOrderOfEvents: times in whole seconds, of another clock, do not put a state before an earlier
+// one; a restart follows what it is for.
+func TestOrderOfEvents(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	submitted := clock.Add(-300 * time.Millisecond)
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: submitted})
+	at := func(seconds int) *time.Time {
+		return pointer(submitted.Truncate(time.Second).Add(time.Duration(seconds) * time.Second))
+	}
+	mustSet(t, db, spec.Status{State: spec.Pending, Roles: oneReplica(spec.ReplicaStatus{Role: "r", State: spec.Pending})})
+	running := spec.ReplicaStatus{Role: "r", State: spec.Running, StartedAt: at(-5)}
+	mustSet(t, db, spec.Status{State: spec.Running, StartedAt: at(-5), Roles: oneReplica(running)})
+	waits := running
+	waits.State, waits.StartedAt, waits.Msg = spec.Pending, nil, "evicted"
+	mustSet(t, db, spec.Status{State: spec.Running, StartedAt: at(-5), Roles: oneReplica(waits)})
+	failed := running
+	failed.State, failed.FinishedAt = spec.Failed, at(-4)
+	mustSet(t, db, spec.Status{
+		State: spec.Succeeded, StartedAt: at(-5), FinishedAt: at(-3), Past: []spec.ReplicaStatus{failed},
+		Restarts: []spec.Restart{{Role: "r", Time: *at(-4)}},
+		Roles:    oneReplica(spec.ReplicaStatus{Role: "r", Attempt: 1, State: spec.Succeeded, StartedAt: at(-4), FinishedAt: at(-3)}),
+	})
+	late := spec.ReplicaStatus{Role: "s", Attempt: 1, State: spec.Pending}
+	mustSet(t, db, spec.Status{State: spec.Succeeded, Roles: []spec.RoleStatus{{Role: "s", Replicas: []spec.ReplicaStatus{late}}}})
+	ended := spec.ReplicaStatus{Role: "s", State: spec.Cancelled, StartedAt: at(0), FinishedAt: at(0)}
+	mustSet(t, db, spec.Status{State: spec.Succeeded, Past: []spec.ReplicaStatus{ended}, Roles: []spec.RoleStatus{{Role: "s", Replicas: []spec.ReplicaStatus{late}}}})
+	want := "recorded:=SUBMITTED replica:s/0#0=RUNNING replica:s/0#0=CANCELLED replica:r/0#0=PENDING app:=PENDING replica:r/0#0=RUNNING app:=RUNNING replica:r/0#0=FAILED restart:r/0#0=FAILED " +
+		"replica:r/0#1=RUNNING replica:r/0#1=SUCCEEDED app:=SUCCEEDED replica:s/0#1=PENDING"
+	if got := eventText(t, db); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	events, err := db.Events(t.Context(), "local", "a")
+	if err != nil || !slices.IsSortedFunc(events, func(a, b history.Event) int { return a.Time.Compare(b.Time) }) {
+		t.Errorf("got %+v, %v, want them sorted by time", events, err)
 	}
 }
 

@@ -103,6 +103,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	}
 	a.Pods, a.PodsHidden = pods, t.hidden != nil
 	t.addWorkloads(ctx, &a.Observation)
+	t.addExpired(ctx, &a.Observation)
 	return &a.Observation, nil
 }
 

@@ -17,17 +17,20 @@ import (
 var _ backend.EventLister = (*Backend)(nil)
 
 // Events implements backend.EventLister: it returns the events of the app's pods and main objects,
-// which clusters keep for an hour.
+// which clusters keep for an hour, also after the app is deleted.
 func (b *Backend) Events(ctx context.Context, id string) ([]backend.Event, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	seen, err := t.observe(ctx)
+	if errors.Is(err, backend.ErrNotFound) {
+		seen, err = &observe.Observation{}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	list, err := kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{Cached: true})
+	list, err := t.listEvents(ctx)
 	if errors.Is(err, kube.ErrForbidden) {
 		t.warnOnce(fmt.Sprintf("%s: you may not list events in namespace %s, so those of the cluster are missing", t.Client, t.namespace))
 		return nil, nil

@@ -32,11 +32,7 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
 		return
 	}
 	if t.workloads == nil {
-		groups, err := t.Groups(ctx)
-		if err != nil {
-			return
-		}
-		r, ok := kube.KueueResource(groups, "workloads")
+		r, ok := findWorkloads(ctx, t.Client)
 		if !ok {
 			return
 		}
@@ -48,6 +44,40 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
 		t.warnOnce(fmt.Sprintf("%s: you may not list %s in namespace %s, so why Kueue holds the app back is missing", t.Client, t.workloads, t.namespace))
 	}
 	seen.Workloads = list
+}
+
+// findWorkloads returns the resource of Kueue's workloads; ok is false if it cannot be found.
+func findWorkloads(ctx context.Context, c *kube.Client) (r kube.Resource, ok bool) {
+	groups, err := c.Groups(ctx)
+	if err != nil {
+		return r, false
+	}
+	return kube.KueueResource(groups, "workloads")
+}
+
+// addWorkloads is target.addWorkloads for all apps, in two requests.
+func (o *overview) addWorkloads(ctx context.Context, targets []*target) {
+	byJob := map[string]*app{} // by UID
+	for _, t := range targets {
+		for _, m := range o.apps[t.id].meta() {
+			if m.Labels[label.Kueue] != "" {
+				byJob[string(m.UID)] = o.apps[t.id]
+			}
+		}
+	}
+	if len(byJob) == 0 {
+		return
+	}
+	r, ok := findWorkloads(ctx, o.client)
+	if !ok {
+		return
+	}
+	list, _ := kube.List[kube.Workload](ctx, o.client, r, o.namespace, kube.ListOptions{LabelSelector: label.KueueJobUID, Whole: true})
+	for i := range list {
+		if a := byJob[list[i].Labels[label.KueueJobUID]]; a != nil {
+			a.Workloads = append(a.Workloads, list[i])
+		}
+	}
 }
 
 // deactivate revokes Kueue's admission of an app: Kueue would resume a job that another

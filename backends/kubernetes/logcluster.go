@@ -19,6 +19,7 @@ import (
 	"torchx/backends/kubernetes/observe"
 	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
 // logCluster implements archive.Cluster for one app.
@@ -70,14 +71,22 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 	if err != nil {
 		return err
 	}
+	var last *observe.Observation
 	for {
 		err := t.follow(ctx, func(seen *observe.Observation) bool {
+			last = seen
 			s := t.snapshot(seen)
 			see(s)
 			return s.Status.State.Terminal()
 		})
 		if err == nil {
 			return t.hidden
+		}
+		if errors.Is(err, backend.ErrNotFound) {
+			if end := c.endOf(ctx, t, last); end != nil {
+				see(&archive.Snapshot{Status: end})
+				return nil
+			}
 		}
 		if !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) {
 			return err
@@ -86,6 +95,18 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 			return err
 		}
 	}
+}
+
+// endOf returns how an app ended that the cluster no longer has, nil if that is not known.
+func (c *logCluster) endOf(ctx context.Context, t *target, last *observe.Observation) *spec.Status {
+	if last == nil || last.App == nil {
+		return nil
+	}
+	s := t.status(last)
+	if !c.backend.FindEnd(ctx, c.id, last.App, s) || !s.State.Terminal() {
+		return nil
+	}
+	return s
 }
 
 // snapshot returns the runs of an app's containers.

@@ -187,10 +187,12 @@ func (o *overview) describe(ctx context.Context, targets []*target, r *reading) 
 	if err != nil && !hidden {
 		return err
 	}
+	o.addWorkloads(ctx, targets)
 	unclear := false
 	for _, t := range targets {
 		a := o.apps[t.id]
 		a.App, a.Pods, a.PodsHidden = a.record().App, pods[t.id], hidden
+		t.addExpired(ctx, &a.Observation)
 		unclear = unclear || a.Unclear()
 	}
 	events := map[string][]corev1.Event{} // by namespace

@@ -113,6 +113,8 @@ type follower struct {
 	// exists false.
 	read func(seen *observe.Observation) (ready, exists bool)
 	app  *spec.App // as submitted
+	// expired holds the ends of Jobs that were deleted before the first observation.
+	expired map[int]observe.End
 	// podsHidden means that the user may not list pods, so their mirror does not run.
 	podsHidden bool
 	// admission identifies what was observed when Kueue's workloads were last read.
@@ -121,7 +123,7 @@ type follower struct {
 }
 
 func newFollower(t *target, first *observe.Observation) *follower {
-	f := &follower{t: t, app: first.App, podsHidden: first.PodsHidden}
+	f := &follower{t: t, app: first.App, expired: first.Expired, podsHidden: first.PodsHidden}
 	a := &app{Observation: *first}
 	f.pods = kube.NewMirror[corev1.Pod](t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: a.selector(t.name)})
 	switch {
@@ -156,23 +158,26 @@ func followOne[T any](f *follower, r kube.Resource, first *T, set func(*observe.
 	}
 }
 
-// allJobs returns the Jobs of a mirror and the last known state of those that are gone,
-// including those that were deleted before the mirror's first list.
+// allJobs returns the Jobs of a mirror and the last known state of those that are gone, including
+// those that were deleted before the mirror's first list. The app exists while one of its Jobs
+// does: ttl_seconds deletes each after its own end. Others that did not end are missing.
 func allJobs(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.Job, ready, exist bool) {
 	items, gone, ready := m.Snapshot()
-	jobs = slices.Concat(items, gone)
 	for i := range first {
-		if !slices.ContainsFunc(jobs, func(j batchv1.Job) bool { return j.UID == first[i].UID }) {
-			jobs = append(jobs, first[i])
+		if !slices.ContainsFunc(slices.Concat(items, gone), func(j batchv1.Job) bool { return j.UID == first[i].UID }) {
+			gone = append(gone, first[i])
 		}
 	}
-	return jobs, ready, len(items) >= len(first)
+	if len(items) > 0 {
+		gone = slices.DeleteFunc(gone, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished == nil && !observe.JobEnded(&j) })
+	}
+	return slices.Concat(items, gone), ready, len(items) > 0
 }
 
 // current returns the observation, nil before the mirrors are ready. An app that is
 // deleted after it has ended, as by ttl_seconds, still has one. Errors: ErrNotFound.
 func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
-	seen := &observe.Observation{App: f.app, PodsHidden: f.podsHidden}
+	seen := &observe.Observation{App: f.app, Expired: f.expired, PodsHidden: f.podsHidden}
 	ready, exists := f.read(seen)
 	if !ready {
 		return nil, nil //nolint:nilnil // not ready is not an error

@@ -75,7 +75,10 @@ func notRunning(ref history.AppKey, state spec.State, started bool, r *spec.Repl
 	if r != nil {
 		name = replicaName(ref, *r)
 	}
-	if started {
+	switch {
+	case state == spec.Unknown:
+		return backend.Errorf(backend.ErrNotRunning, "%s is %s: `torchx status %s` shows why", name, state, ref.ID)
+	case started:
 		return backend.Errorf(backend.ErrNotRunning, "%s has ended (%s): `torchx log %s` prints its output, `torchx rerun %s` runs the app again", name, state, name, ref.ID)
 	}
 	return backend.Errorf(backend.ErrNotRunning, "%s has not started (%s): `torchx log -f %s` waits until it has", name, state, name)

@@ -46,10 +46,11 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 			return nil, err // before waiting for the start
 		}
 	}
-	if err == nil && len(ids) == 0 && !s.State.Started() && r.Waiting != nil {
+	waits := func() bool { return err == nil && len(ids) == 0 && !s.State.Started() && !s.IsFinal() }
+	if waits() && r.Waiting != nil {
 		r.Waiting(s.Status)
 	}
-	for p := newPoller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.See(ctx, ref) {
+	for p := newPoller(); waits(); s, err = r.See(ctx, ref) {
 		if err := p.wait(ctx); err != nil {
 			return nil, err
 		}

@@ -162,11 +162,14 @@ func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 	return roles
 }
 
-// missingError returns an error if the app has ended and its backend lost it without a removal
-// by torchx, else nil. It dates the loss by the first time it was noticed.
+// missingError returns an error if the app has ended, or its end is unknown, and its backend lost it
+// without a removal by torchx, else nil. It dates the loss by the first time it was noticed.
 func (r *Runner) missingError(ctx context.Context, b backend.Backend, ref history.AppKey, s Seen) error {
-	if !s.missing || !s.State.Terminal() || !isGone(ctx, b, ref) {
+	if !s.missing || !s.IsFinal() || !isGone(ctx, b, ref) {
 		return nil
+	}
+	if s.State == spec.Unknown {
+		return notFound("the logs of app %s are gone: %s", ref.Handle(), s.Msg)
 	}
 	if s.StartedAt == nil && s.Msg != "" {
 		return notFound("app %s has no log because it was not started: %s", ref.Handle(), s.Msg)

@@ -26,6 +26,10 @@ type Seen struct {
 	missing bool // the backend did not have the app, and Status is the recorded one
 }
 
+// IsFinal reports whether nothing more will be known of the app: it has ended, or its backend no
+// longer has it and its end is unknown.
+func (s Seen) IsFinal() bool { return s.State.Terminal() || s.missing && s.State == spec.Unknown }
+
 // See is Status for callers that open logs next: the backend need not be asked again.
 func (r *Runner) See(ctx context.Context, ref history.AppKey) (Seen, error) {
 	row := r.row(ctx, ref)
@@ -84,6 +88,9 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	if s.SubmittedAt == nil {
 		s.SubmittedAt = &row.SubmittedAt
 	}
+	if row.StartedAt != nil && (s.StartedAt == nil || row.StartedAt.Before(*s.StartedAt)) {
+		s.StartedAt = row.StartedAt // of an attempt that the backend no longer has
+	}
 	if known := r.fullerResult(ctx, ref, s); known != nil {
 		return known
 	}
@@ -94,7 +101,8 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 }
 
 // fullerResult returns the recorded result of an app if it has more replica results than s,
-// else nil: clusters delete pods, and their results with them.
+// else nil: clusters delete pods, and their results with them, which may make s look like another
+// result.
 func (r *Runner) fullerResult(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
@@ -104,7 +112,7 @@ func (r *Runner) fullerResult(ctx context.Context, ref history.AppKey, s *spec.S
 		return nil
 	}
 	known, err := r.History.Status(ctx, ref.Backend, ref.ID)
-	if err != nil || known.State != s.State {
+	if err != nil || !known.State.Terminal() {
 		return nil
 	}
 	if more, _ := countEnds(known); more <= ends {

@@ -35,6 +35,30 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestStatusWithoutReplicas: an app whose replicas its backend has lost keeps its recorded result.
+func TestStatusWithoutReplicas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local_cwd", "echo")
+	w.local.finish(ref.ID, spec.Succeeded, 0)
+	seen, err := w.Status(t.Context(), ref)
+	if err != nil || seen.State != spec.Succeeded {
+		t.Fatalf("got %+v, %v, want SUCCEEDED", seen, err)
+	}
+	lost, began := *seen, time.Now()
+	seen.Roles[0].Replicas[0].State, seen.Roles[0].Replicas[0].StartedAt = spec.Succeeded, &began
+	w.local.set(ref.ID, seen)
+	if _, err := w.Status(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	lost.State, lost.ExitCode = spec.Failed, new(1)
+	lost.Roles = []spec.RoleStatus{{Role: seen.Roles[0].Role, Replicas: []spec.ReplicaStatus{{Role: seen.Roles[0].Role, State: spec.Cancelled}}}}
+	w.local.set(ref.ID, &lost)
+	if s, err := w.Status(t.Context(), ref); err != nil || s.State != spec.Succeeded {
+		t.Errorf("got %+v, %v, want the recorded SUCCEEDED", s, err)
+	}
+}
+
 func TestStatusUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

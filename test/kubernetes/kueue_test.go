@@ -80,6 +80,18 @@ func TestKueue(t *testing.T) {
 				s := h.status(first)
 				return s.State == spec.Running && s.NumRestarts == 1 && s.Roles[0].Replicas[0].Attempt == 1 && strings.Count(h.torchx("log", first+"/r/0").stdout, "begins") == 1
 			})
+			other := h.start(cfg, "--num_replicas", "6", "--cpu", "1") // a list reads several apps together
+			for line := range strings.Lines(h.torchx("list").stdout) {
+				if strings.Contains(line, first) && !strings.HasSuffix(line, " 1\n") {
+					t.Errorf("list: got %q, want one restart", line)
+				}
+			}
+			if s := h.status(first); s.NumRestarts != 1 || s.Roles[0].Replicas[0].Attempt != 1 {
+				t.Errorf("after list: got %+v, want attempt 1", s)
+			}
+			if r := h.torchx("cancel", "--wait", other); r.code != 0 {
+				t.Errorf("cancel: got %+v, want r.code == 0", r)
+			}
 			if r := h.torchx("events", first); !strings.Contains(r.stdout, "preempted by Kueue") || strings.Contains(r.stdout, "UNKNOWN") {
 				t.Errorf("got events\n%s%s, want the preemption and no UNKNOWN", r.stdout, r.stderr)
 			}

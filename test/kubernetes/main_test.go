@@ -58,7 +58,7 @@ func runTests(m *testing.M) int {
 // component runs a shell script, with arguments for mistakes.
 const component = `
 def app(script = "true", image = "` + clustertest.Image + `", entrypoint = "sh", num_replicas = 1,
-        cpu = 0, gpu = 0, max_retries = 0, policy = "APPLICATION", overlay = ""):
+        cpu = 0, gpu = 0, max_retries = 0, policy = "APPLICATION", overlay = "", min_replicas = 0, timeout = "", other = ""):
     """A shell script
 
     Args:
@@ -71,13 +71,19 @@ def app(script = "true", image = "` + clustertest.Image + `", entrypoint = "sh",
         max_retries (int): number of restarts
         policy (str): retry policy
         overlay (str): pod overlay as JSON
+        min_replicas (int): replicas that must succeed, 0 for all
+        timeout (str): time limit of the app
+        other (str): script of the only replica of another role, o
     """
-    return specs.AppDef(name = "app", roles = [specs.Role(
+    roles = [specs.Role(
         name = "r", image = image, entrypoint = entrypoint, args = ["-c", script.replace("$", "$$")],
-        num_replicas = num_replicas, max_retries = max_retries, retry_policy = policy,
+        num_replicas = num_replicas, max_retries = max_retries, retry_policy = policy, min_replicas = min_replicas or None,
         resource = specs.Resource(cpu = cpu, gpu = gpu, memMB = 0),
         metadata = {"kubernetes": json.decode(overlay)} if overlay else {},
-    )])
+    )]
+    if other:
+        roles.append(specs.Role(name = "o", image = image, entrypoint = "sh", args = ["-c", other.replace("$", "$$")], resource = specs.Resource(cpu = cpu, gpu = 0, memMB = 0)))
+    return specs.AppDef(name = "app", roles = roles, metadata = {"torchx": {"timeout": timeout}} if timeout else {})
 `
 
 // home is a TORCHX_HOME with a namespace of the cluster.
@@ -168,6 +174,7 @@ type status struct {
 	State       spec.State `json:"state"`
 	NumRestarts int        `json:"num_restarts"`
 	Msg         string     `json:"msg"`
+	ExitCode    *int       `json:"exit_code"`
 	Roles       []struct {
 		Replicas []struct {
 			State    spec.State `json:"state"`

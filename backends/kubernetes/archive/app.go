@@ -203,7 +203,7 @@ func (a *App) keepWatch(ctx context.Context) {
 		case err := <-done:
 			switch {
 			case errors.Is(err, backend.ErrNotFound): // the app and all pods were deleted
-				a.see(&Snapshot{Status: &spec.Status{State: spec.Unknown}})
+				a.see(&Snapshot{Status: &spec.Status{State: spec.Unknown, Msg: err.Error()}})
 				a.fail(nil)
 			case err != nil && ctx.Err() == nil:
 				a.fail(err)

@@ -35,12 +35,13 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 		return nil, err
 	}
 	_, _, ended := a.replica(r)
-	if _, attempts = a.names(r); attempts == 0 {
+	names, attempts := a.names(r)
+	if attempts == 0 {
 		if snap.Status == nil || snap.Status.Replica(r) == nil {
 			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backend.ErrNotFound)
 		}
 		if ended {
-			return nil, backend.Errorf(backend.ErrNotFound, "its pods are deleted and its log was not archived: submit with -cfg archive=true, or run `torchx wait` or `torchx log -t` before the app ends")
+			return nil, backend.Errorf(backend.ErrNotFound, "its pods are deleted and %s", notArchived)
 		}
 	}
 	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
@@ -53,10 +54,25 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 		}
 		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known, backend.ErrNotFound)
 	}
+	if o.Attempt != nil && *o.Attempt < attempts-1 && !hasAttempt(names, *o.Attempt) {
+		return nil, backend.Errorf(backend.ErrNotFound, "attempt %d: its pod is deleted and %s", *o.Attempt, notArchived)
+	}
 	if last, ok := a.lastRun(r, kept, o); ok {
 		return a.openTail(r, last, o), nil
 	}
 	return a.copied(r, o, o.Follow && !ended), nil
+}
+
+// notArchived says of a log that nothing has it, and how to keep the next one.
+const notArchived = "its log was not archived: submit with -cfg archive=true, or run `torchx wait` or `torchx log -t` before the app ends"
+
+func hasAttempt(names map[logName]bool, attempt int) bool {
+	for name := range names {
+		if name.attempt == attempt {
+			return true
+		}
+	}
+	return false
 }
 
 // copied returns a reader that copies the log of a replica and reads the copy.

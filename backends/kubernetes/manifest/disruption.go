@@ -21,18 +21,20 @@ var restartOnDisruption = kube.FailureRule{
 // Volcano counts every restart.
 const maxVolcanoDisruptions = 9
 
-// restartsAlone reports whether a disrupted replica restarts while its peers go on: they are
-// independent, or there are none.
-func restartsAlone(app *spec.App, role *spec.Role) bool {
-	return role.RetryPolicy == spec.RetryReplica || requiredReplicas(role) < role.NumReplicas || len(app.Roles) == 1 && role.NumReplicas == 1
+// isIndependent reports whether a disrupted replica of a role restarts while its peers go on.
+func isIndependent(role *spec.Role) bool {
+	return role.RetryPolicy == spec.RetryReplica || requiredReplicas(role) < role.NumReplicas
 }
+
+// hasPeers reports whether the app has more than one replica.
+func hasPeers(app *spec.App) bool { return len(app.Roles) > 1 || app.Roles[0].NumReplicas > 1 }
 
 // gangRoles returns the roles whose disruption restarts a Volcano Job, and whether all do. Volcano
 // replaces a pod within an attempt, so an only replica restarts with the job.
 func gangRoles(app *spec.App) (gang map[int]bool, all bool) {
 	gang = map[int]bool{}
 	for i := range app.Roles {
-		if r := &app.Roles[i]; !restartsAlone(app, r) || len(app.Roles) == 1 && r.NumReplicas == 1 {
+		if !isIndependent(&app.Roles[i]) || !hasPeers(app) {
 			gang[i] = true
 		}
 	}
@@ -40,16 +42,18 @@ func gangRoles(app *spec.App) (gang map[int]bool, all bool) {
 }
 
 // disruptionPolicy returns a Job's reaction to disruptions, nil if it has none: Kubernetes cannot
-// start the peers in other pods again.
+// start the peers in other pods again. An only replica of a JobSet restarts with the set, as after
+// its failures: each of its pods then has an attempt of its own.
 func (b *builder) disruptionPolicy(role *spec.Role, pod *corev1.PodSpec) *batchv1.PodFailurePolicy {
 	if pod.RestartPolicy != corev1.RestartPolicyNever {
 		return nil // as an overlay sets; Kubernetes allows no policy then
 	}
 	action := batchv1.PodFailurePolicyActionIgnore
-	switch alone := restartsAlone(b.in.App, role); {
-	case b.form == FormJobSet && !alone:
+	switch {
+	case isIndependent(role):
+	case b.form == FormJobSet:
 		action = batchv1.PodFailurePolicyActionFailJob // the JobSet restarts, see restartOnDisruption
-	case !alone:
+	case hasPeers(b.in.App):
 		return nil
 	}
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{

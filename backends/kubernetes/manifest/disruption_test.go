@@ -32,7 +32,7 @@ func TestDisruptions(t *testing.T) {
 		job, jobSet, volcano string
 	}{
 		{with(spec.RetryApplication, 2), "", "FailJob", "RestartJob"},
-		{with(spec.RetryApplication, 1), "Ignore", "Ignore", "RestartJob"},
+		{with(spec.RetryApplication, 1), "Ignore", "FailJob", "RestartJob"},
 		{with(spec.RetryReplica, 2), "Ignore", "Ignore", ""},
 	} {
 		_, job := plan(t, input(t, "gang=job", c.role))

@@ -63,6 +63,12 @@ func newNames(id string, app *spec.App) names {
 // replica returns the part of a name that identifies the replica, as in TorchX.
 func (n names) replica(role, id int) string { return n.roles[role] + "-" + strconv.Itoa(id) }
 
+// JobName returns the name of the Job of a role of an app, with gang=job and one Job for the role.
+func JobName(name string, app *spec.App, role int) string {
+	n := newNames(name, app)
+	return n.app + "-" + n.roles[role]
+}
+
 // AppID returns the id of an app: namespace:name, as in TorchX.
 func AppID(namespace, name string) string { return namespace + ":" + name }
 

@@ -65,7 +65,23 @@ func (r *Request) AddRecord(p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	meta := r.Objects[0].Meta()
+	if !annotate(r.Objects[0].Meta(), text) {
+		p.Progress.Tell(backend.Step{Warning: "the app is too large to be stored with its job: only this machine can describe all of it"})
+		return nil
+	}
+	for _, o := range r.Objects[1:] { // ttl_seconds and other clients delete each Job alone
+		if job, ok := o.(*Job); ok && len(text)*len(r.Objects) <= maxCopies {
+			annotate(job.Meta(), text)
+		}
+	}
+	return nil
+}
+
+// maxCopies bounds the bytes of a record in all Jobs of an app.
+const maxCopies = 1 << 20
+
+// annotate adds a record to an object unless it is too large.
+func annotate(meta *metav1.ObjectMeta, text string) bool {
 	delete(meta.Annotations, label.App)
 	used := len(label.App) + len(text)
 	for k, v := range meta.Annotations {
@@ -73,11 +89,10 @@ func (r *Request) AddRecord(p *backend.Plan) error {
 	}
 	const reserve = 1 << 10 // for annotations of torchx and of controllers
 	if used+reserve > maxAnnotations {
-		p.Progress.Tell(backend.Step{Warning: "the app is too large to be stored with its job: only this machine can describe all of it"})
-		return nil
+		return false
 	}
 	metav1.SetMetaDataAnnotation(meta, label.App, text)
-	return nil
+	return true
 }
 
 // dropTarget removes the options that locate the cluster, and those without a value.

@@ -21,7 +21,8 @@ type replica struct {
 	key      spec.Replica
 	unit     *unit // nil if the controller has no template for it
 	index    int
-	attempts []attempt // oldest first
+	expired  spec.State // by the Job that ttl_seconds has deleted, Unknown if there is none
+	attempts []attempt  // oldest first
 	final    spec.ReplicaStatus
 }
 
@@ -62,7 +63,10 @@ func (a *attempt) wasDeleted() bool {
 // wasDisrupted reports whether an attempt was ended from outside, which restarts the replica
 // without counting as a failure.
 func (r *replica) wasDisrupted(a *attempt) bool {
-	return r.unit != nil && r.unit.freeDisruptions && a.status.State == spec.Failed && !overran(a.pod) && disruption(a.pod) != ""
+	if r.unit == nil || !r.unit.disruptions.free || a.status.State != spec.Failed || overran(a.pod) || disruption(a.pod) == "" {
+		return false
+	}
+	return a.gone || a.pod.DeletionTimestamp != nil || !r.unit.disruptions.onlyDeleted
 }
 
 // assess sorts the pods by replica and attempt.
@@ -71,7 +75,7 @@ func (s *Observation) assess() *assessment {
 	byKey := map[spec.Replica]*replica{}
 	for i := range b.roles {
 		for id := range b.roles[i].count {
-			r := &replica{key: spec.Replica{Role: b.roles[i].name, ID: id}}
+			r := &replica{key: spec.Replica{Role: b.roles[i].name, ID: id}, expired: s.expiredState(i, b.roles[i].count)}
 			byKey[r.key] = r
 			b.replicas = append(b.replicas, r)
 		}
@@ -118,11 +122,24 @@ func (b *assessment) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gon
 	}
 }
 
+// expiredState returns the state of the replicas of a role whose Job ttl_seconds has deleted, Unknown
+// if it is not known.
+func (s *Observation) expiredState(role, replicas int) spec.State {
+	e, ok := s.Expired[role]
+	if !ok || e.State == spec.Failed && replicas > 1 {
+		return spec.Unknown
+	}
+	return e.State
+}
+
 // provisional returns a replica's status before the result of the app is known.
 func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 	a := r.last()
 	if a == nil {
 		s := spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.firstAttempt(r)}
+		if r.expired != spec.Unknown {
+			b.completeMissing(r, &s, false)
+		}
 		if r.unit != nil && r.unit.failing {
 			if s.State = r.countedState(); s.State == spec.Unknown {
 				s.State = spec.Cancelled
@@ -141,8 +158,8 @@ func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 		// The reason, and whether a retry follows, are known only when the controller has reacted.
 		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
 	case r.wasDisrupted(a):
-		// The controller replaces it.
-		s.State, s.ExitCode, s.Signal, s.StartedAt, s.FinishedAt = spec.Pending, nil, "", nil, nil
+		// The controller creates the next attempt.
+		return spec.ReplicaStatus{Role: s.Role, ID: s.ID, State: spec.Pending, Attempt: s.Attempt + 1, Msg: s.Msg}
 	}
 	return s
 }
@@ -194,7 +211,7 @@ func (b *assessment) completeReplicas() {
 	for _, r := range b.replicas {
 		switch a := r.last(); {
 		case a == nil:
-			b.completeMissing(r, cancelled || b.overran)
+			b.completeMissing(r, &r.final, cancelled || b.overran)
 		case r.wasDisrupted(a):
 			r.final = a.status
 			if cancelled {
@@ -218,25 +235,25 @@ func (b *assessment) completeReplicas() {
 // determine it.
 func (r *replica) countedState() spec.State {
 	if r.unit == nil {
-		return spec.Unknown
+		return r.expired
 	}
 	return r.unit.outcome(r.index)
 }
 
-// completeMissing sets the status of a replica without pods, from the controller's counts.
-func (b *assessment) completeMissing(r *replica, cancelled bool) {
+// completeMissing sets the final status of a replica without pods, from the controller's counts.
+func (b *assessment) completeMissing(r *replica, final *spec.ReplicaStatus, cancelled bool) {
 	switch state := r.countedState(); {
 	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.needsAll():
-		r.final.State, r.final.ExitCode = spec.Succeeded, new(0)
+		final.State, final.ExitCode = spec.Succeeded, new(0)
 	case state == spec.Failed && !cancelled:
-		r.final.State, r.final.Msg = spec.Failed, "its pod was deleted, so its exit code is unknown"
+		final.State, final.Msg = spec.Failed, "its pod was deleted, so its exit code is unknown"
 		if b.seen.PodsHidden {
-			r.final.Msg = "you may not read its pod, so its exit code is unknown"
+			final.Msg = "you may not read its pod, so its exit code is unknown"
 		}
 	case b.phase == succeeded, b.seen.PodsHidden && !cancelled:
-		r.final.State = spec.Unknown
+		final.State = spec.Unknown
 	default:
-		r.final.State = spec.Cancelled
+		final.State = spec.Cancelled
 	}
 }
 

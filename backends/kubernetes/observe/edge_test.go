@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
@@ -100,10 +101,33 @@ func TestEdges(t *testing.T) {
 			addRole("sooner")(s)
 			s.Jobs[0].Spec.TTLSecondsAfterFinished = new(int32)
 		}, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nsooner/0.0 SUCCEEDED 0\n"},
+		{"a Job was deleted by its ttl_seconds after it had failed", "job_running", func(s *Observation) {
+			expire(s, End{State: spec.Failed, Reason: "BackoffLimitExceeded", Msg: "Job has reached the specified backoff limit"})
+		}, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\nsooner/0.0 FAILED: its pod was deleted, so its exit code is unknown\n"},
+		{"a Job was deleted by its ttl_seconds, others wait", "job_toolarge", func(s *Observation) {
+			expire(s, End{State: spec.Succeeded, Reason: "Completed"})
+		}, "RUNNING (alone RUNNING)\n2 of 3 replicas wait: no node can run it: 0/1 nodes are available: 1 Insufficient cpu\nr/0.0 PENDING\nr/1.0 PENDING\nsooner/0.0 SUCCEEDED 0\n"},
+		{"a Job was deleted by its ttl_seconds after it had failed, the others succeeded", "job_ok", func(s *Observation) {
+			expire(s, End{State: spec.Failed, Reason: "BackoffLimitExceeded", Msg: "Job has reached the specified backoff limit"})
+		}, "FAILED (alone FAILED) 1\nreplica sooner/0 failed first: its pod was deleted, so its exit code is unknown\nfirst sooner/0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nsooner/0.0 FAILED: its pod was deleted, so its exit code is unknown\n"},
 		{"its node does not answer", "job_running", func(s *Observation) {
-			s.Pods[1].DeletionTimestamp, s.Pods[1].DeletionGracePeriodSeconds = now(30), seconds(30)
-			s.Pods[1].Status.Conditions = append(s.Pods[1].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})
+			taint(&s.Pods[1])
+			for i := range s.Pods[1].Status.Conditions {
+				if c := &s.Pods[1].Status.Conditions[i]; c.Type == corev1.PodReady {
+					c.Status = corev1.ConditionFalse
+				}
+			}
 		}, "RUNNING (alone RUNNING)\nreplica r/1: its node is lost: Taint manager: deleting due to NoExecute taint\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"its node has a taint", "job_running", func(s *Observation) { taint(&s.Pods[1]) }, "RUNNING (alone RUNNING)\nreplica r/1: evicted: its node has a NoExecute taint\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"a pod of a Volcano job that restarts was evicted", "volcano_running", func(s *Observation) {
+			s.Volcano.Spec.Policies, s.Volcano.Spec.MaxRetry = []kube.VolcanoPolicy{{Event: "PodEvicted", Action: "RestartJob"}}, 10
+			s.Volcano.Status.State.Phase = "Restarting"
+			failed := s.Pods[1]
+			failed.Status.Phase = corev1.PodFailed
+			taint(&failed)
+			s.Pods, s.Gone = s.Pods[:1], []corev1.Pod{failed}
+		}, "RUNNING (alone RUNNING)\nevents are needed\nr/0.0 RUNNING\nr/1.1 PENDING: evicted: its node has a NoExecute taint\n" +
+			"before: r/1.0 FAILED: evicted: its node has a NoExecute taint\nr/1: evicted: its node has a NoExecute taint: restarting the app\n"},
 		{"its container restarts in its pod", "job_running", func(s *Observation) {
 			c := &s.Pods[0].Status.ContainerStatuses[0]
 			c.RestartCount, c.State = 2, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 20s"}}
@@ -165,6 +189,21 @@ func TestEdges(t *testing.T) {
 			}
 		})
 	}
+}
+
+// expire adds a role of one replica whose Job ttl_seconds has deleted.
+func expire(s *Observation, e End) {
+	addRole("sooner")(s)
+	s.Jobs[0].Spec.TTLSecondsAfterFinished = new(int32)
+	s.Expired = map[int]End{len(s.App.Roles) - 1: e}
+}
+
+// taint makes a pod one that a taint of its node ends.
+func taint(pod *corev1.Pod) {
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = now(30), seconds(30)
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint",
+	})
 }
 
 // podOf returns the first pod of a recording.

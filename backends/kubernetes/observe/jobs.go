@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (s *Observation) jobSet() *workload {
 		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
 		u.limited = isLimited(&r.Template.Spec)
 		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
-		u.freeDisruptions = freesDisruptions(&r.Template.Spec)
+		u.disruptions = disruptionsOf(&r.Template.Spec)
 		v.limitJobs(&r.Template.Spec)
 		all := succeededJobs[r.Name] == r.Replicas && required == each
 		u.outcome = func(int) spec.State {
@@ -120,11 +121,17 @@ func ignoredFailures(pod *corev1.Pod) int {
 	return max(0, number(pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]))
 }
 
-// freesDisruptions reports whether a Job has a rule for disruptions from outside.
-func freesDisruptions(s *batchv1.JobSpec) bool {
-	return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
-		return slices.ContainsFunc(r.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == corev1.DisruptionTarget })
-	})
+// disruptionsOf returns what follows a disruption of a Job's pods by its rules.
+func disruptionsOf(s *batchv1.JobSpec) (d disruptions) {
+	if s.PodFailurePolicy == nil {
+		return d
+	}
+	for _, r := range s.PodFailurePolicy.Rules {
+		if slices.ContainsFunc(r.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == corev1.DisruptionTarget }) {
+			d.free, d.alone = true, d.alone || r.Action == batchv1.PodFailurePolicyActionIgnore
+		}
+	}
+	return d
 }
 
 // jobs reads Indexed Jobs, one for each unit. The app has ended when all of them have.
@@ -141,7 +148,7 @@ func (s *Observation) jobs() *workload {
 		u := h.add(job.Name, &job.Spec.Template, count, required)
 		u.limited = isLimited(&job.Spec)
 		u.retries = int(ptr.Deref(job.Spec.BackoffLimitPerIndex, 0))
-		u.freeDisruptions = freesDisruptions(&job.Spec)
+		u.disruptions = disruptionsOf(&job.Spec)
 		v.limitJobs(&job.Spec)
 		done, broken := indexes(job.Status.CompletedIndexes), indexes(ptr.Deref(job.Status.FailedIndexes, ""))
 		u.outcome = func(index int) spec.State {
@@ -172,6 +179,12 @@ func (s *Observation) jobs() *workload {
 			suspended++
 		}
 	}
+	for _, role := range slices.Sorted(maps.Keys(s.Expired)) {
+		e := s.Expired[role]
+		if e.State == spec.Failed && (e.Reason != failedIndexes || !mayLose(&s.App.Roles[role])) {
+			anyFailed, v.reason = true, firstText(v.reason, e.Msg, e.Reason)
+		}
+	}
 	v.units, v.roles = h.units, h.finish()
 	v.incomplete = s.incomplete(v)
 	v.suspended = suspended > 0 && suspended+ended == len(s.Jobs)
@@ -192,25 +205,50 @@ func (s *Observation) jobs() *workload {
 // incomplete describes a role without its Job, whose creation was interrupted or which was
 // deleted; "" if all Jobs exist, or may have been deleted by their ttl_seconds.
 func (s *Observation) incomplete(v *workload) string {
-	if s.App == nil || slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil }) {
+	missing := s.missing(v)
+	if len(missing) == 0 || s.expires() {
 		return ""
+	}
+	return fmt.Sprintf("the Job of role %s is missing: the submission was interrupted, or another client deleted it", s.App.Roles[missing[0]].Name)
+}
+
+// missing returns the roles without all of their Jobs.
+func (s *Observation) missing(v *workload) (roles []int) {
+	if s.App == nil {
+		return nil
 	}
 	found := map[int]int{} // replicas by role
 	for _, u := range v.units {
 		found[u.role] += u.count
 	}
 	for i := range s.App.Roles {
-		if r := &s.App.Roles[i]; found[i] < r.NumReplicas {
-			return fmt.Sprintf("the Job of role %s is missing: the submission was interrupted, or another client deleted it", r.Name)
+		if found[i] < s.App.Roles[i].NumReplicas {
+			roles = append(roles, i)
 		}
 	}
-	return ""
+	return roles
+}
+
+// expires reports whether the cluster deletes the app's Jobs after their ends.
+func (s *Observation) expires() bool {
+	return slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil })
+}
+
+// MissingRoles returns the roles whose Jobs ttl_seconds may have deleted before others of the app.
+func (s *Observation) MissingRoles() []int {
+	if !s.expires() {
+		return nil
+	}
+	return s.missing(s.workload())
 }
 
 // jobEnd returns the condition by which a Job has ended, nil if it has not.
 func jobEnd(job *batchv1.Job) *batchv1.JobCondition {
 	return condition(job, batchv1.JobComplete, batchv1.JobFailed)
 }
+
+// JobEnded reports whether a Job has ended.
+func JobEnded(job *batchv1.Job) bool { return jobEnd(job) != nil }
 
 // condition returns the first true condition of the given types, nil if there is none.
 func condition(job *batchv1.Job, types ...batchv1.JobConditionType) *batchv1.JobCondition {

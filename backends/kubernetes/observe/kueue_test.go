@@ -123,29 +123,3 @@ func TestUnreadyNode(t *testing.T) {
 		t.Errorf("got %s: %s, want RUNNING: %s", got.State, got.Msg, want)
 	}
 }
-
-// TestEndByEvents: the events of deleted objects tell how an app ended.
-func TestEndByEvents(t *testing.T) {
-	t.Parallel()
-	event := func(kind, name, reason string) corev1.Event {
-		return corev1.Event{InvolvedObject: corev1.ObjectReference{APIVersion: "batch/v1", Kind: kind, Name: name}, Reason: reason, LastTimestamp: metav1.Now()}
-	}
-	for _, c := range []struct {
-		events []corev1.Event
-		roles  int
-		want   spec.State
-	}{
-		{nil, 1, spec.Unknown},
-		{[]corev1.Event{event("Job", "a-r", "SuccessfulCreate"), event("Job", "a-r", "Completed")}, 1, spec.Succeeded},
-		{[]corev1.Event{event("Job", "a-r", "Completed")}, 2, spec.Unknown},
-		{[]corev1.Event{event("Job", "a-r", "Completed"), event("Job", "a-s", "BackoffLimitExceeded")}, 2, spec.Failed},
-		{[]corev1.Event{event("Job", "b-r", "Completed")}, 1, spec.Unknown},
-		{[]corev1.Event{event("Job", "a-r-0", "BackoffLimitExceeded"), event("JobSet", "a", "AllJobsCompleted")}, 2, spec.Succeeded},
-		{[]corev1.Event{event("JobSet", "a", "FailedJobs")}, 1, spec.Failed},
-		{[]corev1.Event{event("JobSet", "a", "Restarting"), event("Job", "a-r-0", "Completed")}, 1, spec.Unknown},
-	} {
-		if got, _ := EndByEvents(c.events, "a", c.roles); got != c.want {
-			t.Errorf("%v of %d roles: got %s, want %s", c.events, c.roles, got, c.want)
-		}
-	}
-}

@@ -29,6 +29,10 @@ type Observation struct {
 	// Gone are pods that a watch saw deleted, in their last known state.
 	Gone []corev1.Pod `json:"gone,omitempty"`
 
+	// Expired holds how the Jobs ended that ttl_seconds has deleted before others of the app, by role,
+	// see MissingRoles.
+	Expired map[int]End `json:"expired,omitempty"`
+
 	// PodsHidden means that the user may not list pods: the main objects alone show the state.
 	PodsHidden bool `json:"podsHidden,omitempty"`
 

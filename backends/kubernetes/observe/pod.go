@@ -217,7 +217,12 @@ func disruption(pod *corev1.Pod) string {
 		switch c.Reason {
 		case corev1.PodReasonPreemptionByScheduler:
 			return firstText("preempted: "+c.Message, "preempted")
-		case "DeletionByTaintManager", "DeletionByPodGC":
+		case "DeletionByTaintManager":
+			if unreadyNode(pod) == "" { // its node answers
+				return "evicted: its node has a NoExecute taint"
+			}
+			return firstText("its node is lost: "+c.Message, "its node is lost")
+		case "DeletionByPodGC":
 			return firstText("its node is lost: "+c.Message, "its node is lost")
 		case "EvictionByEvictionAPI":
 			return firstText("evicted: "+c.Message, "evicted")

@@ -9,14 +9,14 @@ func (b *assessment) restartsAfter(past []spec.ReplicaStatus) (all []spec.Restar
 		spec.Replica
 		attempt int
 	}
-	disrupted := map[key]bool{}
+	disrupted, alone := map[key]bool{}, map[string]bool{}
 	retries := map[string]int{} // of each replica of a role
 	for _, u := range b.units {
-		retries[b.roles[u.role].name] = u.retries
+		retries[b.roles[u.role].name], alone[b.roles[u.role].name] = u.retries, u.disruptions.alone
 	}
 	for _, r := range b.replicas {
 		for i := range r.attempts {
-			if a := &r.attempts[i]; r.wasDisrupted(a) {
+			if a := &r.attempts[i]; r.wasDisrupted(a) && (b.seen.Volcano == nil || b.maxRestarts == 0) { // Volcano counts all
 				disrupted[key{r.key, a.status.Attempt}] = true
 			}
 		}
@@ -33,9 +33,8 @@ func (b *assessment) restartsAfter(past []spec.ReplicaStatus) (all []spec.Restar
 		replicaRetries, isFree := retries[f.Role], disrupted[key{one, f.Attempt}]
 		counted := f.Attempt - free[one]
 		appAttempt, replicaAttempt := f.Attempt/(replicaRetries+1), counted%(replicaRetries+1)
-		alone := b.seen.JobSet == nil && b.seen.Volcano == nil
 		switch {
-		case isFree && (alone || replicaRetries > 0):
+		case isFree && alone[f.Role]:
 			free[one]++
 			r := spec.RestartOf(f, spec.RetryReplica, replicaAttempt, replicaRetries)
 			r.Free = true

@@ -63,16 +63,20 @@ func (b *assessment) ownRestarts(r *replica) (n int) {
 	return n
 }
 
-// past returns the attempts before the last. It skips pods that Volcano replaced within the
-// same attempt.
+// past returns the attempts before that of the replica's status. It skips pods that Volcano replaced
+// within the same attempt.
 func (r *replica) past() (all []spec.ReplicaStatus) {
-	for i := range max(0, len(r.attempts)-1) {
-		a := r.attempts[i]
-		if a.status.Attempt == r.attempts[i+1].status.Attempt {
+	for i := range r.attempts {
+		a, last := r.attempts[i], i == len(r.attempts)-1
+		if last && r.final.Attempt > a.status.Attempt {
+			return append(all, a.status) // it was disrupted
+		}
+		if last || a.status.Attempt == r.attempts[i+1].status.Attempt {
 			continue
 		}
 		if a.wasDeleted() || !a.status.State.Terminal() {
 			a.status.State = spec.Cancelled // stopped for a restart
+			a.status.FinishedAt = cmp.Or(a.status.FinishedAt, timeOf(r.attempts[i+1].pod.CreationTimestamp))
 		}
 		if a.evicted && a.status.State != spec.Succeeded {
 			a.status.State, a.status.Msg = spec.Cancelled, "stopped by Kueue"

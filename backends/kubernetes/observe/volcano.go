@@ -28,18 +28,22 @@ func (s *Observation) volcano() *workload {
 	v.phase = p
 	v.readMeta(&job.ObjectMeta)
 	h := s.newRoleSet()
-	canRestart := restarts(job.Spec.Policies)
+	canRestart := restartsOn("PodFailed", job.Spec.Policies)
+	hasRetries := job.Status.RetryCount < job.Spec.MaxRetry-1
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
-		canRestart = canRestart || restarts(task.Policies)
+		canRestart = canRestart || restartsOn("PodFailed", task.Policies)
 		u := h.add(task.Name, &task.Template, int(task.Replicas), int(ptr.Deref(task.MinAvailable, task.Replicas)))
+		u.disruptions = disruptions{free: hasRetries && restartsOn("PodEvicted", slices.Concat(job.Spec.Policies, task.Policies)), onlyDeleted: true}
 		count := job.Status.TaskStatusCount[task.Name].Phase
 		u.outcome = func(int) spec.State { return countedState(count, u.count) }
 	}
 	v.units, v.roles = h.units, h.finish()
 	v.restarts = int(job.Status.RetryCount)
-	v.maxRestarts = int(max(0, job.Spec.MaxRetry-1))
-	v.retries = canRestart && job.Status.RetryCount < job.Spec.MaxRetry-1
+	v.retries = canRestart && hasRetries
+	if canRestart { // otherwise only evictions restart it
+		v.maxRestarts = int(max(0, job.Spec.MaxRetry-1))
+	}
 	if canRestart && p == failed && job.Status.RetryCount >= job.Spec.MaxRetry && v.restarts > 0 {
 		v.restarts-- // Volcano counts a restart that it then refuses
 	}
@@ -51,11 +55,11 @@ func (s *Observation) volcano() *workload {
 	return v
 }
 
-// restarts reports whether a failed pod restarts the whole job.
-func restarts(policies []kube.VolcanoPolicy) bool {
+// restartsOn reports whether an event of a pod restarts the whole job.
+func restartsOn(event string, policies []kube.VolcanoPolicy) bool {
 	return slices.ContainsFunc(policies, func(p kube.VolcanoPolicy) bool {
 		events := append([]string{p.Event}, p.Events...)
-		return p.Action == "RestartJob" && (slices.Contains(events, "PodFailed") || slices.Contains(events, "*"))
+		return p.Action == "RestartJob" && (slices.Contains(events, event) || slices.Contains(events, "*"))
 	})
 }
 

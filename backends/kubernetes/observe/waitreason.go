@@ -32,6 +32,9 @@ func (b *assessment) waitReason() string {
 			continue
 		}
 		text := podWaitReason(a.pod, b.seen.Events)
+		if r.final.Attempt > a.status.Attempt {
+			text = r.final.Msg // how the last pod was disrupted
+		}
 		if text == "" {
 			continue
 		}
@@ -87,7 +90,7 @@ func (b *assessment) needsEvents() bool {
 			return false
 		}
 		a := r.last()
-		if a == nil || a.gone {
+		if a == nil || a.gone || r.final.Attempt > a.status.Attempt {
 			return true
 		}
 		text := podWaitReason(a.pod, nil)

@@ -88,13 +88,18 @@ type unit struct {
 	retries int // restarts of each pod by the controller
 	// outcome returns the state of a pod by the controller's counts, also after the pod is
 	// deleted; Unknown if they do not determine it.
-	outcome func(index int) spec.State
-	pod     *corev1.PodSpec
-	failing bool // its pods are being stopped and not replaced
-	limited bool // not all of its pods run at the same time
-	// freeDisruptions means that a disruption from outside, such as an eviction, restarts the
-	// pod, or all pods, without counting as a failure.
-	freeDisruptions bool
+	outcome     func(index int) spec.State
+	pod         *corev1.PodSpec
+	failing     bool // its pods are being stopped and not replaced
+	limited     bool // not all of its pods run at the same time
+	disruptions disruptions
+}
+
+// disruptions says what follows a disruption from outside, such as an eviction, of a pod.
+type disruptions struct {
+	free        bool // the pod, or all pods, restart without counting as a failure
+	alone       bool // only the pod
+	onlyDeleted bool // a pod that is not deleted counts as a failure
 }
 
 // unitOf returns a pod's unit and its index there, nil if it has none.

@@ -59,20 +59,20 @@ func attach(ctx context.Context, f *program.Factory, text string, o attachOption
 	if err != nil {
 		return err
 	}
-	s, err := r.Status(ctx, target.Ref)
+	s, err := r.See(ctx, target.Ref)
 	if err != nil {
 		return err
 	}
-	if err := r.CheckReplicas(ctx, target.Ref, s, target.Role, target.IDs); err != nil {
+	if err := r.CheckReplicas(ctx, target.Ref, s.Status, target.Role, target.IDs); err != nil {
 		return err
 	}
-	if !s.State.Started() {
-		follow.SayWaiting(f.Console, s)
+	if !s.State.Started() && !s.IsFinal() {
+		follow.SayWaiting(f.Console, s.Status)
 	}
 	if o.tty.On {
-		return follow.AttachTerminal(ctx, f, target.Ref, s, o.all, o.tty)
+		return follow.AttachTerminal(ctx, f, target.Ref, s.Status, o.all, o.tty)
 	}
-	if s.State.Terminal() && !o.all {
+	if s.IsFinal() && !o.all {
 		return follow.Attach(ctx, f, r, target.Ref, nil)
 	}
 	q := follow.LogRequest{Target: target, Prefix: true, Read: backend.LogOptions{Follow: true, Partial: true}}

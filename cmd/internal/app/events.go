@@ -55,7 +55,12 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		return err
 	}
 	events = append(events, onEndEvents(r, ref, s)...)
-	events = append(events, backendEvents(ctx, r, ref, s)...)
+	for _, e := range backendEvents(ctx, r, ref, s) {
+		if recorded := events[0].Time; e.Time.Before(recorded) { // clusters report whole seconds
+			e.Time = recorded
+		}
+		events = append(events, e)
+	}
 	slices.SortStableFunc(events, func(a, b history.Event) int { return a.Time.Compare(b.Time) })
 	if asJSON {
 		return f.PrintMaskedJSON(eventObjects(ref, events))

@@ -112,7 +112,7 @@ func (a *API) openLog(ctx context.Context, handle string, q *LogQuery) (*openLog
 	if err != nil {
 		return nil, err
 	}
-	if o.done = s.State.Terminal(); !o.done && !s.State.Started() {
+	if o.done = s.IsFinal(); !o.done && !s.State.Started() {
 		return o, nil
 	}
 	if q.Most > 0 {

@@ -51,7 +51,7 @@ func (a *API) followLogs(ctx context.Context, ref runner.Ref, news chan<- struct
 		if err == nil && s.State.Started() {
 			a.followStarted(ctx, ref, s, news)
 		}
-		if err == nil && s.State.Terminal() {
+		if err == nil && s.IsFinal() {
 			return
 		}
 		pause(ctx, startPause)
