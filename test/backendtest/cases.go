@@ -60,6 +60,7 @@ func groups() []group {
 			{"exec on a terminal", nil, execTerminal},
 			{"exec ends", nil, execEnds},
 			{"files", nil, copyFiles},
+			{"contents of the folder", nil, copyContents},
 			{"ports", nil, dialPorts},
 		}},
 		{"cancel", []test{
