@@ -6,8 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream" //nolint:staticcheck // client-go has connections of this type
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
@@ -59,25 +62,60 @@ func (c *Client) Attach(ctx context.Context, p PodCommand) error {
 	return c.stream(ctx, q.URL(), p)
 }
 
-// stream copies the streams of a command.
+// stream copies the streams of a command. It ends with the first error of an output stream, after
+// which remotecommand would read on and report nothing.
 func (c *Client) stream(ctx context.Context, at *url.URL, p PodCommand) error {
 	executor, err := c.executor(at)
 	if err != nil {
 		return c.Explain(err)
 	}
-	o := remotecommand.StreamOptions{Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Tty: p.TTY}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	o := remotecommand.StreamOptions{Stdin: p.Stdin, Stdout: stopper(p.Stdout, stop), Stderr: stopper(p.Stderr, stop), Tty: p.TTY}
 	if p.TTY {
 		o.TerminalSizeQueue = sizes{ctx, p.Sizes}
 	}
 	err = executor.StreamWithContext(quiet(ctx), o)
 	var exit exec.CodeExitError
+	var lost *writeError
 	switch {
+	case errors.As(context.Cause(ctx), &lost):
+		return lost.error
 	case err == nil, errors.As(err, &exit):
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case strings.HasPrefix(err.Error(), nodeFailure):
+		return errors.New(clean(strings.ReplaceAll(err.Error(), nodeFailure, "")))
 	}
 	return c.explainUpgrade(err)
+}
+
+// nodeFailure begins what a node says when it cannot run a command; the server repeats it.
+const nodeFailure = "Internal error occurred: "
+
+// stopper returns a writer whose first error calls stop; nil for nil.
+func stopper(w io.Writer, stop context.CancelCauseFunc) io.Writer {
+	if w == nil {
+		return nil
+	}
+	return stopWriter{w, stop}
+}
+
+type stopWriter struct {
+	io.Writer
+	stop context.CancelCauseFunc
+}
+
+// writeError is an error of an output stream.
+type writeError struct{ error }
+
+func (w stopWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		w.stop(&writeError{err})
+	}
+	return n, err
 }
 
 func (c *Client) executor(at *url.URL) (remotecommand.Executor, error) {
@@ -104,8 +142,14 @@ func (c *Client) explainUpgrade(err error) error {
 	if errors.As(err, &upgrade) {
 		err = upgrade.Cause
 	}
+	if _, text, ok := strings.Cut(err.Error(), refusedUpgrade); ok && strings.Contains(text, " is forbidden: ") {
+		err = &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonForbidden, Message: text}}
+	}
 	return c.Explain(err)
 }
+
+// refusedUpgrade begins an answer to SPDY of which client-go keeps only the text.
+const refusedUpgrade = "unable to upgrade connection: "
 
 // sizes implements remotecommand.TerminalSizeQueue.
 type sizes struct {
