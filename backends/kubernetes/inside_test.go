@@ -122,6 +122,32 @@ func TestExecUnread(t *testing.T) {
 	})
 }
 
+// TestExecEnded: a container that has ended while its pod runs is not entered.
+func TestExecEnded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	app := script("until [ -e /tmp/end ]; do sleep 0.1; done")
+	app.Metadata = map[string]any{"kubernetes": map[string]any{"spec": map[string]any{
+		"terminationGracePeriodSeconds": 1,
+		"containers":                    []any{map[string]any{"name": "side", "image": clustertest.Image, "command": []any{"sleep", "1000"}}},
+	}}}
+	p := s.planOf("one-1", app, map[string]any{"gang": string(manifest.FormJob), "reserved_millicpu": 1000})
+	if err := s.Submit(s.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	s.waitRunning(p.ID)
+	run := func(ctx context.Context) (int, error) {
+		return s.Exec(ctx, p.ID, spec.Replica{Role: "r"}, backend.Command{Args: []string{"touch", "/tmp/end"}, Stdout: io.Discard, Stderr: io.Discard})
+	}
+	s.Eventually(t, "the container has ended", func(ctx context.Context) (bool, error) {
+		_, err := run(ctx)
+		return errors.Is(err, backend.ErrNotRunning), err
+	})
+	if _, err := run(t.Context()); err == nil || !strings.Contains(err.Error(), "container r-0 of pod ") || !strings.HasSuffix(err.Error(), " has ended") {
+		t.Errorf("got %v, want that the container has ended", err)
+	}
+}
+
 // TestForwardWays: ports are reached by both protocols.
 func TestForwardWays(t *testing.T) {
 	t.Parallel()
