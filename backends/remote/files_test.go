@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,6 +66,50 @@ func TestWriteFiles(t *testing.T) {
 		}
 		if archive.Len() > 0 {
 			t.Errorf("%s: %d bytes were not read", name, archive.Len())
+		}
+	}
+}
+
+// writerFunc is a function that receives output.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestReadGrowing: a file that grows while it is read is copied as it was, without an error.
+func TestReadGrowing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "log")
+	if err := os.WriteFile(name, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	err := Copier{here{}}.ReadFiles(t.Context(), "", spec.Replica{}, dir, writerFunc(func(p []byte) (int, error) {
+		if archive.Len() == 0 { // tar waits for the pipe
+			f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return 0, err
+			}
+			_, err = f.WriteString("more")
+			if err = errors.Join(err, f.Close()); err != nil {
+				return 0, err
+			}
+		}
+		return archive.Write(p)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in := tar.NewReader(&archive); ; {
+		h, err := in.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path.Base(h.Name) == "log" {
+			if n, err := io.Copy(io.Discard, in); n != 1<<20 || err != nil {
+				t.Errorf("got %d bytes, %v, want those from before", n, err)
+			}
+			return
 		}
 	}
 }
