@@ -65,6 +65,13 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 	if err != nil {
 		return 0, err
 	}
+	return remote.UntilLost(ctx, c, func(ctx context.Context, c backend.Command) (int, error) {
+		return t.execSignalled(ctx, pod, c)
+	})
+}
+
+// execSignalled runs a command and sends it signals.
+func (t *target) execSignalled(ctx context.Context, pod *corev1.Pod, c backend.Command) (int, error) {
 	return remote.WithSignals(ctx, c, func(ctx context.Context, c backend.Command, mark string) (int, error) {
 		run := t.exec
 		if c.Stdin != nil && c.Terminal == nil {

@@ -102,6 +102,23 @@ func execInput(s *suite) {
 	}
 }
 
+// execLost: a command whose output cannot be written ends, with an error or, where it writes itself, by
+// its own.
+func execLost(s *suite) {
+	e := capability[backend.Executor](s)
+	id := s.sleeper()
+	out, w, err := os.Pipe()
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer w.Close()
+	out.Close()
+	code, err := e.Exec(s.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"yes"}, Stdout: w, Stderr: io.Discard})
+	if !errors.Is(err, syscall.EPIPE) && (err != nil || code == 0) {
+		s.Errorf("got %d, %v, want EPIPE", code, err)
+	}
+}
+
 func execNotFound(s *suite) {
 	e := capability[backend.Executor](s)
 	id := s.sleeper()

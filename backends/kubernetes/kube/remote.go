@@ -62,25 +62,19 @@ func (c *Client) Attach(ctx context.Context, p PodCommand) error {
 	return c.stream(ctx, q.URL(), p)
 }
 
-// stream copies the streams of a command. It ends with the first error of an output stream, after
-// which remotecommand would read on and report nothing.
+// stream copies the streams of a command.
 func (c *Client) stream(ctx context.Context, at *url.URL, p PodCommand) error {
 	executor, err := c.executor(at)
 	if err != nil {
 		return c.Explain(err)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	o := remotecommand.StreamOptions{Stdin: p.Stdin, Stdout: stopper(p.Stdout, stop), Stderr: stopper(p.Stderr, stop), Tty: p.TTY}
+	o := remotecommand.StreamOptions{Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Tty: p.TTY}
 	if p.TTY {
 		o.TerminalSizeQueue = sizes{ctx, p.Sizes}
 	}
 	err = executor.StreamWithContext(quiet(ctx), o)
 	var exit exec.CodeExitError
-	var lost *writeError
 	switch {
-	case errors.As(context.Cause(ctx), &lost):
-		return lost.error
 	case err == nil, errors.As(err, &exit):
 		return err
 	case ctx.Err() != nil:
@@ -93,30 +87,6 @@ func (c *Client) stream(ctx context.Context, at *url.URL, p PodCommand) error {
 
 // nodeFailure begins what a node says when it cannot run a command; the server repeats it.
 const nodeFailure = "Internal error occurred: "
-
-// stopper returns a writer whose first error calls stop; nil for nil.
-func stopper(w io.Writer, stop context.CancelCauseFunc) io.Writer {
-	if w == nil {
-		return nil
-	}
-	return stopWriter{w, stop}
-}
-
-type stopWriter struct {
-	io.Writer
-	stop context.CancelCauseFunc
-}
-
-// writeError is an error of an output stream.
-type writeError struct{ error }
-
-func (w stopWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if err != nil {
-		w.stop(&writeError{err})
-	}
-	return n, err
-}
 
 func (c *Client) executor(at *url.URL) (remotecommand.Executor, error) {
 	config := rest.CopyConfig(c.config)
