@@ -65,25 +65,25 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 	if err != nil {
 		return 0, err
 	}
-	return remote.UntilLost(ctx, c, func(ctx context.Context, c backend.Command) (int, error) {
-		return t.execSignalled(ctx, pod, c)
+	return remote.WithSignals(ctx, c, func(ctx context.Context, c backend.Command, mark string) (int, error) {
+		return remote.UntilLost(ctx, c, func(ctx context.Context, c backend.Command) (int, error) {
+			return t.execMarked(ctx, pod, c, mark)
+		})
 	})
 }
 
-// execSignalled runs a command and sends it signals.
-func (t *target) execSignalled(ctx context.Context, pod *corev1.Pod, c backend.Command) (int, error) {
-	return remote.WithSignals(ctx, c, func(ctx context.Context, c backend.Command, mark string) (int, error) {
-		run := t.exec
-		if c.Stdin != nil && c.Terminal == nil {
-			run = t.execDrained
-		}
-		code, err := run(ctx, pod, c, mark)
-		var start *backend.StartError
-		if errors.As(err, &start) { // the image may have no env or sh
-			return t.exec(ctx, pod, c, "")
-		}
-		return code, err
-	})
+// execMarked runs a command with a mark, if the image has the programs for that.
+func (t *target) execMarked(ctx context.Context, pod *corev1.Pod, c backend.Command, mark string) (int, error) {
+	run := t.exec
+	if c.Stdin != nil && c.Terminal == nil {
+		run = t.execDrained
+	}
+	code, err := run(ctx, pod, c, mark)
+	var start *backend.StartError
+	if errors.As(err, &start) { // the image may have no env or sh
+		return t.exec(ctx, pod, c, "")
+	}
+	return code, err
 }
 
 // execDrained runs a command whose input is read to the end.

@@ -16,7 +16,7 @@ func UntilLost(ctx context.Context, c backend.Command, run func(context.Context,
 	c.Stdout, c.Stderr = stopping(c.Stdout, stop), stopping(c.Stderr, stop)
 	code, err := run(ctx, c)
 	if lost := (*writeError)(nil); errors.As(context.Cause(ctx), &lost) {
-		return 0, lost.error
+		return 0, lost
 	}
 	return code, err
 }
@@ -36,6 +36,8 @@ type stopWriter struct {
 
 // writeError is an error of writing output.
 type writeError struct{ error }
+
+func (e *writeError) Unwrap() error { return e.error }
 
 func (w stopWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)

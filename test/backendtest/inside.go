@@ -113,10 +113,15 @@ func execLost(s *suite) {
 	}
 	defer w.Close()
 	out.Close()
-	code, err := e.Exec(s.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"yes"}, Stdout: w, Stderr: io.Discard})
+	word := "lost-" + id
+	code, err := e.Exec(s.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"yes", word}, Stdout: w, Stderr: io.Discard, Signals: make(chan os.Signal)})
 	if !errors.Is(err, syscall.EPIPE) && (err != nil || code == 0) {
 		s.Errorf("got %d, %v, want EPIPE", code, err)
 	}
+	s.waitFor("the end of the command", func() bool {
+		found, _ := s.exec(id, shellCommand("grep -ls 'los[t]-"+id+"' /proc/[0-9]*/cmdline; :"), 0)
+		return found == ""
+	})
 }
 
 func execNotFound(s *suite) {
