@@ -28,7 +28,9 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 		return 0, err
 	}
 	return remote.WithSignals(ctx, c, func(ctx context.Context, c backend.Command, mark string) (int, error) {
-		return (&execution{engine, c}).run(ctx, target, mark)
+		return remote.UntilLost(ctx, c, func(ctx context.Context, c backend.Command) (int, error) {
+			return (&execution{engine, c}).run(ctx, target, mark)
+		})
 	})
 }
 

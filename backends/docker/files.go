@@ -1,11 +1,15 @@
 package docker
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"syscall"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -39,6 +43,9 @@ func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, name
 	if err != nil {
 		return err
 	}
+	if last := path.Base(path.Clean(name)); last == "." || last == ".." {
+		full += "/." // the archive has the contents of the folder, whose name the caller does not know
+	}
 	archive, _, err := engine.CopyFromContainer(ctx, c, full)
 	if err != nil {
 		return copyError(name, err)
@@ -54,11 +61,22 @@ func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir
 	if err != nil {
 		return err
 	}
-	if err := engine.CopyToContainer(ctx, c, full, archive, container.CopyToContainerOptions{}); err != nil {
+	write := func(r io.Reader) error {
+		return engine.CopyToContainer(ctx, c, full, r, container.CopyToContainerOptions{})
+	}
+	err = write(archive)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		// The engine refused before it had read the archive, and its answer is lost: ask again.
+		err = cmp.Or(write(bytes.NewReader(emptyArchive)), errors.New("the engine has stopped reading: its disk may be full"))
+	}
+	if err != nil {
 		return copyError(dir, err)
 	}
 	return nil
 }
+
+// emptyArchive is the end of a tar archive.
+var emptyArchive = make([]byte, 1024)
 
 // fileOf returns the container of a running replica, and the absolute path of a file in it.
 func (b *Backend) fileOf(ctx context.Context, id string, r spec.Replica, name string) (engine *client.Client, c, full string, err error) {

@@ -19,6 +19,7 @@ import (
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/remote"
 	"torchx/runtime/backend"
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 )
 
@@ -65,13 +66,29 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 		return 0, err
 	}
 	return remote.WithSignals(ctx, c, func(ctx context.Context, c backend.Command, mark string) (int, error) {
-		code, err := t.exec(ctx, pod, c, mark)
-		var start *backend.StartError
-		if mark != "" && errors.As(err, &start) { // the image may have no env
-			return t.exec(ctx, pod, c, "")
-		}
-		return code, err
+		return remote.UntilLost(ctx, c, func(ctx context.Context, c backend.Command) (int, error) {
+			return t.execMarked(ctx, pod, c, mark)
+		})
 	})
+}
+
+// execMarked runs a command with a mark, if the image has the programs for that.
+func (t *target) execMarked(ctx context.Context, pod *corev1.Pod, c backend.Command, mark string) (int, error) {
+	run := t.exec
+	if c.Stdin != nil && c.Terminal == nil {
+		run = t.execDrained
+	}
+	code, err := run(ctx, pod, c, mark)
+	var start *backend.StartError
+	if errors.As(err, &start) { // the image may have no env or sh
+		return t.exec(ctx, pod, c, "")
+	}
+	return code, err
+}
+
+// execDrained runs a command whose input is read to the end.
+func (t *target) execDrained(ctx context.Context, pod *corev1.Pod, c backend.Command, mark string) (int, error) {
+	return t.exec(ctx, pod, remote.Drain(c, mark), "")
 }
 
 // exec runs a command; with a mark, env adds the variable that pods/exec cannot.
@@ -93,11 +110,17 @@ func (t *target) exec(ctx context.Context, pod *corev1.Pod, c backend.Command, m
 		p.Args = append(append([]string{"env"}, environ...), c.Args...)
 	}
 	code, err := t.Exec(ctx, p)
-	if err != nil && ctx.Err() == nil {
-		err = cmp.Or(remote.StartError(p.Args[0], err.Error()), err)
+	if err == nil || ctx.Err() != nil {
+		return code, err
 	}
-	return code, err
+	if containerEnded().MatchString(err.Error()) {
+		return 0, backend.Errorf(backend.ErrNotRunning, "container %s of pod %s has ended", p.Container, p.Pod)
+	}
+	return code, cmp.Or(remote.StartError(p.Args[0], err.Error()), err)
 }
+
+// containerEnded matches what kubelet, containerd and CRI-O say about a command in a container that has ended.
+var containerEnded = lazyregexp.New(`container not found|task \w+ not found|CONTAINER_EXITED|stopped container|container is not running|not in running state`)
 
 // sizesOf returns the sizes of a terminal, the first one first.
 func sizesOf(ctx context.Context, c backend.Command) <-chan remotecommand.TerminalSize {
@@ -130,6 +153,9 @@ func (b *Backend) DialPort(ctx context.Context, id string, r spec.Replica, port 
 		return nil, err
 	}
 	s, err := t.DialPod(pod.Namespace, pod.Name, strconv.Itoa(port))
+	if errors.Is(err, kube.ErrForbidden) {
+		return nil, backend.Errorf(fs.ErrPermission, "%w", err)
+	}
 	if err != nil {
 		return nil, err
 	}

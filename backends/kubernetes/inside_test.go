@@ -13,11 +13,14 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -87,6 +90,64 @@ func TestExecWays(t *testing.T) {
 	})
 }
 
+// endless is input without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// broken is an output whose reader is gone.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// TestExecUnread: a command that leaves input unread ends, and so does one whose output is not read.
+func TestExecUnread(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submitted(manifest.FormJob, "sleep 1000", nil)
+	s.waitRunning(id)
+	s.eachProtocol(func(name string, b *Backend) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var out, errs bytes.Buffer
+		code, err := b.Exec(ctx, id, spec.Replica{Role: "r"}, backend.Command{
+			Args: []string{"sh", "-c", "head -c 3 | wc -c; echo two >&2; exit 7"}, Stdin: endless{}, Stdout: &out, Stderr: &errs,
+		})
+		if err != nil || code != 7 || out.String() != "3\n" || errs.String() != "two\n" {
+			t.Errorf("%s: got %d, %v, stdout %q, stderr %q, want 7, 3 and two", name, code, err, out.String(), errs.String())
+		}
+		if _, err := b.Exec(ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"yes"}, Stdout: broken{}, Stderr: io.Discard}); !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("%s: output that is not read: got %v, want EPIPE", name, err)
+		}
+	})
+}
+
+// TestExecEnded: a container that has ended while its pod runs is not entered.
+func TestExecEnded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	app := script("until [ -e /tmp/end ]; do sleep 0.1; done")
+	app.Metadata = map[string]any{"kubernetes": map[string]any{"spec": map[string]any{
+		"terminationGracePeriodSeconds": 1,
+		"containers":                    []any{map[string]any{"name": "side", "image": clustertest.Image, "command": []any{"sleep", "1000"}}},
+	}}}
+	p := s.planOf("one-1", app, map[string]any{"gang": string(manifest.FormJob), "reserved_millicpu": 1000})
+	if err := s.Submit(s.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	s.waitRunning(p.ID)
+	run := func(ctx context.Context) (int, error) {
+		return s.Exec(ctx, p.ID, spec.Replica{Role: "r"}, backend.Command{Args: []string{"touch", "/tmp/end"}, Stdout: io.Discard, Stderr: io.Discard})
+	}
+	s.Eventually(t, "the container has ended", func(ctx context.Context) (bool, error) {
+		_, err := run(ctx)
+		return errors.Is(err, backend.ErrNotRunning), err
+	})
+	if _, err := run(t.Context()); err == nil || !strings.Contains(err.Error(), "container r-0 of pod ") || !strings.HasSuffix(err.Error(), " has ended") {
+		t.Errorf("got %v, want that the container has ended", err)
+	}
+}
+
 // TestForwardWays: ports are reached by both protocols.
 func TestForwardWays(t *testing.T) {
 	t.Parallel()
@@ -140,8 +201,12 @@ func TestExecRights(t *testing.T) {
 		s := newSite(t)
 		id := s.submitted(manifest.FormJob, "sleep 1000", nil)
 		s.waitRunning(id)
-		code, err := s.as(s.User(t, s.namespace, rules)).Exec(t.Context(), id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"sh", "-c", "exit 3"}, Stdout: io.Discard, Stderr: io.Discard})
-		if want == "" && (err != nil || code != 3) || want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
+		user := s.as(s.User(t, s.namespace, rules))
+		if _, err := user.DialPort(t.Context(), id, spec.Replica{Role: "r"}, 7000); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "pods/portforward") {
+			t.Errorf("port-forward: got %v, want fs.ErrPermission with the right", err)
+		}
+		code, err := user.Exec(t.Context(), id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"sh", "-c", "exit 3"}, Stdout: io.Discard, Stderr: io.Discard})
+		if want == "" && (err != nil || code != 3) || want != "" && (!errors.Is(err, kube.ErrForbidden) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s: got %d, %v, want one line with %q, or exit code 3", rules, code, err, want)
 		}
 	}
@@ -204,6 +269,29 @@ func TestTerminal(t *testing.T) {
 				t.Errorf("after the end: got %q, want the whole output", shown)
 			}
 		})
+	}
+}
+
+// TestTerminalRights: without the right to attach, a client gets one line that names it; the app
+// runs on.
+func TestTerminalRights(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submitted(manifest.FormJob, "echo first; sleep 1000", &backend.TerminalSize{Rows: 24, Cols: 80})
+	s.waitRunning(id)
+	user := s.as(s.User(t, s.namespace, `{apiGroups: ["", batch], resources: [pods, jobs], verbs: [get, list, watch]}`))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c, err := user.OpenTerminal(ctx, id, backend.TerminalOptions{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for err == nil {
+		_, err = c.Next(ctx)
+	}
+	if !errors.Is(err, kube.ErrForbidden) || !strings.Contains(err.Error(), "may not create pods/attach") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one line with the right", err)
 	}
 }
 

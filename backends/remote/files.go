@@ -83,6 +83,8 @@ func (c Copier) run(ctx context.Context, id string, r spec.Replica, command back
 	}
 	text := messages.first()
 	switch {
+	case code == tarDiffers && messages.onlyChanges():
+		return nil
 	case strings.Contains(text, "No such file or directory"):
 		return fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	case strings.Contains(text, "Permission denied"):
@@ -91,6 +93,20 @@ func (c Copier) run(ctx context.Context, id string, r spec.Replica, command back
 		return fmt.Errorf("%s: %s failed with exit code %d", name, command.Args[0], code)
 	}
 	return fmt.Errorf("%s: %s", name, text)
+}
+
+// tarDiffers is the exit code of GNU tar if files changed while it read them. What was read is whole.
+const tarDiffers = 1
+
+// onlyChanges reports whether tar says no more than that.
+func (t *tail) onlyChanges() bool {
+	for line := range strings.Lines(string(t.data)) {
+		line = strings.TrimSpace(line)
+		if !strings.HasSuffix(line, ": file changed as we read it") && !strings.HasSuffix(line, ": File removed before we read it") {
+			return false
+		}
+	}
+	return len(t.data) > 0
 }
 
 // missing returns the error of a replica without a program.

@@ -24,8 +24,8 @@ type Run func(ctx context.Context, c backend.Command, mark string) (code int, er
 // errUnsignalled means that a signal did not reach the command.
 var errUnsignalled = errors.New("the signal was not sent, the command goes on: the replica has no sh, grep or kill")
 
-// WithSignals runs a command and sends it the signals of c. If that fails, it returns an error and
-// the command goes on.
+// WithSignals runs a command and sends it the signals of c, and SIGPIPE if UntilLost ends it. If a
+// signal of c is not sent, it returns an error and the command goes on.
 func WithSignals(ctx context.Context, c backend.Command, run Run) (code int, err error) {
 	if c.Signals == nil {
 		return run(ctx, c, "")
@@ -48,6 +48,9 @@ func WithSignals(ctx context.Context, c backend.Command, run Run) (code int, err
 		}
 	}()
 	code, err = run(ctx, c, mark)
+	if lost := (*writeError)(nil); errors.As(err, &lost) {
+		send(ctx, run, mark, syscall.SIGPIPE) // otherwise it would wait for a reader without end
+	}
 	if errors.Is(context.Cause(ctx), errUnsignalled) {
 		err = errUnsignalled
 	}

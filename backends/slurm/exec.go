@@ -58,11 +58,13 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 		args = append(args, "--input=none")
 	}
 	args = append(args, "--quiet", "--disable-status", "--export=ALL", "bash", "-c", enterScript, "torchx", strconv.Itoa(last.PID))
-	cmd, err := b.slurm.Command(ctx, "srun", append(args, c.Args...)...)
-	if err != nil {
-		return 0, err
-	}
-	return runStep(ctx, cmd, c)
+	return remote.UntilLost(ctx, c, func(ctx context.Context, c backend.Command) (int, error) {
+		cmd, err := b.slurm.Command(ctx, "srun", append(args, c.Args...)...)
+		if err != nil {
+			return 0, err
+		}
+		return runStep(ctx, cmd, c)
+	})
 }
 
 // runningAttempt returns the attempt of a replica that runs.

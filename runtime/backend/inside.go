@@ -22,7 +22,7 @@ type Executor interface {
 // Command is a command to run inside a replica.
 type Command struct {
 	Args           []string
-	Stdin          io.Reader // nil: no input
+	Stdin          io.Reader // nil: no input; with Terminal it types its own EOF
 	Stdout, Stderr io.Writer // with Terminal all output goes to Stdout
 	// Terminal is the size of the pseudo-terminal to run on; nil: none.
 	Terminal *TerminalSize
@@ -33,8 +33,8 @@ type Command struct {
 // PortDialer is a Backend that connects to ports of running replicas.
 type PortDialer interface {
 	// DialPort connects to a TCP port of a replica. Errors: ErrNotFound, ErrNotRunning,
-	// ErrUnavailable, and one that wraps syscall.ECONNREFUSED if nothing listens, where that is
-	// known before the connection is used.
+	// ErrUnavailable, fs.ErrPermission if the user may not connect, and one that wraps
+	// syscall.ECONNREFUSED if nothing listens, where that is known before the connection is used.
 	DialPort(ctx context.Context, id string, r spec.Replica, port int) (net.Conn, error)
 	// SharesPorts reports whether the ports of replicas are ports of this machine.
 	SharesPorts() bool

@@ -15,8 +15,9 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// Pack writes the file or the folder name in root to w. In the archive its name is as. A file that
-// cannot be read is reported by the error, after the others are written. Owners are left out.
+// Pack writes the file or the folder name in root to w. In the archive its name is as; "." stands
+// for the contents of a folder. A file that cannot be read is reported by the error, after the
+// others are written. Owners are left out.
 func Pack(ctx context.Context, w io.Writer, root *os.Root, name, as string) error {
 	p := packer{ctx: ctx, out: tar.NewWriter(w), root: root}
 	info, err := root.Lstat(name)
@@ -90,8 +91,10 @@ func (p *packer) addFile(name, as string) error {
 }
 
 func (p *packer) addFolder(name, as string, info fs.FileInfo) error {
-	if err := p.out.WriteHeader(headerOf(as+"/", info, "")); err != nil {
-		return err
+	if as != "." { // else its permissions would become those of the target
+		if err := p.out.WriteHeader(headerOf(as+"/", info, "")); err != nil {
+			return err
+		}
 	}
 	dir, err := p.root.Open(name)
 	if err != nil {

@@ -182,6 +182,44 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestTargetKeepsPermissions: neither the contents of a folder nor an archive change the permissions
+// of folders that exist.
+func TestTargetKeepsPermissions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o750), os.Mkdir(filepath.Join(dir, "old"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	folder := func(name string) tar.Header { return tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: 0o777} }
+	failed, err := unpack(t, dir, ".", archive(t, folder("x/"), folder("x/old/"), folder("x/new/")))
+	if err != nil || len(failed) > 0 {
+		t.Fatal(failed, err)
+	}
+	for name, want := range map[string]fs.FileMode{".": 0o750, "old": 0o700, "new": 0o777} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: got %v, %v, want mode %o", name, info.Mode(), err, want)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var b bytes.Buffer
+	if err := Pack(t.Context(), &b, root, ".", "."); err != nil {
+		t.Fatal(err)
+	}
+	for in := tar.NewReader(&b); ; {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || filepath.Clean(h.Name) == "." {
+			t.Fatalf("got %+v, %v, want no entry of the folder itself", h, err)
+		}
+	}
+}
+
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	whole := archive(t, file("a")).Bytes()

@@ -30,7 +30,7 @@ type Unpacker struct {
 // Unpack extracts an archive. Errors: that it is damaged, those of ctx.
 func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
 	in := tar.NewReader(reader{ctx, archive})
-	var folders []*tar.Header // their times change while files are created
+	var folders []*tar.Header // that were created; their times change while files are
 	for {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -40,8 +40,9 @@ func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
 			return damaged(ctx, err)
 		}
 		name, err := u.place(h.Name)
+		isNew := false
 		if err == nil {
-			err = u.extract(in, h, name)
+			isNew, err = u.extract(in, h, name)
 		}
 		var broken *readError
 		switch {
@@ -49,7 +50,7 @@ func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
 			return damaged(ctx, broken.err)
 		case err != nil:
 			u.Failed(h.Name, plain(err))
-		case h.Typeflag == tar.TypeDir:
+		case isNew && h.Typeflag == tar.TypeDir:
 			h.Name = name
 			folders = append(folders, h)
 		}
@@ -86,39 +87,40 @@ func (u Unpacker) place(name string) (string, error) {
 	return path.Join(u.As, rest), nil
 }
 
-func (u Unpacker) extract(in io.Reader, h *tar.Header, name string) error {
+// extract creates an entry. A folder may exist: it is not new, and keeps its permissions.
+func (u Unpacker) extract(in io.Reader, h *tar.Header, name string) (isNew bool, err error) {
 	if dir := path.Dir(name); dir != "." {
 		if err := u.Root.MkdirAll(dir, 0o777); err != nil {
-			return err
+			return false, err
 		}
 	}
 	switch h.Typeflag {
 	case tar.TypeDir:
 		return u.mkdir(h, name)
 	case tar.TypeReg, tar.TypeGNUSparse:
-		return u.write(in, h, name)
+		return true, u.write(in, h, name)
 	case tar.TypeSymlink:
-		return u.symlink(h, name)
+		return true, u.symlink(h, name)
 	case tar.TypeLink:
 		target, err := u.place(h.Linkname)
 		if err != nil {
-			return err
+			return false, err
 		}
-		return u.replace(name, func() error { return u.Root.Link(target, name) })
+		return true, u.replace(name, func() error { return u.Root.Link(target, name) })
 	}
-	return errSpecial
+	return false, errSpecial
 }
 
-func (u Unpacker) mkdir(h *tar.Header, name string) error {
-	err := u.Root.Mkdir(name, h.FileInfo().Mode().Perm()|0o700)
+func (u Unpacker) mkdir(h *tar.Header, name string) (isNew bool, err error) {
+	err = u.Root.Mkdir(name, h.FileInfo().Mode().Perm()|0o700)
 	if !errors.Is(err, fs.ErrExist) {
-		return err
+		return true, err
 	}
 	info, err := u.Root.Stat(name)
 	if err == nil && !info.IsDir() {
 		err = errors.New("is not a folder: remove it first")
 	}
-	return err
+	return false, err
 }
 
 // write creates a file. An existing one is removed before: it may be a link, or be in use.

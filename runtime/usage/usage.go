@@ -53,7 +53,11 @@ func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
 	}
 	for _, role := range s.Roles {
 		for i := range role.Replicas {
-			app.Replicas = append(app.Replicas, newReplica(role.Role, &role.Replicas[i], now))
+			at := now
+			if r := &role.Replicas[i]; r.State.Terminal() && s.FinishedAt != nil { // its own end may be unknown
+				at = *s.FinishedAt
+			}
+			app.Replicas = append(app.Replicas, newReplica(role.Role, &role.Replicas[i], at))
 		}
 	}
 	return app

@@ -46,6 +46,20 @@ func TestPercent(t *testing.T) {
 	}
 }
 
+// TestEndOfApp: a replica without an end of its own has ended with its app.
+func TestEndOfApp(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	began, ended := now.Add(-10*time.Second), now.Add(-5*time.Second)
+	app := newApp(runner.Row{AppID: "a"}, &spec.Status{
+		State: spec.Cancelled, StartedAt: &began, FinishedAt: &ended,
+		Roles: []spec.RoleStatus{{Role: "r", Replicas: []spec.ReplicaStatus{{State: spec.Cancelled, StartedAt: &began}}}},
+	}, now)
+	if got := app.Replicas[0].Elapsed; got == nil || *got != 5 {
+		t.Errorf("got %v, want 5 s", got)
+	}
+}
+
 func TestNewApp(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)

@@ -58,8 +58,10 @@ func groups() []group {
 			{"exec of a missing program", nil, execNotFound},
 			{"exec and signals", nil, execSignal},
 			{"exec on a terminal", nil, execTerminal},
+			{"exec with lost output", nil, execLost},
 			{"exec ends", nil, execEnds},
 			{"files", nil, copyFiles},
+			{"contents of the folder", nil, copyContents},
 			{"ports", nil, dialPorts},
 		}},
 		{"cancel", []test{

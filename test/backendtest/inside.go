@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path"
 	"reflect"
 	"strings"
 	"sync"
@@ -99,6 +100,28 @@ func execInput(s *suite) {
 	if got, _ := s.exec(id, c, 0); got != "end\n" {
 		s.Errorf("without input: got %q, want end", got)
 	}
+}
+
+// execLost: a command whose output cannot be written ends, with an error or, where it writes itself, by
+// its own.
+func execLost(s *suite) {
+	e := capability[backend.Executor](s)
+	id := s.sleeper()
+	out, w, err := os.Pipe()
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer w.Close()
+	out.Close()
+	word := "lost-" + id
+	code, err := e.Exec(s.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"yes", word}, Stdout: w, Stderr: io.Discard, Signals: make(chan os.Signal)})
+	if !errors.Is(err, syscall.EPIPE) && (err != nil || code == 0) {
+		s.Errorf("got %d, %v, want EPIPE", code, err)
+	}
+	s.waitFor("the end of the command", func() bool {
+		found, _ := s.exec(id, shellCommand("grep -ls 'los[t]-"+id+"' /proc/[0-9]*/cmdline; :"), 0)
+		return found == ""
+	})
 }
 
 func execNotFound(s *suite) {
@@ -263,6 +286,52 @@ func copyFiles(s *suite) {
 	}
 	if err := f.ReadFiles(s.ctx, id, r, dir+"/none", io.Discard); !errors.Is(err, fs.ErrNotExist) {
 		s.Errorf("read of a missing file: got %v, want fs.ErrNotExist", err)
+	}
+	if err := f.WriteFiles(s.ctx, id, r, dir+"/none", largeArchive(s)); !errors.Is(err, fs.ErrNotExist) {
+		s.Errorf("write into a missing folder: got %v, want fs.ErrNotExist", err)
+	}
+}
+
+// largeArchive returns an archive that is larger than what a connection buffers.
+func largeArchive(s *suite) io.Reader {
+	s.Helper()
+	const size = 32 << 20
+	var head bytes.Buffer
+	if err := tar.NewWriter(&head).WriteHeader(&tar.Header{Name: "f", Typeflag: tar.TypeReg, Mode: 0o600, Size: size}); err != nil {
+		s.Fatal(err)
+	}
+	return io.MultiReader(&head, bytes.NewReader(make([]byte, size+1024)))
+}
+
+// copyContents: the archive of the replica's folder has its contents, not its name.
+func copyContents(s *suite) {
+	f := capability[backend.FileCopier](s)
+	id := s.sleeper()
+	const name = "copied-contents"
+	if dir, _ := s.exec(id, shellCommand("pwd"), 0); dir == "/\n" {
+		s.Skip("the folder is / with all of its file systems")
+	}
+	s.exec(id, shellCommand("echo one >"+name), 0)
+	s.Cleanup(func() { s.exec(id, shellCommand("rm "+name), 0) }) // of this machine, for local replicas
+	for _, dir := range []string{"", "."} {
+		var got bytes.Buffer
+		if err := f.ReadFiles(s.ctx, id, spec.Replica{Role: "r"}, dir, &got); err != nil {
+			s.Fatal(err)
+		}
+		found := false
+		for in := tar.NewReader(&got); ; {
+			h, err := in.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				s.Fatal(err)
+			}
+			found = found || path.Clean(h.Name) == name
+		}
+		if !found {
+			s.Errorf("%q: the archive has no %s", dir, name)
+		}
 	}
 }
 

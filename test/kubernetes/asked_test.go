@@ -3,8 +3,11 @@
 package kubernetes
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,6 +18,7 @@ import (
 
 	"torchx/runtime/spec"
 	"torchx/test/clustertest"
+	"torchx/test/homedir"
 )
 
 // TestTTY: `run --tty` runs a program on a terminal in every form and ends with its exit code; the
@@ -76,6 +80,41 @@ func TestEnvFrom(t *testing.T) {
 	h.eventually("the reason of the wait", func() bool {
 		return strings.Contains(h.status(strings.TrimSpace(r.stdout)).Msg, `secret "nosuch" not found`)
 	})
+}
+
+// TestForwardRights: without the right, the first connection ends port-forward with one line that
+// names it.
+func TestForwardRights(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	handle := h.start("gang=job", "--script", "sleep 1000")
+	h.eventually("the app runs", func() bool { return h.status(handle).State == spec.Running })
+	user := h.cluster.User(t, h.namespace, `{apiGroups: ["", batch], resources: [pods, services, jobs], verbs: [get, list, watch]}`)
+	cmd := h.command("port-forward", handle, ":7000")
+	cmd.Env = append(cmd.Env, "TORCHX_HOME="+homedir.New(t), "KUBECONFIG="+user)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // fails if it has ended
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimSpace(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = cmd.Wait() // its exit code is below
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "may not create pods/portforward") || strings.Count(errs.String(), "torchx: error: ") != 1 {
+		t.Errorf("got %d, %s, want exit code 1 and one line with the right", cmd.ProcessState.ExitCode(), errs.String())
+	}
 }
 
 const orderComponent = `

@@ -6,8 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream" //nolint:staticcheck // client-go has connections of this type
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
@@ -76,9 +79,14 @@ func (c *Client) stream(ctx context.Context, at *url.URL, p PodCommand) error {
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case strings.HasPrefix(err.Error(), nodeFailure):
+		return errors.New(clean(strings.ReplaceAll(err.Error(), nodeFailure, "")))
 	}
 	return c.explainUpgrade(err)
 }
+
+// nodeFailure begins what a node says when it cannot run a command; the server repeats it.
+const nodeFailure = "Internal error occurred: "
 
 func (c *Client) executor(at *url.URL) (remotecommand.Executor, error) {
 	config := rest.CopyConfig(c.config)
@@ -104,8 +112,14 @@ func (c *Client) explainUpgrade(err error) error {
 	if errors.As(err, &upgrade) {
 		err = upgrade.Cause
 	}
+	if _, text, ok := strings.Cut(err.Error(), refusedUpgrade); ok && strings.Contains(text, " is forbidden: ") {
+		err = &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonForbidden, Message: text}}
+	}
 	return c.Explain(err)
 }
+
+// refusedUpgrade begins an answer to SPDY of which client-go keeps only the text.
+const refusedUpgrade = "unable to upgrade connection: "
 
 // sizes implements remotecommand.TerminalSizeQueue.
 type sizes struct {

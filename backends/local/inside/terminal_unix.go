@@ -31,10 +31,7 @@ func startOnTerminal(cmd *exec.Cmd, c backend.Command) (finish func() error, err
 		return nil, err
 	}
 	if c.Stdin != nil {
-		go func() {
-			_, _ = io.Copy(master, c.Stdin)
-			_, _ = master.Write([]byte{backend.EndOfFile}) // fails if the command has ended
-		}()
+		go func() { _, _ = io.Copy(master, c.Stdin) }() // fails if the command has ended
 	}
 	ended := make(chan struct{})
 	var resizing sync.WaitGroup

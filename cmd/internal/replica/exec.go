@@ -82,7 +82,7 @@ func execute(ctx context.Context, f *program.Factory, target string, args []stri
 			return err
 		}
 		defer func() { err = errors.Join(err, remote.Close()) }()
-		c.Terminal, c.Resizes, c.Stdout = &remote.Size, remote.Resizes, remote.Out
+		c.Terminal, c.Resizes, c.Stdin, c.Stdout = &remote.Size, remote.Resizes, tty.Typed(ctx, f.In), remote.Out
 	}
 	code, err := in.Backend.Exec(ctx, in.Ref.ID, in.Replica, c)
 	return result(ctx, in.String(), code, err)

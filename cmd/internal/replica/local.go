@@ -66,6 +66,8 @@ func (t transfer) localTarget(ctx context.Context, from, target string) (dir, as
 		return path, ".", nil
 	case err == nil && info.IsDir():
 		return path, "", nil
+	case err == nil && !info.Mode().IsRegular():
+		return "", "", fmt.Errorf("%s is not a regular file", target)
 	case err == nil && isContents(from):
 		return "", "", fmt.Errorf("%s is not a folder", target)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strconv"
 	"strings"
@@ -84,7 +85,7 @@ func portForward(ctx context.Context, f *program.Factory, target, address string
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	p := forwarder{Factory: f, in: in}
+	p := forwarder{Factory: f, in: in, stop: stop}
 	var listeners []net.Listener
 	defer func() {
 		for _, l := range listeners {
@@ -119,12 +120,16 @@ func portForward(ctx context.Context, f *program.Factory, target, address string
 
 // listen listens on a local port.
 func listen(ctx context.Context, address string, p forwarding) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(p.local)))
+	at := net.JoinHostPort(strings.Trim(address, "[]"), strconv.Itoa(p.local))
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("port %d is in use on this machine: choose another, :%d takes a free one", p.local, p.remote)
 	case err != nil:
-		return nil, fmt.Errorf("listen on port %d: %w", p.local, err)
+		if op := (*net.OpError)(nil); errors.As(err, &op) {
+			err = op.Err
+		}
+		return nil, fmt.Errorf("listen on %s: %w", at, err)
 	}
 	return l, nil
 }
@@ -132,7 +137,8 @@ func listen(ctx context.Context, address string, p forwarding) (net.Listener, er
 // forwarder forwards connections.
 type forwarder struct {
 	*program.Factory
-	in runner.Inside[backend.PortDialer]
+	in   runner.Inside[backend.PortDialer]
+	stop context.CancelCauseFunc
 }
 
 // ended waits until the replica has ended, and returns why.
@@ -163,9 +169,15 @@ func (p *forwarder) serve(ctx context.Context, local net.Conn, port int) {
 		defer remote.Close()
 		err = join(local, remote)
 	}
-	if err != nil && ctx.Err() == nil {
-		p.Explain(fmt.Errorf("connect to port %d of %s: %w", port, p.in, err))
+	if err == nil || ctx.Err() != nil {
+		return
 	}
+	err = fmt.Errorf("connect to port %d of %s: %w", port, p.in, err)
+	if errors.Is(err, fs.ErrPermission) { // so are all others
+		p.stop(err)
+		return
+	}
+	p.Explain(err)
 }
 
 // join copies both directions until both have ended. The end of one closes the other for writing.
@@ -176,6 +188,9 @@ func join(local, remote net.Conn) (err error) {
 		closeWrite(remote)
 	})
 	_, err = io.Copy(local, remote)
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "readfrom" { // of remote
+		err = op.Err
+	}
 	closeWrite(local)
 	if err != nil { // nothing reads what the client still sends
 		local.Close()

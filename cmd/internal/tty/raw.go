@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 
@@ -23,6 +24,34 @@ type Remote struct {
 	modes   ScreenModes
 	restore func() error
 	stop    func()
+}
+
+// Typed returns input for a remote terminal. At its end it types EOF until ctx ends: an EOF after
+// an incomplete line only ends the line.
+func Typed(ctx context.Context, in io.Reader) io.Reader { return &typed{ctx: ctx, in: in} }
+
+type typed struct {
+	ctx   context.Context //nolint:containedctx // of the command that reads
+	in    io.Reader
+	pause time.Duration // before the next EOF
+	ended bool
+}
+
+func (t *typed) Read(p []byte) (int, error) {
+	if !t.ended {
+		if n, err := t.in.Read(p); n > 0 || err == nil || len(p) == 0 {
+			return n, nil
+		}
+		t.ended = true
+	}
+	select {
+	case <-time.After(t.pause):
+	case <-t.ctx.Done():
+		return 0, io.EOF
+	}
+	t.pause = max(backend.MinEOFPause, min(2*t.pause, backend.MaxEOFPause))
+	p[0] = backend.EndOfFile
+	return 1, nil
 }
 
 // NewRemote puts the terminal into raw mode, if in is one, so that every key is input. Close ends
