@@ -171,10 +171,14 @@ func TestRebuild(t *testing.T) {
 		if err := s.Submit(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		kind := [2]string{p.Request.(*manifest.Request).Objects[0].Type().APIVersion, p.Request.(*manifest.Request).Objects[0].Type().Kind}
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, label.App)
-		if _, err := s.Of(s.namespace, kind[0], kind[1]).Patch(t.Context(), p.Request.(*manifest.Request).Objects[0].Meta().Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
-			t.Fatal(err)
+		for _, o := range p.Request.(*manifest.Request).Objects {
+			if o.Type().Kind == "Service" {
+				continue
+			}
+			if _, err := s.Of(s.namespace, o.Type().APIVersion, o.Type().Kind).Patch(t.Context(), o.Meta().Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		got, err := s.Submission(t.Context(), p.ID)
 		if err != nil || !got.Partial || got.App.Name != "pair" || len(got.App.Roles) != 2 {
