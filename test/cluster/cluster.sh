@@ -578,7 +578,7 @@ kwok() {
 	apiVersion: kwok.x-k8s.io/v1alpha1
 	kind: ClusterLogs
 	metadata: {name: log}
-	spec: {logs: [{logsFile: "$S/kwok-log", follow: true}]}
+	spec: {logs: [{logsFile: "$S/kwok-log"}]}
 	YAML
 	start kwok "$dir/bin/kwok" --kubeconfig="$S/pki/kwok.conf" --manage-all-nodes=false \
 		--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake --node-lease-duration-seconds=40 \
