@@ -155,10 +155,11 @@ func TestRetryPolicies(t *testing.T) {
 	} {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
-			failing := shell("f", 2, `if [ "$0" = 0 ]; then `+onceThenFine+`; else echo attempt; sleep 5; fi`)
-			failing.Args = append(failing.Args, "${replica_id}")
+			dir := t.TempDir() // the peers run when f/0 fails
+			failing := shell("f", 2, `if [ "$0" = 0 ]; then until [ -e "$1/f" ] && [ -e "$1/o" ]; do sleep 0.1; done; `+onceThenFine+`; else echo attempt; : >"$1/f"; sleep 5; fi`)
+			failing.Args = append(failing.Args, "${replica_id}", dir)
 			failing.MaxRetries, failing.RetryPolicy = 1, policy
-			l := start(t, map[string]string{"replicas_per_node": "2"}, failing, shell("o", 1, "echo attempt; sleep 6"))
+			l := start(t, map[string]string{"replicas_per_node": "2"}, failing, shell("o", 1, "echo attempt; : >"+dir+"/o; sleep 6"))
 			s := l.wait(spec.Succeeded, 0)
 			got := ""
 			for _, r := range []spec.Replica{{Role: "f"}, {Role: "f", ID: 1}, {Role: "o"}} {
