@@ -148,12 +148,18 @@ func (t *target) eventedEnd(ctx context.Context, app *spec.App, submitted *time.
 
 // addExpired adds how the Jobs of an app ended that its ttl_seconds has deleted while others run.
 func (t *target) addExpired(ctx context.Context, seen *observe.Observation) {
-	missing := seen.MissingRoles()
-	if len(missing) == 0 {
+	if len(seen.MissingRoles()) == 0 {
 		return
 	}
-	events, err := t.listEvents(ctx)
-	if err != nil {
+	if events, err := t.listEvents(ctx); err == nil {
+		t.setExpired(seen, events)
+	}
+}
+
+// setExpired is addExpired by the events of the app's namespace.
+func (t *target) setExpired(seen *observe.Observation, events []corev1.Event) {
+	missing := seen.MissingRoles()
+	if len(missing) == 0 {
 		return
 	}
 	ends := observe.JobEnds(events, t.name)

@@ -188,27 +188,47 @@ func (o *overview) describe(ctx context.Context, targets []*target, r *reading) 
 		return err
 	}
 	o.addWorkloads(ctx, targets)
-	unclear := false
 	for _, t := range targets {
 		a := o.apps[t.id]
 		a.App, a.Pods, a.PodsHidden = a.record().App, pods[t.id], hidden
-		t.addExpired(ctx, &a.Observation)
-		unclear = unclear || a.Unclear()
 	}
-	events := map[string][]corev1.Event{} // by namespace
-	if unclear {
-		list, _ := kube.List[corev1.Event](ctx, o.client, kube.Events, o.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true}) // a status is valid without them
-		for i := range list {
-			events[list[i].Namespace] = append(events[list[i].Namespace], list[i])
-		}
-	}
+	events := o.events(ctx, targets)
 	for _, t := range targets {
 		a := o.apps[t.id]
-		a.Events = events[t.namespace]
+		a.Events = warnings(events[t.namespace])
 		r.found[t.id] = t.status(&a.Observation)
 		t.observers.Notify(t.id, r.found[t.id])
 	}
 	return nil
+}
+
+// events returns the events that the statuses of apps need, by namespace, in one request. A status is
+// valid without them.
+func (o *overview) events(ctx context.Context, targets []*target) map[string][]corev1.Event {
+	all := map[string][]corev1.Event{}
+	needs := func(needs func(*app) bool) bool {
+		return slices.ContainsFunc(targets, func(t *target) bool { return needs(o.apps[t.id]) })
+	}
+	options := kube.ListOptions{Cached: true}
+	if !needs(func(a *app) bool { return len(a.MissingRoles()) > 0 }) {
+		if !needs(func(a *app) bool { return a.Unclear() }) {
+			return all
+		}
+		options.FieldSelector = "type=" + corev1.EventTypeWarning
+	}
+	list, _ := kube.List[corev1.Event](ctx, o.client, kube.Events, o.namespace, options)
+	for i := range list {
+		all[list[i].Namespace] = append(all[list[i].Namespace], list[i])
+	}
+	for _, t := range targets {
+		t.setExpired(&o.apps[t.id].Observation, all[t.namespace])
+	}
+	return all
+}
+
+// warnings returns the events that report a problem.
+func warnings(all []corev1.Event) []corev1.Event {
+	return slices.DeleteFunc(slices.Clone(all), func(e corev1.Event) bool { return e.Type != corev1.EventTypeWarning })
 }
 
 // addMissing notes which of the apps that no list has do not exist. Others may have a form that

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -52,6 +54,33 @@ func TestListRequests(t *testing.T) {
 		if got.State != spec.Failed || got.ExitCode == nil || *got.ExitCode != spec.ExitDeadline {
 			t.Errorf("got %s %v for %s, want FAILED %d", got.State, got.ExitCode, id, spec.ExitDeadline)
 		}
+	}
+	if sent := proxy.Requests(); len(sent) > 5 {
+		t.Errorf("got %d requests for %d apps, want at most 5:\n%s", len(sent), count, strings.Join(sent, "\n"))
+	}
+}
+
+// TestListRequestsOfExpired: the events that tell how deleted Jobs ended are read once for all apps.
+func TestListRequestsOfExpired(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const count = 4
+	var ids []string
+	for i := range count {
+		p := s.plan(fmt.Sprintf("pair-%d", i), map[string]any{"gang": "job", "reserved_millicpu": 1000, "ttl_seconds": 3600})
+		if err := s.Submit(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		first := p.Request.(*manifest.Request).Objects[0]
+		if err := s.Of(s.namespace, first.Type().APIVersion, first.Type().Kind).Delete(t.Context(), first.Meta().Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, p.ID)
+	}
+	proxy := s.Proxy(t)
+	statuses, err := s.as(proxy.Kubeconfig).DescribeAll(t.Context(), ids)
+	if err != nil || len(statuses) != count {
+		t.Errorf("got %d statuses, %v, want %d", len(statuses), err, count)
 	}
 	if sent := proxy.Requests(); len(sent) > 5 {
 		t.Errorf("got %d requests for %d apps, want at most 5:\n%s", len(sent), count, strings.Join(sent, "\n"))
