@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"torchx/runtime/spec"
 )
@@ -156,6 +157,28 @@ func TestEnvLauncherGroupStop(t *testing.T) {
 		}
 		if _, code := n.wait(t); code != 143 {
 			t.Errorf("code %d, want 143", code)
+		}
+	})
+}
+
+// TestEnvLauncherStopWhileStarting stops only the launcher, as container engines do, or the whole
+// group, at different moments of the start.
+func TestEnvLauncherStopWhileStarting(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "1x2", `exec sleep 60`)
+		for i := range 25 {
+			n := start(t, shell, app, 0, python)
+			pid := n.cmd.Process.Pid
+			if i%2 == 1 {
+				pid = -pid
+			}
+			time.Sleep(time.Duration(2*i) * time.Millisecond) // any moment is right
+			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if _, code := n.wait(t); code != 143 && code != -1 { // -1: before the launcher set its traps
+				t.Errorf("code %d after %d ms, want 143", code, 2*i)
+			}
 		}
 	})
 }

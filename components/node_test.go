@@ -105,10 +105,15 @@ func (n *node) await(t *testing.T) string {
 }
 
 // wait returns the sorted remaining lines of stdout and the exit code, and fails the
-// test if a process or a temporary file is left.
+// test if the node does not end within a minute, or a process or a temporary file is left.
 func (n *node) wait(t *testing.T) ([]string, int) {
 	t.Helper()
+	hung := time.AfterFunc(time.Minute, func() {
+		t.Errorf("does not end: %s", running(t, n.cmd.Process.Pid))
+		_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL)
+	})
 	err := n.cmd.Wait()
+	hung.Stop()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
 		t.Fatal(err)
