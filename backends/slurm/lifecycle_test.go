@@ -307,6 +307,27 @@ func TestCancelWhileQueued(t *testing.T) {
 	l.wait(spec.Cancelled, spec.ExitCancelled)
 }
 
+// TestCancelEndsReplicas: processes that end by the first signal are not stopped by force after the
+// grace period, although each ends at the same time as the launcher beside it gets that signal.
+func TestCancelEndsReplicas(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		l := start(t, nil, shell("r", 4, "echo up; exec sleep 600"))
+		for id := range 4 {
+			l.waitLog("r", id, "up")
+		}
+		if err := l.b.Cancel(l.ctx, l.id, backend.CancelOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s := l.wait(spec.Cancelled, spec.ExitCancelled)
+		for i := range s.Roles[0].Replicas {
+			if r := &s.Roles[0].Replicas[i]; r.Signal != "SIGTERM" {
+				t.Errorf("replica %d: got signal %q of %+v, want SIGTERM", i, r.Signal, r)
+			}
+		}
+	}
+}
+
 // TestByHand: the script of a plan runs by sbatch alone, and its app is known afterwards.
 func TestByHand(t *testing.T) {
 	t.Parallel()

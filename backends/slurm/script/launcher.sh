@@ -30,19 +30,8 @@ open_log() { # sets out, err and logger
 close_log() { # completes the log; what a process outside of the replica's group prints later is lost
 	[ -n "$logger" ] || return
 	kill -USR1 "$logger" 2>/dev/null
-	await "$logger"
+	wait "$logger"
 	rm -rf "$pipes"
-}
-
-# await PID — waits for a child, also if signals interrupt the wait, and sets code. A wait that a
-# signal interrupts when the child ends can be -1.
-await() {
-	while :; do
-		interrupted=''
-		wait "$1"
-		code=$?
-		[ -n "$interrupted" ] || [ "$code" -lt 0 ] || return
-	done
 }
 
 give_up() { # CODE — the replica has failed for good
@@ -51,20 +40,61 @@ give_up() { # CODE — the replica has failed for good
 	exit "$1"
 }
 
+# A wait of bash that a signal interrupts as a child ends may forget the child, and lasts until all
+# others have ended, too. So only a child of the task waits: it ignores signals and runs the
+# attempts. The task itself gets the signals, and reads for at most a second at a time.
 task() { # ROLE
-	role=$1 replica=$SLURM_PROCID child='' stopping='' interrupted='' attempt=0
+	role=$1 replica=$SLURM_PROCID
 	dir=$folder/replicas/${role_dir[role]}/$replica
 	mkdir -p "$dir" || exit 125
-	trap 'interrupted=1 stopping=1; [ -z "$child" ] || kill -TERM -- "-$child" 2>/dev/null' TERM
-	trap 'interrupted=1' USR1 USR2 INT HUP
+	inbox=$(mktemp -d "${TMPDIR:-/tmp}/torchx.XXXXXXXX") && mkfifo "$inbox/fifo" "$inbox/answers" || exit 125
+	exec 8<>"$inbox/answers" 9<>"$inbox/fifo"
+	trap stop TERM
+	trap : USR1 USR2 INT HUP
 	local group=SLURM_JOB_ID_HET_GROUP_$role # the steps of a component have its own ID
 	[ "$replica" != 0 ] || echo "${!group-$SLURM_JOB_ID}.$SLURM_STEP_ID" >"$folder/step.$role"
 	[ -z "$writer" ] || "$writer" slurm-log 2>/dev/null || writer=''
 	[ -n "$writer" ] || { mkdir -p "$folder/usage" && echo "torchx does not run on the compute nodes" >"$folder/usage/unknown"; }
-	while [ -z "$stopping" ]; do
+	(
+		trap '' TERM USR1 USR2 INT HUP
+		trap 'echo "$?" >"$inbox/code"; echo >&9' EXIT
+		attempts
+	) &
+	local child=$! code=143 # of a child that ended before it ignored signals
+	while [ ! -s "$inbox/code" ] && kill -0 "$child" 2>/dev/null; do
+		read -r -t 1 <&9
+		if [ -e "$inbox/asked" ]; then
+			rm -f "$inbox/asked"
+			echo >&8
+		fi
+	done
+	[ ! -s "$inbox/code" ] || read -r code <"$inbox/code"
+	rm -rf "$inbox"
+	exit "$code"
+}
+
+stop() { # passes TERM on; the process may not have got it
+	local child
+	: >"$inbox/stop"
+	read -r child 2>/dev/null <"$inbox/child" && kill -TERM -- "-$child" 2>/dev/null
+	echo >&8
+}
+
+stopped() { [ -e "$inbox/stop" ]; }
+
+# await_stop — lets the task run its trap, if the signal that ended the replica reached it, too.
+await_stop() {
+	: >"$inbox/asked"
+	echo >&9
+	read -r <&8
+}
+
+attempts() {
+	attempt=0
+	while ! stopped; do
 		attempt_once
 		case $code in 0) exit 0 ;; esac
-		[ -z "$stopping" ] || exit 0
+		! stopped || exit 0
 		[ -z "$overran" ] || [ -n "${role_retry_timeout[role]}" ] || give_up 124
 		local failed
 		failed=$(failures "$dir/events" 'exit *exited')
@@ -72,9 +102,7 @@ task() { # ROLE
 			give_up "$code"
 		fi
 		note "restart $(now) ${role_dir[role]} $replica $attempt $failed"
-		pause=$((failed > 5 ? 30 : 1 << (failed - 1)))
-		sleep "$pause" &
-		await $!
+		read -r -t $((failed > 5 ? 30 : 1 << (failed - 1))) <&8 # until it is stopped
 	done
 	exit 0
 }
@@ -87,7 +115,8 @@ attempt_once() {
 	open_log
 	set -m # the replica gets a process group
 	(
-		trap - TERM USR1 USR2 INT HUP
+		trap - TERM USR1 USR2 INT HUP EXIT
+		exec 8>&- 9>&-
 		export TORCHELASTIC_ERROR_FILE="$log/error.json" TORCHX_METRICS="$log/metrics.jsonl" TORCHX_OUTPUT="$folder/output"
 		"role_$role" "$replica"
 	) </dev/null >"$out" 2>"$err" &
@@ -95,7 +124,8 @@ attempt_once() {
 	set +m
 	[ -z "$logger" ] || echo "$child" >"$pipes/pid"
 	echo "start $attempt $(now) ${SLURMD_NODENAME:-$(hostname)} $child" >>"$dir/events"
-	[ -z "$stopping" ] || kill -TERM -- "-$child" 2>/dev/null
+	echo "$child" >"$inbox/child"
+	! stopped || kill -TERM -- "-$child" 2>/dev/null
 	watch=''
 	if [ "${role_timeout[role]}" != 0 ]; then
 		(
@@ -107,15 +137,16 @@ attempt_once() {
 		) >/dev/null 2>&1 &
 		watch=$!
 	fi
-	await "$child"
-	local result=$code how=exited
+	wait "$child"
+	local result=$? how=exited
 	kill -KILL -- "-$child" 2>/dev/null # what it left running
-	child=''
-	[ -z "$watch" ] || kill "$watch" 2>/dev/null
+	rm -f "$inbox/child"
+	[ -z "$watch" ] || kill -KILL "$watch" 2>/dev/null
 	close_log
 	[ ! -e "$log/.overran" ] || overran=1 result=124
 	code=$result
-	[ -z "$stopping" ] || how=stopped
+	[ "$code" = 0 ] || await_stop
+	! stopped || how=stopped
 	echo "exit $attempt $(now) $code $how" >>"$dir/events"
 }
 
@@ -268,8 +299,18 @@ finish() {
 	exit "$2"
 }
 
+# await PID — sets code to that of a child that has ended, also if signals interrupt the wait.
+await() {
+	while :; do
+		interrupted=''
+		wait "$1"
+		code=$?
+		[ -n "$interrupted" ] || [ "$code" -lt 0 ] || return
+	done
+}
+
 batch() {
-	local k r code line srun_pids
+	local k r code line srun_pids pause=1
 	all=() none=() running=() stopping=() stop_at=() told=() restart=() lost=() outside=() srun_pid=() role_restarts=()
 	app_restarts=0 ending='' failed='' late='' outside_since=''
 	for ((k = 0; k < roles; k++)); do
@@ -298,7 +339,8 @@ batch() {
 	SECONDS=0
 	for k in "${all[@]}"; do start_role "$k"; done
 	while :; do
-		read -r -t 1 <&9 # a line only wakes: a read that times out can lose a part of it
+		# A line only wakes: a read that times out can lose a part of it. Its writer may end a moment later.
+		if read -r -t "$pause" <&9; then pause=0.05; else pause=1; fi
 		srun_pids=$'\n'$(jobs -rp)$'\n'
 		for k in "${all[@]}"; do
 			[ -n "${running[k]}" ] && [[ $srun_pids != *$'\n'"${srun_pid[k]}"$'\n'* ]] || continue
