@@ -19,8 +19,8 @@ import (
 
 // addWorkloads adds what Kueue says about an app that it queues. Errors are ignored: only the
 // attempts that Kueue ended, and why the app waits, are unknown then. Of a waiting app, a missing
-// right is said once.
-func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
+// right is said once. It reports whether another request could tell more.
+func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) (again bool) {
 	a := app{Observation: *seen}
 	var uids []string
 	for _, m := range a.meta() {
@@ -29,12 +29,12 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
 		}
 	}
 	if len(uids) == 0 {
-		return
+		return false
 	}
 	if t.workloads == nil {
 		r, ok := findWorkloads(ctx, t.Client)
 		if !ok {
-			return
+			return false
 		}
 		t.workloads = &r
 	}
@@ -44,6 +44,7 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) {
 		t.warnOnce(fmt.Sprintf("%s: you may not list %s in namespace %s, so why Kueue holds the app back is missing", t.Client, t.workloads, t.namespace))
 	}
 	seen.Workloads = list
+	return err != nil && !errors.Is(err, kube.ErrForbidden)
 }
 
 // findWorkloads returns the resource of Kueue's workloads; ok is false if it cannot be found.

@@ -202,8 +202,7 @@ func (f *follower) addWorkloads(ctx context.Context, seen *observe.Observation) 
 	for i := range seen.Pods {
 		key = append(key, string(seen.Pods[i].UID))
 	}
-	if now := strings.Join(key, " "); now != f.admission {
-		f.t.addWorkloads(ctx, seen)
+	if now := strings.Join(key, " "); now != f.admission && !f.t.addWorkloads(ctx, seen) {
 		f.admission, f.workloads = now, seen.Workloads
 	}
 	seen.Workloads = f.workloads

@@ -96,6 +96,14 @@ func TestKueue(t *testing.T) {
 			if r := h.torchx("cancel", "--wait", first); r.code != 0 || h.status(first).State != spec.Cancelled {
 				t.Errorf("cancel: got %+v and %s, want r.code == 0 and CANCELLED", r, h.status(first).State)
 			}
+			for attempt := range 2 {
+				if r := h.torchx("log", "--attempt", strconv.Itoa(attempt), first+"/r/0"); r.stdout != "begins\n" {
+					t.Errorf("log of attempt %d: got %+v, want its line alone", attempt, r)
+				}
+			}
+			if s := h.status(first); s.NumRestarts != 1 || s.Roles[0].Replicas[0].Attempt != 1 {
+				t.Errorf("canceled: got %+v, want attempt 1 after one restart", s)
+			}
 			r := h.wait(following.cmd, following.out, following.errs)
 			if r.code != 0 || strings.Count(r.stdout, "begins") != 2 || strings.Contains(r.stdout, "gap") || !strings.Contains(r.stderr, "preempted by Kueue") {
 				t.Errorf("log -t: got %+v, want the lines of both attempts without a gap, and the preemption", r)

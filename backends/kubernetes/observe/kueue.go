@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 	"torchx/runtime/units"
@@ -50,12 +51,41 @@ func (s *Observation) evictions() (n int) {
 // admitted again, Kueue sets its status to False and its time to that of the admission.
 func (s *Observation) eviction() (last *metav1.Condition) {
 	for i := range s.Workloads {
-		c := meta.FindStatusCondition(s.Workloads[i].Status.Conditions, evicted)
-		if c != nil && !strings.HasPrefix(c.Reason, deactivated) && (last == nil || last.LastTransitionTime.Before(&c.LastTransitionTime)) {
+		all := s.Workloads[i].Status.Conditions
+		c := meta.FindStatusCondition(all, evicted)
+		if c != nil && strings.HasPrefix(c.Reason, deactivated) {
+			c = beforeDeactivation(&s.Workloads[i], c)
+		}
+		if c != nil && (last == nil || last.LastTransitionTime.Before(&c.LastTransitionTime)) {
 			last = c
 		}
 	}
 	return last
+}
+
+// beforeDeactivation returns what the condition of the last eviction was before a client deactivated
+// the app, as a cancellation does, nil if there was none. Its time is zero if it is not known.
+func beforeDeactivation(w *kube.Workload, now *metav1.Condition) *metav1.Condition {
+	before := *now
+	before.Reason = ""
+	for _, e := range w.Status.SchedulingStats.Evictions {
+		if !strings.HasPrefix(e.Reason, deactivated) {
+			before.Reason, before.Message = e.Reason, e.Reason
+		}
+	}
+	quota := meta.FindStatusCondition(w.Status.Conditions, quotaReserved)
+	preemption := meta.FindStatusCondition(w.Status.Conditions, preempted)
+	switch {
+	case before.Reason == "":
+		return nil
+	case before.Reason == preempted && preemption != nil:
+		before.Status, before.Message, before.LastTransitionTime = preemption.Status, preemption.Message, preemption.LastTransitionTime
+	case quota != nil && quota.Status == metav1.ConditionTrue:
+		before.Status, before.LastTransitionTime = metav1.ConditionFalse, quota.LastTransitionTime
+	case quota != nil && !quota.LastTransitionTime.Before(&now.LastTransitionTime): // it ran when it was deactivated
+		before.Status, before.LastTransitionTime = metav1.ConditionFalse, metav1.Time{}
+	}
+	return &before
 }
 
 // kueueDetails matches what Kueue's messages say about objects that users do not know.
@@ -168,6 +198,9 @@ func (b *assessment) evictionRestart() (r spec.Restart, ok bool) {
 	}
 	one := b.replicas[0]
 	at := c.LastTransitionTime.Time
+	if at.IsZero() && len(one.attempts) > 0 {
+		at = one.attempts[len(one.attempts)-1].pod.CreationTimestamp.Time
+	}
 	for i := range one.attempts {
 		if a := &one.attempts[i]; a.evicted && a.status.FinishedAt != nil {
 			at = *a.status.FinishedAt

@@ -110,6 +110,40 @@ func TestKueueAttempts(t *testing.T) {
 	}
 }
 
+// TestKueueAttemptsOfDeactivated: a cancellation deactivates the app, which does not change the numbers
+// of attempts: logs are copied by them.
+func TestKueueAttemptsOfDeactivated(t *testing.T) {
+	t.Parallel()
+	const other = "PodsReadyTimeout"
+	condition := func(name, status, reason, message string, seconds int) metav1.Condition {
+		at := recorded(t, "job_running").Pods[0].CreationTimestamp.Add(time.Duration(seconds) * time.Second)
+		return metav1.Condition{Type: name, Status: metav1.ConditionStatus(status), Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at)}
+	}
+	deactivation := condition(evicted, "True", deactivated, "The workload is deactivated", 20)
+	for _, c := range []struct {
+		name, reason string
+		conditions   []metav1.Condition
+		want         int // attempt of the newest pod
+	}{
+		{"preempted, runs again", preempted, []metav1.Condition{condition(preempted, "False", quotaReserved, "Previously: "+preemptionMessage, -1), condition(quotaReserved, "True", quotaReserved, "", -1)}, 1},
+		{"preempted, ran again", preempted, []metav1.Condition{condition(preempted, "False", quotaReserved, "Previously: "+preemptionMessage, -1), condition(quotaReserved, "False", "Pending", "", 21)}, 1},
+		{"preempted, waits", preempted, []metav1.Condition{condition(preempted, "True", preempted, preemptionMessage, 10), condition(quotaReserved, "False", "Pending", "", 11)}, 0},
+		{"other reason, runs again", other, []metav1.Condition{condition(quotaReserved, "True", quotaReserved, "", -1)}, 1},
+		{"other reason, ran again", other, []metav1.Condition{condition(quotaReserved, "False", "Pending", "", 21)}, 1},
+		{"other reason, waits", other, []metav1.Condition{condition(quotaReserved, "False", "Pending", "", 11)}, 0},
+	} {
+		s := recorded(t, "job_running")
+		s.Jobs[0].Labels[label.Kueue] = "team"
+		w := workloadWith(c.reason, time.Time{})
+		w.Status.Conditions = append(c.conditions, deactivation)
+		s.Workloads = []kube.Workload{w}
+		got := s.Status()
+		if got.NumRestarts != 1 || got.Roles[0].Replicas[0].Attempt != c.want || len(got.Restarts) != 1 || got.Restarts[0].Time.IsZero() {
+			t.Errorf("%s: got %+v, want attempt %d after one restart", c.name, got, c.want)
+		}
+	}
+}
+
 // TestUnreadyNode: a node that does not answer shows as soon as the cluster marks its pods.
 func TestUnreadyNode(t *testing.T) {
 	t.Parallel()
