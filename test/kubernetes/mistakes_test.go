@@ -115,6 +115,12 @@ func TestAccess(t *testing.T) {
 				code = 125
 			}
 			r := h.torchx(args...)
+			if what == "forbidden" && args[0] == "list" { // what may not be listed is left out
+				if r.code != 0 || !strings.Contains(r.stderr, "you may not list jobs.batch.volcano.sh, jobsets.jobset.x-k8s.io, jobs.batch, so their apps are missing") || !strings.Contains(r.stdout, handle) {
+					t.Errorf("forbidden: list: got %+v, want the recorded app and a warning", r)
+				}
+				continue
+			}
 			if line := h.errorLine(r); r.code != code || !regexp.MustCompile(test.want).MatchString(line) {
 				t.Errorf("%s: %s: got exit code %d, %q, want %q", what, args[0], r.code, line, test.want)
 			}
