@@ -295,9 +295,10 @@ export async function logView(body, run) {
 			if (!follow) note_({...await fetchLines({tail: 1}), notices: []})
 			else if (!lines.length) await end()
 			else {
-				// One answer, whatever the speed of the log: the lines since the last, or the end of them.
+				// One answer, whatever the speed of the log: the lines since the last, or its end.
 				const mine = turn, answer = await fetchLines({line: last() + 1, tail: chunk})
 				if (mine !== turn) return
+				if (!follow) return grow()
 				const fresh = answer.lines.filter(line => line.number > last())
 				if (fresh[0]?.number > last() + 1) {
 					show(answer)
@@ -307,7 +308,7 @@ export async function logView(body, run) {
 				lines = lines.concat(fresh)
 				trim(-1)
 				note_(answer)
-				bottom()
+				if (fresh.length) bottom()
 			}
 		} catch (error) {
 			if (!error.status) toast(error.message, true)
