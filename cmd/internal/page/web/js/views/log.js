@@ -308,7 +308,7 @@ export async function logView(body, run) {
 				lines = lines.concat(fresh)
 				trim(-1)
 				note_(answer)
-				if (fresh.length) bottom()
+				bottom()
 			}
 		} catch (error) {
 			if (!error.status) toast(error.message, true)
