@@ -234,6 +234,36 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// TestSaveAfterOther: lines that another process was copying are copied if it ends before.
+func TestSaveAfterOther(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	c.add(run("a", 0), "line\n")
+	if err := makeReplica(dir, worker); err != nil {
+		t.Fatal(err)
+	}
+	a := newApp(t, c, dir)
+	other, err := tryLock(a.lockPath(worker))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Saved
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s, err = a.Save(t.Context())
+	}()
+	c.await(t, func() bool { return c.opened > 0 }) // Save looks for the last line
+	other.Close()
+	<-done
+	if err != nil || len(s.Missing) > 0 || s.Losing != 1 {
+		t.Errorf("got %+v, %v, want no missing logs, and one replica that is not followed", s, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(replicaDir(dir, worker)), "stdout.log")); string(got) != "line\n" {
+		t.Errorf("got %q, %v of the log after Save, want its line", got, err)
+	}
+}
+
 // TestSaveNothingToLose: a replica that has not started or has ended writes no more lines.
 func TestSaveNothingToLose(t *testing.T) {
 	t.Parallel()

@@ -180,7 +180,7 @@ func (b *body) Read(p []byte) (int, error) {
 	for {
 		b.c.mu.Lock()
 		data, changed := b.c.logs[key(b.run)], b.c.changed
-		running := slices.ContainsFunc(b.c.runs, func(r Run) bool { return r.same(&b.run) && r.State == logcopy.Running })
+		running := !b.c.gone && slices.ContainsFunc(b.c.runs, func(r Run) bool { return r.same(&b.run) && r.State == logcopy.Running })
 		isCut := b.cuts != b.c.cuts
 		b.c.mu.Unlock()
 		if isCut {

@@ -208,12 +208,14 @@ func (c *collector) once(ctx context.Context) error {
 	}
 	defer func() { <-c.app.copying }()
 	lock, err := c.lock(ctx, false)
+	if err == nil && lock == nil {
+		lock, err = c.awaitOther(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	if lock == nil {
 		c.other = true
-		c.awaitOther(ctx)
 		return nil
 	}
 	defer lock.Close()
@@ -243,8 +245,9 @@ func (a *App) names(r spec.Replica) (names map[logName]bool, attempts int) {
 }
 
 // awaitOther waits until another process has copied the current lines, at most otherWait:
-// that process may have to wait, too.
-func (c *collector) awaitOther(ctx context.Context) {
+// that process may have to wait, too. It returns the replica's lock if that process leaves it
+// before.
+func (c *collector) awaitOther(ctx context.Context) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, otherWait)
 	defer cancel()
 	runs, _, _ := c.app.replica(c.replica)
@@ -260,12 +263,16 @@ func (c *collector) awaitOther(ctx context.Context) {
 		last, err := podlog.LastTime(body)
 		body.Close()
 		for err == nil && ctx.Err() == nil && c.lastCopied(ctx, name).Before(last) {
+			if lock, err := c.lock(ctx, false); err != nil || lock != nil {
+				return lock, err
+			}
 			select {
 			case <-ctx.Done():
 			case <-time.After(lockEvery / 10):
 			}
 		}
 	}
+	return nil, nil
 }
 
 // lastCopied returns the time of a log's last archived line, zero if it has none.

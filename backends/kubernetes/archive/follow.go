@@ -21,6 +21,13 @@ type Following struct {
 
 // Follow begins to copy the logs of all replicas in a status of the app.
 func (a *App) Follow(s *spec.Status) *Following {
+	f := a.follow(s)
+	f.beginRounds()
+	return f
+}
+
+// follow is Follow without the copies of replicas that wait for a slot.
+func (a *App) follow(s *spec.Status) *Following {
 	f := &Following{app: a, unwatch: a.watch()}
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
@@ -28,10 +35,13 @@ func (a *App) Follow(s *spec.Status) *Following {
 			f.logs, f.releases = append(f.logs, c), append(f.releases, release)
 		}
 	}
+	return f
+}
+
+func (f *Following) beginRounds() {
 	var ctx context.Context
 	ctx, f.stopRounds = context.WithCancel(context.Background())
 	f.rounds.Go(func() { f.copyInRounds(ctx) })
-	return f
 }
 
 // Len returns the number of replicas.
@@ -50,8 +60,9 @@ func (a *App) FollowNow(ctx context.Context) (*Following, Saved, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, SaveTime(len(running)))
 	defer cancel()
-	f := a.Follow(snap.Status)
+	f := a.follow(snap.Status)
 	saved := f.copyWaiting(ctx)
+	f.beginRounds() // not before: a round would hold locks of this copy
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for !a.follows(f, running) {
