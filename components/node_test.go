@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,11 +132,11 @@ func (n *node) wait(t *testing.T) ([]string, int) {
 }
 
 // awaitGroupEnd waits until no process of a group runs, and fails the test if one still
-// runs after 5 seconds: killed processes need a moment to end.
+// runs after a minute: killed processes need a moment to end.
 func awaitGroupEnd(t *testing.T, pgid int) {
 	t.Helper()
 	var left string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if left = running(t, pgid); left == "" {
 			return
 		}

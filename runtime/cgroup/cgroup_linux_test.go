@@ -61,7 +61,7 @@ func TestEndKillsTheGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = out.Read(make([]byte, 1)) // both have started, or the next check fails
-	for deadline := time.Now().Add(10 * time.Second); len(Processes(dir)) != 3; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(Processes(dir)) != 3; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("got processes %v, want 3", Processes(dir))
 		}

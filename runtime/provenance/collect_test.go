@@ -308,7 +308,7 @@ func TestHang(t *testing.T) {
 	mkfifo := needProgram(t, "mkfifo")
 	c.write("a.txt", "two\n")
 	must(t, exec.Command(mkfifo, filepath.Join(c.dir, ".git/info/attributes")).Run())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	found, diff, err := Collect(ctx, c.dir, Options{Env: c.env, Scratch: t.TempDir(), Diff: true})
 	if err != nil || found.Commit == "" || diff != nil && found.Dirty == nil {

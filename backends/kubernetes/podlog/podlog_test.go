@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"torchx/backends/logcopy"
@@ -214,19 +215,21 @@ func TestGapOnce(t *testing.T) {
 // TestRotationFollowed: a followed log continues immediately after a rotation.
 func TestRotationFollowed(t *testing.T) {
 	t.Parallel()
-	f := newFake(1)
-	f.write(record{epoch, "1\n"})
-	k := &sink{}
-	copyLog(t.Context(), t, f, k, false)
-	f.write(record{epoch.Add(time.Millisecond), "2\n"})
-	f.update(func() { f.first = 1 })
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	copyLog(ctx, t, f, k, true)
-	check(t, k.data.String(), "1\n2\n")
-	if len(k.gaps) != 1 {
-		t.Errorf("got gaps %q, want one", k.gaps)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(1)
+		f.write(record{epoch, "1\n"})
+		k := &sink{}
+		copyLog(t.Context(), t, f, k, false)
+		f.write(record{epoch.Add(time.Millisecond), "2\n"})
+		f.update(func() { f.first = 1 })
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		copyLog(ctx, t, f, k, true)
+		check(t, k.data.String(), "1\n2\n")
+		if len(k.gaps) != 1 {
+			t.Errorf("got gaps %q, want one", k.gaps)
+		}
+	})
 }
 
 func TestPodDeleted(t *testing.T) {
@@ -331,16 +334,18 @@ func TestWaitsForStart(t *testing.T) {
 // TestSilentStream: a stream that hangs is replaced by a new one.
 func TestSilentStream(t *testing.T) {
 	t.Parallel()
-	f := newFake(1)
-	f.write(record{epoch, "1\n"})
-	k := &sink{}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	copyLog(ctx, t, f, k, true)
-	if f.opened < 3 || f.opened > 12 {
-		t.Errorf("got %d streams, want 3 to 12", f.opened)
-	}
-	check(t, k.data.String(), "1\n")
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(1)
+		f.write(record{epoch, "1\n"})
+		k := &sink{}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		copyLog(ctx, t, f, k, true)
+		if f.opened < 3 || f.opened > 12 {
+			t.Errorf("got %d streams, want 3 to 12", f.opened)
+		}
+		check(t, k.data.String(), "1\n")
+	})
 }
 
 func TestLastingProblem(t *testing.T) {
