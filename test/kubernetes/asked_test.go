@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,24 +90,11 @@ func TestForwardRights(t *testing.T) {
 	h := newHome(t)
 	handle := h.start("gang=job", "--script", "sleep 1000")
 	h.eventually("the app runs", func() bool { return h.status(handle).State == spec.Running })
-	user := h.cluster.User(t, h.namespace, `{apiGroups: ["", batch], resources: [pods, services, jobs], verbs: [get, list, watch]}`)
-	cmd := h.command("port-forward", handle, ":7000")
-	cmd.Env = append(cmd.Env, "TORCHX_HOME="+homedir.New(t), "KUBECONFIG="+user)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // fails if it has ended
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimSpace(address))
+	user := *h
+	user.env = append(append([]string{}, h.env...), "TORCHX_HOME="+homedir.New(t), "KUBECONFIG="+h.cluster.User(t, h.namespace,
+		`{apiGroups: ["", batch], resources: [pods, services, jobs], verbs: [get, list, watch]}`))
+	cmd, address, errs := user.forward(handle, 7000)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +103,26 @@ func TestForwardRights(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "may not create pods/portforward") || strings.Count(errs.String(), "torchx: error: ") != 1 {
 		t.Errorf("got %d, %s, want exit code 1 and one line with the right", cmd.ProcessState.ExitCode(), errs.String())
 	}
+}
+
+// forward begins port-forward to a port of a replica. It returns its address here.
+func (h *home) forward(handle string, port int) (cmd *exec.Cmd, address string, errs *bytes.Buffer) {
+	h.Helper()
+	cmd, errs = h.command("port-forward", handle, fmt.Sprint(":", port)), &bytes.Buffer{}
+	cmd.Stderr = errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		h.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() }) // fail if it has ended
+	address, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		h.Fatal(err)
+	}
+	return cmd, strings.TrimSpace(address), errs
 }
 
 const orderComponent = `

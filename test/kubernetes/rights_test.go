@@ -4,6 +4,8 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -199,6 +201,12 @@ func (h *home) live(admin *home, cfg string, hidden bool) {
 	ended := h.start(cfg, "--script", "exit 3")
 	r = h.torchx("wait", ended)
 	want(r.code == 3 || hidden && r.code == 1, "wait for a failure", r)
+	r = h.torchx("rerun", ended)
+	want(r.code == 0, "rerun", r)
+	r = h.torchx("attach", strings.TrimSpace(r.stdout))
+	want(r.code == 3 || hidden && r.code == 1, "attach", r)
+	r = h.torchx("prune", "--all", "-f")
+	want(r.code == 0 && len(admin.objects(gang)) == 0, "prune", r)
 }
 
 // inspect runs the commands that show a running app, or reach into it.
@@ -215,7 +223,21 @@ func (h *home) inspect(handle string, hidden bool, want func(ok bool, what strin
 		r := h.torchx(args...)
 		want(r.code == 0 && !hidden || r.code == 1 && hidden && strings.Contains(r.stderr, "may not list pods"), args[0], r)
 	}
-	if data, err := os.ReadFile(file); !hidden && string(data) != "found\n" {
+	if hidden {
+		return
+	}
+	if data, err := os.ReadFile(file); string(data) != "found\n" {
 		h.Errorf("cp: got %q, %v, want what exec wrote", data, err)
+	}
+	r := h.torchx("exec", handle+"/r/0", "--", "sh", "-c", "mkdir /tmp/www; echo open > /tmp/www/index.html; httpd -p 7000 -h /tmp/www")
+	want(r.code == 0, "exec of a server", r)
+	_, address, errs := h.forward(handle+"/r/0", 7000)
+	page, err := http.Get("http://" + address)
+	if err != nil {
+		h.Fatalf("port-forward: %v %s", err, errs)
+	}
+	defer page.Body.Close()
+	if body, err := io.ReadAll(page.Body); string(body) != "open\n" {
+		h.Errorf("port-forward: got %q, %v, want the page", body, err)
 	}
 }
