@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -35,9 +36,12 @@ func ExecLimited(args []string) (code int, err error) {
 		return spec.ExitNotStarted, fmt.Errorf("limit memory: %w", err)
 	}
 	// The limit also applies to this process, which may need more heap until exec: reserve
-	// free pages of the heap.
+	// free pages of the heap, and do without what needs other memory, garbage collections and
+	// memory profiles.
+	runtime.MemProfileRate = 0
 	runtime.KeepAlive(make([]byte, spareHeap))
 	runtime.GC()
+	debug.SetGCPercent(-1)
 	// RLIMIT_DATA counts private writable memory (Linux 4.7). RLIMIT_AS would also count
 	// address space that allocators and GPU drivers only reserve, hundreds of GiB.
 	if err := lowerLimit(unix.RLIMIT_DATA, n); err != nil {
