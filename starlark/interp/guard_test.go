@@ -206,14 +206,18 @@ const processCase = "TORCHX_TEST_PROCESS_CASE" // set in the child process, whic
 
 // underProcessGuard runs in the child and works outside of any evaluation.
 func underProcessGuard(work string) int {
-	GuardProcess(64<<20, func(err error) {
+	limit := uint64(64 << 20)
+	if work == "garbage" {
+		limit = 512 << 20 // on a busy machine, garbage is collected late
+	}
+	GuardProcess(limit, func(err error) {
 		fmt.Println(err)
 		os.Exit(1)
 	})
 	if work == "hungry" {
 		_, _ = hungry(nil, nil, nil, nil)
 	}
-	for range 1 << 10 { // 1 GiB of garbage
+	for range 1 << 11 { // 2 GiB of garbage
 		clear(make([]byte, 1<<20))
 	}
 	return 0
