@@ -172,6 +172,9 @@ func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 		e.Msg = "out of memory: the kernel killed a process"
 	case s.Error != "":
 		e.Msg = plain(errors.New(s.Error)).Error()
+	case s.ExitCode == exitCodeKilled && h.Memory > 0 && !r.stopped.Load():
+		// The engine does not report it for a container that ends while it starts.
+		e.Msg = fmt.Sprintf("killed, perhaps out of memory at the limit of %d MB", h.Memory>>20)
 	}
 	return e
 }
