@@ -30,7 +30,7 @@ const (
 	exitCodeKilled = 128 + int(unix.SIGKILL)
 	// oomMargin is how long an engine may take to report that the kernel ran out of memory
 	// after it has reported the exit: containerd sends the two as separate events, in any order.
-	oomMargin = 5 * time.Second
+	oomMargin = time.Second
 )
 
 // Messages of replicas that ended with their engine.
