@@ -89,12 +89,12 @@ func runExamples(t *testing.T, name string, examples []string) {
 	if name == "metrics" {
 		before = append(before, `torchx run utils.sh -c 'echo "{\"step\": 1, \"loss\": 0.5}" >> $TORCHX_METRICS'`)
 	}
-	var after []string
 	if name == "exec" || name == "cp" {
 		before = append(before, "mkdir results; touch results/a config.yaml", "torchx run -d utils.sh sleep 600")
-		after = append(after, "torchx cancel --wait -")
 	}
-	for _, line := range slices.Concat(before, examples, after) {
+	// Apps that an example leaves running would hold the folder until they end.
+	after := "for app in $(torchx list -q --state running); do torchx cancel --force --wait $app || exit; done"
+	for _, line := range slices.Concat(before, examples, []string{after}) {
 		if notRun[line] != "" {
 			continue
 		}

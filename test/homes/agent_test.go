@@ -114,7 +114,8 @@ func buildOld(t *testing.T) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "torchx")
-	script := `tar -xf source.tar && exec go build -buildvcs=false -ldflags=-w -o "$1" ./cmd/torchx`
+	// Without -trimpath the cache of builds misses in each new folder.
+	script := `tar -xf source.tar && exec go build -trimpath -buildvcs=false -ldflags=-w -o "$1" ./cmd/torchx`
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script, "sh", program)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -5,14 +5,12 @@
 package inside
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
 
@@ -59,40 +58,11 @@ func Run(ctx context.Context, p Place, c backend.Command) (int, error) {
 
 // find returns the path of a program by the PATH of the replica.
 func (p Place) find(name string) (string, error) {
-	if strings.Contains(name, "/") {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(p.Dir, path)
-		}
-		return path, checkProgram(name, path)
+	path, err := procs.LookPath(name, variable(p.Env, "PATH"), p.Dir)
+	if err != nil {
+		return "", startError(name, err)
 	}
-	var refused error
-	for _, dir := range filepath.SplitList(variable(p.Env, "PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		path := filepath.Join(dir, name)
-		err := checkProgram(name, path)
-		if err == nil {
-			return path, nil
-		}
-		var e *backend.StartError
-		if errors.As(err, &e) && e.Code == spec.ExitNotExecutable {
-			refused = cmp.Or(refused, err)
-		}
-	}
-	return "", cmp.Or(refused, startError(name, fs.ErrNotExist))
-}
-
-func checkProgram(name, path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return startError(name, err)
-	case info.IsDir() || info.Mode()&0o111 == 0:
-		return startError(name, fs.ErrPermission)
-	}
-	return nil
+	return path, nil
 }
 
 func variable(env []string, name string) (value string) {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/procs"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -25,76 +26,23 @@ import (
 func resolve(c Command) (string, error) {
 	name := c.Argv[0]
 	if c.ImageRoot != "" && !filepath.IsAbs(name) {
-		if path := filepath.Join(c.ImageRoot, name); executable(path) == nil {
+		if path := filepath.Join(c.ImageRoot, name); procs.Executable(path) == nil {
 			return path, nil
 		}
 	}
-	if strings.Contains(name, "/") {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.Dir, path)
-		}
-		if err := executable(path); err != nil {
-			return "", fmt.Errorf("entry point %q %w", name, err)
-		}
+	list := getenv(c.Env, "PATH")
+	path, err := procs.LookPath(name, list, c.Dir)
+	switch {
+	case err == nil:
 		return path, nil
-	}
-	return search(name, getenv(c.Env, "PATH"), c.Dir)
-}
-
-func search(name, list, dir string) (string, error) {
-	var refused error
-	for _, d := range filepath.SplitList(list) {
-		if !filepath.IsAbs(d) { // an empty entry is the working folder, too
-			d = filepath.Join(dir, d)
-		}
-		path := filepath.Join(d, name)
-		err := executable(path)
-		if err == nil {
-			return path, nil
-		}
-		if errors.Is(err, fs.ErrPermission) {
-			refused = err
-		}
-	}
-	if refused != nil {
-		return "", fmt.Errorf("entry point %q %w", name, refused)
+	case strings.Contains(name, "/") || !errors.Is(err, procs.ErrNotFound):
+		return "", fmt.Errorf("entry point %q %w", name, err)
 	}
 	hint := ""
-	if executable(filepath.Join(dir, name)) == nil {
+	if procs.Executable(filepath.Join(c.Dir, name)) == nil {
 		hint = fmt.Sprintf(": it is in the working folder, use ./%s or -cfg prepend_cwd=true", name)
 	}
-	return "", fmt.Errorf("entry point %q %w in PATH (%s)%s", name, errNotFound, list, hint)
-}
-
-// Causes of a failed lookup, worded as the end of a sentence. They wrap their class.
-var (
-	errNotFound = &lookupError{"not found", fs.ErrNotExist}
-	errNotExec  = &lookupError{"is not executable", fs.ErrPermission}
-	errIsDir    = &lookupError{"is a folder", fs.ErrPermission}
-)
-
-type lookupError struct {
-	text  string
-	class error
-}
-
-func (e *lookupError) Error() string { return e.text }
-func (e *lookupError) Unwrap() error { return e.class }
-
-func executable(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return errNotExec
-	case err != nil:
-		return errNotFound
-	case info.IsDir():
-		return errIsDir
-	case info.Mode()&0o111 == 0:
-		return errNotExec
-	}
-	return nil
+	return "", fmt.Errorf("entry point %q %w in PATH (%s)%s", name, err, list, hint)
 }
 
 // startError returns what was missing if the kernel did not start an existing program:
@@ -104,10 +52,10 @@ func startError(path, dir string, err error) error {
 		return &os.PathError{Op: "start", Path: path, Err: err}
 	}
 	if _, stat := os.Stat(dir); stat != nil {
-		return fmt.Errorf("start %s: working folder %q %w", path, dir, errNotFound)
+		return fmt.Errorf("start %s: working folder %q %w", path, dir, procs.ErrNotFound)
 	}
 	if name := shebangProgram(path); name != "" {
-		return fmt.Errorf("entry point %q: its interpreter %q %w", path, name, errNotFound)
+		return fmt.Errorf("entry point %q: its interpreter %q %w", path, name, procs.ErrNotFound)
 	}
 	return &os.PathError{Op: "start", Path: path, Err: err}
 }
