@@ -70,3 +70,41 @@ func TestClosestIsBounded(t *testing.T) {
 		t.Errorf("got %q, want none", got)
 	}
 }
+
+func TestClosestPath(t *testing.T) {
+	t.Parallel()
+	files := []string{"c.star", "train.star", "sub/train.star", "components/dist.star"}
+	names := []string{"utils.sh", "utils.echo", "dist.ddp", "x"}
+	for _, test := range []struct {
+		word       string
+		candidates []string
+		want       string
+	}{
+		{"b.star", files, ""},
+		{"nosuch.star", files, ""},
+		{"tarin.star", files, "train.star"},
+		{"sub/tarin.star", files, "sub/train.star"},
+		{"sbu/train.star", files, "sub/train.star"},
+		{"components/dits.star", files, "components/dist.star"},
+		{"components/zzz.star", files, ""},
+		{"utils.ehco", names, "utils.echo"},
+		{"utils.zz", names, ""},
+		{"util.echo", names, "utils.echo"},
+		{"a.c.fn", []string{"a.fn", "a.b.c.fn"}, "a.b.c.fn"},
+		{"zzzzz.echo", names, ""},
+		{"dist.dpd", names, "dist.ddp"},
+		{"x", names, "x"},
+		{"", names, ""},
+		{".", files, ""},
+		{"...star", files, ""},
+		{strings.Repeat("a.", 150), files, ""},
+	} {
+		got, ok := ClosestPath(test.word, test.candidates)
+		if got != test.want || ok != (test.want != "") {
+			t.Errorf("ClosestPath(%q): got %q, %v, want %q", test.word, got, ok, test.want)
+		}
+	}
+	if got := HintPath("tarin.star", files); got != " Did you mean train.star?" {
+		t.Errorf("got %q, want a suggestion of train.star", got)
+	}
+}

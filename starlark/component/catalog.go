@@ -276,7 +276,7 @@ func didYouMean(text string, all []Summary) string {
 			functions = append(functions, function)
 		}
 	}
-	if hint := suggest.Hint(text, names); hint != "" {
+	if hint := suggest.HintPath(text, names); hint != "" {
 		return hint
 	}
 	last := text[strings.LastIndexByte(text, '.')+1:]

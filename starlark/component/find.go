@@ -169,7 +169,7 @@ func (l *Loader) locations(r reference) ([]location, error) {
 		if slices.Contains(starFiles(l.config.Builtins), r.file) {
 			return []location{{builtin: r.file}}, nil
 		}
-		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, suggest.Hint(r.file, starFiles(l.config.Builtins)))
+		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, suggest.HintPath(r.file, starFiles(l.config.Builtins)))
 	case r.library != "":
 		return l.libraryLocations(r)
 	case r.module != "" || r.file == "":
@@ -235,7 +235,7 @@ func (l *Loader) similarFile(file, path string) string {
 	for _, name := range starFiles(l.config.Builtins) {
 		among = append(among, "components/"+name)
 	}
-	return suggest.Hint(file, among)
+	return suggest.HintPath(file, among)
 }
 
 // pythonError explains that Python files are not components, and how to port them.

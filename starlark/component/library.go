@@ -46,7 +46,7 @@ func (l *Loader) libraryLocations(r reference) ([]location, error) {
 			return []location{{library: r.library, file: file}}, nil
 		}
 	}
-	hint := suggest.Hint(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))
+	hint := suggest.HintPath(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))
 	if file := sameName(fsys, candidates[0]); file != "" {
 		hint = " Did you mean " + file + "?"
 	} else if hint == "" {

@@ -104,7 +104,7 @@ var allowed = map[string][]string{
 	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/lazyregexp", "runtime/spec", "runtime/units"},
 	"backends/kubernetes/podlog":   {"backends/logcopy"},
 	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/inside", "backends/local/proc", "backends/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/safefile", "runtime/spec", "runtime/tarball", "runtime/userpath"},
-	"backends/local/inside":        {"runtime/backend", "runtime/spec"},
+	"backends/local/inside":        {"runtime/backend", "runtime/procs", "runtime/spec"},
 	"backends/local/proc":          {"backends/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/ttypipe":             {},
 	"backends/logcopy":             {"runtime/logstore", "runtime/safefile"},

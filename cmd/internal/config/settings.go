@@ -163,7 +163,7 @@ func (x *explainer) unknownComponent(name, section string, values []config.Value
 		names = append(names, s.Name)
 	}
 	if !slices.Contains(names, name) {
-		x.note(fmt.Sprintf("%s: section [%s] is for an unknown component.%s", values[0].Origin(), section, suggest.Hint(name, names)))
+		x.note(fmt.Sprintf("%s: section [%s] is for an unknown component.%s", values[0].Origin(), section, suggest.HintPath(name, names)))
 	}
 }
 
