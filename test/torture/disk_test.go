@@ -92,6 +92,7 @@ func TestDiskIsFull(t *testing.T) {
 	if r.code != 125 || !strings.Contains(r.stderr, "no space left") {
 		t.Errorf("exit %d, want 125 and the reason:\n%s", r.code, r.stderr)
 	}
+	h.checkListed(r)
 	if apps := h.list(); len(apps) == 0 || !apps[len(apps)-1].is(spec.Succeeded, 0) {
 		t.Errorf("list: got %v, want the first app", apps)
 	}
@@ -125,7 +126,17 @@ func TestDiskIsNearlyFull(t *testing.T) {
 		case !ran && (r.code != 125 || !strings.Contains(r.stderr, "no space left on device (free some space")):
 			t.Errorf("with %d KiB free: exit %d, want 125 and a remedy\n%s", free, r.code, r.stderr)
 		}
+		h.checkListed(r)
 		_ = os.Remove(filepath.Join(h.scratch, "ran"))
+	}
+}
+
+// checkListed fails if a command printed the handle of an app that the list does not have.
+func (h *home) checkListed(r result) {
+	h.Helper()
+	handle := strings.TrimSpace(r.stdout)
+	if handle != "" && !slices.ContainsFunc(h.list(), func(a app) bool { return strings.HasSuffix(handle, "/"+a.AppID) }) {
+		h.Errorf("%s was printed, but is not in the list", handle)
 	}
 }
 

@@ -117,8 +117,8 @@ type foreground struct {
 
 func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 	if _, err := fg.runner.Submit(ctx, p); err != nil {
-		if failed := new(backend.StartError); errors.As(err, &failed) {
-			// The app is recorded, and scripts read its handle.
+		if failed := new(backend.StartError); errors.As(err, &failed) && !p.Plan.Unrecorded {
+			// The app is in the history, and scripts read its handle.
 			return errors.Join(err, fg.Printf("%s\n", fg.ref.Handle()))
 		}
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, backend.ErrPartLeft) {
