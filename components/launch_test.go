@@ -177,7 +177,7 @@ func TestEnvLauncherStopWhileStarting(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, code := n.wait(t); code != 143 && code != -1 { // -1: before the launcher set its traps
-				t.Errorf("code %d after %d ms, want 143", code, 2*i)
+				t.Errorf("code %d after %d ms, want 143; stderr: %s", code, 2*i, &n.stderr)
 			}
 		}
 	})
