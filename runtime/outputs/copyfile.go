@@ -15,7 +15,8 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// copyFile copies a regular file under a temporary name, then gives it its name.
+// copyFile copies a regular file under a temporary name, then gives it its name. The umask applies
+// to its permissions, as with cp(1).
 func (t *transfer) copyFile(i item) (err error) {
 	src, err := safefile.OpenIn(t.src, i.from)
 	if err != nil {

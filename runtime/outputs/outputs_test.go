@@ -112,6 +112,8 @@ func TestWalkWhileFilesVanish(t *testing.T) {
 	}
 }
 
+// TestCopyKeepsHolesAndRights: the user's umask applies to what is copied, as with cp(1): it is the
+// user's own copy, and a job that writes public files must not make the user's files public.
 func TestCopyKeepsHolesAndRights(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()
@@ -121,14 +123,19 @@ func TestCopyKeepsHolesAndRights(t *testing.T) {
 		_, err = f.WriteAt([]byte(strings.Repeat("data", 1000)), at)
 		must(t, err)
 	}
-	must(t, f.Truncate(1<<30), f.Close())
+	must(t, f.Truncate(1<<30), f.Close(), os.Chmod(f.Name(), 0o750))
+	plain := filepath.Join(t.TempDir(), "plain")
+	must(t, os.WriteFile(plain, nil, 0o750))
+	made, err := os.Stat(plain)
+	must(t, err)
+	want := made.Mode().Perm() // 0750 without the umask
 	var copied int64
 	c := Copier{Failed: fails(t), Copied: func(n int64) { copied += n }}
 	must(t, c.Copy(t.Context(), from, []string{"sparse"}, to))
 	info, err := os.Stat(filepath.Join(to, "sparse"))
 	must(t, err)
-	if info.Size() != 1<<30 || info.Mode().Perm() != 0o750 {
-		t.Errorf("got %d bytes, mode %v, want %d, 0750", info.Size(), info.Mode().Perm(), 1<<30)
+	if info.Size() != 1<<30 || info.Mode().Perm() != want {
+		t.Errorf("got %d bytes, mode %v, want %d, %v", info.Size(), info.Mode().Perm(), 1<<30, want)
 	}
 	if copied > 1<<20 && copied != 1<<30 { // a file system without holes copies all
 		t.Errorf("got %d bytes copied, want those of the data", copied)

@@ -149,13 +149,15 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: what Pack writes, Unpack extracts; what cannot be packed is an error at the end.
+// TestRoundTrip: what Pack writes, Unpack extracts, with the same permissions whatever the umask is,
+// as docker cp and tar -p do; what cannot be packed is an error at the end.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()
 	if err := errors.Join(
 		os.MkdirAll(filepath.Join(from, "d", "empty"), 0o755),
 		os.WriteFile(filepath.Join(from, "d", "a"), []byte("text"), 0o640),
+		os.Chmod(filepath.Join(from, "d", "a"), 0o640),
 		os.Symlink("a", filepath.Join(from, "d", "l")),
 	); err != nil {
 		t.Fatal(err)

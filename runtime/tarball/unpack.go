@@ -188,7 +188,8 @@ func (u Unpacker) replace(name string, create func() error) error {
 	return create()
 }
 
-// finish sets the permissions and the time of an entry, as far as the file system allows.
+// finish sets the permissions and the time of an entry, as far as the file system allows. The umask
+// does not apply: a file copied into a container and back has the permissions it had.
 func (u Unpacker) finish(h *tar.Header, name string) {
 	_ = u.Root.Chmod(name, h.FileInfo().Mode().Perm())
 	if !h.ModTime.IsZero() {

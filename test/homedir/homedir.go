@@ -36,6 +36,42 @@ func New(t testing.TB) string {
 	return dir
 }
 
+// Public returns a new folder that other users of the machine can enter, or "" if none is possible
+// here: TMPDIR may lie in a folder that only its owner can enter.
+func Public(t testing.TB) string {
+	t.Helper()
+	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+		if !enterable(parent) {
+			continue
+		}
+		dir, err := os.MkdirTemp(parent, "torchx-test-")
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	return ""
+}
+
+// enterable reports whether every user can enter a folder.
+func enterable(path string) bool {
+	path, err := filepath.EvalSymlinks(path)
+	for ; err == nil; path = filepath.Dir(path) {
+		var info os.FileInfo
+		if info, err = os.Stat(path); err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if path == filepath.Dir(path) {
+			return true
+		}
+	}
+	return false
+}
+
 // users returns the arguments of the processes that name the folder in them, where the
 // system has /proc.
 func users(dir string) string {
