@@ -56,7 +56,7 @@ func totalFile(home string) string { return filepath.Join(home, "total.json") }
 
 // gpuRole returns a role that writes its devices to a file and keeps running.
 func gpuRole(name string, replicas, gpus int, dir string) spec.Role {
-	r := sh(name, replicas, "echo $CUDA_VISIBLE_DEVICES > "+dir+"/"+name+"-${replica_id}.tmp; mv "+dir+"/"+name+"-${replica_id}.tmp "+dir+"/"+name+"-${replica_id}; sleep 300")
+	r := sh(name, replicas, "echo $CUDA_VISIBLE_DEVICES > \""+dir+"\"/"+name+"-${replica_id}.tmp; mv \""+dir+"\"/"+name+"-${replica_id}.tmp \""+dir+"\"/"+name+"-${replica_id}; sleep 300")
 	r.Resource = spec.Resource{CPU: 1, GPU: gpus, MemMB: 1}
 	return r
 }
@@ -184,7 +184,7 @@ func TestDevicesOfKilledAgent(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	r := gpuRole("a", 1, 4, dir)
-	r.Args[1] = "setsid sh -c 'echo $$$$ > " + dir + "/daemon; exec sleep 300' & " + r.Args[1]
+	r.Args[1] = "setsid sh -c 'echo $$$$ > \"" + dir + "\"/daemon; exec sleep 300' & " + r.Args[1]
 	r.Env.Set(spec.JobIDVariable, "local://torchx/app-1")
 	a := f.mustStart(r, nil)
 	daemon := f.pid(dir + "/daemon")

@@ -147,7 +147,7 @@ func TestDaemonsOfDeadAgent(t *testing.T) {
 	} {
 		cfg := backend.Config{"cgroup_parent": test.parent}
 		marker := filepath.Join(f.TempDir(), "again")
-		role := sh("a", 1, "[ -e "+marker+" ] || { : > "+marker+"; exit 3; }; "+daemon)
+		role := sh("a", 1, "[ -e \""+marker+"\" ] || { : > \""+marker+"\"; exit 3; }; "+daemon)
 		role.MaxRetries = 1
 		id := f.submit(cfg, role)
 		var pids []int

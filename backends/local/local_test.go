@@ -366,7 +366,7 @@ func TestCancelKillsAfterGracePeriod(t *testing.T) {
 	f := newFixture(t)
 	mark := filepath.Join(t.TempDir(), "pids")
 	id := f.submit(backend.Config{"grace_period": 0.2},
-		sh("a", 1, "trap '' TERM; setsid sleep 300 & sleep 300 & echo $! $$ > "+mark+"; while :; do sleep 1; done"))
+		sh("a", 1, "trap '' TERM; setsid sleep 300 & sleep 300 & echo $! $$ > \""+mark+"\"; while :; do sleep 1; done"))
 	f.waitFile(mark)
 	if err := f.b.Cancel(f.ctx, id, backend.CancelOptions{}); err != nil {
 		t.Fatal(err)
@@ -386,7 +386,7 @@ func TestReasonOfACancellation(t *testing.T) {
 	f := newFixture(t)
 	for _, killed := range []bool{false, true} {
 		mark := filepath.Join(t.TempDir(), "started")
-		id := f.submit(backend.Config{"grace_period": 300.0}, sh("a", 1, "trap '' TERM; echo $$ > "+mark+"; while :; do sleep 1; done"))
+		id := f.submit(backend.Config{"grace_period": 300.0}, sh("a", 1, "trap '' TERM; echo $$ > \""+mark+"\"; while :; do sleep 1; done"))
 		f.waitFile(mark)
 		for _, o := range []backend.CancelOptions{{Reason: "early stop: not among the best"}, {Reason: "another"}} {
 			if err := f.b.Cancel(f.ctx, id, o); err != nil {
@@ -411,7 +411,7 @@ func TestKilledAgentIsNeverASuccess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	dir := t.TempDir()
-	r := sh("a", 1, "setsid sh -c 'echo $$ > "+dir+"/daemon; exec sleep 300' & echo $$ > "+dir+"/leader; sleep 300")
+	r := sh("a", 1, "setsid sh -c 'echo $$ > \""+dir+"\"/daemon; exec sleep 300' & echo $$ > \""+dir+"\"/leader; sleep 300")
 	r.Env.Set(spec.JobIDVariable, "local://torchx/app-1") // as the runner sets it
 	id := f.submit(nil, r)
 	leader, daemon := f.pid(dir+"/leader"), f.pid(dir+"/daemon")
@@ -459,7 +459,7 @@ func TestBackgroundProcessesEndWithTheApp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	mark := filepath.Join(t.TempDir(), "pid")
-	_, s := f.run(nil, sh("a", 1, "sleep 300 & echo $! > "+mark+"; (setsid sleep 300 &); echo done"))
+	_, s := f.run(nil, sh("a", 1, "sleep 300 & echo $! > \""+mark+"\"; (setsid sleep 300 &); echo done"))
 	f.expect(s, spec.Succeeded, 0)
 	if pid := f.pid(mark); alive(pid) {
 		t.Errorf("background process %d is alive after the app's end", pid)

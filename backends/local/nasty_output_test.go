@@ -46,7 +46,7 @@ func TestClosedOutput(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	done := f.TempDir() + "/done"
-	id, s := f.run(nil, sh("a", 1, "echo before; exec >&- 2>&-; echo lost; echo up > "+done+"; exit 3"))
+	id, s := f.run(nil, sh("a", 1, "echo before; exec >&- 2>&-; echo lost; echo up > \""+done+"\"; exit 3"))
 	f.expect(s, spec.Failed, 3)
 	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}); got != "before\n" {
 		t.Errorf("got log %q, want the line before it closed its output", got)

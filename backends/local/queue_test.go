@@ -88,7 +88,7 @@ func TestQueueLimit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "order")
 	var plans []*backend.Plan
 	for range apps {
-		r := sh("r", 1, "echo begin >> "+file+"; sleep 0.02; echo end >> "+file)
+		r := sh("r", 1, "echo begin >> \""+file+"\"; sleep 0.02; echo end >> \""+file+"\"")
 		r.Resource = spec.Resource{CPU: 1, MemMB: -1, GPU: -1}
 		p := f.plan(nil, r)
 		p.Queue = true
@@ -199,12 +199,12 @@ func TestResourcesOfKilledAgent(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	f.setMachine(1)
-	r := sh("r", 1, "setsid sh -c 'echo $$ > "+dir+"/daemon; exec sleep 300' & sleep 300")
+	r := sh("r", 1, "setsid sh -c 'echo $$ > \""+dir+"\"/daemon; exec sleep 300' & sleep 300")
 	r.Resource = spec.Resource{CPU: 1, MemMB: -1, GPU: -1}
 	r.Env.Set(spec.JobIDVariable, "local://torchx/app-1")
 	running := f.submit(nil, r)
 	daemon := f.pid(dir + "/daemon")
-	next := f.enqueue(1, fmt.Sprintf("grep -q State:.[RSDT] /proc/%d/status && echo alive > %s/seen; echo > %s/looked; sleep 300", daemon, dir, dir))
+	next := f.enqueue(1, fmt.Sprintf("grep -q State:.[RSDT] /proc/%d/status && echo alive > \"%s\"/seen; echo > \"%s\"/looked; sleep 300", daemon, dir, dir))
 	f.waitForState(next, spec.Pending, "queued")
 	pid := f.agentPID(running)
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {

@@ -22,7 +22,7 @@ type Copier struct{ Executor backend.Executor }
 // StatFile returns the type of a file, following links.
 func (c Copier) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
 	var out bytes.Buffer
-	err := c.run(ctx, id, r, backend.Command{Args: []string{"ls", "-ldL", argument(name)}, Stdout: &out}, name)
+	err := c.run(ctx, id, r, backend.Command{Args: inEnglish("ls", "-ldL", argument(name)), Stdout: &out}, name)
 	if err != nil {
 		return 0, err
 	}
@@ -42,16 +42,21 @@ func (c Copier) ReadFiles(ctx context.Context, id string, r spec.Replica, name s
 	if clean == "/" || clean == "." || path.Base(clean) == ".." {
 		dir, base = clean, "."
 	}
-	return c.run(ctx, id, r, backend.Command{Args: []string{"tar", "cf", "-", "-C", argument(dir), base}, Stdout: w}, name)
+	return c.run(ctx, id, r, backend.Command{Args: inEnglish("tar", "cf", "-", "-C", argument(dir), base), Stdout: w}, name)
 }
 
 // extract extracts an archive into the folder $1 and reads it to its end, also if tar fails: a node of
 // Kubernetes never ends a command whose input is left unread.
-const extract = `tar xf - -C "$1"; code=$?; cat >/dev/null; exit $code`
+const extract = `LC_ALL=C tar xf - -C "$1"; code=$?; cat >/dev/null; exit $code`
 
 // WriteFiles extracts a tar archive into a folder.
 func (c Copier) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
 	return c.run(ctx, id, r, backend.Command{Args: []string{"sh", "-c", extract, "tar", argument(dir)}, Stdin: archive, Stdout: io.Discard}, dir)
+}
+
+// inEnglish returns a command whose messages this package understands, whatever the locale of the replica.
+func inEnglish(program string, args ...string) []string {
+	return append([]string{"sh", "-c", `LC_ALL=C exec "$0" "$@"`, program}, args...)
 }
 
 // argument returns a path that is not taken for an option.
@@ -90,7 +95,7 @@ func (c Copier) run(ctx context.Context, id string, r spec.Replica, command back
 	case strings.Contains(text, "Permission denied"):
 		return fmt.Errorf("%s: %w", name, fs.ErrPermission)
 	case text == "":
-		return fmt.Errorf("%s: %s failed with exit code %d", name, command.Args[0], code)
+		return fmt.Errorf("%s: %s failed with exit code %d", name, command.Args[3], code)
 	}
 	return fmt.Errorf("%s: %s", name, text)
 }

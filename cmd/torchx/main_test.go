@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +19,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/test/binary"
 	"torchx/test/homedir"
 )
 
@@ -28,13 +31,38 @@ const noEngine = "unix:///nowhere/docker.sock"
 // needs, and less than the time limit of all tests, whose end would not name what was waited for.
 const patience = 4 * time.Minute
 
-func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) != "torchx" { // which has the environment that its test gave it
-		if err := os.Setenv("DOCKER_HOST", noEngine); err != nil {
-			os.Exit(1)
-		}
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+// runTests runs the tests with torchx first in PATH.
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "torchx-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	testscript.Main(m, map[string]func(){"torchx": main})
+	defer os.RemoveAll(dir)
+	if _, err := binary.Build(dir, coverFlags(raceFlags)...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	err = errors.Join(os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")), os.Setenv("DOCKER_HOST", noEngine))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// coverFlags adds what makes the program count its statements if the test counts its own.
+func coverFlags(flags []string) []string {
+	if testing.CoverMode() == "" {
+		return flags
+	}
+	flag.Parse()
+	if err := os.Setenv("GOCOVERDIR", flag.Lookup("test.gocoverdir").Value.String()); err != nil {
+		panic(err)
+	}
+	return append(flags, "-cover", "-covermode="+testing.CoverMode(), "-coverpkg=torchx/...")
 }
 
 func TestScripts(t *testing.T) {

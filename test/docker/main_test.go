@@ -7,7 +7,6 @@ package docker
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	"github.com/docker/docker/api/types/filters"
 
 	"torchx/runtime/spec"
+	"torchx/test/binary"
 	"torchx/test/enginetest"
 	"torchx/test/homedir"
 )
@@ -47,11 +47,10 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "torchx")
 	if engine, missing = enginetest.Get(); missing == nil {
 		defer engine.Stop()
-		if out, err := exec.CommandContext(context.Background(), "go", "build", "-ldflags=-w", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+		if program, err = binary.Build(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 	}

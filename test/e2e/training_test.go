@@ -13,15 +13,16 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/test/binary"
 	"torchx/test/homedir"
 )
 
 // build builds the binary for a test.
 func build(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "torchx")
-	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", bin, "torchx/cmd/torchx").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	bin, err := binary.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }

@@ -6,9 +6,9 @@ package goldens
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"torchx/test/binary"
 )
 
 // program is the path of torchx, which TestMain builds.
@@ -25,9 +25,8 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "torchx")
-	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+	if program, err = binary.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -32,6 +32,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 	_ "modernc.org/sqlite"
 
+	"torchx/test/binary"
 	"torchx/test/homedir"
 )
 
@@ -69,9 +70,9 @@ func TestV1(t *testing.T) {
 
 func build(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "torchx")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	program, err := binary.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"torchx/runtime/spec"
+	"torchx/test/binary"
 	"torchx/test/clustertest"
 	"torchx/test/homedir"
 )
@@ -47,9 +48,8 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "torchx")
-	if out, err := exec.CommandContext(context.Background(), "go", "build", "-ldflags=-w", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+	if program, err = binary.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -15,6 +15,7 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/state"
+	"torchx/test/binary"
 	"torchx/test/homedir"
 )
 
@@ -98,9 +99,9 @@ fi
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{T: t, home: homedir.New(t), dir: t.TempDir(), runs: map[string]any{}}
-	f.bin = filepath.Join(t.TempDir(), "torchx")
-	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", f.bin, "torchx/cmd/torchx").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	var err error
+	if f.bin, err = binary.Build(t.TempDir()); err != nil {
+		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"components/job.star": component, "train.sh": training, ".torchxconfig": ""} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(f.dir, name)), 0o755); err != nil {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +21,7 @@ import (
 
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
+	"torchx/test/binary"
 	"torchx/test/homedir"
 	"torchx/test/slurmtest"
 )
@@ -47,11 +47,8 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	program = filepath.Join(dir, "torchx")
-	build := exec.CommandContext(context.Background(), "go", "build", "-ldflags=-w", "-tags", "failpoint", "-o", program, "torchx/cmd/torchx")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+	if program, err = binary.Build(dir, "-tags=failpoint"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

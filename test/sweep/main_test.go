@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"torchx/runtime/sweep"
 	"torchx/runtime/sweep/space"
 	"torchx/state"
+	"torchx/test/binary"
 	"torchx/test/homedir"
 )
 
@@ -41,10 +41,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	exe = filepath.Join(dir, "torchx")
-	out, err := exec.Command("go", "build", "-ldflags=-w", "-tags", "failpoint", "-o", exe, "torchx/cmd/torchx").CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+	if exe, err = binary.Build(dir, "-tags=failpoint"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()

@@ -23,6 +23,7 @@ import (
 	"torchx/runtime/failpoint"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
+	"torchx/test/binary"
 	"torchx/test/homedir"
 )
 
@@ -48,10 +49,7 @@ func (p *program) build() {
 	if p.dir, p.err = os.MkdirTemp("", "torchx-torture-"); p.err != nil {
 		return
 	}
-	out, err := exec.Command("go", "build", "-ldflags=-w", "-tags", "failpoint", "-o", p.dir, "torchx/cmd/torchx").CombinedOutput()
-	if err != nil {
-		p.err = fmt.Errorf("build torchx: %w\n%s", err, out)
-	}
+	_, p.err = binary.Build(p.dir, "-tags=failpoint")
 }
 
 var torchx program

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,13 +35,14 @@ func fakes(t *testing.T, scripts map[string]string) (c *Client, calls string) {
 	return &Client{Environ: []string{"PATH=" + dir + ":/usr/bin:/bin", "SQUEUE_STATES=FAILED", "SLURM_TIME_FORMAT=relative"}}, calls
 }
 
+// recorded returns the quoted path of a recorded output, for a shell script.
 func recorded(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "job", "testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return strconv.Quote(path)
 }
 
 // count returns the number of calls of commands.
@@ -115,7 +117,7 @@ func TestAccounted(t *testing.T) {
 	if err := os.WriteFile(text, []byte(strings.Join(row, job.Delimiter)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, calls := fakes(t, map[string]string{"sacct": "case $1 in --json) cat " + recorded(t, "22.05/sacct.json") + ";; *) cat " + text + ";; esac"})
+	c, calls := fakes(t, map[string]string{"sacct": "case $1 in --json) cat " + recorded(t, "22.05/sacct.json") + ";; *) cat " + strconv.Quote(text) + ";; esac"})
 	jobs, err := c.Accounted(t.Context(), 3)
 	if err != nil || len(jobs) != 1 || jobs[0].Exit.Code != 7 || count(t, calls) != 2 {
 		t.Errorf("got %+v, %v after %d calls, want exit code 7 after two", jobs, err, count(t, calls))

@@ -72,9 +72,12 @@ func TestHangingController(t *testing.T) {
 		"squeue": "Slurm's controller does not answer: squeue did not end within 10s: try again (see `scontrol ping`, and try again)",
 		"sacct":  "the accounting service slurmdbd does not answer: sacct did not end within 12s (ask the administrator)",
 	} {
-		if _, err := c.Run(t.Context(), nil, name); !errors.Is(err, backend.ErrUnavailable) || err.Error() != want || IsUnsent(err) {
-			t.Errorf("%s: got %v, want %s", name, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := c.Run(t.Context(), nil, name); !errors.Is(err, backend.ErrUnavailable) || err.Error() != want || IsUnsent(err) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 
