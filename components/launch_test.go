@@ -297,7 +297,7 @@ func resolver(t *testing.T, tool string, n int, shell string) (bin, requests str
 	requests = filepath.Join(t.TempDir(), "requests")
 	unknown := map[string]string{"getent": "exit 2", "ping": `echo "ping: bad address 'node-0'" >&2; exit 1`}
 	for name, text := range map[string]string{
-		tool:    fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ] || { %[3]s; }`, requests, n, unknown[tool]),
+		tool:    fmt.Sprintf(`echo "$*" >>%[1]q; [ "$(wc -l <%[1]q)" -ge %[2]d ] || { %[3]s; }`, requests, n, unknown[tool]),
 		"sleep": ":",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {

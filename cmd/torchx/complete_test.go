@@ -206,7 +206,7 @@ func TestCompleteHandles(t *testing.T) {
 func TestCompleteOutputs(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
-	if r := torchx(t, dir, nil, "", "run", "utils.sh", "-c", "cd $TORCHX_OUTPUT && mkdir d && echo 1 >d/f && echo 2 >a && echo 3 >'b c'"); r.code != program.ExitOK {
+	if r := torchx(t, dir, nil, "", "run", "utils.sh", "-c", "cd \"$TORCHX_OUTPUT\" && mkdir d && echo 1 >d/f && echo 2 >a && echo 3 >'b c'"); r.code != program.ExitOK {
 		t.Fatalf("%+v", r)
 	}
 	for _, c := range []struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,6 +78,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TORCHX_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
+			e.Setenv("WORK_PATH", (&url.URL{Path: filepath.ToSlash(e.WorkDir)}).EscapedPath()) // in URLs
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Setenv("DOCKER_HOST", noEngine)
 			comps, err := os.ReadFile("testdata/comps.star")

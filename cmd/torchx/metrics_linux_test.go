@@ -34,7 +34,7 @@ func TestMetricsFollow(t *testing.T) {
 func TestMetricsFollowToTheEnd(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
-	r := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "-c", `echo '{"loss": 0.75}' >> $TORCHX_METRICS; while [ ! -e `+filepath.Join(dir, "go")+` ]; do sleep 0.05; done; echo '{"loss": 0.25}' >> $TORCHX_METRICS`)
+	r := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "-c", `echo '{"loss": 0.75}' >> $TORCHX_METRICS; while [ ! -e "`+filepath.Join(dir, "go")+`" ]; do sleep 0.05; done; echo '{"loss": 0.25}' >> $TORCHX_METRICS`)
 	handle := strings.TrimSpace(r.out)
 	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", handle) })
 	s := begin(t, filepath.Join(dir, "home"), true, "metrics", "-t", handle, "loss")

@@ -117,7 +117,7 @@ func runApp(t *testing.T, dir string, args ...string) string {
 }
 
 // hostile prints what must not become HTML or control a terminal.
-const hostile = `printf '<script>alert(1)</script>\n\033[31mred\033[0m\n'; echo err >&2; echo '{"step":1,"loss":0.5}' >> $TORCHX_METRICS; echo data > $TORCHX_OUTPUT/a; ln -s /etc/passwd $TORCHX_OUTPUT/link; ln -s ../app.json $TORCHX_OUTPUT/up; mkdir $TORCHX_OUTPUT/d`
+const hostile = `printf '<script>alert(1)</script>\n\033[31mred\033[0m\n'; echo err >&2; echo '{"step":1,"loss":0.5}' >> "$TORCHX_METRICS"; echo data > "$TORCHX_OUTPUT"/a; ln -s /etc/passwd "$TORCHX_OUTPUT"/link; ln -s ../app.json "$TORCHX_OUTPUT"/up; mkdir "$TORCHX_OUTPUT"/d`
 
 func TestUIAnswersAsCommandsDo(t *testing.T) {
 	t.Parallel()
@@ -411,7 +411,7 @@ func TestUITellsOfOtherProcesses(t *testing.T) {
 		}
 	}
 	follow("runs")("runs", "run", "-d", "utils.echo")
-	got := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "-c", "while [ ! -e "+filepath.Join(dir, "go")+" ]; do sleep 0.1; done; echo end; sleep 600")
+	got := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "-c", "while [ ! -e \""+filepath.Join(dir, "go")+"\" ]; do sleep 0.1; done; echo end; sleep 600")
 	handle := strings.TrimSpace(got.out)
 	id := handle[strings.LastIndexByte(handle, '/')+1:]
 	run := follow("run:" + id)
@@ -427,7 +427,7 @@ func TestUITellsTheEndOfAFlood(t *testing.T) {
 	dir := homedir.New(t)
 	s := startUI(t, dir)
 	flood := filepath.Join(dir, "flood")
-	id := runApp(t, dir, "-d", "utils.sh", "-c", "while [ ! -e "+flood+" ]; do echo wait; sleep 0.1; done; seq 500000; echo last; exec sleep 600")
+	id := runApp(t, dir, "-d", "utils.sh", "-c", "while [ ! -e \""+flood+"\" ]; do echo wait; sleep 0.1; done; seq 500000; echo last; exec sleep 600")
 	conn, in, err := s.openStream("log:" + id)
 	must(t, err)
 	defer conn.Close()

@@ -82,7 +82,7 @@ func CheckURL(text string) error {
 		return fmt.Errorf("URL %q: libraries are fetched by https, ssh or file, not by %q", text, scheme)
 	}
 	if strings.ContainsAny(text, " \t\\?#") {
-		return fmt.Errorf("URL %q contains a space, \\, ? or #", text)
+		return fmt.Errorf("URL %q contains a space, \\, ? or # (write a space as %%20)", text)
 	}
 	u, err := url.Parse(text)
 	if err != nil {

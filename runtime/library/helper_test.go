@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +34,9 @@ func newRepo(t *testing.T, files map[string]string) *repo {
 	return r
 }
 
-func (r *repo) url() string { return "file://" + filepath.ToSlash(r.dir) }
+func (r *repo) url() string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(r.dir)}).String()
+}
 
 // git runs a git command in the repository and returns its output.
 func (r *repo) git(args ...string) string {

@@ -243,7 +243,7 @@ func TestHooksAreNotRun(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	mark := filepath.Join(home, "mark")
-	hook := map[string]string{"hooks/reference-transaction": "#!/bin/sh\ntouch " + mark + "\n", "hooks/post-checkout": "#!/bin/sh\ntouch " + mark + "\n"}
+	hook := map[string]string{"hooks/reference-transaction": "#!/bin/sh\ntouch \"" + mark + "\"\n", "hooks/post-checkout": "#!/bin/sh\ntouch \"" + mark + "\"\n"}
 	write(t, home, hook)
 	write(t, filepath.Join(home, "template"), hook)
 	for _, dir := range []string{"hooks", "template/hooks"} {

@@ -202,34 +202,34 @@ func TestKinds(t *testing.T) {
 func TestRunsNothingOfTheCheckout(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(c *checkout, program string){
-		"fsmonitor": func(c *checkout, program string) { c.git("config", "core.fsmonitor", program) },
+		"fsmonitor": func(c *checkout, program string) { c.git("config", "core.fsmonitor", quoted(program)) },
 		"clean filter": func(c *checkout, program string) {
 			c.write(".gitattributes", "*.txt filter=x\n")
-			c.git("config", "filter.x.clean", program)
+			c.git("config", "filter.x.clean", quoted(program))
 		},
 		"filter with = in its name": func(c *checkout, program string) {
 			c.write(".gitattributes", "*.txt filter=a=b\n")
-			c.git("config", "filter.a=b.clean", program)
+			c.git("config", "filter.a=b.clean", quoted(program))
 		},
 		"filter process": func(c *checkout, program string) {
 			c.write(".git/info/attributes", "*.txt filter=x\n")
-			c.git("config", "filter.x.process", program)
+			c.git("config", "filter.x.process", quoted(program))
 			c.git("config", "filter.x.required", "true")
 		},
 		"included filter": func(c *checkout, program string) {
 			c.write(".gitattributes", "*.txt filter=x\n")
-			c.write("evil", "[filter \"x\"]\n\tclean = "+program+"\n")
+			c.write("evil", "[filter \"x\"]\n\tclean = "+quoted(program)+"\n")
 			c.git("config", "include.path", "../evil")
 		},
 		"textconv": func(c *checkout, program string) {
 			c.write(".gitattributes", "*.txt diff=x\n")
-			c.git("config", "diff.x.textconv", program)
+			c.git("config", "diff.x.textconv", quoted(program))
 		},
 		"diff driver": func(c *checkout, program string) {
 			c.write(".gitattributes", "*.txt diff=x\n")
-			c.git("config", "diff.x.command", program)
+			c.git("config", "diff.x.command", quoted(program))
 		},
-		"external diff": func(c *checkout, program string) { c.git("config", "diff.external", program) },
+		"external diff": func(c *checkout, program string) { c.git("config", "diff.external", quoted(program)) },
 		"hooks": func(c *checkout, program string) {
 			for _, hook := range []string{"post-index-change", "fsmonitor-watchman", "pre-auto-gc", "reference-transaction"} {
 				must(c.t, os.Symlink(program, filepath.Join(c.dir, ".git/hooks", hook)))
@@ -241,12 +241,12 @@ func TestRunsNothingOfTheCheckout(t *testing.T) {
 			sub.dir = filepath.Join(c.dir, "sub")
 			c.git("add", "sub")
 			c.git("commit", "--quiet", "--message=sub")
-			sub.git("config", "core.fsmonitor", program)
+			sub.git("config", "core.fsmonitor", quoted(program))
 		},
 		"lazy fetch": func(c *checkout, program string) {
 			c.git("config", "core.repositoryformatversion", "1")
 			c.git("config", "extensions.partialClone", "origin")
-			c.git("config", "remote.origin.url", "ext::"+program)
+			c.git("config", "remote.origin.url", "ext::"+strings.ReplaceAll(program, " ", "% "))
 			c.git("config", "remote.origin.promisor", "true")
 			c.git("config", "protocol.ext.allow", "always")
 			blob := c.git("rev-parse", "HEAD:a.txt")
@@ -257,7 +257,7 @@ func TestRunsNothingOfTheCheckout(t *testing.T) {
 			t.Parallel()
 			c := newCheckout(t)
 			program, mark := filepath.Join(t.TempDir(), "evil"), filepath.Join(t.TempDir(), "ran")
-			must(t, os.WriteFile(program, []byte("#!/bin/sh\n: > "+mark+"\nexit 0\n"), 0o700))
+			must(t, os.WriteFile(program, []byte("#!/bin/sh\n: > \""+mark+"\"\nexit 0\n"), 0o700))
 			plant(c, program)
 			c.write("a.txt", "two\n")
 			found, _ := c.collect(c.dir)
@@ -282,6 +282,9 @@ func TestRunsNothingOfTheCheckout(t *testing.T) {
 		})
 	}
 }
+
+// quoted returns a path as git passes it to a shell.
+func quoted(path string) string { return "'" + path + "'" }
 
 func TestLargeDiff(t *testing.T) {
 	t.Parallel()

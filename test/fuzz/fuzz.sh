@@ -8,7 +8,7 @@ trap 'rm -f "$out"' EXIT
 
 fuzz() { # DIR TARGET: prints the output only of failures
   echo "$1 $2"
-  ${GO:-go} test -ldflags=-w -run '^$' -fuzz "^$2\$" -fuzztime "$time" "$1" >"$out" 2>&1 && return
+  "${GO:-go}" test -ldflags=-w -run '^$' -fuzz "^$2\$" -fuzztime "$time" "$1" >"$out" 2>&1 && return
   # Go before 1.27 sometimes reports the end of its own time as a failure: golang/go#75804.
   grep -qx ' *context deadline exceeded' "$out" && ! grep -q 'Failing input' "$out" && return
   cat "$out"

@@ -20,7 +20,7 @@ import (
 )
 
 // counted is a script that leaves a line for each start of its trial.
-const counted = "echo start >> $SCRATCH/starts.$TORCHX_TRIAL; "
+const counted = "echo start >> \"$SCRATCH\"/starts.$TORCHX_TRIAL; "
 
 // checkStarts checks that each of n trials was started once.
 func (f *fixture) checkStarts(n int) {
@@ -99,7 +99,7 @@ func TestKilledWhileStopping(t *testing.T) {
 func TestKilledTrial(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	ref := f.submit(sweep.Rules{}, "test -e $SCRATCH/second && exit 0; touch $SCRATCH/second; sleep 600")
+	ref := f.submit(sweep.Rules{}, "test -e \"$SCRATCH\"/second && exit 0; touch \"$SCRATCH\"/second; sleep 600")
 	f.waitFor("the trial", func() bool { _, err := os.Stat(filepath.Join(f.scratch, "second")); return err == nil })
 	first := f.trialsOf(ref).Trials[0].App
 	f.kill(first.ID)
@@ -113,7 +113,7 @@ func TestKilledTrial(t *testing.T) {
 func TestDeletedTrial(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	ref := f.submit(sweep.Rules{}, "touch $SCRATCH/up; sleep 600")
+	ref := f.submit(sweep.Rules{}, "touch \"$SCRATCH\"/up; sleep 600")
 	f.waitFor("the trial", func() bool { _, err := os.Stat(filepath.Join(f.scratch, "up")); return err == nil })
 	app := f.trialsOf(ref).Trials[0].App
 	f.waitFor("the folder of the trial to be gone", func() bool { return os.RemoveAll(filepath.Join(f.home, "apps", app.ID)) == nil })

@@ -68,7 +68,7 @@ func newFixtureAt(t *testing.T, point string) *fixture {
 	f := &fixture{T: t, home: homedir.New(t), scratch: homedir.New(t)}
 	exe := exe
 	if point != "" {
-		script := fmt.Sprintf("#!/bin/sh\nif mkdir %s/died 2>/dev/null; then export %s=%s; fi\nexec %s \"$@\"\n", f.scratch, failpoint.Variable, point, exe)
+		script := fmt.Sprintf("#!/bin/sh\nif mkdir %q/died 2>/dev/null; then export %s=%s; fi\nexec %q \"$@\"\n", f.scratch, failpoint.Variable, point, exe)
 		exe = filepath.Join(f.scratch, "torchx")
 		f.must(os.WriteFile(exe, []byte(script), 0o700))
 	}

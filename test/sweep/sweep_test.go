@@ -66,7 +66,7 @@ func (f *fixture) read(ref history.AppKey, trial int, follow bool) string {
 func TestFailFast(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	ref := f.submit(sweep.Rules{Parallel: 2, FailFast: true}, "sleep 600", "exit 5", "touch $SCRATCH/three")
+	ref := f.submit(sweep.Rules{Parallel: 2, FailFast: true}, "sleep 600", "exit 5", "touch \"$SCRATCH\"/three")
 	s, all := f.end(ref)
 	if got := states(all); s.State != spec.Failed || *s.ExitCode != 5 || !strings.HasPrefix(got, "CANCELLED") || !strings.HasSuffix(got, "FAILED 5, CANCELLED") {
 		t.Errorf("got %v %v, %s; want FAILED 5, the others CANCELLED", s.State, *s.ExitCode, got)
@@ -80,7 +80,7 @@ func TestFailFast(t *testing.T) {
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	ref := f.submit(sweep.Rules{Parallel: 2}, "echo up > $SCRATCH/up; sleep 600", "sleep 600", "sleep 600")
+	ref := f.submit(sweep.Rules{Parallel: 2}, "echo up > \"$SCRATCH\"/up; sleep 600", "sleep 600", "sleep 600")
 	f.waitFor("a trial to run", func() bool { _, err := os.Stat(filepath.Join(f.scratch, "up")); return err == nil })
 	f.must(f.Cancel(t.Context(), ref, backend.CancelOptions{}))
 	s, all := f.end(ref)
@@ -104,7 +104,7 @@ func TestCancel(t *testing.T) {
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	ref := f.submit(sweep.Rules{}, "true", "test -e $SCRATCH/again")
+	ref := f.submit(sweep.Rules{}, "true", "test -e \"$SCRATCH\"/again")
 	if s, _ := f.end(ref); s.State != spec.Failed {
 		t.Fatalf("got %v, want FAILED", s.State)
 	}

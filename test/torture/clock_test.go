@@ -102,7 +102,7 @@ func TestDurationsAfterClockSetBack(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.clock = filepath.Join(t.TempDir(), "clock")
-	r := h.torchx("", "run", h.file, "--script", "sleep 0.1; printf -- -1h > "+h.clock+"; sleep 0.1; exit 3")
+	r := h.torchx("", "run", h.file, "--script", "sleep 0.1; printf -- -1h > \""+h.clock+"\"; sleep 0.1; exit 3")
 	m := regexp.MustCompile(`exit code 3 after (\S+)`).FindStringSubmatch(r.stderr)
 	if r.code != 3 || m == nil {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)

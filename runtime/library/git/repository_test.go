@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +69,9 @@ func (r *remote) commit(files map[string]string) string {
 	return r.git("rev-parse", "HEAD")
 }
 
-func (r *remote) url() string     { return "file://" + filepath.ToSlash(r.dir) }
+func (r *remote) url() string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(r.dir)}).String()
+}
 func (r *remote) client() *Client { return &Client{Env: r.env} }
 
 // fetch fetches into a new folder and fails the test if that fails.
