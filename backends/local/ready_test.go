@@ -69,8 +69,8 @@ func order(r spec.Role, own map[string]any) spec.Role {
 func server(probe map[string]any) []spec.Role {
 	db := order(spec.NewRole("db", spec.None), map[string]any{"ready": probe})
 	db.Entrypoint, db.PortMap = "sh", spec.Map[int]{{Key: "http", Value: 80}}
-	db.Args = []string{"-c", "echo $TORCHX_PORT_HTTP > port; exec " + os.Args[0] + " serve"}
-	web := sh("web", 1, "exec "+os.Args[0]+" ask $TORCHX_PORT_DB_HTTP")
+	db.Args = []string{"-c", "echo $TORCHX_PORT_HTTP > port; exec \"" + os.Args[0] + "\" serve"}
+	web := sh("web", 1, "exec \""+os.Args[0]+"\" ask $TORCHX_PORT_DB_HTTP")
 	return []spec.Role{order(web, map[string]any{"depends_on": map[string]any{"db": "ready"}}), db}
 }
 
