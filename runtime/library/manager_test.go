@@ -221,7 +221,7 @@ func (r *repo) mktree(lines string) string {
 	write(r.t, r.t.TempDir(), nil)
 	path := filepath.Join(r.t.TempDir(), "lines")
 	must(r.t, os.WriteFile(path, []byte(lines), 0o600))
-	return r.shell("git mktree --missing <" + path)
+	return r.shell("git mktree --missing <\"" + path + "\"")
 }
 
 func TestSubmodulesAreSkipped(t *testing.T) {
