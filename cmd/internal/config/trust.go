@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/config"
 	"torchx/runtime/consent"
 )
 
@@ -54,24 +56,34 @@ func newTrust(f *program.Factory) *cli.Command {
 func trust(f *program.Factory, list consent.List, files []string, revoke bool) error {
 	var paths []string
 	for _, file := range files {
-		file = f.Env.Absolute(file)
-		if revoke {
-			paths = append(paths, file)
-			continue
+		path := f.Env.Absolute(file)
+		if _, err := os.Stat(path); err == nil && filepath.Base(path) == config.FileName {
+			path = filepath.Dir(path)
 		}
-		all, err := f.TrustedWith(file)
-		if err != nil {
-			return err
-		}
-		paths = append(paths, all...)
+		paths = append(paths, path)
 	}
 	if revoke {
 		return list.Revoke(paths...)
 	}
-	if len(paths) > len(files) {
-		f.Say("trusted files and their programs: %s", strings.Join(paths, ", "))
+	all, err := f.Trust(paths...)
+	if err != nil {
+		return err
 	}
-	return list.Trust(paths...)
+	var named []string
+	for _, path := range all {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			f.Say("trusted settings of %s:", f.ShortPath(filepath.Join(path, config.FileName)))
+			if err := f.SaySettings(path); err != nil {
+				return err
+			}
+		} else if len(all) > len(paths) {
+			named = append(named, path)
+		}
+	}
+	if len(named) > 0 {
+		f.Say("trusted files and their programs: %s", strings.Join(named, ", "))
+	}
+	return nil
 }
 
 // trustedFile is an element of `config trust --json`.

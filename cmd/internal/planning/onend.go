@@ -1,13 +1,12 @@
 package planning
 
 import (
-	"errors"
+	"context"
 	"strings"
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
-	"torchx/runtime/consent"
 	"torchx/runtime/onend"
 	"torchx/runtime/runner"
 )
@@ -23,7 +22,7 @@ type Ends struct {
 
 // ApplyOnEnd adds to a plan what to do at its end: that of --on-end, else that of [torchx]
 // on_end. If a project's file asks for it and submit is set, the user must trust the file.
-func ApplyOnEnd(f *program.Factory, command string, e Ends, p *runner.Planned, submit bool) error {
+func ApplyOnEnd(ctx context.Context, f *program.Factory, command string, e Ends, p *runner.Planned, submit bool) error {
 	actions := e.OnEnd
 	if e.HasOnEnd {
 		if len(actions) == 1 && actions[0] == "" {
@@ -31,7 +30,7 @@ func ApplyOnEnd(f *program.Factory, command string, e Ends, p *runner.Planned, s
 		}
 	} else {
 		var err error
-		if actions, err = configuredOnEnd(f, submit); err != nil {
+		if actions, err = configuredOnEnd(ctx, f, submit); err != nil {
 			return err
 		}
 	}
@@ -72,7 +71,7 @@ func ApplyOnEnd(f *program.Factory, command string, e Ends, p *runner.Planned, s
 }
 
 // configuredOnEnd returns the actions of [torchx] on_end, one a line.
-func configuredOnEnd(f *program.Factory, submit bool) (actions []string, err error) {
+func configuredOnEnd(ctx context.Context, f *program.Factory, submit bool) (actions []string, err error) {
 	conf, err := f.Config()
 	if err != nil {
 		return nil, err
@@ -89,14 +88,5 @@ func configuredOnEnd(f *program.Factory, submit bool) (actions []string, err err
 	if !submit || !v.Project {
 		return actions, nil
 	}
-	list, err := f.TrustedList()
-	if err != nil {
-		return nil, err
-	}
-	err = list.Check(v.File)
-	if errors.Is(err, consent.ErrUnknown) || errors.Is(err, consent.ErrChanged) || errors.Is(err, consent.ErrRevoked) {
-		return nil, backend.Errorf(backend.ErrUnavailable, "%s: on_end runs programs on this machine, and the file %w (read it, then type `torchx config trust %s`, or use --on-end=)",
-			f.ShortPath(v.Origin()), err, ui.QuoteWord(f.ShortPath(v.File)))
-	}
-	return actions, err
+	return actions, f.Consent(ctx, submit, v.Origin())
 }
