@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
-	"runtime/consent":          {"runtime/safefile"},
+	"runtime/consent":          {"runtime/lazyregexp", "runtime/safefile"},
 	"runtime/cpuclock":         {},
 	"runtime/envfile":          {},
 	"runtime/failpoint":        {},

@@ -43,7 +43,6 @@ func (o Options) checkConsent(ctx context.Context, f *program.Factory, conf *con
 	if !o.HasOnEnd {
 		o.use(conf, "torchx", "on_end")
 	}
-	o.use(conf, "torchx", "env_file_secrets")
 	reg, err := f.Registry()
 	if err != nil {
 		return err

@@ -23,19 +23,19 @@ type Prepared struct {
 
 // Prepare reads the files and settings that the options name.
 func Prepare(ctx context.Context, f *program.Factory, o Options, conf *config.Config) (*Prepared, error) {
+	layers, err := CfgLayers(f, o, conf)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkConsent(ctx, f, conf, layers); err != nil {
+		return nil, err
+	}
 	env, err := o.variables(f, conf)
 	if err != nil {
 		return nil, err
 	}
 	image, err := f.Image()
 	if err != nil {
-		return nil, err
-	}
-	layers, err := CfgLayers(f, o, conf)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.checkConsent(ctx, f, conf, layers); err != nil {
 		return nil, err
 	}
 	record, err := o.record(env, image)

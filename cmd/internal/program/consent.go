@@ -64,7 +64,7 @@ func (f *Factory) CheckOrigins(origins ...string) error {
 	if err != nil {
 		return err
 	}
-	used = slices.DeleteFunc(used, func(s Setting) bool { return !slices.Contains(origins, s.Origin()) })
+	used = slices.DeleteFunc(used, func(s Setting) bool { return s.usual || !slices.Contains(origins, s.Origin()) })
 	list, err := f.TrustedList()
 	if err != nil || len(used) == 0 {
 		return err

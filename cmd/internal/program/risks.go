@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 var Sections = map[string][]backend.Option{
 	"torchx": {
 		{Key: "env_file", Risk: backend.Loads, Type: backend.TypeStr},
-		{Key: "env_file_secrets", Risk: backend.Exports, Type: backend.TypeBool, Default: true},
+		{Key: "env_file_secrets", Risk: backend.Harmless, Type: backend.TypeBool},
 		{Key: "image", Risk: backend.Elsewhere, Type: backend.TypeStr},
 		{Key: "on_end", Risk: backend.Executes, Type: backend.TypeStr},
 		{Key: "provenance", Risk: backend.Harmless, Type: backend.TypeStr},
@@ -56,6 +57,7 @@ type Setting struct {
 	Risk  backend.Risk
 	Files []string // named by relative paths: their content matters, too
 	own   bool     // trusting Files, all inside of the folder, is enough
+	usual bool     // the environment chooses the same
 }
 
 // String returns `[SECTION] KEY = VALUE (RISK)`.
@@ -79,7 +81,7 @@ func (f *Factory) Settings(folder string) (all []Setting, err error) {
 			for _, o := range options {
 				if s, risky := newSetting(o, v); risky {
 					s.Name = "[" + section + "] " + v.Key
-					s.addTrusted(b, o.Key)
+					s.addTrusted(b, o.Key, f.Env.Get)
 					all = append(all, s)
 				}
 			}
@@ -123,27 +125,26 @@ func newSetting(o backend.Option, v config.Value) (s Setting, risky bool) {
 	if err != nil || cfg[o.Key] == nil || value == "" || value == backend.FormatValue(o.Default) {
 		return s, false
 	}
-	folder, _ := consent.Real(filepath.Dir(v.File)) // "" is no folder: nothing is inside of it
+	folder, _ := consent.Real(filepath.Dir(v.File)) // nothing is inside of ""
 	s = Setting{Value: v, Risk: o.Risk}
 	if o.Risk == backend.Executes || o.Risk == backend.Loads {
 		s.Files = consent.Files(folder, v.Text)
 	}
+	path := absoluteIn(folder, strings.TrimPrefix(value, "file://"))
 	switch {
 	case o.Key == "env_file":
 		return s, !harmlessFiles(folder, v.Text)
 	case o.Key == "workspace":
-		value = strings.TrimPrefix(value, "file://")
 		risky = !plainPath().MatchString(value)
-	case o.Risk == backend.Loads:
-		return s, loaders().MatchString(v.Text)
-	case o.Risk != backend.Writes:
-		return s, true
+	case o.Risk == backend.Writes:
+		path += "/torchx" // apps get folders below it, which may be a link
+	default:
+		return s, o.Risk != backend.Loads || loaders().MatchString(v.Text)
 	}
-	path := absoluteIn(folder, value)
 	if real, err := consent.Real(path); err == nil && real != path {
 		s.Text += " -> " + real // a link that leads elsewhere later needs consent again
 	}
-	return s, risky || !consent.Inside(folder, path+"/torchx") // logs go below it, which may be a link
+	return s, risky || !consent.Inside(folder, path)
 }
 
 // absoluteIn returns path as an absolute path, relative to folder. It keeps "..", which Inside
@@ -160,7 +161,7 @@ func absoluteIn(folder, path string) string {
 
 var (
 	// plainPath matches a workspace that is one folder; others are YAML.
-	plainPath = lazyregexp.New(`^[\w./-]+$`)
+	plainPath = lazyregexp.New(`^(file://)?[\w./-]+$`)
 	// loaders matches the setting of a variable by which programs find code to run.
 	loaders = lazyregexp.New(`(?m)(^|[\s,;{"'])(LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV|IFS|BASH_FUNC\w*|PYTHON(PATH|HOME|STARTUP)|PERL5(LIB|OPT)|PERLLIB|RUBY(LIB|OPT)|NODE_(OPTIONS|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|CLASSPATH|GIT_\w+)["']?\s*[=:]`)
 )
@@ -187,18 +188,23 @@ func harmlessFiles(folder, list string) bool {
 	return !copies
 }
 
-// addTrusted adds the files that the backend reads and runs for the setting of an option.
-func (s *Setting) addTrusted(b backend.Backend, key string) {
+// addTrusted adds the files that the backend reads and runs for the setting of an option: a
+// kubeconfig and its programs, none for one of the user.
+func (s *Setting) addTrusted(b backend.Backend, key string, getenv func(string) string) {
 	t, ok := b.(backend.TrustedFiler)
-	if !ok {
+	if !ok || s.Risk != backend.Executes {
 		return
 	}
-	files := slices.Collect(t.TrustedFiles(backend.Config{key: s.Text}))
-	s.own = len(files) > 0
-	for _, file := range files {
-		s.own = s.own && consent.Inside(filepath.Dir(s.File), file)
+	folder := filepath.Dir(s.File)
+	paths := filepath.SplitList(s.Text)
+	for i := range paths {
+		paths[i] = absoluteIn(folder, paths[i])
 	}
+	path := strings.Join(paths, string(filepath.ListSeparator))
+	files := slices.Collect(t.TrustedFiles(backend.Config{key: path}))
 	s.Files = append(s.Files, files...)
+	s.own = len(files) > 0 && !slices.ContainsFunc(files, func(file string) bool { return !consent.Inside(folder, file) })
+	s.usual = path == cmp.Or(getenv("KUBECONFIG"), filepath.Join(getenv("HOME"), ".kube", "config"))
 }
 
 // sumOf returns the sum of a file, or of the settings of a folder that need consent.
