@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"torchx/runtime/lazyregexp"
+	"torchx/runtime/safefile"
 )
 
 // Inside reports whether path stays in folder, wherever symbolic links lead. A link to nothing and
@@ -34,31 +35,48 @@ func Real(path string) (string, error) {
 	return filepath.Join(folder, filepath.Base(path)), err
 }
 
-// words matches the words of a shell command: texts in quotes, and what is between the characters
-// that end a word.
-var words = lazyregexp.New("\"[^\"]*\"|'[^']*'|[^\\s;|&<>(){}$`=,\"']+")
+var (
+	// words matches the words of a shell command: texts in quotes, and what is between the characters
+	// that end a word.
+	words = lazyregexp.New("\"[^\"]*\"|'[^']*'|[^\\s;|&<>(){}$`=,\"']+")
+	// runs matches words before the name of a program or script: programs that run others, and
+	// variables.
+	runs = lazyregexp.New(`^(|\.|([^ ]*/)?(\w*sh|python[\d.]*|perl|ruby|node|deno|bun|php|lua|Rscript|\w*awk|sed|make|java|go|uv|run|source|exec|eval|env|nohup|time|nice|timeout|sudo|xargs)|[A-Z_][A-Z_\d]*)$`)
+	// scripts matches the names of scripts.
+	scripts = lazyregexp.New(`\.(\w*sh|py|pl|rb|js|mjs|ts|php|lua|R|awk|sed|mk|so|jar|star)$`)
+)
 
-// Files returns the files of folder that a shell command names: regular files whose path is relative
-// or in folder, sorted. It finds more rather than fewer, such as y of `cd x; ./y` and of $PWD/y.
+// Files returns the programs and scripts of folder that a shell command names by a path that is
+// relative or in folder, sorted. It finds more rather than fewer, such as y of `cd x; ./y` and of
+// $PWD/y. Files that are data, such as a log to send, are left out.
 func Files(folder, command string) (files []string) {
-	folders := []string{folder}
-	var names []string
-	for _, word := range words().FindAllString(command, -1) {
-		word = strings.Trim(word, `"'`)
-		names = append(append(names, word), words().FindAllString(word, -1)...)
-	}
-	for _, name := range names {
+	folders, before := []string{folder}, ""
+	for _, name := range split(command) {
 		if path := in(folder, name); isFolder(path) && Inside(folder, path) {
 			folders = append(folders, path)
 		}
 	}
-	for _, name := range names {
-		for _, folder := range folders {
-			files = append(files, regular(folder, name)...)
+	for _, name := range split(command) {
+		for _, dir := range folders {
+			files = append(files, regular(folder, dir, name, runs().MatchString(before))...)
+		}
+		if !strings.HasPrefix(name, "-") {
+			before = name
 		}
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
+}
+
+// split returns the words of a command, and after a text in quotes the words in it.
+func split(command string) (all []string) {
+	for _, word := range words().FindAllString(command, -1) {
+		plain := strings.Trim(word, `"'`)
+		if all = append(all, plain); plain != word {
+			all = append(all, words().FindAllString(plain, -1)...)
+		}
+	}
+	return all
 }
 
 func in(folder, name string) string {
@@ -73,20 +91,39 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// regular returns the files that a word names: by itself, as a pattern, or behind a variable.
-func regular(folder, name string) (files []string) {
-	paths := []string{in(folder, name)}
+// regular returns the files that a word names: by itself, as a pattern, or behind a variable. Unless it
+// is run, a file must look like a program.
+func regular(folder, dir, name string, isRun bool) (files []string) {
+	paths := []string{in(dir, name)}
 	if _, rest, ok := strings.Cut(name, "/"); ok {
-		paths = append(paths, filepath.Join(folder, rest))
+		paths = append(paths, filepath.Join(dir, rest))
 	}
 	for _, path := range paths {
 		found, _ := filepath.Glob(path)
 		for _, path := range append(found, path) {
-			info, err := os.Stat(path)
-			if err == nil && info.Mode().IsRegular() && (!filepath.IsAbs(name) || Inside(folder, path)) {
+			if (!filepath.IsAbs(name) || Inside(folder, path)) && isProgram(path, isRun) {
 				files = append(files, path)
 			}
 		}
 	}
 	return files
+}
+
+// isProgram reports whether path is a regular file that is run or looks like a program.
+func isProgram(path string, isRun bool) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if isRun || info.Mode()&0o111 != 0 || scripts().MatchString(path) {
+		return true
+	}
+	file, err := safefile.OpenInput(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	start := make([]byte, 2)
+	n, _ := file.Read(start)
+	return string(start[:n]) == "#!"
 }

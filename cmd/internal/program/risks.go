@@ -133,7 +133,7 @@ func newSetting(o backend.Option, v config.Value) (s Setting, risky bool) {
 	path := absoluteIn(folder, strings.TrimPrefix(value, "file://"))
 	switch {
 	case o.Key == "env_file":
-		return s, !harmlessFiles(folder, v.Text)
+		return s, !s.harmlessFiles(folder)
 	case o.Key == "workspace":
 		risky = !plainPath().MatchString(value)
 	case o.Risk == backend.Writes:
@@ -166,19 +166,22 @@ var (
 	loaders = lazyregexp.New(`(?m)(^|[\s,;{"'])(LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV|IFS|BASH_FUNC\w*|PYTHON(PATH|HOME|STARTUP)|PERL5(LIB|OPT)|PERLLIB|RUBY(LIB|OPT)|NODE_(OPTIONS|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|CLASSPATH|GIT_\w+)["']?\s*[=:]`)
 )
 
-// harmlessFiles reports whether files of variables are inside of folder, copy nothing from the
-// environment and set no variable by which programs find code.
-func harmlessFiles(folder, list string) bool {
+// harmlessFiles reports whether the files of variables that s names are inside of folder, copy nothing
+// from the environment and set no variable by which programs find code.
+func (s *Setting) harmlessFiles(folder string) bool {
 	copies := false
-	for _, name := range backend.SplitCSV(strings.ReplaceAll(list, "\n", ",")) {
+	s.Files = nil
+	for _, name := range backend.SplitCSV(strings.ReplaceAll(s.Text, "\n", ",")) {
 		path := absoluteIn(folder, name)
 		if !consent.Inside(folder, path) {
-			return false
+			copies = true
+			continue
 		}
 		file, err := safefile.OpenInput(path)
 		if err != nil {
 			continue // the run reports it
 		}
+		s.Files = append(s.Files, path)
 		all, _ := envfile.Read(file, name, func(string) (string, bool) { copies = true; return "", false })
 		file.Close()
 		for _, v := range all {
