@@ -20,10 +20,11 @@ func (f *Factory) TrustedList() (consent.List, error) {
 	return consent.Of(home).With(f.sumOf), err
 }
 
-// ProjectOrigins returns the origins of the effective values of options that the project's file sets.
+// ProjectOrigins returns the origins of the effective values that the project's file gives to options
+// with a risk.
 func ProjectOrigins(options []backend.Option, layers ...backend.Layer) (origins []string) {
 	for _, o := range options {
-		if v, ok := backend.Find(o.Key, layers...); ok && v.Source == backend.SourceProject {
+		if v, ok := backend.Find(o.Key, layers...); ok && v.Source == backend.SourceProject && o.Risk != backend.Harmless {
 			origins = append(origins, v.Origin)
 		}
 	}
@@ -93,7 +94,16 @@ func (f *Factory) checkSettings(list consent.List, used []Setting) error {
 		return err
 	}
 	return backend.Errorf(backend.ErrUnavailable, "%s %w: %s (read it, then type `torchx config trust %s`)",
-		f.ShortPath(changed), err, strings.Join(texts, ", "), ui.QuoteWord(f.ShortPath(file)))
+		f.ShortPath(changed), err, strings.Join(texts, ", "), ui.QuoteWord(f.typeable(file)))
+}
+
+// typeable returns a path for a command to type: short if the user is in the working folder, which
+// is not so for a rerun in the folder of an app.
+func (f *Factory) typeable(path string) string {
+	if dir, err := os.Getwd(); err != nil || dir != f.Env.Dir {
+		return path
+	}
+	return f.ShortPath(path)
 }
 
 func isUntrusted(err error) bool {

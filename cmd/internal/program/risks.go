@@ -163,7 +163,11 @@ var (
 	// plainPath matches a workspace that is one folder; others are YAML.
 	plainPath = lazyregexp.New(`^(file://)?[\w./-]+$`)
 	// loaders matches the setting of a variable by which programs find code to run.
-	loaders = lazyregexp.New(`(?m)(^|[\s,;{"'])(LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV|IFS|BASH_FUNC\w*|PYTHON(PATH|HOME|STARTUP)|PERL5(LIB|OPT)|PERLLIB|RUBY(LIB|OPT)|NODE_(OPTIONS|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|CLASSPATH|GIT_\w+)["']?\s*[=:]`)
+	loaders = lazyregexp.New(`(?m)(^|[\s,;{"'])(` +
+		`LD_\w+|DYLD_\w+|GCONV_PATH|OPENSSL_(CONF|MODULES|ENGINES)|NCCL_\w*PLUGIN|PATH|HOME|XDG_CONFIG_HOME|` +
+		`BASH_ENV|BASH_FUNC[^=:]*|ZDOTDIR|PYTHON(PATH|HOME|STARTUP|USERBASE)|PERL(5LIB|5OPT|LIB)|RUBY(LIB|OPT)|NODE_(OPTIONS|PATH)|` +
+		`(JDK_)?JAVA_(TOOL_)?OPTIONS|_JAVA_OPTIONS|CLASSPATH|LUA_INIT\w*|LUA_C?PATH\w*|R_PROFILE\w*|` +
+		`GIT_(SSH\w*|EXTERNAL_DIFF|EXEC_PATH|PAGER|ASKPASS|CONFIG\w*|PROXY_COMMAND|EDITOR))["']?\s*[=:]`)
 )
 
 // harmlessFiles reports whether the files of variables that s names are inside of folder, copy nothing

@@ -48,7 +48,7 @@ func TestRisky(t *testing.T) {
 		{"component", "env", "A=1,B=2", false},
 		{"component", "env", "A=1,LD_PRELOAD=./x.so", true},
 		{"component", "env", `{"PYTHONPATH": "lib"}`, true},
-		{"component", "env", "MY_PATH=x,PYTHONUNBUFFERED=1", false},
+		{"component", "env", "MY_PATH=x,PYTHONUNBUFFERED=1,ENV=prod", false},
 		{"component", "mounts", "type=bind,src=/,dst=/host", true},
 	} {
 		v := config.Value{Key: test.key, Text: test.text, File: file}
