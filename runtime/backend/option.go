@@ -37,7 +37,7 @@ const (
 	Escalates Risk = "grants rights"
 	Exports   Risk = "passes on secrets or files"
 	Elsewhere Risk = "chooses an identity, an image or a place"
-	Writes    Risk = "writes outside of the folder"          // harmless if the path is inside
+	Writes    Risk = "writes outside of the folder"           // harmless if the path is inside
 	Loads     Risk = "makes programs load code of the folder" // harmless unless it sets such variables
 )
 

@@ -15,40 +15,8 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/consent"
-	"torchx/runtime/envfile"
-	"torchx/runtime/lazyregexp"
-	"torchx/runtime/safefile"
 	"torchx/runtime/userpath"
 )
-
-// Sections are the keys of the sections of .torchxconfig that belong to no backend, as options.
-// "component" holds the arguments of built-in components that are not harmless.
-var Sections = map[string][]backend.Option{
-	"torchx": {
-		{Key: "env_file", Risk: backend.Loads, Type: backend.TypeStr},
-		{Key: "env_file_secrets", Risk: backend.Harmless, Type: backend.TypeBool},
-		{Key: "image", Risk: backend.Elsewhere, Type: backend.TypeStr},
-		{Key: "on_end", Risk: backend.Executes, Type: backend.TypeStr},
-		{Key: "provenance", Risk: backend.Harmless, Type: backend.TypeStr},
-		{Key: "secrets", Risk: backend.Harmless, Type: backend.TypeStr},
-		{Key: "tags", Risk: backend.Harmless, Type: backend.TypeStr},
-	},
-	"cli:run": {
-		{Key: "scheduler", Risk: backend.Harmless, Type: backend.TypeStr},
-		{Key: "backend", Risk: backend.Harmless, Type: backend.TypeStr},
-		{Key: "workspace", Risk: backend.Exports, Type: backend.TypeStr},
-		{Key: "component", Risk: backend.Harmless, Type: backend.TypeStr},
-	},
-	"cli:list": {
-		{Key: "scheduler", Risk: backend.Harmless, Type: backend.TypeStr},
-		{Key: "backend", Risk: backend.Harmless, Type: backend.TypeStr},
-	},
-	"component": {
-		{Key: "image", Risk: backend.Elsewhere, Type: backend.TypeStr},
-		{Key: "mounts", Risk: backend.Escalates, Type: backend.TypeStr},
-		{Key: "env", Risk: backend.Loads, Type: backend.TypeStr},
-	},
-}
 
 // Setting is a value of a folder's .torchxconfig that needs the user's consent.
 type Setting struct {
@@ -157,42 +125,6 @@ func absoluteIn(folder, path string) string {
 		return path
 	}
 	return folder + string(filepath.Separator) + path
-}
-
-var (
-	// plainPath matches a workspace that is one folder; others are YAML.
-	plainPath = lazyregexp.New(`^(file://)?[\w./-]+$`)
-	// loaders matches the setting of a variable by which programs find code to run.
-	loaders = lazyregexp.New(`(?m)(^|[\s,;{"'])(` +
-		`LD_\w+|DYLD_\w+|GCONV_PATH|OPENSSL_(CONF|MODULES|ENGINES)|NCCL_\w*PLUGIN|PATH|HOME|XDG_CONFIG_HOME|` +
-		`BASH_ENV|BASH_FUNC[^=:]*|ZDOTDIR|PYTHON(PATH|HOME|STARTUP|USERBASE)|PERL(5LIB|5OPT|LIB)|RUBY(LIB|OPT)|NODE_(OPTIONS|PATH)|` +
-		`(JDK_)?JAVA_(TOOL_)?OPTIONS|_JAVA_OPTIONS|CLASSPATH|LUA_INIT\w*|LUA_C?PATH\w*|R_PROFILE\w*|` +
-		`GIT_(SSH\w*|EXTERNAL_DIFF|EXEC_PATH|PAGER|ASKPASS|CONFIG\w*|PROXY_COMMAND|EDITOR))["']?\s*[=:]`)
-)
-
-// harmlessFiles reports whether the files of variables that s names are inside of folder, copy nothing
-// from the environment and set no variable by which programs find code.
-func (s *Setting) harmlessFiles(folder string) bool {
-	copies := false
-	s.Files = nil
-	for _, name := range backend.SplitCSV(strings.ReplaceAll(s.Text, "\n", ",")) {
-		path := absoluteIn(folder, name)
-		if !consent.Inside(folder, path) {
-			copies = true
-			continue
-		}
-		file, err := safefile.OpenInput(path)
-		if err != nil {
-			continue // the run reports it
-		}
-		s.Files = append(s.Files, path)
-		all, _ := envfile.Read(file, name, func(string) (string, bool) { copies = true; return "", false })
-		file.Close()
-		for _, v := range all {
-			copies = copies || loaders().MatchString(v.Name+"=")
-		}
-	}
-	return !copies
 }
 
 // addTrusted adds the files that the backend reads and runs for the setting of an option: a
