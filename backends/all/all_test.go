@@ -2,9 +2,11 @@ package all
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"torchx/backends/driver"
+	"torchx/runtime/backend"
 )
 
 func TestDrivers(t *testing.T) {
@@ -33,6 +35,36 @@ func TestDrivers(t *testing.T) {
 	}
 	if Command("limited") == nil || Command("run") != nil {
 		t.Error("Command: want one for limited, none for run")
+	}
+}
+
+// Every option declares its risk; these need consent if a project sets them.
+func TestRisks(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"local":      "log_dir prepend_cwd output_dir cgroup_parent",
+		"docker":     "copy_env env privileged image_repo output_dir",
+		"kubernetes": "namespace service_account image_repo context kubeconfig tolerations image_pull_secrets env_from host_network labels annotations output",
+		"slurm":      "account mail-user job_dir sbatch export",
+	}
+	r := New(driver.Env{Home: t.TempDir(), Exe: "torchx", Version: "0"})
+	for _, name := range r.Names() {
+		b, err := r.Get(name) // fails for an option without a risk
+		if err != nil {
+			t.Fatal(err)
+		}
+		var risky []string
+		for _, o := range b.Options() {
+			if o.Risk == "" {
+				t.Errorf("%s: option %s declares no risk", name, o.Key)
+			}
+			if o.Risk != backend.Harmless {
+				risky = append(risky, o.Key)
+			}
+		}
+		if got := strings.Join(risky, " "); got != want[name] {
+			t.Errorf("%s: got %q, want %q", name, got, want[name])
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ const outputKey = "output_dir"
 
 // OutputOption is the option that moves the outputs of apps.
 var OutputOption = backend.Option{
-	Key: outputKey, Path: true, Type: backend.TypeStr,
+	Key: outputKey, Risk: backend.Writes, Path: true, Type: backend.TypeStr,
 	Help: "folder in which each app gets a folder for its outputs, $TORCHX_OUTPUT; kept on delete (default: inside TORCHX_HOME)",
 }
 

@@ -25,18 +25,18 @@ const defaultGrace = 10.0 // seconds, as in TorchX and docker stop
 // Options lists the -cfg keys; the first five are those of TorchX.
 func (p planner) Options() []backend.Option {
 	return []backend.Option{
-		{Key: "copy_env", Type: backend.TypeList, Help: "environment variables to copy into every container, by name or pattern: A_*;B"},
-		{Key: "env", Type: backend.TypeMap, Help: "environment variables to set in every container: K:V,K2:V2"},
-		{Key: "privileged", Type: backend.TypeBool, Default: false, Help: "run containers with all privileges of the host"},
-		{Key: "image_repo", Type: backend.TypeStr, Help: "repository for built images, for remote backends; the Docker Engine needs none"},
-		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds"},
-		{Key: "pull", Type: backend.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
-		{Key: "init", Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that forwards signals and reaps zombies; without it most programs ignore SIGTERM"},
-		{Key: "publish_ports", Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
-		{Key: "workspace_mode", Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
+		{Key: "copy_env", Risk: backend.Exports, Type: backend.TypeList, Help: "environment variables to copy into every container, by name or pattern: A_*;B"},
+		{Key: "env", Risk: backend.Loads, Type: backend.TypeMap, Help: "environment variables to set in every container: K:V,K2:V2"},
+		{Key: "privileged", Risk: backend.Escalates, Type: backend.TypeBool, Default: false, Help: "run containers with all privileges of the host"},
+		{Key: "image_repo", Risk: backend.Elsewhere, Type: backend.TypeStr, Help: "repository for built images, for remote backends; the Docker Engine needs none"},
+		{Key: "quiet", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds"},
+		{Key: "pull", Risk: backend.Harmless, Type: backend.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
+		{Key: "init", Risk: backend.Harmless, Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that forwards signals and reaps zombies; without it most programs ignore SIGTERM"},
+		{Key: "publish_ports", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
+		{Key: "workspace_mode", Risk: backend.Harmless, Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
 		bundled.OutputOption,
-		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when a container is stopped"},
-		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
+		{Key: "grace_period", Risk: backend.Harmless, Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when a container is stopped"},
+		{Key: "fail_fast", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
 	}
 }
 

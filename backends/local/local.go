@@ -110,16 +110,16 @@ func (b *Backend) Name() string { return Name }
 // Options lists the -cfg keys; the first three are those of TorchX.
 func (b *Backend) Options() []backend.Option {
 	return []backend.Option{
-		{Key: "log_dir", Path: true, Type: backend.TypeStr, Help: "folder to write the log files of replicas to; kept on delete (default: inside TORCHX_HOME)"},
-		{Key: "prepend_cwd", Type: backend.TypeBool, Default: false, Help: "search for programs in the working folder before PATH (default: only in PATH)"},
-		{Key: "auto_set_cuda_visible_devices", Type: backend.TypeBool, Default: false, Help: "assign the GPUs of this machine to replicas by CUDA_VISIBLE_DEVICES"},
-		{Key: "image_type", Type: backend.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: ignore the image; dir: run replicas in the image, an absolute folder"},
-		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
-		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
-		{Key: "log_max_size", Protects: true, Type: backend.TypeStr, Help: "keep only the last part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
+		{Key: "log_dir", Risk: backend.Writes, Path: true, Type: backend.TypeStr, Help: "folder to write the log files of replicas to; kept on delete (default: inside TORCHX_HOME)"},
+		{Key: "prepend_cwd", Risk: backend.Executes, Type: backend.TypeBool, Default: false, Help: "search for programs in the working folder before PATH (default: only in PATH)"},
+		{Key: "auto_set_cuda_visible_devices", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "assign the GPUs of this machine to replicas by CUDA_VISIBLE_DEVICES"},
+		{Key: "image_type", Risk: backend.Harmless, Type: backend.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: ignore the image; dir: run replicas in the image, an absolute folder"},
+		{Key: "grace_period", Risk: backend.Harmless, Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
+		{Key: "fail_fast", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
+		{Key: "log_max_size", Risk: backend.Harmless, Protects: true, Type: backend.TypeStr, Help: "keep only the last part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
 		bundled.OutputOption,
-		{Key: "limits", Protects: true, Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux); cgroup: by delegated cgroup v2; rlimit: only memMB, for each process separately; auto: the best that works"},
-		{Key: "cgroup_parent", Path: true, Type: backend.TypeStr, Help: "delegated cgroup v2 folder in which to create the groups of replicas (default: that of torchx)"},
+		{Key: "limits", Risk: backend.Harmless, Protects: true, Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux); cgroup: by delegated cgroup v2; rlimit: only memMB, for each process separately; auto: the best that works"},
+		{Key: "cgroup_parent", Risk: backend.Writes, Path: true, Type: backend.TypeStr, Help: "delegated cgroup v2 folder in which to create the groups of replicas (default: that of torchx)"},
 	}
 }
 

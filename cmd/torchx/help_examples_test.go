@@ -42,6 +42,7 @@ var exampleProject = map[string]string{
 //
 //	torchx run utils.echo --msg hello
 //	torchx lib add shared ../shared      (lib COMMAND)
+//	touch .torchxconfig                  (config, config trust)
 //	a sweep that draws values            (sweep resume)
 //	an app that records a metric         (metrics)
 //	an app that runs                     (exec, cp)
@@ -82,6 +83,9 @@ func runExamples(t *testing.T, name string, examples []string) {
 	before := []string{"torchx run utils.echo --msg hello"}
 	if strings.HasPrefix(name, "lib ") && name != "lib add" {
 		before = append(before, "torchx lib add shared ../shared")
+	}
+	if name == "config" || name == "config trust" {
+		before = append(before, "touch .torchxconfig")
 	}
 	if name == "sweep resume" {
 		before = append(before, "torchx sweep --random 1 --choice msg=a,b utils.echo")

@@ -132,6 +132,7 @@ func optionsPage(t *testing.T) string {
 	p.flags(commandLine().Flags)
 	p.line("## Backends\n")
 	p.line("Set them with `-cfg KEY=VALUE,…` or in the section `[BACKEND]` of `.torchxconfig`. `torchx config explain -b BACKEND` shows which value counts and why.\n")
+	p.line("Options with an entry under *needs trust* take effect from the `.torchxconfig` of a folder only if you [trust](commands.md#torchx-config-trust) it.\n")
 	reg := all.New(driver.Env{Home: t.TempDir()})
 	for _, name := range reg.Names() {
 		b, err := reg.Get(name)
@@ -141,9 +142,9 @@ func optionsPage(t *testing.T) string {
 		p.line("### %s\n", name)
 		var rows [][]string
 		for _, o := range b.Options() {
-			rows = append(rows, []string{"`" + o.Key + "`", optionType(o), optionDefault(o), o.Help})
+			rows = append(rows, []string{"`" + o.Key + "`", optionType(o), optionDefault(o), optionRisk(o), o.Help})
 		}
-		p.table([]string{"option", "type", "default", "meaning"}, rows)
+		p.table([]string{"option", "type", "default", "needs trust", "meaning"}, rows)
 	}
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
@@ -153,6 +154,13 @@ func optionType(o backend.Option) string {
 		return strings.Join(o.Choices, ", ")
 	}
 	return string(o.Type)
+}
+
+func optionRisk(o backend.Option) string {
+	if o.Risk == backend.Harmless {
+		return ""
+	}
+	return string(o.Risk)
 }
 
 func optionDefault(o backend.Option) string {

@@ -12,13 +12,13 @@ import (
 
 // vectorOptions are the options that the test vectors were generated with.
 var vectorOptions = []Option{
-	{Key: "FOO", Type: TypeList, Default: []string{"a"}},
-	{Key: "BAR", Type: TypeStr, Required: true},
-	{Key: "num", Type: TypeInt, Default: 1},
-	{Key: "flt", Type: TypeFloat, Default: .5},
-	{Key: "flag", Type: TypeBool, Default: false},
-	{Key: "mp", Type: TypeMap},
-	{Key: "snake_case", Type: TypeStr},
+	{Key: "FOO", Risk: Harmless, Type: TypeList, Default: []string{"a"}},
+	{Key: "BAR", Risk: Harmless, Type: TypeStr, Required: true},
+	{Key: "num", Risk: Harmless, Type: TypeInt, Default: 1},
+	{Key: "flt", Risk: Harmless, Type: TypeFloat, Default: .5},
+	{Key: "flag", Risk: Harmless, Type: TypeBool, Default: false},
+	{Key: "mp", Risk: Harmless, Type: TypeMap},
+	{Key: "snake_case", Risk: Harmless, Type: TypeStr},
 }
 
 type row struct {

@@ -143,7 +143,7 @@ func (o Option) placeholder() string {
 }
 
 // CheckOptions validates a backend's list: unique keys, no defaults of required options, and
-// defaults of the right Go type and among the choices.
+// defaults of the right Go type and among the choices, and a declared Risk.
 func CheckOptions(opts []Option) error {
 	seen := map[string]bool{}
 	for _, o := range opts {
@@ -154,6 +154,8 @@ func CheckOptions(opts []Option) error {
 			return fmt.Errorf("option %s is required: it must not have a default", o.Key)
 		case expected[o.Type] == "":
 			return fmt.Errorf("option %s has unknown type %q", o.Key, o.Type)
+		case !slices.Contains(risks, o.Risk):
+			return fmt.Errorf("option %s declares no risk", o.Key)
 		case !o.valid(o.Default):
 			return fmt.Errorf("option %s: the default %v is not of type %s or not a choice", o.Key, o.Default, o.Type)
 		}

@@ -7,13 +7,13 @@ import (
 )
 
 var usageOptions = []Option{
-	{Key: "namespace", Type: TypeStr, Default: "default", Help: "where to\n put it"},
-	{Key: "queue", Type: TypeStr, Required: true, Help: "queue that the job is put into by the scheduler of the cluster"},
-	{Key: "env", Type: TypeMap, Default: map[string]string{"b": "2", "a": "1"}},
-	{Key: "copy", Type: TypeList, Default: []string{"x", "y"}},
-	{Key: "image_type", Type: TypeStr, Choices: []string{"cwd", "dir"}, Help: "what an image is"},
-	{Key: "rate", Type: TypeFloat, Default: .5},
-	{Key: "quiet", Type: TypeBool, Default: false},
+	{Key: "namespace", Risk: Harmless, Type: TypeStr, Default: "default", Help: "where to\n put it"},
+	{Key: "queue", Risk: Harmless, Type: TypeStr, Required: true, Help: "queue that the job is put into by the scheduler of the cluster"},
+	{Key: "env", Risk: Harmless, Type: TypeMap, Default: map[string]string{"b": "2", "a": "1"}},
+	{Key: "copy", Risk: Harmless, Type: TypeList, Default: []string{"x", "y"}},
+	{Key: "image_type", Risk: Harmless, Type: TypeStr, Choices: []string{"cwd", "dir"}, Help: "what an image is"},
+	{Key: "rate", Risk: Harmless, Type: TypeFloat, Default: .5},
+	{Key: "quiet", Risk: Harmless, Type: TypeBool, Default: false},
 }
 
 func TestUsageText(t *testing.T) {
@@ -88,12 +88,14 @@ func TestCheckOptions(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range [][]Option{
-		{{Key: "a", Type: TypeInt, Default: "1"}},
-		{{Key: "a", Type: TypeInt, Required: true, Default: 1}},
-		{{Key: "a", Type: TypeInt}, {Key: "a", Type: TypeInt}},
-		{{Key: "a", Type: "text"}},
-		{{Key: "a", Type: TypeStr, Default: "x", Choices: []string{"y"}}},
-		{{Type: TypeStr}},
+		{{Key: "a", Risk: Harmless, Type: TypeInt, Default: "1"}},
+		{{Key: "a", Risk: Harmless, Type: TypeInt, Required: true, Default: 1}},
+		{{Key: "a", Risk: Harmless, Type: TypeInt}, {Key: "a", Risk: Harmless, Type: TypeInt}},
+		{{Key: "a", Risk: Harmless, Type: "text"}},
+		{{Key: "a", Risk: Harmless, Type: TypeStr, Default: "x", Choices: []string{"y"}}},
+		{{Type: TypeStr, Risk: Harmless}},
+		{{Key: "a", Type: TypeStr}},
+		{{Key: "a", Type: TypeStr, Risk: "none"}},
 	} {
 		if err := CheckOptions(bad); err == nil {
 			t.Errorf("%+v: got nil, want an error", bad)

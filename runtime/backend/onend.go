@@ -8,6 +8,8 @@ type OnEnd struct {
 	// be any bytes.
 	Dir     string   `json:"dir"`
 	Environ [][]byte `json:"environ"`
+	// Trusted has the sums (package consent) of the files that the user trusted the actions with.
+	Trusted map[string]string `json:"trusted,omitempty"`
 	// Command is the component with its arguments, secrets hidden.
 	Command string `json:"command"`
 	// Secrets are patterns, and Variables exact names, of what the summary must not show.

@@ -21,10 +21,27 @@ type Option struct {
 	Default  any      // nil or a string, int, float64, bool, []string or map[string]string
 	Choices  []string // for TypeStr: the allowed values; nil: any
 	Help     string
+	Risk     Risk // of a value that a project chooses
 	Path     bool // a TypeStr that is a path: a leading ~ is expanded
 	// Protects marks a limit: Misspelled rejects a similar key.
 	Protects bool
 }
+
+// Risk is what a project gains by setting an option, in words for a question to the user.
+type Risk string
+
+// The risks. All but Harmless need the user's consent.
+const (
+	Harmless  Risk = "is harmless"
+	Executes  Risk = "runs programs on this machine"
+	Escalates Risk = "grants rights"
+	Exports   Risk = "passes on secrets or files"
+	Elsewhere Risk = "chooses an identity, an image or a place"
+	Writes    Risk = "writes outside of the folder"           // harmless if the path is inside
+	Loads     Risk = "makes programs load code of the folder" // harmless unless it sets such variables
+)
+
+var risks = []Risk{Harmless, Executes, Escalates, Exports, Elsewhere, Writes, Loads}
 
 // Config holds resolved options: every key of the backend, nil if it has no value.
 type Config map[string]any

@@ -1,6 +1,7 @@
-// Package consent stores which files the user trusts although a project names them: kubeconfigs, whose
-// credential programs would run here. Consent applies to a path and its content, so a changed file
-// needs it again.
+// Package consent stores what the user trusts although a project chose it: files, such as a kubeconfig
+// whose credential programs would run here, and folders, whose settings may do harm. Consent applies
+// to a path and its content, so a changed file needs it again. The content of a folder is what
+// List.With defines.
 package consent
 
 import (
@@ -39,16 +40,25 @@ var (
 
 // Entry is one file of the list.
 type Entry struct {
-	Path      string    `json:"file"`       // absolute, without symbolic links
+	Path      string    `json:"file"`       // of a file or folder, absolute, without symbolic links
 	Sum       string    `json:"sha256"`     // of its content, hexadecimal; "": consent was revoked
 	TrustedAt time.Time `json:"trusted_at"` // or when it was revoked
 }
 
 // List is the list of trusted files of a TORCHX_HOME.
-type List struct{ file string }
+type List struct {
+	file string
+	sum  func(path string) (string, error)
+}
 
 // Of returns the list of a home, without reading it.
-func Of(home string) List { return List{filepath.Join(home, FileName)} }
+func Of(home string) List { return List{filepath.Join(home, FileName), Sum} }
+
+// With returns the list with another sum of the content of a path.
+func (l List) With(sum func(path string) (string, error)) List {
+	l.sum = sum
+	return l
+}
 
 // Entries returns all entries, by path.
 func (l List) Entries() ([]Entry, error) {
@@ -76,7 +86,7 @@ func (l List) parse(data []byte) (entries []Entry, err error) {
 // ErrUnknown, ErrChanged, ErrRevoked, or the reason why it cannot be read.
 func (l List) Check(path string) error {
 	path = resolved(path)
-	sum, err := sumOf(path)
+	sum, err := l.sum(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -108,7 +118,7 @@ func (l List) Recheck(path string) error {
 }
 
 // Trust adds files with their current content.
-func (l List) Trust(paths ...string) error { return l.set(sumOf, paths) }
+func (l List) Trust(paths ...string) error { return l.set(l.sum, paths) }
 
 // Revoke revokes the consent to files. Errors: ErrUnknown.
 func (l List) Revoke(paths ...string) error {
@@ -194,7 +204,8 @@ func resolved(path string) string {
 	return filepath.Join(folder, name)
 }
 
-func sumOf(path string) (string, error) {
+// Sum returns the SHA-256 of a file, hexadecimal.
+func Sum(path string) (string, error) {
 	data, err := safefile.ReadInput(path, maxTrusted)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), err

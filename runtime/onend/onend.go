@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/consent"
 	"torchx/runtime/filelock"
 	"torchx/runtime/safefile"
 	"torchx/runtime/secrets"
@@ -173,6 +174,11 @@ func (p *performer) performAll() error {
 func (p *performer) perform(action string) error {
 	if IsURL(action) {
 		return p.post(action)
+	}
+	for file, sum := range p.end.Trusted {
+		if now, err := consent.Sum(file); err != nil || now != sum {
+			return fmt.Errorf("not run: %s has changed since you trusted it", file)
+		}
 	}
 	return p.run(action)
 }

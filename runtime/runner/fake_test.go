@@ -48,8 +48,8 @@ func (f *fake) Close() error { return nil }
 
 func (f *fake) Options() []backend.Option {
 	return []backend.Option{
-		{Key: "log_dir", Type: backend.TypeStr},
-		{Key: "image_type", Type: backend.TypeStr, Default: "cwd", Choices: []string{"cwd", "dir"}},
+		{Key: "log_dir", Risk: backend.Harmless, Type: backend.TypeStr},
+		{Key: "image_type", Risk: backend.Harmless, Type: backend.TypeStr, Default: "cwd", Choices: []string{"cwd", "dir"}},
 	}
 }
 

@@ -124,6 +124,25 @@ func (b *binder) read(in Inputs) (*boundArgs, error) {
 	return b.bind()
 }
 
+// Configured returns the parameters that in.Config sets because nothing stronger does, or all of
+// in.Config if the arguments cannot be read.
+func (c *Component) Configured(in Inputs) (names []string) {
+	line := &commandLine{}
+	if typed, err := mergeRecorded(c.Params, in.Recorded, in.Args); err == nil {
+		if read, err := parseArgs(c.Params, typed); err == nil {
+			line = read
+		}
+	}
+	json, _ := byParam(in.JSON)
+	for key := range in.Config {
+		_, given := line.given[underscores(key)]
+		if _, inJSON := json[underscores(key)]; !given && !inJSON {
+			names = append(names, underscores(key))
+		}
+	}
+	return names
+}
+
 func paramNames(params []Param) []string {
 	names := make([]string, len(params))
 	for i := range params {

@@ -41,6 +41,9 @@ type Config struct {
 	Getenv func(name string) (string, bool)
 	// Print receives the output of print() in components; nil drops it.
 	Print func(msg string)
+	// Hidden is told of a file of the project that hides a built-in component, as "utils.echo" and
+	// "components/utils.star:echo"; nil drops it.
+	Hidden func(builtin, by string)
 	// Fatal must print err and exit the process: a component could not be stopped.
 	Fatal func(err error)
 }
@@ -152,11 +155,23 @@ func (f *finder) find(ctx context.Context, ref string) (*Component, error) {
 		}
 		fn, err := functionOf(r, file.Module)
 		if fn != nil {
+			f.tellHidden(r, p)
 			return f.component(r, p, file, fn)
 		}
 		missing = err
 	}
 	return nil, missing
+}
+
+// tellHidden calls Hidden if the project's file hides the built-in component that r names.
+func (l *Loader) tellHidden(r reference, p location) {
+	if l.config.Hidden == nil || p.path == "" || r.module == "" {
+		return
+	}
+	all, _ := fileSummaries(l.config.Builtins, r.moduleFile(), r.module+".")
+	if slices.ContainsFunc(all, func(s Summary) bool { return s.Name == r.text }) {
+		l.config.Hidden(r.text, "components/"+r.moduleFile()+":"+r.function)
+	}
 }
 
 // locations lists the existing files to search, at least one.

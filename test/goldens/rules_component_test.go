@@ -90,6 +90,7 @@ func TestUtils(t *testing.T) {
 		},
 		{
 			name: "the workspace's own module wins", argv: []string{"utils.echo"}, in: "sub/deeper",
+			stderr: []string{`^torchx: utils.echo is components/utils.star:echo of this folder\n`},
 			files: map[string]string{
 				"cases/components/utils.star":  "def echo():\n    return specs.AppDef(name = \"mine\", roles = [specs.Role(name = \"r\", image = \"\", entrypoint = \"true\")])\n",
 				"cases/sub/deeper/placeholder": "",

@@ -101,11 +101,11 @@ func TestConfigFiles(t *testing.T) {
 	bare := []string{"-s", "local_cwd"}
 	checkRules(t, []rule{
 		{
-			name: "alias section", flags: []string{}, argv: echo, files: project("[local_cwd]\nlog_dir = /q\nprepend_cwd = on\n"), quiet: true,
+			name: "alias section", flags: []string{}, argv: echo, files: project("[local_cwd]\nlog_dir = /q\nprepend_cwd = on\n"), stderr: []string{`not trusted yet: \[local_cwd\] log_dir = /q .*, \[local_cwd\] prepend_cwd = on `},
 			want: map[string]string{"cfg.log_dir": `"/q"`, "cfg.prepend_cwd": `true`},
 		},
 		{
-			name: "home over project, fact 84", flags: bare, argv: echo, quiet: true,
+			name: "home over project, fact 84", flags: bare, argv: echo,
 			files: map[string]string{"cases/.torchxconfig": "[local]\nlog_dir=/project\nprepend_cwd=1\n", "home/.torchxconfig": "[local]\nlog_dir=/home\n"},
 			want:  map[string]string{"cfg.log_dir": `"/home"`, "cfg.prepend_cwd": `true`},
 		},

@@ -44,13 +44,13 @@ const defaultGrace = 10.0
 // Options returns two options that have an effect, and one of each type for tests of -cfg.
 func (b *Backend) Options() []backend.Option {
 	return append([]backend.Option{
-		{Key: keyFailFast, Type: backend.TypeBool, Default: true, Help: "stop the other replicas when one has failed for good"},
-		{Key: keyGracePeriod, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between asking a replica to stop and killing it"},
-		{Key: "color", Type: backend.TypeStr, Default: "blue", Choices: []string{"blue", "green"}, Help: "no effect: one of a few texts"},
-		{Key: "note", Type: backend.TypeStr, Help: "no effect: any text"},
-		{Key: "count", Type: backend.TypeInt, Default: 1, Help: "no effect: a number"},
-		{Key: "tags", Type: backend.TypeList, Help: "no effect: a list"},
-		{Key: "labels", Type: backend.TypeMap, Help: "no effect: a map"},
+		{Key: keyFailFast, Risk: backend.Harmless, Type: backend.TypeBool, Default: true, Help: "stop the other replicas when one has failed for good"},
+		{Key: keyGracePeriod, Risk: backend.Harmless, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between asking a replica to stop and killing it"},
+		{Key: "color", Risk: backend.Harmless, Type: backend.TypeStr, Default: "blue", Choices: []string{"blue", "green"}, Help: "no effect: one of a few texts"},
+		{Key: "note", Risk: backend.Harmless, Type: backend.TypeStr, Help: "no effect: any text"},
+		{Key: "count", Risk: backend.Harmless, Type: backend.TypeInt, Default: 1, Help: "no effect: a number"},
+		{Key: "tags", Risk: backend.Harmless, Type: backend.TypeList, Help: "no effect: a list"},
+		{Key: "labels", Risk: backend.Harmless, Type: backend.TypeMap, Help: "no effect: a map"},
 	}, b.extra...)
 }
 

@@ -24,31 +24,31 @@ const (
 
 // OptionList lists the -cfg keys; the first nine are those of TorchX.
 func OptionList() []backend.Option {
-	str := func(key, help string) backend.Option {
-		return backend.Option{Key: key, Type: backend.TypeStr, Help: help}
+	str := func(key string, risk backend.Risk, help string) backend.Option {
+		return backend.Option{Key: key, Risk: risk, Type: backend.TypeStr, Help: help}
 	}
 	return []backend.Option{
-		str("account", "account to charge"),
-		str("partition", "partition to run in (default: that of the cluster)"),
-		str("time", "time limit of the job: minutes, MM:SS, HH:MM:SS or D-HH:MM:SS (default: that of the partition)"),
-		str("comment", "comment of the job (default: the app's folder)"),
-		str("constraint", "features that the nodes must have, such as a100"),
-		str("mail-user", "who gets mail about the job"),
-		str("mail-type", "events to send mail about, such as END"),
-		{Key: "job_dir", Path: true, Type: backend.TypeStr, Help: "folder, shared with the compute nodes, for a copy of the workspace and for the folders of apps (default: no copy, and apps are in TORCHX_HOME)"},
-		str("qos", "quality of service"),
-		{Key: "sbatch", Type: backend.TypeList, Help: "further options of sbatch for each role, such as --nice=10;--reservation=r"},
-		{Key: "exclusive", Protects: true, Type: backend.TypeBool, Default: false, Help: "share nodes with no other job"},
-		{Key: "requeue", Protects: true, Type: backend.TypeBool, Default: true, Help: "start again after preemption or the failure of a node; does not count as a retry"},
-		{Key: "max_requeues", Protects: true, Type: backend.TypeInt, Default: defaultRequeues, Help: "how often the job is started again after preemption or the failure of a node"},
-		{Key: "gres", Type: backend.TypeStr, Choices: []string{gresPerTask, gresPerNode}, Help: "how GPUs are requested (default: gpus-per-task before Slurm 24.11, gpus-per-node from then on)"},
-		str("export", "variables of this environment for the job: ALL, NONE or a list, as sbatch --export (default: that of sbatch, ALL)"),
-		{Key: "nomem", Type: backend.TypeBool, Help: "do not request memory (default: only in partitions with at most 1000 MB of configured memory)"},
-		{Key: "replicas_per_node", Type: backend.TypeInt, Default: 1, Help: "replicas of a role that share a node"},
-		{Key: "container_type", Type: backend.TypeStr, Choices: []string{containerPyxis, containerOCI}, Help: "run replicas in their image: pyxis (srun --container-image) or oci (srun --container, a bundle folder); default: images are ignored"},
-		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the result in TORCHX_HOME: a background process on this machine follows the app to its end"},
-		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
-		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish"},
+		str("account", backend.Elsewhere, "account to charge"),
+		str("partition", backend.Harmless, "partition to run in (default: that of the cluster)"),
+		str("time", backend.Harmless, "time limit of the job: minutes, MM:SS, HH:MM:SS or D-HH:MM:SS (default: that of the partition)"),
+		str("comment", backend.Harmless, "comment of the job (default: the app's folder)"),
+		str("constraint", backend.Harmless, "features that the nodes must have, such as a100"),
+		str("mail-user", backend.Exports, "who gets mail about the job"),
+		str("mail-type", backend.Harmless, "events to send mail about, such as END"),
+		{Key: "job_dir", Risk: backend.Writes, Path: true, Type: backend.TypeStr, Help: "folder, shared with the compute nodes, for a copy of the workspace and for the folders of apps (default: no copy, and apps are in TORCHX_HOME)"},
+		str("qos", backend.Harmless, "quality of service"),
+		{Key: "sbatch", Risk: backend.Executes, Type: backend.TypeList, Help: "further options of sbatch for each role, such as --nice=10;--reservation=r"},
+		{Key: "exclusive", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: false, Help: "share nodes with no other job"},
+		{Key: "requeue", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "start again after preemption or the failure of a node; does not count as a retry"},
+		{Key: "max_requeues", Risk: backend.Harmless, Protects: true, Type: backend.TypeInt, Default: defaultRequeues, Help: "how often the job is started again after preemption or the failure of a node"},
+		{Key: "gres", Risk: backend.Harmless, Type: backend.TypeStr, Choices: []string{gresPerTask, gresPerNode}, Help: "how GPUs are requested (default: gpus-per-task before Slurm 24.11, gpus-per-node from then on)"},
+		str("export", backend.Exports, "variables of this environment for the job: ALL, NONE or a list, as sbatch --export (default: that of sbatch, ALL)"),
+		{Key: "nomem", Risk: backend.Harmless, Type: backend.TypeBool, Help: "do not request memory (default: only in partitions with at most 1000 MB of configured memory)"},
+		{Key: "replicas_per_node", Risk: backend.Harmless, Type: backend.TypeInt, Default: 1, Help: "replicas of a role that share a node"},
+		{Key: "container_type", Risk: backend.Harmless, Type: backend.TypeStr, Choices: []string{containerPyxis, containerOCI}, Help: "run replicas in their image: pyxis (srun --container-image) or oci (srun --container, a bundle folder); default: images are ignored"},
+		{Key: "archive", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "keep all logs and the result in TORCHX_HOME: a background process on this machine follows the app to its end"},
+		{Key: "grace_period", Risk: backend.Harmless, Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
+		{Key: "fail_fast", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish"},
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
@@ -80,7 +79,7 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 		return err
 	}
 	asks := !o.force && !o.dryRun
-	if asks && (!tty.IsTerminalInput(f.In) || !ui.IsTerminal(f.Err)) {
+	if asks && !f.CanAsk() {
 		return program.Usagef("prune", "no terminal to ask on: use --force to remove apps, or --dry-run to list them")
 	}
 	r, err := f.Runner(ctx)
@@ -97,7 +96,7 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 		}
 	}
 	if len(apps) > 0 && asks {
-		if yes, err := confirm(ctx, f.Console, fmt.Sprintf("remove %s, %s?", ui.Counted(len(apps), "app"), sizeText(apps))); err != nil {
+		if yes, err := f.Confirm(ctx, fmt.Sprintf("remove %s, %s?", ui.Counted(len(apps), "app"), sizeText(apps))); err != nil {
 			return err
 		} else if !yes {
 			f.Say("nothing removed")

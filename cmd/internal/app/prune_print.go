@@ -1,10 +1,6 @@
 package app
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"torchx/cmd/internal/program"
@@ -70,25 +66,4 @@ func printPrunable(f *program.Factory, apps []runner.Prunable, now time.Time) er
 			ui.NewCell(ended, ""), ui.NewCell(optionalBytes(a.Bytes), ""))
 	}
 	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "STATE") })
-}
-
-// confirm asks a question on the terminal; every answer except y and yes, and EOF, means no.
-func confirm(ctx context.Context, c *ui.Console, question string) (bool, error) {
-	fmt.Fprintf(c.Err, "torchx: %s [y/N] ", question)
-	answered := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(c.In).ReadString('\n') // EOF means no
-		answered <- line
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(c.Err)
-		return false, context.Cause(ctx)
-	case line := <-answered:
-		if !strings.HasSuffix(line, "\n") {
-			fmt.Fprintln(c.Err)
-		}
-		line = strings.ToLower(strings.TrimSpace(line))
-		return line == "y" || line == "yes", nil
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
@@ -86,7 +85,7 @@ func (s *selection) apps(c *cli.Context, f *program.Factory, p purpose, handles 
 
 func (s *selection) byFlags(c *cli.Context, f *program.Factory, p purpose) (sel selected, err error) {
 	asks := p.asks && !s.yes && !s.dryRun
-	if asks && (!tty.IsTerminalInput(f.In) || !ui.IsTerminal(f.Err)) {
+	if asks && !f.CanAsk() {
 		return sel, program.Usagef(p.command, "no terminal to ask on: use --yes to %s apps, or --dry-run to list them", p.verb)
 	}
 	sel.several = true
@@ -155,7 +154,7 @@ func ask(ctx context.Context, f *program.Factory, rows []runner.Row, p purpose) 
 	if more := len(rows) - len(shown); more > 0 {
 		f.Line("", fmt.Sprintf("and %s (--dry-run lists all)", ui.Counted(more, "older app")))
 	}
-	yes, err := confirm(ctx, f.Console, fmt.Sprintf("%s %s?", p.verb, ui.Counted(len(rows), "app")))
+	yes, err := f.Confirm(ctx, fmt.Sprintf("%s %s?", p.verb, ui.Counted(len(rows), "app")))
 	if err == nil && !yes {
 		f.Say("nothing %s", p.past)
 		err = program.QuietError(program.ExitError)

@@ -25,9 +25,8 @@ func NewConfig(f *program.Factory) *cli.Command {
 		Usage: "explain settings",
 		UsageText: "COMMAND ...\n" +
 			"torchx config explain dist.ddp\n" +
-			"torchx config trust kubeconfig.yaml",
-		Description: "Explain where settings come from, and trust files that a project's .torchxconfig names and that can run programs on " +
-			"this machine.",
+			"torchx config trust .torchxconfig",
+		Description: "Explain where settings come from, and trust the settings of a folder that could do harm.",
 		Subcommands: []*cli.Command{newExplain(f), newTrust(f)},
 	})
 }

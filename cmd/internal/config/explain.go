@@ -163,7 +163,7 @@ func (x *explainer) backend(name, cfg string) error {
 		return err
 	}
 	layers = append(append(layers, hidden...), backend.DefaultsLayer(alias.Defaults, o.Backend))
-	if err := x.CheckConsent(b, layers...); err != nil {
+	if err := x.CheckOrigins(program.ProjectOrigins(b.Options(), layers...)...); err != nil {
 		x.note(err.Error())
 	}
 	x.out.Backend = alias.Backend

@@ -96,13 +96,6 @@ func (x *explainer) trackers() setting {
 	return at
 }
 
-// sectionKeys are the keys of sections that belong neither to a backend nor to a component.
-var sectionKeys = map[string][]string{
-	"torchx":   {"env_file", "env_file_secrets", "image", "on_end", "provenance", "secrets", "tags"},
-	"cli:run":  {"scheduler", "backend", "workspace", "component"},
-	"cli:list": {"scheduler", "backend"},
-}
-
 // unusedSections notes sections and keys in the files that have no effect.
 func (x *explainer) unusedSections(o configOptions) error {
 	known := []string{"torchx", "cli:run", "cli:list", "torchx:tracker"}
@@ -137,8 +130,12 @@ func (x *explainer) unusedSections(o configOptions) error {
 func (x *explainer) unusedSection(section string, known []string, o configOptions) {
 	values := x.conf.Section(section)
 	prefix, name, _ := strings.Cut(section, ":")
-	switch allowed := sectionKeys[section]; {
-	case allowed != nil:
+	var allowed []string
+	for _, o := range program.Sections[section] {
+		allowed = append(allowed, o.Key)
+	}
+	switch {
+	case allowed != nil && section != "component":
 		for _, v := range values {
 			if v.Section != "DEFAULT" && !slices.Contains(allowed, v.Key) {
 				x.unknown(v, "key of ["+section+"]", allowed)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/config"
 	"torchx/runtime/consent"
 )
 
@@ -19,17 +21,20 @@ func newTrust(f *program.Factory) *cli.Command {
 	var revoke, asJSON bool
 	return &cli.Command{
 		Name:  "trust",
-		Usage: "trust files that a project names and that can run programs",
+		Usage: "trust the settings of a folder, or files that can run programs",
 		UsageText: "[--revoke] [--json] [FILE ...]\n" +
+			"torchx config trust .torchxconfig\n" +
 			"torchx config trust kubeconfig.yaml\n" +
-			"torchx config trust --revoke kubeconfig.yaml\n" +
+			"torchx config trust --revoke .torchxconfig\n" +
 			"torchx config trust",
-		Description: "Trust files that the .torchxconfig of a folder names and that can run programs on this machine, such as a kubeconfig " +
-			"with a credential program. Read them first. Trust holds for the content of a file: a changed file must be trusted " +
-			"again. Files that you name yourself, with -cfg, in the environment or in ~/.torchxconfig, need no trust. Without " +
-			"FILE, list the trusted files.",
+		Description: "Trust the .torchxconfig of a folder: its settings that run programs, grant rights, pass on your environment, write " +
+			"outside of the folder, or choose another identity, image, registry or place on a cluster. Other settings, such as " +
+			"cpu, tags or a queue, need no trust. Read the file first. trust prints these settings. Trust holds until one of them " +
+			"changes, or a script that on_end names. On a terminal, run asks instead. Other files, such as a kubeconfig with a " +
+			"credential program, can be trusted by themselves. What you choose yourself, with -cfg, in the environment or in " +
+			"~/.torchxconfig, needs no trust. Without FILE, list what you trust.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "revoke", Usage: "no longer trust the files", Destination: &revoke},
+			&cli.BoolFlag{Name: "revoke", Usage: "no longer trust the files or folders", Destination: &revoke},
 			program.JSONFlag(&asJSON),
 		},
 		Action: func(c *cli.Context) error {
@@ -38,13 +43,13 @@ func newTrust(f *program.Factory) *cli.Command {
 				return err
 			}
 			if c.NArg() > 0 && asJSON {
-				return program.Usagef("config trust", "--json lists the files that you trust: leave out FILE")
+				return program.Usagef("config trust", "--json lists what you trust: leave out FILE")
 			}
 			if c.NArg() > 0 {
 				return trust(f, list, c.Args().Slice(), revoke)
 			}
 			if revoke {
-				return program.Usagef("config trust", "missing FILE: name the files to revoke")
+				return program.Usagef("config trust", "missing FILE: name the files or folders to revoke")
 			}
 			return printTrusted(f, list, asJSON)
 		},
@@ -54,24 +59,34 @@ func newTrust(f *program.Factory) *cli.Command {
 func trust(f *program.Factory, list consent.List, files []string, revoke bool) error {
 	var paths []string
 	for _, file := range files {
-		file = f.Env.Absolute(file)
-		if revoke {
-			paths = append(paths, file)
-			continue
+		path := f.Env.Absolute(file)
+		if _, err := os.Stat(path); err == nil && filepath.Base(path) == config.FileName {
+			path = filepath.Dir(path)
 		}
-		all, err := f.TrustedWith(file)
-		if err != nil {
-			return err
-		}
-		paths = append(paths, all...)
+		paths = append(paths, path)
 	}
 	if revoke {
 		return list.Revoke(paths...)
 	}
-	if len(paths) > len(files) {
-		f.Say("trusted files and their programs: %s", strings.Join(paths, ", "))
+	all, err := f.Trust(paths...)
+	if err != nil {
+		return err
 	}
-	return list.Trust(paths...)
+	var named []string
+	for _, path := range all {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			f.Say("trusted settings of %s:", f.ShortPath(filepath.Join(path, config.FileName)))
+			if err := f.SaySettings(path); err != nil {
+				return err
+			}
+		} else if len(all) > len(paths) {
+			named = append(named, path)
+		}
+	}
+	if len(named) > 0 {
+		f.Say("trusted files and their programs: %s", strings.Join(named, ", "))
+	}
+	return nil
 }
 
 // trustedFile is an element of `config trust --json`.

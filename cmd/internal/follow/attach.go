@@ -11,7 +11,6 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/tty"
-	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -39,7 +38,7 @@ func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 	defer leave(nil)
 	a := &attachment{
 		app: app{f.Console, r, ref}, answers: bufio.NewReader(f.In), out: tty.NewGate(f.Out),
-		canAsk: tty.IsTerminalInput(f.In) && ui.IsTerminal(f.Err),
+		canAsk: f.CanAsk(),
 	}
 	a.signals = &signals{app: a.app, leave: leave, explain: f.Explain, submitted: true}
 	target := LogTarget{Ref: ref}

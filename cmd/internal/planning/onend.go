@@ -1,7 +1,8 @@
 package planning
 
 import (
-	"errors"
+	"context"
+	"path/filepath"
 	"strings"
 
 	"torchx/cmd/internal/program"
@@ -23,15 +24,15 @@ type Ends struct {
 
 // ApplyOnEnd adds to a plan what to do at its end: that of --on-end, else that of [torchx]
 // on_end. If a project's file asks for it and submit is set, the user must trust the file.
-func ApplyOnEnd(f *program.Factory, command string, e Ends, p *runner.Planned, submit bool) error {
-	actions := e.OnEnd
+func ApplyOnEnd(ctx context.Context, f *program.Factory, command string, e Ends, p *runner.Planned, submit bool) error {
+	actions, trusted := e.OnEnd, map[string]string(nil)
 	if e.HasOnEnd {
 		if len(actions) == 1 && actions[0] == "" {
 			return nil // turned off
 		}
 	} else {
 		var err error
-		if actions, err = configuredOnEnd(f, submit); err != nil {
+		if actions, trusted, err = configuredOnEnd(ctx, f, submit); err != nil {
 			return err
 		}
 	}
@@ -59,7 +60,7 @@ func ApplyOnEnd(f *program.Factory, command string, e Ends, p *runner.Planned, s
 		return err
 	}
 	on := &backend.OnEnd{
-		Actions: actions, Dir: f.Env.Dir, Secrets: f.SecretPatterns(), Variables: limits.SecretEnv,
+		Actions: actions, Trusted: trusted, Dir: f.Env.Dir, Secrets: f.SecretPatterns(), Variables: limits.SecretEnv,
 	}
 	if p.Component != "" {
 		on.Command = ui.OneLine(f.Masked(CommandText(f, p.Component, p.Args)))
@@ -71,15 +72,16 @@ func ApplyOnEnd(f *program.Factory, command string, e Ends, p *runner.Planned, s
 	return nil
 }
 
-// configuredOnEnd returns the actions of [torchx] on_end, one a line.
-func configuredOnEnd(f *program.Factory, submit bool) (actions []string, err error) {
+// configuredOnEnd returns the actions of [torchx] on_end, one a line, and the sums of the files that
+// the user trusted them with.
+func configuredOnEnd(ctx context.Context, f *program.Factory, submit bool) (actions []string, trusted map[string]string, err error) {
 	conf, err := f.Config()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v, ok := conf.Get("torchx", "on_end")
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for line := range strings.SplitSeq(v.Text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -87,16 +89,16 @@ func configuredOnEnd(f *program.Factory, submit bool) (actions []string, err err
 		}
 	}
 	if !submit || !v.Project {
-		return actions, nil
+		return actions, nil, nil
 	}
-	list, err := f.TrustedList()
-	if err != nil {
-		return nil, err
+	if err := f.Consent(ctx, submit, v.Origin()); err != nil {
+		return nil, nil, err
 	}
-	err = list.Check(v.File)
-	if errors.Is(err, consent.ErrUnknown) || errors.Is(err, consent.ErrChanged) || errors.Is(err, consent.ErrRevoked) {
-		return nil, backend.Errorf(backend.ErrUnavailable, "%s: on_end runs programs on this machine, and the file %w (read it, then type `torchx config trust %s`, or use --on-end=)",
-			f.ShortPath(v.Origin()), err, ui.QuoteWord(f.ShortPath(v.File)))
+	trusted = map[string]string{}
+	for _, file := range consent.Files(filepath.Dir(v.File), v.Text) {
+		if trusted[file], err = consent.Sum(file); err != nil {
+			return nil, nil, err
+		}
 	}
-	return actions, err
+	return actions, trusted, nil
 }

@@ -35,6 +35,7 @@ type Options struct {
 
 	Ends
 
+	used        []string      // origins of values of the project's file, other than -cfg
 	recordedCfg backend.Layer // -cfg of a past app, instead of the config files
 	recordedEnv *Recorded     // its variables, instead of the files of the config files
 }
@@ -61,6 +62,7 @@ func (o *Options) ApplyConfig(conf *config.Config) error {
 	defaults := conf.Cli("run")
 	if text, ok := defaults["workspace"]; ok && !o.HasWorkspace {
 		o.Workspace, o.HasWorkspace = text, true
+		o.use(conf, "cli:run", "workspace")
 	}
 	if o.Component = cmp.Or(o.Component, defaults["component"]); o.Component == "" {
 		return program.Usagef(o.Command, "missing COMPONENT: `torchx component list` lists the components, FILE.star:FUNCTION names one in a file")

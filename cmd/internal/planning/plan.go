@@ -33,7 +33,7 @@ func Plan(ctx context.Context, f *program.Factory, o Options, conf *config.Confi
 	if err != nil {
 		return nil, err
 	}
-	q, err := Request(f, o, conf, built)
+	q, err := Request(ctx, f, o, conf, built)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,7 @@ func Find(ctx context.Context, f *program.Factory, o *Options, conf *config.Conf
 	}
 	if o.Inputs.Config == nil {
 		o.Inputs.Config = conf.Component(found.Name)
+		o.useArguments(found, conf)
 	}
 	return found, nil
 }
@@ -130,27 +131,6 @@ func withoutPosition(c *component.Component, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))
-}
-
-// checkConsent returns an error if submitting would run programs that the user does not
-// trust.
-func checkConsent(f *program.Factory, o Options, layers []backend.Layer) error {
-	if !o.Submit {
-		return nil
-	}
-	alias, err := f.Canonical(o.Command, o.Backend)
-	if err != nil {
-		return err
-	}
-	reg, err := f.Registry()
-	if err != nil {
-		return err
-	}
-	b, err := reg.Get(alias.Backend)
-	if err != nil {
-		return err
-	}
-	return f.CheckConsent(b, layers...)
 }
 
 // CfgLayers returns the layers of options, the strongest first.

@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -21,20 +22,20 @@ type Prepared struct {
 }
 
 // Prepare reads the files and settings that the options name.
-func Prepare(f *program.Factory, o Options, conf *config.Config) (*Prepared, error) {
+func Prepare(ctx context.Context, f *program.Factory, o Options, conf *config.Config) (*Prepared, error) {
+	layers, err := CfgLayers(f, o, conf)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkConsent(ctx, f, conf, layers); err != nil {
+		return nil, err
+	}
 	env, err := o.variables(f, conf)
 	if err != nil {
 		return nil, err
 	}
 	image, err := f.Image()
 	if err != nil {
-		return nil, err
-	}
-	layers, err := CfgLayers(f, o, conf)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkConsent(f, o, layers); err != nil {
 		return nil, err
 	}
 	record, err := o.record(env, image)
@@ -95,8 +96,8 @@ func (p *Prepared) apply(app *spec.App) (*spec.App, error) {
 }
 
 // Request returns the request for a plan: the app that a component returned, with options.
-func Request(f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
-	p, err := Prepare(f, o, conf)
+func Request(ctx context.Context, f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
+	p, err := Prepare(ctx, f, o, conf)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (f *Factory) settings(ctx context.Context, backendName, id string) (backend
 	if err != nil {
 		return nil, err
 	}
-	return cfg, f.CheckConsent(b, f.Cfg, configured)
+	return cfg, f.CheckOrigins(ProjectOrigins(b.Options(), f.Cfg, configured)...)
 }
 
 // recordedConsent checks the consent to files in the recorded options of an app.
@@ -101,7 +101,7 @@ func (f *Factory) recordedConsent(backendName, id string, cfg backend.Config) er
 		return err
 	}
 	handle := history.AppKey{ID: id, Backend: backendName}.Handle()
-	return f.CheckConsent(b, backend.JSONLayer(cfg, handle).From(backend.SourceRecord))
+	return f.Recheck(b, backend.JSONLayer(cfg, handle).From(backend.SourceRecord))
 }
 
 // positions returns the store of cursors of archived logs: the history, nil if it is not
@@ -144,6 +144,7 @@ func (f *Factory) Loader() (*component.Loader, error) {
 		Dir: f.Env.Dir, Builtins: components.FS, Image: image, Version: Version, Resources: namedResources(resources),
 		Library: libraries.Open, Libraries: libraries.Names,
 		Getenv: f.Env.Lookup,
+		Hidden: func(builtin, by string) { f.SayOnce("%s is %s of this folder", builtin, by) },
 		Print:  func(msg string) { f.Line("", msg) },
 		Fatal:  func(err error) { os.Exit(f.Report(context.Background(), err)) },
 	}), nil

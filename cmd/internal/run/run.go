@@ -148,7 +148,7 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 // execute prints the plan of a dry run; otherwise it submits the plan and follows the app.
 func execute(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
 	printNotes(f, planned)
-	if err := planning.ApplyOnEnd(f, o.Command, o.Ends, planned, !o.dryrun); err != nil {
+	if err := planning.ApplyOnEnd(ctx, f, o.Command, o.Ends, planned, !o.dryrun); err != nil {
 		return err
 	}
 	if o.dryrun && o.follow.Tty.On {

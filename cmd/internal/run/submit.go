@@ -86,7 +86,7 @@ func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadO
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
 	printNotes(f, planned)
-	if err := planning.ApplyOnEnd(f, "submit", ends, planned, true); err != nil {
+	if err := planning.ApplyOnEnd(ctx, f, "submit", ends, planned, true); err != nil {
 		return err
 	}
 	return follow.SubmitPlanned(ctx, f, planned, following)

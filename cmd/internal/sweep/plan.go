@@ -41,5 +41,5 @@ func (p *preparation) plan(ctx context.Context) (*runner.Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return planned, planning.ApplyOnEnd(p.Factory, "sweep", p.options.Ends, planned, true)
+	return planned, planning.ApplyOnEnd(ctx, p.Factory, "sweep", p.options.Ends, planned, true)
 }

@@ -32,7 +32,7 @@ func Rerun(ctx context.Context, f *program.Factory, o planning.Options, past *ru
 		}
 		plan.Trials = append(plan.Trials, *t)
 	}
-	prepared, err := planning.Prepare(f, o, conf)
+	prepared, err := planning.Prepare(ctx, f, o, conf)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func Rerun(ctx context.Context, f *program.Factory, o planning.Options, past *ru
 	if err != nil {
 		return err
 	}
-	if err := planning.ApplyOnEnd(f, o.Command, o.Ends, planned, true); err != nil {
+	if err := planning.ApplyOnEnd(ctx, f, o.Command, o.Ends, planned, true); err != nil {
 		return err
 	}
 	f.Say("rerun of %s: %s", past.Ref.Handle(), ui.Counted(len(plan.Trials), "trial"))

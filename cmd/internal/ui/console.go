@@ -5,10 +5,13 @@
 package ui
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 
@@ -97,6 +100,33 @@ func (c *Console) WarnOnce(line string) {
 
 // SayError prints an error on stderr.
 func (c *Console) SayError(text string) { c.Line(c.ErrStyle.Paint(AnsiRed, "error: "), text) }
+
+// CanAsk reports whether a person can answer a question on the terminal.
+func (c *Console) CanAsk() bool {
+	in, ok := c.In.(*os.File)
+	return ok && IsTerminal(in) && IsTerminal(c.Err)
+}
+
+// Confirm asks a question on the terminal; every answer except y and yes, and EOF, means no.
+func (c *Console) Confirm(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(c.Err, "torchx: %s [y/N] ", question)
+	answered := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(c.In).ReadString('\n') // EOF means no
+		answered <- line
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(c.Err)
+		return false, context.Cause(ctx)
+	case line := <-answered:
+		if !strings.HasSuffix(line, "\n") {
+			fmt.Fprintln(c.Err)
+		}
+		line = strings.ToLower(strings.TrimSpace(line))
+		return line == "y" || line == "yes", nil
+	}
+}
 
 // maxLine is the maximum length of a message in bytes.
 const maxLine = 4096
