@@ -24,6 +24,7 @@ import (
 	"torchx/cmd/internal/metrics"
 	"torchx/cmd/internal/output"
 	"torchx/cmd/internal/page"
+	"torchx/cmd/internal/page/api"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/replica"
@@ -77,6 +78,7 @@ func torchxProgram() program.Definition {
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
 			complete.Command:            complete.Complete,
 			page.ServeCommand:           page.Serve,
+			api.CallCommand:             page.Call,
 			provenance.CollectCommand:   provenance.Collect,
 			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},

@@ -74,7 +74,7 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 	}
 	if found := running.Find(home); err == nil && found != nil {
 		f.Say("serving the page in the background (torchx ui --stop ends it)")
-		return announce(ctx, f, o, found)
+		return announce(ctx, f, home, o, found)
 	}
 	_ = c.Process.Kill() // it has no URL
 	_ = c.Wait()

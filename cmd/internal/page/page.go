@@ -103,7 +103,7 @@ func run(ctx context.Context, f *program.Factory, o *options, handle string) err
 	switch {
 	case found != nil && o.fits(f, found):
 		f.Say("torchx ui runs already, as process %d (torchx ui --stop ends it)", found.PID)
-		return announce(ctx, f, o, found)
+		return announce(ctx, f, home, o, found)
 	case found != nil && o.Background:
 		return errors.New("torchx ui runs already with other options: end it with `torchx ui --stop`")
 	case o.Background:
@@ -125,13 +125,13 @@ func (o *options) fits(f *program.Factory, i *running.Info) bool {
 }
 
 // announce prints the URL and opens it.
-func announce(ctx context.Context, f *program.Factory, o *options, i *running.Info) error {
+func announce(ctx context.Context, f *program.Factory, home string, o *options, i *running.Info) error {
 	link := i.Link(o.path)
 	if err := f.Printf("%s\n", link); err != nil {
 		return err
 	}
 	if o.open {
-		if err := browse(ctx, link); err != nil {
+		if err := browse(ctx, home, link); err != nil {
 			f.Warn("the page was not opened: %v", err)
 		}
 	}

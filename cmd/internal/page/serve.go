@@ -46,6 +46,8 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 	}
 	defer l.Close()
 	g := &guard.Guard{Token: guard.NewToken(), Cookie: "torchx-" + at.port, TLS: certificate != nil, ReadOnly: o.ReadOnly, Hosts: at.hosts(certificate)}
+	go keepExpiring(ctx, home)
+	defer expireRedirects(home, 0)
 	s, err := newServer(ctx, f, g)
 	if err != nil {
 		return err
@@ -58,7 +60,7 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 			return err
 		}
 	}
-	if err := announce(ctx, f, o, info); err != nil {
+	if err := announce(ctx, f, home, o, info); err != nil {
 		return err
 	}
 	if at.socket != "" {
@@ -66,7 +68,7 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 	} else if !o.Background {
 		f.Say("serving the page until Ctrl-C (-d serves it in the background)")
 	}
-	return s.serve(ctx, l, certificate, o)
+	return s.serve(ctx, l, certificate, home, o)
 }
 
 // certificate returns the certificate of the options, nil for none.
@@ -89,10 +91,10 @@ const (
 )
 
 // serve answers requests until ctx ends or the page was not visited for a day.
-func (s *server) serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, o *options) error {
+func (s *server) serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, home string, o *options) error {
 	visits := newVisits(s.calls.Clients)
 	h := &http.Server{
-		Handler:           visits.wrap(s.handler()),
+		Handler:           visits.wrap(consumeRedirects(home, s.handler())),
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: log.New(quiet{}, "", 0),
 	}

@@ -75,6 +75,9 @@ func (f *Factory) crash(reason any) int {
 	return ExitError
 }
 
+// Command runs a command line as the program does.
+func (f *Factory) Command(ctx context.Context, args []string) error { return f.main(ctx, args) }
+
 // main parses the command line and runs its command.
 func (f *Factory) main(ctx context.Context, args []string) error {
 	if len(args) > 0 {

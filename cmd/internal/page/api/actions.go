@@ -167,13 +167,22 @@ func (a *API) rerun(w http.ResponseWriter, r *http.Request) {
 	answer(w, Started{Handle: handle, AppID: handle[strings.LastIndexByte(handle, '/')+1:], Messages: Messages(string(messages))})
 }
 
-// spawn runs a command line in a process of its own, in a folder ("": that of this server).
+// CallCommand is the hidden command that runs the command line on its stdin.
+const CallCommand = "ui-call"
+
+// spawn runs a command line in a process of its own, in a folder ("": that of this server). The
+// process reads the command line from stdin, as other users can read its arguments.
 func (a *API) spawn(ctx context.Context, dir string, args ...string) (out, messages []byte, err error) {
 	if dir == "" {
 		dir = a.program.Env.Dir
 	}
+	line, err := json.Marshal(args)
+	if err != nil {
+		return nil, nil, err
+	}
 	var stdout, stderr bytes.Buffer
-	c := exec.CommandContext(ctx, a.program.Env.Exe, args...)
+	c := exec.CommandContext(ctx, a.program.Env.Exe, CallCommand)
+	c.Stdin = bytes.NewReader(line)
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, append(slices.Clone(a.program.Env.Vars), "NO_COLOR=1", "PWD="+dir), &stdout, &stderr
 	ownGroup(c)
 	err = c.Run()

@@ -152,6 +152,7 @@ func (g *Guard) isOrigin(r *http.Request) bool {
 func withoutToken(u *url.URL) string {
 	q := u.Query()
 	q.Del("token")
+	q.Del("open") // of a redirect file
 	// One slash at the start: two would name another host.
 	clean := url.URL{Path: "/" + strings.TrimLeft(u.Path, `/\`), RawQuery: q.Encode()}
 	return clean.String()
