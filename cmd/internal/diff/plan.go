@@ -100,14 +100,14 @@ func pastRequest(ctx context.Context, f *program.Factory, s *side, o planning.Op
 	}
 	if !s.now {
 		s.Label = past.Ref.Handle()
-		return planning.RecordedRequest(f, o, conf, past)
+		return planning.RecordedRequest(ctx, f, o, conf, past)
 	}
 	o.Component, o.Inputs.Recorded, o.Inputs.Args = past.Component, past.Args, append(s.base, s.Args...)
 	built, name, err := planning.Build(ctx, f, &o, conf)
 	if err != nil {
 		return nil, err
 	}
-	q, err := planning.Request(f, o, conf, built)
+	q, err := planning.Request(ctx, f, o, conf, built)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func Plan(ctx context.Context, f *program.Factory, o Options, conf *config.Confi
 	if err != nil {
 		return nil, err
 	}
-	q, err := Request(f, o, conf, built)
+	q, err := Request(ctx, f, o, conf, built)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -21,8 +22,8 @@ type Prepared struct {
 }
 
 // Prepare reads the files and settings that the options name.
-func Prepare(f *program.Factory, o Options, conf *config.Config) (*Prepared, error) {
-	env, err := o.variables(f, conf)
+func Prepare(ctx context.Context, f *program.Factory, o Options, conf *config.Config) (*Prepared, error) {
+	env, err := o.variables(ctx, f, conf)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,8 @@ func (p *Prepared) apply(app *spec.App) (*spec.App, error) {
 }
 
 // Request returns the request for a plan: the app that a component returned, with options.
-func Request(f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
-	p, err := Prepare(f, o, conf)
+func Request(ctx context.Context, f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
+	p, err := Prepare(ctx, f, o, conf)
 	if err != nil {
 		return nil, err
 	}

@@ -161,9 +161,9 @@ func inFolderOf(f *program.Factory, past *runner.Recorded) (*program.Factory, er
 }
 
 // RecordedRequest returns a request for the app as it was recorded.
-func RecordedRequest(f *program.Factory, o Options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
+func RecordedRequest(ctx context.Context, f *program.Factory, o Options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
 	o.HasWorkspace = true // the recorded app contains it
-	q, err := Request(f, o, conf, &component.Result{App: past.App, Args: past.Args})
+	q, err := Request(ctx, f, o, conf, &component.Result{App: past.App, Args: past.Args})
 	if err != nil {
 		return nil, err
 	}

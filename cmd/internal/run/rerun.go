@@ -107,7 +107,7 @@ func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.
 	var q *runner.PlanRequest
 	var err error
 	if exact || !past.Evaluated() {
-		q, err = planRecorded(f, o, conf, past)
+		q, err = planRecorded(ctx, f, o, conf, past)
 	} else {
 		q, err = planEvaluated(ctx, f, o, conf, past)
 	}
@@ -136,7 +136,7 @@ func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *con
 	if err != nil {
 		return nil, err
 	}
-	q, err := planning.Request(f, o.Options, conf, built)
+	q, err := planning.Request(ctx, f, o.Options, conf, built)
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +146,14 @@ func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *con
 }
 
 // planRecorded plans the app as it was recorded, whatever its component returns now.
-func planRecorded(f *program.Factory, o options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
+func planRecorded(ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
 	if len(o.Inputs.Args) > 0 {
 		if past.Evaluated() {
 			return nil, program.Usagef("rerun", "--recorded runs the app as it was recorded: arguments cannot be changed")
 		}
 		return nil, program.Usagef("rerun", "%s was submitted from a file, not made by a component: it has no arguments to change", past.Ref.Handle())
 	}
-	q, err := planning.RecordedRequest(f, o.Options, conf, past)
+	q, err := planning.RecordedRequest(ctx, f, o.Options, conf, past)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func prepare(ctx context.Context, f *program.Factory, o options) (*preparation, 
 	if err := p.help(ctx); err != nil {
 		return nil, err
 	}
-	if p.space, err = o.values.space(f); err != nil {
+	if p.space, err = o.values.space(ctx, f); err != nil {
 		if misplaced := misplacedFlag(o.Inputs.Args); misplaced != nil {
 			err = misplaced
 		}
@@ -66,7 +66,7 @@ func prepare(ctx context.Context, f *program.Factory, o options) (*preparation, 
 	if err := resolveNames(p.component, p.space); err != nil {
 		return nil, err
 	}
-	return p, p.define(conf, rules)
+	return p, p.define(ctx, conf, rules)
 }
 
 // help prints the component's help if its arguments ask for it.
@@ -82,10 +82,10 @@ func (p *preparation) help(ctx context.Context) error {
 }
 
 // define completes what all trials share.
-func (p *preparation) define(conf *config.Config, rules sweep.Rules) (err error) {
+func (p *preparation) define(ctx context.Context, conf *config.Config, rules sweep.Rules) (err error) {
 	o := p.options.Options
 	o.Submit = !p.options.dryrun
-	if p.common, err = planning.Prepare(p.Factory, o, conf); err != nil {
+	if p.common, err = planning.Prepare(ctx, p.Factory, o, conf); err != nil {
 		return err
 	}
 	if p.planner, err = p.Planner(); err != nil {

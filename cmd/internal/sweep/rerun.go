@@ -32,7 +32,7 @@ func Rerun(ctx context.Context, f *program.Factory, o planning.Options, past *ru
 		}
 		plan.Trials = append(plan.Trials, *t)
 	}
-	prepared, err := planning.Prepare(f, o, conf)
+	prepared, err := planning.Prepare(ctx, f, o, conf)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ type file struct {
 // filePosition is how far a file has been read.
 type filePosition struct {
 	Offset int64  `json:"offset"`
-	Sum    uint32 `json:"sum"`            // of up to checkSize bytes before the offset
+	Sum    uint32 `json:"sum"`             // of up to checkSize bytes before the offset
 	Holes  int64  `json:"holes,omitempty"` // bytes before the offset that were skipped as holes
 	Skip   bool   `json:"skip,omitempty"`  // the rest of the line is skipped: it is too long or has a hole
 	Done   bool   `json:"done,omitempty"`
