@@ -22,6 +22,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/consent"
 	"torchx/runtime/filelock"
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/safefile"
 	"torchx/runtime/secrets"
 	"torchx/runtime/units"
@@ -230,6 +231,9 @@ func Check(action string) (warning string, err error) {
 // maxLabel bounds the text of a command in messages, in runes.
 const maxLabel = 60
 
+// urlPath matches a URL with a path inside a command.
+var urlPath = lazyregexp.New(`(\bhttps?://[^\s/?'"]+)[/?][^\s'"]+`)
+
 // Label returns an action without secrets: the path and the parameters of a URL often are one.
 func Label(action string, rules *secrets.Rules) string {
 	if u, err := url.Parse(action); err == nil && IsURL(action) {
@@ -238,7 +242,7 @@ func Label(action string, rules *secrets.Rules) string {
 		}
 		return u.Scheme + "://" + u.Host
 	}
-	text := []rune(strings.Join(strings.Fields(rules.Text(action)), " "))
+	text := []rune(urlPath().ReplaceAllString(strings.Join(strings.Fields(rules.Text(action)), " "), "$1/…"))
 	if len(text) > maxLabel {
 		text = append(text[:maxLabel-1], '…')
 	}

@@ -201,3 +201,12 @@ func TestCheck(t *testing.T) {
 		t.Errorf("got %q, %v", warning, err)
 	}
 }
+
+// The path of a URL inside a command may be a secret, as that of a URL is.
+func TestLabelHidesPaths(t *testing.T) {
+	t.Parallel()
+	got := Label(`curl -d x 'https://chat.example.com/x/T0/B0/hunter2' http://b.example?k=hunter2`, &secrets.Rules{})
+	if want := `curl -d x 'https://chat.example.com/…' http://b.example/…`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -3,7 +3,8 @@
 //
 // A name is secret in three cases. One of its words (parts between `_`, `-`, `.`, or a change
 // from lower to upper case; case is ignored) is or ends in TOKEN, SECRET, PASSWORD, PASSWD,
-// PASSPHRASE or CREDENTIAL, or is WEBHOOK, AUTHORIZATION or SSHPASS. Or API, ACCESS, PRIVATE,
+// PASSPHRASE or CREDENTIAL, or is WEBHOOK, AUTHORIZATION, SSHPASS, PW, PAT, BEARER, COOKIE, DSN or
+// CONNSTR (also CONN_STR and CONNECTION_STRING). Or API, ACCESS, PRIVATE,
 // SECRET, SIGNING, ENCRYPTION, ACCOUNT or MASTER comes before KEY (or both are one word). Or it
 // starts with AWS_. So HF_TOKEN, WANDB_API_KEY and PGPASSWORD are secret, but
 // TOKENIZERS_PARALLELISM, MAX_TOKENS and KEYBOARD are not. TOKENS and PWD count only after
@@ -66,6 +67,9 @@ func (r *Rules) Name(name string) bool {
 		return true
 	}
 	words := wordsOf(name)
+	if len(words) == 1 && words[0] == "PWD" { // an option or argument; the shell's variable is a folder
+		return name != "PWD"
+	}
 	if len(words) == 0 || harmlessNames[strings.Join(words, "_")] || locationWords[words[len(words)-1]] {
 		return false
 	}
@@ -89,7 +93,8 @@ var harmlessNames = set("IMAGE_SECRET", "IMAGE_PULL_SECRETS", "AWS_REGION", "AWS
 var locationWords = set("FILE", "PATH", "DIR", "NAME", "REF")
 
 // completeWords make a name secret as a complete word.
-var completeWords = set("WEBHOOK", "AUTHORIZATION", "SSHPASS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE")
+var completeWords = set("WEBHOOK", "AUTHORIZATION", "SSHPASS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE",
+	"PW", "PAT", "BEARER", "COOKIE", "COOKIES", "DSN", "CONNSTR", "CONNECTIONSTRING")
 
 // endings make a name secret at the end of a word, since words are often joined (PGPASSWORD).
 // TOKENS is missing: tokens are usually counted.
@@ -121,7 +126,8 @@ func secretWords(words []string) bool {
 			continue // the checks below are for second words; PWD alone and OLDPWD are folders
 		}
 		before := words[i-1]
-		if (w == "KEY" || w == "KEYS") && keyOwners[before] || w == "TOKENS" && tokenOwners[before] || w == "PWD" {
+		if (w == "KEY" || w == "KEYS") && keyOwners[before] || w == "TOKENS" && tokenOwners[before] || w == "PWD" ||
+			w == "STR" && before == "CONN" || w == "STRING" && before == "CONNECTION" {
 			return true
 		}
 	}

@@ -24,6 +24,7 @@ func TestName(t *testing.T) {
 		"WANDB_API_KEY", "OPENAI_APIKEY", "apiKey", "x-api-key", "API_KEYS", "PRIVATE_KEY", "SSH_PRIVATE_KEY",
 		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ANYTHING", "AZURE_ACCOUNT_KEY",
 		"CREDENTIAL", "GOOGLE_APPLICATION_CREDENTIALS", "SLACK_WEBHOOK_URL", "Authorization", "--password",
+		"--pw", "pw", "pwd", "--pwd", "db-pwd", "passphrase", "pat", "GITHUB_PAT", "bearer", "cookie", "SENTRY_DSN", "dsn", "conn_str", "connStr", "CONNECTION_STRING",
 		"corp_x", "MyLicenseText", "axbyc", "ABC", "lr",
 	} {
 		if !r.Name(name) {
@@ -32,7 +33,7 @@ func TestName(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", "_", "TOKENIZERS_PARALLELISM", "TOKENIZER", "MAX_TOKENS", "KEYBOARD", "KEY", "MONKEY", "PRIMARY_KEY", "SORT_KEYS",
-		"PWD", "OLDPWD", "PATH", "AWS", "AWS_REGION", "aws_default_region", "AWS_PROFILE", "AWSOME_MODEL", "SECRETARY", "PASS_RATE",
+		"PWD", "OLDPWD", "PATTERN", "path", "string", "cookiecutter", "pwm", "PATH", "AWS", "AWS_REGION", "aws_default_region", "AWS_PROFILE", "AWSOME_MODEL", "SECRETARY", "PASS_RATE",
 		"PASSWORD_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "HF_TOKEN_PATH", "image_secret", "imagePullSecrets", "secretKeyRef",
 		"secretName", "LD_LIBRARY_PATH", "BYPASS", "corp", "xcorp_y", "ab", "acb", "LRX", "AXBYCZ",
 	} {

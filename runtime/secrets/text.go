@@ -12,10 +12,12 @@ import (
 // forms matches secrets by their format, as documented by their issuers: tokens of GitHub,
 // GitLab, Hugging Face, AWS (access key IDs), Google, Slack, OpenAI and Anthropic, npm, PyPI and
 // Docker Hub, signed JSON web tokens, text after Bearer or Basic in a header, private keys in
-// PEM, and the password of a URL (the second group; the first is kept). It is compiled on first
+// PEM, the path of a webhook's URL and the password of a URL (the second group; the first is kept). It is compiled on first
 // use: most commands have nothing to hide.
 var forms = lazyregexp.New(strings.Join([]string{
 	`(\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
+	`(\bhttps?://(?:hooks\.[^\s/'"]+|[^\s/'"]*webhook[^\s/'"]*)/)([^\s'"]+)`,
+	`(\bhttps?://[^\s'"]*/(?:web)?hooks?/)([^\s'"]+)`,
 	`(\b(?i:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{16,})`,
 	`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
 	`\bgh[pousr]_[A-Za-z0-9]{20,}`,

@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 	"runtime/tarball":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/brief", "runtime/filelock", "runtime/pattern", "runtime/safefile"},
 	"runtime/metrics/collect":  {"runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/metrics", "runtime/pattern", "runtime/safefile", "runtime/spec", "runtime/tfevents"},
-	"runtime/onend":            {"runtime/agent", "runtime/consent", "runtime/filelock", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
+	"runtime/onend":            {"runtime/agent", "runtime/consent", "runtime/filelock", "runtime/lazyregexp", "runtime/safefile", "runtime/secrets", "runtime/spec", "runtime/units"},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/pattern":          {"runtime/brief"},
 	"runtime/procs":            {},

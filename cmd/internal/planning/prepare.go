@@ -30,7 +30,7 @@ func Prepare(ctx context.Context, f *program.Factory, o Options, conf *config.Co
 	if err := o.checkConsent(ctx, f, conf, layers); err != nil {
 		return nil, err
 	}
-	env, err := o.variables(f, conf)
+	env, err := o.variables(ctx, f, conf)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +37,7 @@ func (v *variables) set(name, value string, secret bool) {
 
 // variables returns the variables of the configuration's files or of a past app, then those
 // of --env-file, then those of --env; later ones override earlier ones.
-func (o *Options) variables(f *program.Factory, conf *config.Config) (v variables, err error) {
+func (o *Options) variables(ctx context.Context, f *program.Factory, conf *config.Config) (v variables, err error) {
 	secret, err := envFileSecrets(conf)
 	if err != nil {
 		return v, err
@@ -45,11 +46,11 @@ func (o *Options) variables(f *program.Factory, conf *config.Config) (v variable
 		for _, e := range r.Env {
 			v.set(e.Key, e.Value, slices.Contains(r.SecretEnv, e.Key))
 		}
-	} else if err := v.addConfigured(f, conf, secret); err != nil {
+	} else if err := v.addConfigured(ctx, f, conf, secret); err != nil {
 		return v, err
 	}
 	for _, path := range o.EnvFiles {
-		if err := v.addFile(f, path, secret, openGiven); err != nil {
+		if err := v.addFile(ctx, f, path, secret, openGiven); err != nil {
 			return v, err
 		}
 	}
@@ -81,25 +82,22 @@ func envFileSecrets(conf *config.Config) (bool, error) {
 
 // addConfigured adds the variables of the files of [torchx] env_file, whose paths are relative
 // to the folder of the configuration file.
-func (v *variables) addConfigured(f *program.Factory, conf *config.Config, secret bool) error {
+func (v *variables) addConfigured(ctx context.Context, f *program.Factory, conf *config.Config, secret bool) error {
 	files, ok := conf.Get("torchx", "env_file")
 	if !ok {
 		return nil
 	}
 	for _, path := range backend.SplitCSV(strings.ReplaceAll(files.Text, "\n", ",")) {
-		if err := v.addFile(f, f.Env.InDir(filepath.Dir(files.File)).Absolute(path), secret, safefile.OpenInput); err != nil {
+		if err := v.addFile(ctx, f, f.Env.InDir(filepath.Dir(files.File)).Absolute(path), secret, safefile.OpenInput); err != nil {
 			return fmt.Errorf("%s: env_file: %w", f.ShortPath(files.Origin()), err)
 		}
 	}
 	return nil
 }
 
-func (v *variables) addFile(f *program.Factory, path string, secret bool, open func(string) (*os.File, error)) error {
+func (v *variables) addFile(ctx context.Context, f *program.Factory, path string, secret bool, open func(string) (*os.File, error)) error {
 	name := f.ShortPath(path)
-	file, err := open(path)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, program.PathCause(err))
-	}
+	file := program.Cancelable(ctx, func() (io.ReadCloser, error) { return open(path) })
 	defer file.Close()
 	all, err := envfile.Read(withoutPath{file}, name, f.Env.Lookup)
 	for _, e := range all {

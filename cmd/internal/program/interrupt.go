@@ -53,10 +53,7 @@ func (i *Interrupts) loop(signals <-chan os.Signal) {
 	for count := 0; ; {
 		select {
 		case s := <-signals:
-			if s != syscall.SIGHUP {
-				count++
-			}
-			if count == 2 {
+			if count++; count == 2 {
 				i.mu.Lock()
 				time.AfterFunc(i.grace, i.force)
 				i.mu.Unlock()

@@ -7,10 +7,19 @@ import (
 	"time"
 )
 
-// TestTwoInterruptsEndACommand: the second Ctrl-C ends a command even if the handler of the
+// TestTwoInterruptsEndACommand: the second signal ends a command even if the handler of the
 // first hangs.
 func TestTwoInterruptsEndACommand(t *testing.T) {
 	t.Parallel()
+	for _, second := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(second.String(), func(t *testing.T) {
+			t.Parallel()
+			testSecondSignal(t, second)
+		})
+	}
+}
+
+func testSecondSignal(t *testing.T, second os.Signal) {
 	signals := make(chan os.Signal, 8)
 	ctx, i := watchSignals(t.Context(), signals)
 	defer i.stop()
@@ -27,7 +36,7 @@ func TestTwoInterruptsEndACommand(t *testing.T) {
 		t.Fatal("the first one ended the process")
 	default:
 	}
-	signals <- syscall.SIGTERM
+	signals <- second
 	<-abandoned
 }
 

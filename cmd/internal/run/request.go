@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,8 +50,8 @@ func onlyStdin(c *cli.Context) error {
 }
 
 // readRunRequest fills o from the JSON on stdin.
-func readRunRequest(f *program.Factory, o *options) error {
-	data, err := readLimited(f.In)
+func readRunRequest(ctx context.Context, f *program.Factory, o *options) error {
+	data, err := readLimited(f.Input(ctx))
 	if err != nil {
 		return fmt.Errorf("read stdin: %w", err)
 	}

@@ -59,7 +59,7 @@ func NewRun(f *program.Factory) *cli.Command {
 				if err := onlyStdin(c); err != nil {
 					return err
 				}
-				if err := readRunRequest(f, &o); err != nil {
+				if err := readRunRequest(c.Context, f, &o); err != nil {
 					return err
 				}
 			}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -63,7 +64,7 @@ func NewSubmit(f *program.Factory) *cli.Command {
 }
 
 func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions, ends planning.Ends, following follow.Options) error {
-	data, err := readPlan(f, file)
+	data, err := readPlan(ctx, f, file)
 	if err != nil {
 		return err
 	}
@@ -108,16 +109,12 @@ func openPlan(path string) (*os.File, error) {
 	return safefile.OpenInput(path)
 }
 
-func readPlan(f *program.Factory, file string) ([]byte, error) {
-	in := f.In
+func readPlan(ctx context.Context, f *program.Factory, file string) ([]byte, error) {
+	in := f.Input(ctx)
 	if file != "-" {
-		opened, err := openPlan(f.Env.Absolute(file))
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", file, program.PathCause(err))
-		}
-		defer opened.Close()
-		in = opened
+		in = program.Cancelable(ctx, func() (io.ReadCloser, error) { return openPlan(f.Env.Absolute(file)) })
 	}
+	defer in.Close()
 	data, err := readLimited(in)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", planName(file), program.PathCause(err))

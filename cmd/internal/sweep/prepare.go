@@ -57,7 +57,7 @@ func prepare(ctx context.Context, f *program.Factory, o options) (*preparation, 
 	if err := p.help(ctx); err != nil {
 		return nil, err
 	}
-	if p.space, err = o.values.space(f); err != nil {
+	if p.space, err = o.values.space(ctx, f); err != nil {
 		if misplaced := misplacedFlag(o.Inputs.Args); misplaced != nil {
 			err = misplaced
 		}

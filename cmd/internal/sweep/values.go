@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -30,7 +31,7 @@ type values struct {
 }
 
 // space returns the trials that the flags describe.
-func (v *values) space(f *program.Factory) (*space.Space, error) {
+func (v *values) space(ctx context.Context, f *program.Factory) (*space.Space, error) {
 	s := &space.Space{Samples: int(v.Random), Repeat: int(v.Repeat), Seed: v.Seed}
 	for _, text := range v.Grid {
 		g, err := space.ParseGrid(text)
@@ -44,7 +45,7 @@ func (v *values) space(f *program.Factory) (*space.Space, error) {
 		return nil, err
 	}
 	if v.List != "" {
-		if s.Rows, err = readList(f, v.List); err != nil {
+		if s.Rows, err = readList(ctx, f, v.List); err != nil {
 			return nil, err
 		}
 	}
@@ -73,16 +74,13 @@ func (v *values) draws() (all []space.Draw, err error) {
 }
 
 // readList reads the file of --list.
-func readList(f *program.Factory, path string) ([][]space.Param, error) {
-	in, name := f.In, "stdin"
+func readList(ctx context.Context, f *program.Factory, path string) ([][]space.Param, error) {
+	in, name := f.Input(ctx), "stdin"
 	if path != "-" {
-		file, err := safefile.OpenInput(f.Env.Absolute(path))
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, program.PathCause(err))
-		}
-		defer file.Close()
-		in, name = io.Reader(file), path
+		name = path
+		in = program.Cancelable(ctx, func() (io.ReadCloser, error) { return safefile.OpenInput(f.Env.Absolute(path)) })
 	}
+	defer in.Close()
 	rows, err := space.ReadList(in)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, program.PathCause(err))

@@ -342,3 +342,37 @@ func TestPositionsAreJSON(t *testing.T) {
 		}
 	}
 }
+
+// A hole of 1 TiB takes no longer than a line, in a round and at the end.
+func TestSparse(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.append(t, 0, "{\"x\": 1}\n{\"x\": 2}")
+	path := f.path("0", spec.MetricsFile)
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skip(err)
+	}
+	f.append(t, 0, "\n{\"x\": 3}\n")
+	c := f.collector(t)
+	if err := errors.Join(c.pass(t.Context(), false), c.finish(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	all, err := metrics.Summaries(f.dir)
+	if err != nil || len(all) != 1 || all[0].Count != 2 || all[0].Last != 3 || all[0].Broken != 1 {
+		t.Errorf("got %+v, %v, want the points around the hole and 1 broken line", all, err)
+	}
+}
+
+// A round reads a limited part of a file; the next one continues, also if nothing was appended.
+func TestRoundIsLimited(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.append(t, 0, strings.Repeat("\n", roundBytes)+"{\"step\": 0, \"x\": 1}\n")
+	c := f.collector(t)
+	for want := range 2 {
+		if err := c.pass(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		wantSteps(t, f.steps(t, "x"), want)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"torchx/runtime/metrics"
@@ -19,6 +20,10 @@ import (
 const (
 	readSize  = 256 << 10 // bytes read at once
 	checkSize = 256       // bytes before the position that must not change
+
+	// Limits of what is read of one file in bytes, holes not counted: a job may write without end.
+	roundBytes = 64 << 20 // in a round, unless it is the last
+	maxFile    = 1 << 30  // in all
 )
 
 // file reads the lines that an attempt appends to $TORCHX_METRICS.
@@ -38,14 +43,15 @@ type file struct {
 // filePosition is how far a file has been read.
 type filePosition struct {
 	Offset int64  `json:"offset"`
-	Sum    uint32 `json:"sum"`            // of up to checkSize bytes before the offset
-	Skip   bool   `json:"skip,omitempty"` // the rest of the line is skipped: it is too long
+	Sum    uint32 `json:"sum"`             // of up to checkSize bytes before the offset
+	Holes  int64  `json:"holes,omitempty"` // bytes before the offset that were skipped as holes
+	Skip   bool   `json:"skip,omitempty"`  // the rest of the line is skipped: it is too long or has a hole
 	Done   bool   `json:"done,omitempty"`
 }
 
 func (f *file) isDone() bool { return f.at.Done }
 
-func (f *file) read(_ context.Context, final bool) error {
+func (f *file) read(ctx context.Context, final bool) error {
 	info, err := os.Lstat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -70,31 +76,30 @@ func (f *file) read(_ context.Context, final bool) error {
 	if f.at.Done {
 		return nil
 	}
-	if err := f.readFile(store, final); err != nil {
-		return err
+	whole, err := f.readFile(ctx, store, final)
+	if whole {
+		f.seen = info
 	}
-	f.seen = info
-	return nil
+	return err
 }
 
 func (f *file) hasChanged(info fs.FileInfo) bool {
 	return f.seen == nil || info.Size() != f.seen.Size() || !info.ModTime().Equal(f.seen.ModTime()) || !os.SameFile(info, f.seen)
 }
 
-func (f *file) readFile(store *metrics.Store, final bool) error {
+// readFile reads what is new; whole means that nothing is left for the next round.
+func (f *file) readFile(ctx context.Context, store *metrics.Store, final bool) (whole bool, err error) {
 	in, err := safefile.Open(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, safefile.ErrNotRegular):
-		return f.skip(store, final, err)
+		return true, nil
 	case err != nil:
-		return f.skip(store, final, err)
+		return true, f.skip(store, final, err)
 	}
 	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !f.continues(in, info.Size()) {
 		f.at = filePosition{} // another file, or it was cut and written anew
@@ -103,7 +108,12 @@ func (f *file) readFile(store *metrics.Store, final bool) error {
 	if now := time.Now(); at.After(now) {
 		at = now
 	}
-	return f.readLines(store, in, info.Size(), at, final)
+	size := info.Size()
+	if !final {
+		size = min(size, safefile.NextData(in, f.at.Offset, size)+roundBytes)
+	}
+	err = f.readLines(ctx, store, in, size, at, final)
+	return err == nil && size == info.Size(), err
 }
 
 // skip counts a file that cannot be read, once.
@@ -139,16 +149,22 @@ func sumBefore(in io.ReaderAt, offset int64) (uint32, error) {
 }
 
 // readLines reads the lines up to size.
-func (f *file) readLines(store *metrics.Store, in io.ReaderAt, size int64, at time.Time, final bool) error {
+func (f *file) readLines(ctx context.Context, store *metrics.Store, in *os.File, size int64, at time.Time, final bool) error {
 	buf := make([]byte, 0, readSize)
 	saved := f.at.Offset
 	for end := f.at.Offset; end < size; {
-		n := int(min(readSize, size-end))
-		if cap(buf)-len(buf) < n {
-			grown := make([]byte, len(buf), 2*cap(buf)+n)
-			copy(grown, buf)
-			buf = grown
+		if ctx.Err() != nil {
+			return errors.Join(context.Cause(ctx), f.save(in))
 		}
+		if data := safefile.NextData(in, end, size); data > end {
+			buf, end = f.skipHole(store, buf, data-end), data
+			continue
+		}
+		if end-f.at.Holes >= maxFile {
+			return f.giveUp(store, in)
+		}
+		n := int(min(readSize, size-end))
+		buf = slices.Grow(buf, n)
 		n, err := in.ReadAt(buf[len(buf):len(buf)+n], end)
 		if n == 0 {
 			if errors.Is(err, io.EOF) {
@@ -175,6 +191,31 @@ func (f *file) readLines(store *metrics.Store, in io.ReaderAt, size int64, at ti
 	return f.save(in)
 }
 
+// skipHole skips n bytes that read as zeros, with the line that they are in. Reading them would take
+// hours: a hole of 1 TiB costs its writer nothing.
+func (f *file) skipHole(store *metrics.Store, line []byte, n int64) []byte {
+	f.broken(store, "a line has a hole: the file is sparse")
+	f.at.Skip = true
+	f.at.Offset += int64(len(line)) + n
+	f.at.Holes += n
+	return line[:0]
+}
+
+// giveUp ends the reading of a file that is larger than any of metrics.
+func (f *file) giveUp(store *metrics.Store, in io.ReaderAt) error {
+	f.at.Skip = false // so that it is counted
+	f.broken(store, "the file has more than 1 GiB: the rest is left out")
+	f.at.Done = true
+	return f.save(in)
+}
+
+// broken counts a line unless it was counted before.
+func (f *file) broken(store *metrics.Store, why string) {
+	if !f.at.Skip {
+		store.Broken(f.attempt.Role, f.attempt.ID, metrics.SourceFile, 1, why)
+	}
+}
+
 // takeLines adds the whole lines of a buffer and returns the rest.
 func (f *file) takeLines(store *metrics.Store, buf []byte, at time.Time) []byte {
 	rest := buf
@@ -191,9 +232,7 @@ func (f *file) takeLines(store *metrics.Store, buf []byte, at time.Time) []byte 
 		rest = rest[i+1:]
 	}
 	if len(rest) > metrics.MaxLine {
-		if !f.at.Skip {
-			store.Broken(f.attempt.Role, f.attempt.ID, metrics.SourceFile, 1, "a line is longer than 1 MiB")
-		}
+		f.broken(store, "a line is longer than 1 MiB")
 		f.at.Skip = true
 		f.at.Offset += int64(len(rest))
 		rest = rest[:0]
