@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	_ "torchx/test/cleanenv"
+
 	"torchx/runtime/spec"
 )
 
@@ -351,13 +353,17 @@ func TestEnvLauncherContinuesWithoutName(t *testing.T) {
 // report how the process ended.
 func TestEnvLauncherLostWatcher(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
-		app, python := job(t, "1x1", `echo $PPID; exec sleep 0.2`)
+		killed := filepath.Join(t.TempDir(), "killed")
+		app, python := job(t, "1x1", `echo $PPID; until [ -e "$1" ]; do sleep 0.01; done`, killed)
 		n := start(t, shell, app, 0, python)
 		watcher, err := strconv.Atoi(strings.TrimPrefix(n.await(t), "[rank0]:"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := syscall.Kill(watcher, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(killed, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, code := n.wait(t)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	_ "torchx/test/cleanenv"
+
 	"torchx/runtime/library/git"
 )
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	_ "torchx/test/cleanenv"
+
 	"torchx/runtime/history"
 )
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	_ "torchx/test/cleanenv"
+
 	"torchx/components"
 	"torchx/starlark/analysis"
 	"torchx/starlark/component"

@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 
+	_ "torchx/test/cleanenv"
+
 	"torchx/test/binary"
 )
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	_ "torchx/test/cleanenv" // for all that run torchx
 )
 
 const (

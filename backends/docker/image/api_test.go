@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 
+	_ "torchx/test/cleanenv"
+
 	"github.com/docker/docker/client"
 
 	"torchx/backends/workspace"

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	_ "torchx/test/cleanenv"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	_ "torchx/test/cleanenv"
 )
 
 // remote is a repository to fetch from.
