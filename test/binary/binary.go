@@ -2,6 +2,7 @@
 package binary
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +16,7 @@ import (
 func Build(dir string, flags ...string) (string, error) {
 	program := filepath.Join(dir, "torchx")
 	args := append([]string{"run", "-exec=cp", "-trimpath", "-buildvcs=false", "-ldflags=-w"}, flags...)
-	build := exec.Command("go", append(args, "torchx/cmd/torchx", program)...)
+	build := exec.CommandContext(context.Background(), "go", append(args, "torchx/cmd/torchx", program)...)
 	build.Env = os.Environ()
 	if !slices.Contains(flags, "-race") { // which needs cgo
 		build.Env = append(build.Env, "CGO_ENABLED=0")

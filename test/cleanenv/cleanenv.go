@@ -27,7 +27,7 @@ var (
 	}
 )
 
-func init() {
+func init() { //nolint:gochecknoinits // before any test, and before TestMain
 	if !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.paniconexit0") }) {
 		return
 	}

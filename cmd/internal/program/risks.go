@@ -58,20 +58,26 @@ func (f *Factory) Settings(folder string) (all []Setting, err error) {
 	return all, nil
 }
 
+// isBackend reports whether a section is the name of a backend or an alias of one.
+func isBackend(reg *backend.Registry, section string) bool {
+	_, err := reg.Canonical(section)
+	return err == nil
+}
+
 // optionsOf returns the options of a section, and the backend that it belongs to, nil if none.
 func (f *Factory) optionsOf(section string) ([]backend.Option, backend.Backend, error) {
 	if name, ok := strings.CutPrefix(section, "component:"); ok {
 		module := strings.ReplaceAll(name[:max(strings.LastIndexByte(name, '.'), 0)], ".", "/")
-		if _, err := fs.Stat(components.FS, module+".star"); err != nil {
-			return nil, nil, nil // an image of the project's own component is what the user runs
+		if _, err := fs.Stat(components.FS, module+".star"); err == nil {
+			return Sections["component"], nil, nil
 		}
-		return Sections["component"], nil, nil
+		return nil, nil, nil // an image of the project's own component is what the user runs
 	}
 	reg, err := f.Registry()
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := reg.Canonical(section); err != nil {
+	if !isBackend(reg, section) {
 		return Sections[section], nil, nil
 	}
 	b, err := reg.Get(section)
