@@ -45,10 +45,13 @@ func removeRedirect(folder string) {
 
 // expireRedirects removes the redirects of a home that are older than age.
 func expireRedirects(home string, age time.Duration) {
-	folders, _ := filepath.Glob(filepath.Join(home, redirectPrefix+"*")) // the pattern is valid
-	for _, folder := range folders {
-		if info, err := os.Lstat(folder); err == nil && info.IsDir() && time.Since(info.ModTime()) >= age {
-			removeRedirect(folder)
+	entries, _ := os.ReadDir(home) // a home that cannot be read has none that can be removed
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), redirectPrefix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= age {
+			removeRedirect(filepath.Join(home, e.Name()))
 		}
 	}
 }
