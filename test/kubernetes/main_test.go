@@ -24,7 +24,9 @@ import (
 	"torchx/test/homedir"
 )
 
-const testTimeout = 3 * time.Minute
+// testTimeout is far more than a command or a state needs, also on a machine that is busy: a volume may
+// take the kubelet a minute, and a node that waits for the name of one that has ended another.
+const testTimeout = 8 * time.Minute
 
 // forms lists the values of the option gang.
 var forms = []string{"volcano", "jobset", "job"}
