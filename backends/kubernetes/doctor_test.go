@@ -80,6 +80,7 @@ func (a answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func serve(t *testing.T, h http.Handler) string {
 	t.Helper()
 	s := httptest.NewServer(h)
+	s.Config.SetKeepAlivesEnabled(false) // the doctor asks for much at once, and few files may be open
 	t.Cleanup(s.Close)
 	return kubeconfigFor(t, s.URL)
 }

@@ -10,6 +10,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/openfiles"
 )
 
 // The log has exactly the bytes that a replica wrote.
@@ -59,7 +60,7 @@ func TestClosedOutput(t *testing.T) {
 // An app with hundreds of replicas has all results and the right log for each.
 func TestManyReplicas(t *testing.T) {
 	t.Parallel()
-	const replicas = 300
+	replicas := openfiles.AtMost(t, 300, 9)
 	f := newFixture(t)
 	id, s := f.run(nil, sh("a", replicas, "echo out ${replica_id}; echo err >&2"))
 	f.expect(s, spec.Succeeded, 0)

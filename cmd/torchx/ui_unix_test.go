@@ -25,11 +25,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"torchx/test/homedir"
+	"torchx/test/openfiles"
 )
 
 // uiServer is a `torchx ui` in its own process.
@@ -348,9 +348,7 @@ func TestUIManyStreams(t *testing.T) {
 	dir := homedir.New(t)
 	id := runApp(t, dir, "utils.echo")
 	s := startUI(t, dir)
-	var limit syscall.Rlimit
-	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	for range min(manyStreams, int(limit.Cur)/2) {
+	for range openfiles.AtMost(t, manyStreams, 2) {
 		conn, _, err := s.openStream("runs")
 		must(t, err)
 		defer conn.Close()

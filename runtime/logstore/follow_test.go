@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/test/openfiles"
 )
 
 // app is an app whose state a test changes.
@@ -255,7 +256,7 @@ func TestManyFollowersShareAHub(t *testing.T) {
 	src := a.source()
 	src.Hub = hub
 	var followers []*lineReader
-	for range 300 { // more than the limit of inotify instances
+	for range openfiles.AtMost(t, 300, 4) { // more than the limit of inotify instances
 		followers = append(followers, openFollower(t, src, all))
 	}
 	write(t, w, Stdout, "hello\n")

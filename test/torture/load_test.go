@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/spec"
+	"torchx/test/openfiles"
 )
 
 // Many concurrent commands share a history: it has every app, and no command finds it locked.
@@ -145,6 +146,7 @@ func TestManyChildren(t *testing.T) {
 // of a command that reads too many logs.
 func TestTooFewOpenFiles(t *testing.T) {
 	t.Parallel()
+	openfiles.Need(t, 1000)
 	h := newHome(t)
 	limited := func(args ...string) (int, string) {
 		cmd := h.command("", args...)

@@ -120,7 +120,11 @@ func (f *Factory) close() error {
 	for _, r := range f.shared.registries {
 		errs = append(errs, r.Close())
 	}
-	if db := f.shared.db.Load(); db != nil {
+	switch db := f.shared.db.Load(); {
+	case db == nil:
+	case f.Env.Exit == nil: // the process goes on, as one that runs tests does
+		errs = append(errs, db.Close())
+	default:
 		errs = append(errs, db.CloseForExit())
 	}
 	return errors.Join(errs...)
