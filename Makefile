@@ -14,8 +14,6 @@ DEADCODE_V := v0.51.0
 FUZZTIME  ?= 10s
 KILLS     ?= 200
 KILLS_DOCKER ?= 50
-# Without what the command-line library needs to write manuals: torchx does not, and starts sooner.
-TAGS      := urfave_cli_no_docs
 
 # Test binaries without debugging information link in half the time. Many tests wait for
 # processes: four packages and four tests of each at once keep two cores busy. With -trimpath
@@ -29,10 +27,10 @@ export GORACE := atexit_sleep_ms=0
 .PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
 
 build: ## build bin/torchx
-	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -o $(BIN)/torchx ./cmd/torchx
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
 
 install: ## install torchx into GOBIN
-	CGO_ENABLED=0 $(GO) install -trimpath -tags $(TAGS) ./cmd/torchx
+	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/torchx
 
 test: ## run the tests that need nothing but Go
 	$(GO) test $(TESTFLAGS) -timeout 20m ./...

@@ -1,6 +1,7 @@
 // Package cleanenv makes tests independent of the variables that a user's shell sets. Tests import it for
 // its effect: at the start it removes the variables that change what torchx, and the programs that tests
-// run, do. Test binaries that run as a helper of a test keep the environment that the test gave them.
+// run, do, and leaves a TMPDIR in which no program may run. Test binaries that run as a helper of a test keep
+// the environment that the test gave them.
 package cleanenv
 
 import (
@@ -28,7 +29,7 @@ var (
 )
 
 func init() { //nolint:gochecknoinits // before any test, and before TestMain
-	if !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.paniconexit0") }) {
+	if !isTestBinary() {
 		return
 	}
 	for _, variable := range os.Environ() {
@@ -36,6 +37,11 @@ func init() { //nolint:gochecknoinits // before any test, and before TestMain
 			_ = os.Unsetenv(name)
 		}
 	}
+}
+
+// isTestBinary reports whether `go test` started this process.
+func isTestBinary() bool {
+	return slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.paniconexit0") })
 }
 
 // isForeign reports whether tests do without a variable.
