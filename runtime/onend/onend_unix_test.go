@@ -4,6 +4,7 @@ package onend
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -182,6 +183,28 @@ func TestPostFails(t *testing.T) {
 	for _, secret := range []string{"S3CRET", "hunter22"} {
 		if text := readText(t, p.dir, progressFile); strings.Contains(text, secret) {
 			t.Errorf("the record has %s:\n%s", secret, text)
+		}
+	}
+}
+
+// The summary goes only to the URL that the user gave: no redirect is followed, nor tried again.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other, received := server(t, nil, 204)
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		for _, location := range []string{other + "/S3CRET", "/same", "http://169.254.169.254/latest/meta-data", "http://[fe80::1]/"} {
+			asked := &atomic.Int32{}
+			redirecting := func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				http.Redirect(w, r, location, code)
+			}
+			s := httptest.NewServer(http.HandlerFunc(redirecting))
+			t.Cleanup(s.Close)
+			p := newPerformer(t, s.URL)
+			expect(t, p.recorded(t), fmt.Sprintf("%s: failed: the server answered %d %s, torchx does not follow redirects: use the URL of the receiver itself", s.URL, code, http.StatusText(code)))
+			if asked.Load() != 1 || received.Load() != 0 {
+				t.Errorf("%d to %s: %d requests, %d to the other server, want 1 and 0", code, location, asked.Load(), received.Load())
+			}
 		}
 	}
 }
