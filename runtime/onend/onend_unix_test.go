@@ -85,6 +85,26 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCommandHidesItsText: a command with a secret is not an argument of a process, which other users
+// can read, nor a variable of what it runs. Its own words decide its exit code.
+func TestCommandHidesItsText(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip("needs /proc")
+	}
+	p := newPerformer(t, "tr '\\0' '\\n' </proc/$$/cmdline >args; env >env; : hunter22\n# end", `printf '%s|' "a  b" '$HOME' \\ >words; exit 7`)
+	if got := p.recorded(t); !strings.HasSuffix(got[1], "exit 7: failed: exit code 7") {
+		t.Errorf("got %q, want that the second one has failed with 7", got)
+	}
+	if words := readText(t, p.end.Dir, "words"); words != `a  b|$HOME|\|` {
+		t.Errorf("got words %s", words)
+	}
+	args, env := readText(t, p.end.Dir, "args"), readText(t, p.end.Dir, "env")
+	if !strings.Contains(args, "sh") || strings.Contains(args, "hunter22") || strings.Contains(env, "hunter22") {
+		t.Errorf("arguments %q or variables have the secret:\n%s", args, env)
+	}
+}
+
 func readText(t *testing.T, path ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(path...))
