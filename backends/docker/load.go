@@ -37,7 +37,7 @@ func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	req.OutputDir, req.defaultImage = bundled.LoadedOutputPath(in, req.OutputDir), in.DefaultImage
 	return &backend.Plan{
 		ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
-		Warnings: unsupported(in.App, o), Launch: backend.Launch{Progress: in.Progress},
+		Warnings: append(unsupported(in.App, o), req.hostAccess()...), Launch: backend.Launch{Progress: in.Progress},
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 			req.Containers = append(req.Containers, *c)
 		}
 	}
-	plan.Request = req
+	plan.Request, plan.Warnings = req, append(plan.Warnings, req.hostAccess()...)
 	return plan, nil
 }
 

@@ -21,14 +21,18 @@ import (
 // its output open.
 const outputWait = time.Second
 
+// evaluate runs the command in a variable, which it removes. All users of the machine can read
+// the arguments of a process, and a command may contain secrets.
+const evaluate = `eval "unset TORCHX_ON_END; $TORCHX_ON_END"`
+
 // run runs a command with the summary on its stdin. All its processes are killed at the time
 // limit.
 func (p *performer) run(command string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), p.limit)
 	defer cancel()
 	out := &bounded{most: maxOutput}
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
-	cmd.Env = append(os.Environ(), p.variables()...)
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", evaluate)
+	cmd.Env = append(append(os.Environ(), p.variables()...), "TORCHX_ON_END="+command)
 	cmd.Dir = p.end.Dir
 	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
 		cmd.Dir = string(filepath.Separator)

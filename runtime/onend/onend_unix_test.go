@@ -4,6 +4,7 @@ package onend
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -81,6 +82,26 @@ func TestCommand(t *testing.T) {
 		if !strings.Contains(env, want) {
 			t.Errorf("got variables without %q", want)
 		}
+	}
+}
+
+// TestCommandHidesItsText: a command with a secret is not an argument of a process, which other users
+// can read, nor a variable of what it runs. Its own words decide its exit code.
+func TestCommandHidesItsText(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip("needs /proc")
+	}
+	p := newPerformer(t, "tr '\\0' '\\n' </proc/$$/cmdline >args; env >env; : hunter22\n# end", `printf '%s|' "a  b" '$HOME' \\ >words; exit 7`)
+	if got := p.recorded(t); !strings.HasSuffix(got[1], "exit 7: failed: exit code 7") {
+		t.Errorf("got %q, want that the second one has failed with 7", got)
+	}
+	if words := readText(t, p.end.Dir, "words"); words != `a  b|$HOME|\|` {
+		t.Errorf("got words %s", words)
+	}
+	args, env := readText(t, p.end.Dir, "args"), readText(t, p.end.Dir, "env")
+	if !strings.Contains(args, "sh") || strings.Contains(args, "hunter22") || strings.Contains(env, "hunter22") {
+		t.Errorf("arguments %q or variables have the secret:\n%s", args, env)
 	}
 }
 
@@ -182,6 +203,28 @@ func TestPostFails(t *testing.T) {
 	for _, secret := range []string{"S3CRET", "hunter22"} {
 		if text := readText(t, p.dir, progressFile); strings.Contains(text, secret) {
 			t.Errorf("the record has %s:\n%s", secret, text)
+		}
+	}
+}
+
+// The summary goes only to the URL that the user gave: no redirect is followed, nor tried again.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other, received := server(t, nil, 204)
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		for _, location := range []string{other + "/S3CRET", "/same", "http://169.254.169.254/latest/meta-data", "http://[fe80::1]/"} {
+			asked := &atomic.Int32{}
+			redirecting := func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				http.Redirect(w, r, location, code)
+			}
+			s := httptest.NewServer(http.HandlerFunc(redirecting))
+			t.Cleanup(s.Close)
+			p := newPerformer(t, s.URL)
+			expect(t, p.recorded(t), fmt.Sprintf("%s: failed: the server answered %d %s, torchx does not follow redirects: use the URL of the receiver itself", s.URL, code, http.StatusText(code)))
+			if asked.Load() != 1 || received.Load() != 0 {
+				t.Errorf("%d to %s: %d requests, %d to the other server, want 1 and 0", code, location, asked.Load(), received.Load())
+			}
 		}
 	}
 }

@@ -27,17 +27,24 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// errRedirect is the answer of a server that names another URL.
+var errRedirect = errors.New("torchx does not follow redirects: use the URL of the receiver itself")
+
+// stopAtRedirect returns the redirect to the caller: the user consented to one URL, and a server
+// could name another host, a service of this machine or network, or a URL without encryption.
+func stopAtRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // post sends the summary to a URL and tries again after failures.
 func (p *performer) post(target string) error {
 	body, err := p.json()
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Timeout: postTimeout}
+	client := &http.Client{Timeout: postTimeout, CheckRedirect: stopAtRedirect}
 	for try := 0; ; try++ {
 		err := postOnce(client, target, body)
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, errRedirect) {
+			return err
 		}
 		if try == len(p.backoff) {
 			return fmt.Errorf("not delivered in %d tries: %w", try+1, err)
@@ -64,6 +71,9 @@ func postOnce(client *http.Client, target string, body []byte) error {
 	}
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // what it says does not matter
+	if res.StatusCode >= 300 && res.StatusCode <= 399 {
+		return fmt.Errorf("the server answered %s, %w", res.Status, errRedirect)
+	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return fmt.Errorf("the server answered %s", res.Status)
 	}

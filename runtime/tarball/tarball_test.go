@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // archive returns a tar archive of entries; those with a body are files.
@@ -105,9 +106,18 @@ func TestHostile(t *testing.T) {
 		"through a chain":     {[]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}, link("a/b", "."), link("a/b/c", ".."), file("a/c/in"), link("x", "a/../.."), file("x/outside")}, nil, -1},
 		"hard link":           {[]tar.Header{{Name: "h", Linkname: "../secret", Typeflag: tar.TypeLink}, {Name: "h", Linkname: "/../secret", Typeflag: tar.TypeLink}}, nil, 2},
 		"device":              {[]tar.Header{{Name: "null", Typeflag: tar.TypeChar}, {Name: "pipe", Typeflag: tar.TypeFifo}}, nil, 2},
+		"a link in a link":    {[]tar.Header{{Name: "p/", Typeflag: tar.TypeDir}, link("p/q", ".."), link("p/q/x", "..")}, []string{"p/", "p/q -> .."}, 1},
+		"up through a link":   {[]tar.Header{{Name: "p/", Typeflag: tar.TypeDir}, link("y", "p/q/.."), link("p/q", "..")}, []string{"p/", "p/q -> ..", "y -> p"}, 0},
+		"a moved link":        {[]tar.Header{{Name: "p/q/", Typeflag: tar.TypeDir}, link("p/q/l", "../.."), {Name: "h", Linkname: "p/q/l", Typeflag: tar.TypeLink}}, []string{"p/", "p/q/", "p/q/l -> ../.."}, 1},
+		"dangling hard link":  {[]tar.Header{{Name: "h", Linkname: "none", Typeflag: tar.TypeLink}}, nil, 1},
+		"block and socket":    {[]tar.Header{{Name: "sda", Typeflag: tar.TypeBlock}, {Name: "x", Typeflag: tar.TypeCont}}, nil, 2},
+		"twice":               {[]tar.Header{file("a"), file("a"), file("./a"), file("//a")}, []string{"a = from //a"}, 0},
+		"odd names":           {[]tar.Header{file("a\nb"), file("\x1b[2J"), file("-rf"), file("--checkpoint-action=exec=sh"), file(" ")}, []string{"\x1b[2J = from \x1b[2J", "  = from  ", "--checkpoint-action=exec=sh = from --checkpoint-action=exec=sh", "-rf = from -rf", "a\nb = from a\nb"}, 0},
+		"too deep":            {[]tar.Header{file(strings.Repeat("d/", 5000) + "f")}, nil, 1},
+		"setuid":              {[]tar.Header{{Name: "s", Typeflag: tar.TypeReg, Mode: 0o6755}}, []string{"s = from s"}, 0},
 		"a link for a file":   {[]tar.Header{file("a"), link("b", "a"), file("b")}, []string{"a = from a", "b = from b"}, 0},
 		"a folder for a file": {[]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}, file("a")}, []string{"a/"}, 1},
-		"inside":              {[]tar.Header{file("d/a"), link("d/l", "a"), link("k", "d/../d/a"), {Name: "h", Linkname: "d/a", Typeflag: tar.TypeLink}}, []string{"d/", "d/a = from d/a", "d/l -> a", "h = from d/a", "k -> d/../d/a"}, 0},
+		"inside":              {[]tar.Header{file("d/a"), link("d/l", "a"), link("k", "d/../d/a"), {Name: "h", Linkname: "d/a", Typeflag: tar.TypeLink}}, []string{"d/", "d/a = from d/a", "d/l -> a", "h = from d/a", "k -> d/a"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,5 +239,116 @@ func TestDamaged(t *testing.T) {
 		if _, err := unpack(t, t.TempDir(), "", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%.20q: got %v, want that it is damaged", text, err)
 		}
+	}
+}
+
+// TestAs: an archive creates nothing beside the file or folder that the user asked for.
+func TestAs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	failed, err := unpack(t, dir, "x", archive(t, file(".git/config"), file("x/.."), file("train.py/a"), link("x", ".git"), link("x/up", "../.git"), link("x/ok", "a")))
+	want := []string{".git/", "x/", "x/a = from train.py/a", "x/config = from .git/config", "x/ok -> a"}
+	if err != nil || len(failed) != 3 || !slices.Equal(list(t, dir), want) {
+		t.Errorf("got %q, failed %q, %v, want %q and 3 failures", list(t, dir), failed, err, want)
+	}
+}
+
+// sparse returns the archive of a PAX sparse file without data.
+func sparse(t *testing.T, size string) *bytes.Buffer {
+	t.Helper()
+	records := ""
+	for _, r := range []string{"GNU.sparse.major=0", "GNU.sparse.minor=1", "GNU.sparse.name=big", "GNU.sparse.size=" + size, "GNU.sparse.numblocks=0", "GNU.sparse.map="} {
+		n := len(r) + 3
+		n += len(fmt.Sprint(n + 1))
+		records += fmt.Sprintf("%d %s\n", n-1, r)
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.WriteHeader(&tar.Header{Name: "big", Size: int64(len(records)), Typeflag: tar.TypeReg, Mode: 0o644}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, records); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.WriteHeader(&tar.Header{Name: "big", Typeflag: tar.TypeReg, Mode: 0o644}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := b.Bytes()
+	text[156] = 'x'
+	sum := int64(0)
+	copy(text[148:156], "        ")
+	for _, c := range text[:512] {
+		sum += int64(c)
+	}
+	copy(text[148:156], fmt.Sprintf("%06o\x00 ", sum))
+	return &b
+}
+
+// TestSparse: holes stay holes, a file that is absurdly large is refused, and a hole ends with its
+// context.
+func TestSparse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	failed, err := unpack(t, dir, "", sparse(t, "1073741824"))
+	if err != nil || len(failed) > 0 {
+		t.Fatal(failed, err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "big"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := blocks(info); info.Size() != 1<<30 || used > 1<<20 {
+		t.Errorf("got %d bytes that use %d, want a hole of 1 GiB", info.Size(), used)
+	}
+	failed, err = unpack(t, t.TempDir(), "", sparse(t, "9223372036854775807"))
+	if err != nil || len(failed) != 1 || !strings.Contains(failed[0], "too large") {
+		t.Errorf("8 EiB: got %q, %v, want that it is too large", failed, err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	u := Unpacker{Root: root, Failed: func(name string, err error) { t.Error(name, err) }}
+	if err := u.Unpack(ctx, sparse(t, "1099511627776")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("1 TiB with a time limit: got %v, want that the time is over", err)
+	}
+}
+
+// TestManyEntries: neither entries nor their extended headers stay in memory.
+func TestManyEntries(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	go func() {
+		out := tar.NewWriter(w)
+		for i := range 100_000 {
+			h := tar.Header{Name: fmt.Sprintf("../%d", i), Typeflag: tar.TypeReg}
+			if i%1000 == 0 {
+				h = tar.Header{Name: fmt.Sprintf("d%d/", i), Typeflag: tar.TypeDir, Mode: 0o755, PAXRecords: map[string]string{"TEST.comment": strings.Repeat("x", 1<<19)}}
+			}
+			if err := out.WriteHeader(&h); err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		_ = w.CloseWithError(out.Close())
+	}()
+	failures := 0
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	u := Unpacker{Root: root, Failed: func(string, error) { failures++ }}
+	if err := u.Unpack(t.Context(), r); err != nil || failures != 99_900 {
+		t.Errorf("got %d failures, %v, want 99900", failures, err)
 	}
 }

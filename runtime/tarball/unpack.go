@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -30,7 +31,7 @@ type Unpacker struct {
 // Unpack extracts an archive. Errors: that it is damaged, those of ctx.
 func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
 	in := tar.NewReader(reader{ctx, archive})
-	var folders []*tar.Header // that were created; their times change while files are
+	var folders []stamp // that were created; their times change while files are
 	for {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -42,7 +43,7 @@ func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
 		name, err := u.place(h.Name)
 		isNew := false
 		if err == nil {
-			isNew, err = u.extract(in, h, name)
+			isNew, err = u.extract(reader{ctx, in}, h, name) // a hole is not read from the archive
 		}
 		var broken *readError
 		switch {
@@ -51,14 +52,24 @@ func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
 		case err != nil:
 			u.Failed(h.Name, plain(err))
 		case isNew && h.Typeflag == tar.TypeDir:
-			h.Name = name
-			folders = append(folders, h)
+			folders = append(folders, stampOf(h, name))
 		}
 	}
-	for _, h := range folders {
-		u.finish(h, h.Name)
+	for _, f := range folders {
+		u.finish(f)
 	}
 	return nil
+}
+
+// stamp is what is set when an entry is complete. A header may hold a megabyte more.
+type stamp struct {
+	name    string
+	perm    fs.FileMode
+	modTime time.Time
+}
+
+func stampOf(h *tar.Header, name string) stamp {
+	return stamp{name, h.FileInfo().Mode().Perm(), h.ModTime}
 }
 
 func damaged(ctx context.Context, err error) error {
@@ -74,11 +85,18 @@ type readError struct{ err error }
 func (e *readError) Error() string { return e.err.Error() }
 func (e *readError) Unwrap() error { return e.err }
 
+// maxName bounds the path of an entry, in bytes: Linux opens no longer ones, so that a deeper
+// folder could hardly be removed.
+const maxName = 4095
+
 // place returns where an entry belongs, below the root.
 func (u Unpacker) place(name string) (string, error) {
 	clean := path.Clean(strings.TrimLeft(filepath.ToSlash(name), "/"))
 	if !filepath.IsLocal(clean) {
 		return "", ErrOutside
+	}
+	if len(clean) > maxName {
+		return "", syscall.ENAMETOOLONG
 	}
 	if u.As == "" {
 		return clean, nil
@@ -102,11 +120,7 @@ func (u Unpacker) extract(in io.Reader, h *tar.Header, name string) (isNew bool,
 	case tar.TypeSymlink:
 		return true, u.symlink(h, name)
 	case tar.TypeLink:
-		target, err := u.place(h.Linkname)
-		if err != nil {
-			return false, err
-		}
-		return true, u.replace(name, func() error { return u.Root.Link(target, name) })
+		return true, u.hardLink(h, name)
 	}
 	return false, errSpecial
 }
@@ -125,6 +139,9 @@ func (u Unpacker) mkdir(h *tar.Header, name string) (isNew bool, err error) {
 
 // write creates a file. An existing one is removed before: it may be a link, or be in use.
 func (u Unpacker) write(in io.Reader, h *tar.Header, name string) error {
+	if isSparse(h) && h.Size > maxSparse {
+		return fmt.Errorf("a sparse file of %d bytes is too large: the limit is 1 TiB", h.Size)
+	}
 	perm := h.FileInfo().Mode().Perm()
 	var f *os.File
 	err := u.replace(name, func() (err error) {
@@ -134,13 +151,19 @@ func (u Unpacker) write(in io.Reader, h *tar.Header, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(writeErrors{f}, in)
+	var out io.Writer = f
+	if isSparse(h) {
+		out = holes{f}
+	}
+	if _, err = io.Copy(writeErrors{out}, in); err == nil {
+		err = f.Truncate(h.Size) // a hole at the end
+	}
 	var failed *writeError
 	if err != nil && !errors.As(err, &failed) {
 		err = &readError{err}
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		u.finish(h, name)
+		u.finish(stampOf(h, name))
 	}
 	return err
 }
@@ -161,12 +184,53 @@ func (w writeErrors) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// symlink creates a link that stays inside the target.
+// symlink creates a link that stays inside the target, and inside of the file or folder As. Its
+// target is cleaned, and it is not created through another link: ".." then means the folder above.
 func (u Unpacker) symlink(h *tar.Header, name string) error {
-	if path.IsAbs(h.Linkname) || filepath.IsAbs(h.Linkname) || !filepath.IsLocal(path.Join(path.Dir(name), filepath.ToSlash(h.Linkname))) {
+	target := path.Clean(filepath.ToSlash(h.Linkname))
+	leadsTo := path.Join(path.Dir(name), target)
+	if path.IsAbs(target) || filepath.IsAbs(h.Linkname) || !filepath.IsLocal(leadsTo) || !u.contains(leadsTo) {
 		return fmt.Errorf("the link to %s %w", h.Linkname, ErrOutside)
 	}
-	return u.replace(name, func() error { return u.Root.Symlink(h.Linkname, name) })
+	if err := u.checkParents(name); err != nil {
+		return err
+	}
+	return u.replace(name, func() error { return u.Root.Symlink(target, name) })
+}
+
+// contains reports whether a path is in what As names.
+func (u Unpacker) contains(name string) bool {
+	return u.As == "" || u.As == "." || name == u.As || strings.HasPrefix(name, u.As+"/")
+}
+
+// checkParents returns an error if a folder above name is a link.
+func (u Unpacker) checkParents(name string) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := u.Root.Lstat(dir)
+		if err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return errors.New("a link inside of another link is not created")
+		}
+	}
+	return nil
+}
+
+// hardLink links to a regular file. A link to a symbolic link would move it, and lead elsewhere.
+func (u Unpacker) hardLink(h *tar.Header, name string) error {
+	target, err := u.place(h.Linkname)
+	if err != nil {
+		return err
+	}
+	info, err := u.Root.Lstat(target)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("the hard link to %s: not a regular file", h.Linkname)
+	}
+	return u.replace(name, func() error { return u.Root.Link(target, name) })
 }
 
 // replace calls create, and if a file is in the way again without it.
@@ -190,9 +254,9 @@ func (u Unpacker) replace(name string, create func() error) error {
 
 // finish sets the permissions and the time of an entry, as far as the file system allows. The umask
 // does not apply: a file copied into a container and back has the permissions it had.
-func (u Unpacker) finish(h *tar.Header, name string) {
-	_ = u.Root.Chmod(name, h.FileInfo().Mode().Perm())
-	if !h.ModTime.IsZero() {
-		_ = u.Root.Chtimes(name, time.Time{}, h.ModTime)
+func (u Unpacker) finish(s stamp) {
+	_ = u.Root.Chmod(s.name, s.perm)
+	if !s.modTime.IsZero() {
+		_ = u.Root.Chtimes(s.name, time.Time{}, s.modTime)
 	}
 }

@@ -45,7 +45,7 @@ func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	}
 	return &backend.Plan{
 		ID: id, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
-		Warnings: append(appWarnings(in.App), formWarnings(in.App, req.Form(), o)...), Launch: backend.Launch{Progress: in.Progress},
+		Warnings: slices.Concat(appWarnings(in.App), formWarnings(in.App, req.Form(), o), hostAccess(in.App, req.Objects)), Launch: backend.Launch{Progress: in.Progress},
 	}, nil
 }
 

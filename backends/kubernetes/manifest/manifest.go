@@ -61,6 +61,7 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	if err != nil {
 		return nil, err
 	}
+	plan.Warnings = append(plan.Warnings, hostAccess(in.App, objects)...)
 	plan.Request = &Request{
 		Objects: objects, ImagesToPush: b.images.push,
 		builder: b, trees: b.images.trees, bases: b.images.bases,

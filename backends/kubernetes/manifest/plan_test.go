@@ -327,7 +327,7 @@ func TestOptionsInPlan(t *testing.T) {
 		}
 	}
 	text := strings.Join(p.Warnings, "\n")
-	for _, want := range []string{"ignores: capability strange, ready", "privileged", "gang=job does not start all replicas together"} {
+	for _, want := range []string{"ignores: capability strange, ready", "makes its container privileged", "takes the host: hostNetwork, privileged", "gang=job does not start all replicas together"} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("warnings %q, want %q once", text, want)
 		}

@@ -16,6 +16,9 @@ import (
 	"torchx/runtime/tarball"
 )
 
+// maxFailures bounds the lines about files that are not copied: a replica can send millions.
+const maxFailures = 20
+
 // fetch copies a file or a folder of the replica to a local path.
 func (t transfer) fetch(ctx context.Context, from, target string) error {
 	dir, as, err := t.localTarget(ctx, from, target)
@@ -38,18 +41,25 @@ func (t transfer) fetch(ctx context.Context, from, target string) error {
 			return err
 		}
 		defer root.Close()
-		if base(from) == "" {
+		switch b := base(from); {
+		case b == "":
 			as = ""
+		case as == "": // whatever names the replica sends
+			as = b
 		}
-		failed := false
+		failed := 0
 		u := tarball.Unpacker{Root: root, As: as, Failed: func(name string, err error) {
-			failed = true
-			t.Explain(fmt.Errorf("copy %s: %w", ui.QuoteWord(name), err))
+			if failed++; failed <= maxFailures {
+				t.Explain(fmt.Errorf("copy %s: %w", ui.QuoteWord(name), err))
+			}
 		}}
 		if err := u.Unpack(ctx, io.MultiReader(strings.NewReader(string(first)), archive)); err != nil {
 			return err
 		}
-		if failed {
+		if failed > maxFailures {
+			t.Explain(fmt.Errorf("%s not copied in all", ui.Counted(failed, "file")))
+		}
+		if failed > 0 {
 			return program.QuietError(program.ExitError)
 		}
 		return nil
