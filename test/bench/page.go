@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// benches measure the first paint, in a large history and of a large run, logs and curves, and what
+// benches measure the list of a large history, the status of a large run, logs and curves, and what
 // open pages cost an app.
 func (b *pageBench) benches(w *environment, s sizes, old *environment, filled func() error) []bench {
 	among := func(name, goal, floorName string, floor side, path string) bench {
@@ -29,11 +29,11 @@ func (b *pageBench) benches(w *environment, s sizes, old *environment, filled fu
 	}
 	list, rows := old.torchx("list > /dev/null"), "/api/v1/runs?limit=100&offset="
 	return append([]bench{
-		among(fmt.Sprintf("ui, a run of %d apps", s.apps), "< 100 ms", "torchx list", list, "/runs/"+appID(s.apps/2)),
-		among(fmt.Sprintf("ui, the list of %d apps", s.apps), "< 100 ms", "torchx list", list, "/"),
+		among(fmt.Sprintf("ui, a run of %d apps", s.apps), "< 100 ms", "torchx list", list, "/api/v1/runs/"+appID(s.apps/2)+"/status"),
+		among(fmt.Sprintf("ui, the list of %d apps", s.apps), "< 100 ms", "torchx list", list, rows+"0"),
 		among("ui, the last rows of the list", "< 500 ms", "the first rows", b.answer(old, rows+"0"), rows+strconv.Itoa(s.apps-100)),
 		among("ui, a preview of prune", "< 300 ms", "torchx list", list, "/api/v1/prune?keep=10"),
-		b.ofRun(w, s, "ui, a run of 1,000 replicas", "< 100 ms", "status HANDLE", "", func(at *environment) (string, error) {
+		b.ofRun(w, s, "ui, a run of 1,000 replicas", "< 100 ms", "status HANDLE", "/status", func(at *environment) (string, error) {
 			handle, err := at.start("-- true", 1000, "")
 			if err != nil {
 				return "", err
@@ -54,7 +54,7 @@ func (b *pageBench) benches(w *environment, s sizes, old *environment, filled fu
 	}, b.floods(w, s)...)
 }
 
-// ofRun measures an answer about an app, the first paint if part is "", next to a command.
+// ofRun measures an answer about an app next to a command.
 func (b *pageBench) ofRun(w *environment, s sizes, name, goal, command, part string, make func(*environment) (string, error)) bench {
 	return bench{
 		name: name, goal: goal, floorName: "torchx " + strings.ReplaceAll(command, " HANDLE", ""), runs: s.runs,
@@ -63,11 +63,7 @@ func (b *pageBench) ofRun(w *environment, s sizes, name, goal, command, part str
 			if err != nil {
 				return nil, nil, err
 			}
-			room := "/runs/"
-			if part != "" {
-				room = "/api/v1/runs/"
-			}
-			return b.answer(w, room+path.Base(handle)+part), w.torchx(strings.ReplaceAll(command, "HANDLE", handle) + " > /dev/null"), b.start(w)
+			return b.answer(w, "/api/v1/runs/"+path.Base(handle)+part), w.torchx(strings.ReplaceAll(command, "HANDLE", handle) + " > /dev/null"), b.start(w)
 		},
 	}
 }

@@ -66,6 +66,10 @@ func (o *options) address(f *program.Factory) (a address, err error) {
 	if strings.ContainsFunc(a.host, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`/\?#@%"'<>`, r) }) {
 		return a, program.Usagef("ui", "--listen %s is not an address: want HOST, HOST:PORT or unix:PATH", ui.QuoteWord(o.Listen))
 	}
+	if a.host == "localhost" && o.Cert == "" {
+		// Without a certificate, another user's server on [::1] could answer to the name, and get the token.
+		a.host = "127.0.0.1"
+	}
 	if (o.Cert == "") != (o.Key == "") {
 		return a, program.Usagef("ui", "--cert and --key belong together")
 	}
@@ -164,7 +168,7 @@ func (a address) url(secure bool) string {
 	host := a.host
 	switch ip := net.ParseIP(host); {
 	case a.socket != "":
-		return "http://localhost"
+		return "http://127.0.0.1"
 	case host == "" || ip != nil && ip.IsUnspecified():
 		host = "localhost"
 		if name, err := os.Hostname(); err == nil {

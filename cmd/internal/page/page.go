@@ -1,7 +1,7 @@
 // Package page has the command ui, which serves a page of this machine's runs to a browser.
 //
-//	page          the command, the server, the first paint
-//	page/guard    who may: token, cookie, host, origin, headers
+//	page          the command, the server
+//	page/guard    who may: token, key, cookie, host, origin, headers
 //	page/api      /api/v1, by calls of commands
 //	page/stream   changes of files as server-sent events
 //	page/running  where other commands find the server
@@ -49,7 +49,7 @@ func NewUI(f *program.Factory) *cli.Command {
 			"torchx ui --stop",
 		Description: "Serve a page that lists runs and shows their states, logs, curves and files while they change, and print its URL. " +
 			"The page can cancel, rerun, tag, note and delete runs; --read-only refuses that. With HANDLE the URL is that of a run. Only " +
-			"browsers of this machine can reach the page, and only with the token in the URL; `ssh -L PORT:localhost:PORT MACHINE` " +
+			"browsers of this machine can reach the page, and only with the token in the URL; `ssh -L PORT:127.0.0.1:PORT MACHINE` " +
 			"forwards it. Another --listen address needs --cert and --key. With -d the page is served in the background until --stop, or " +
 			"until it had no visitor for a day. One server is enough: later calls print its URL, and `torchx status` shows it. " +
 			program.SecretsHelp + " " + program.HandleHelp,

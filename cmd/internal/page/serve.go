@@ -64,7 +64,7 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 		return err
 	}
 	if at.socket != "" {
-		f.Say("the page is on %s: `ssh -L 8080:%s MACHINE` forwards it to http://localhost:8080", at, at.socket)
+		f.Say("the page is on %s: `ssh -L 8080:%s MACHINE` forwards it to http://127.0.0.1:8080", at, at.socket)
 	} else if !o.Background {
 		f.Say("serving the page until Ctrl-C (-d serves it in the background)")
 	}

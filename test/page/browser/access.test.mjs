@@ -73,14 +73,6 @@ test("the chosen theme stays", () => withPage(async (page, open) => {
 	assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark");
 }, { colorScheme: "light" }));
 
-test("runs, states and the log are readable without JavaScript", () => withPage(async (page, open) => {
-	await open("/");
-	await page.getByRole("row").nth(3).waitFor();
-	await open(`/runs/${ids.failed}`);
-	await page.getByText("trainer/1 failed first", { exact: true }).waitFor();
-	await page.getByText("out of memory").first().waitFor();
-}, { javaScriptEnabled: false }));
-
 test("all of the client is at most 120 KB of JavaScript", () => withPage(async (page, open) => {
 	let bytes = 0;
 	page.on("response", async (answer) => { if (answer.url().endsWith(".js")) bytes += (await answer.body()).length; });

@@ -26,7 +26,8 @@ export async function torchx(...words) {
 /** run starts an app and returns its ID. */
 export const run = async (...words) => (await torchx("run", "-d", ...words)).split("/").pop();
 
-/** withPage calls act(page, open) on a fresh page; what the console reports as an error fails the test. */
+/** withPage calls act(page, open) on a fresh page; what the console reports as an error fails the test.
+ * options.foreign: the test leaves the page. */
 export async function withPage(act, options = {}) {
 	const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, timezoneId: "America/New_York", acceptDownloads: true, ...options });
 	context.setDefaultTimeout(deadline);
@@ -35,7 +36,7 @@ export async function withPage(act, options = {}) {
 	page.on("console", (message) => message.type() === "error" && !expected.test(message.text()) && !/ERR_NETWORK_CHANGED/.test(message.text()) && errors.push(message.text()));
 	page.on("pageerror", (error) => errors.push(error.stack));
 	page.on("dialog", (box) => errors.push(`a dialog opened: ${box.message()}`));
-	page.on("request", (request) => !request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url()) && errors.push(`a request left the machine: ${request.url()}`));
+	page.on("request", (request) => !options.foreign && !request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url()) && errors.push(`a request left the machine: ${request.url()}`));
 	let cut = 0;
 	page.on("requestfailed", (request) => { if (/ERR_NETWORK_CHANGED/.test(request.failure()?.errorText) && !request.isNavigationRequest() && request.resourceType() !== "fetch") cut++; });
 	/** visit navigates again when the network of the machine changed meanwhile: other tests start containers. */

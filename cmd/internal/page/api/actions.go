@@ -36,7 +36,7 @@ func action[T any](a *API, answers func(w http.ResponseWriter, out []byte, messa
 			guard.Refuse(w, http.StatusBadRequest, err.Error())
 			return
 		}
-		ref, err := a.runner.Resolve(r.Context(), HandleOf(r))
+		ref, err := a.runner.Resolve(r.Context(), handleOf(r))
 		if err != nil {
 			fail(w, err)
 			return
@@ -137,7 +137,7 @@ func (a *API) rerun(w http.ResponseWriter, r *http.Request) {
 		guard.Refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	ref, err := a.runner.Resolve(r.Context(), HandleOf(r))
+	ref, err := a.runner.Resolve(r.Context(), handleOf(r))
 	if err != nil {
 		fail(w, err)
 		return
@@ -214,7 +214,7 @@ func lastError(messages string) string {
 
 // form answers with the component of a run and the arguments that it was given.
 func (a *API) form(w http.ResponseWriter, r *http.Request) {
-	ref, err := a.runner.Resolve(r.Context(), HandleOf(r))
+	ref, err := a.runner.Resolve(r.Context(), handleOf(r))
 	if err != nil {
 		fail(w, err)
 		return

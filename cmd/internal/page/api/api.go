@@ -31,9 +31,9 @@
 //
 // {id} is an app ID or a unique prefix of one; ?backend=NAME tells apps of the same ID apart.
 //
-// Who asks is a browser with the cookie of this server, or a program with the header
-// Authorization: Bearer TOKEN. A POST by cookie also needs the header X-Torchx-Csrf with the value
-// of Session, and Content-Type: application/json. Without them the answer is 401 or 403.
+// Each request needs the token of the server or the key of its page: in the header Authorization:
+// Bearer TOKEN or, for GET, as the parameter token. Otherwise the answer is 401, whatever cookies the
+// request has. A POST also needs Content-Type: application/json.
 //
 // Errors are {"error": "one line"} with status 400 (a bad parameter), 401, 403, 404 (no such run,
 // role or file), 405, 409 (the run is not in the right state) or 500. Actions answer Done unless
@@ -49,7 +49,6 @@ import (
 type Session struct {
 	Version  string    `json:"version"`
 	ReadOnly bool      `json:"read_only"` // every POST is refused with 403
-	CSRF     string    `json:"csrf"`
 	Home     string    `json:"home"`
 	Time     time.Time `json:"time"` // of the server, to correct the browser's clock
 }
@@ -100,7 +99,6 @@ type LogQuery struct {
 	Line     int64
 	Time     time.Time
 	Count    int64
-	Most     int // replicas: those that failed first, run or ended last; 0: all
 }
 
 // Log is a window of lines.

@@ -85,11 +85,11 @@ func (a *API) Register(mux *http.ServeMux) {
 func (a *API) Clients() int { return a.hub.Clients() }
 
 func (a *API) session(w http.ResponseWriter, _ *http.Request) {
-	answer(w, Session{Version: program.Version, ReadOnly: a.guard.ReadOnly, CSRF: a.guard.CSRF(), Home: a.home, Time: time.Now().UTC()})
+	answer(w, Session{Version: program.Version, ReadOnly: a.guard.ReadOnly, Home: a.home, Time: time.Now().UTC()})
 }
 
-// HandleOf returns what names the run of a request on a command line.
-func HandleOf(r *http.Request) string {
+// handleOf returns what names the run of a request on a command line.
+func handleOf(r *http.Request) string {
 	id := r.PathValue("id")
 	if b := r.URL.Query().Get("backend"); b != "" && !strings.Contains(id, "://") {
 		return b + "://torchx/" + id
@@ -100,7 +100,7 @@ func HandleOf(r *http.Request) string {
 // ofRun returns a handler that prints what a command says about a run.
 func (a *API) ofRun(command string, flags ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a.print(w, r, append(append([]string{command}, flags...), "--", HandleOf(r))...)
+		a.print(w, r, append(append([]string{command}, flags...), "--", handleOf(r))...)
 	}
 }
 
@@ -109,7 +109,7 @@ func (a *API) usage(w http.ResponseWriter, r *http.Request) {
 	if k := r.URL.Query().Get("attempt"); k != "" {
 		args = append(args, "--attempt="+k)
 	}
-	a.print(w, r, append(args, "--", HandleOf(r))...)
+	a.print(w, r, append(args, "--", handleOf(r))...)
 }
 
 // maxCompared is the number of runs in a comparison.
@@ -136,30 +136,12 @@ func (a *API) prune(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) list(w http.ResponseWriter, r *http.Request) {
-	a.print(w, r, listArgs("page", r.URL.Query())...)
+	a.print(w, r, append([]string{"list", "--output=page"}, flagsOf(r.URL.Query(), listFlags...)...)...)
 }
 
-// conditions are the parameters that select apps of a list, and orders the others. All are flags of
-// `list`.
-var (
-	conditions = []string{"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "no-trials"}
-	orders     = []string{"sort", "limit", "offset"}
-)
-
-// FirstList returns the command line of the list for the parameters of its page, which has trials of
-// sweeps only with a condition, as tables have.
-func FirstList(q url.Values) []string {
-	args := listArgs("json", q)
-	if !slices.ContainsFunc(conditions, func(name string) bool { return q.Get(name) != "" }) {
-		args = append(args, "--no-trials")
-	}
-	return args
-}
-
-// listArgs returns the command line for a format and the parameters of a list. Empty ones do not
-// count: a form sends them.
-func listArgs(format string, q url.Values) []string {
-	return append([]string{"list", "--output=" + format}, flagsOf(q, slices.Concat(conditions, orders)...)...)
+// listFlags are the parameters of a list. All are flags of `list`.
+var listFlags = []string{
+	"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "no-trials", "sort", "limit", "offset",
 }
 
 // flagsOf returns the flags for parameters of the same names that have a value.
@@ -203,15 +185,6 @@ func Messages(text string) []string {
 	return lines
 }
 
-// Decode decodes the JSON that a command prints.
-func (a *API) Decode(ctx context.Context, to any, args ...string) error {
-	out, _, err := a.call(ctx, args...)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(out, to)
-}
-
 // print answers with the JSON that a command prints.
 func (a *API) print(w http.ResponseWriter, r *http.Request, args ...string) {
 	a.shared(w, r, func(ctx context.Context) ([]byte, error) {
@@ -235,10 +208,10 @@ func answer(w http.ResponseWriter, v any) {
 	write(w, data)
 }
 
-func fail(w http.ResponseWriter, err error) { guard.Refuse(w, StatusOf(err), err.Error()) }
+func fail(w http.ResponseWriter, err error) { guard.Refuse(w, statusOf(err), err.Error()) }
 
-// StatusOf returns the HTTP status for an error of a command.
-func StatusOf(err error) int {
+// statusOf returns the HTTP status for an error of a command.
+func statusOf(err error) int {
 	var usage *grammar.UsageError
 	var command *commandError
 	switch {

@@ -78,7 +78,7 @@ func (a *API) curves(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.shared(w, r, func(ctx context.Context) ([]byte, error) {
-		found, err := a.readCurves(ctx, HandleOf(r), &q)
+		found, err := a.readCurves(ctx, handleOf(r), &q)
 		if err != nil {
 			return nil, err
 		}
@@ -263,7 +263,7 @@ func (a *API) usageCurves(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	ref, err := a.runner.Resolve(r.Context(), HandleOf(r))
+	ref, err := a.runner.Resolve(r.Context(), handleOf(r))
 	if err != nil {
 		fail(w, err)
 		return

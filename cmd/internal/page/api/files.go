@@ -36,7 +36,7 @@ func (a *API) file(w http.ResponseWriter, r *http.Request) {
 
 // openOutput opens a file below the folder of an app's outputs.
 func (a *API) openOutput(r *http.Request, name string) (*os.File, error) {
-	ref, err := a.runner.Resolve(r.Context(), HandleOf(r))
+	ref, err := a.runner.Resolve(r.Context(), handleOf(r))
 	if err != nil {
 		return nil, err
 	}
@@ -65,5 +65,5 @@ func fileStatus(err error) int {
 	case errors.Is(err, outputs.ErrOutside), errors.Is(err, fs.ErrPermission), strings.Contains(err.Error(), "escapes"): // os.Root has no error value for it
 		return http.StatusForbidden
 	}
-	return StatusOf(err)
+	return statusOf(err)
 }

@@ -34,7 +34,7 @@ func (a *API) log(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.shared(w, r, func(ctx context.Context) ([]byte, error) {
-		log, err := a.ReadLog(ctx, HandleOf(r), q)
+		log, err := a.readLog(ctx, handleOf(r), q)
 		if err != nil {
 			return nil, err
 		}
@@ -115,9 +115,6 @@ func (a *API) openLog(ctx context.Context, handle string, q *LogQuery) (*openLog
 	if o.done = s.IsFinal(); !o.done && !s.State.Started() {
 		return o, nil
 	}
-	if q.Most > 0 {
-		targets = telling(s.Status, targets, q.Most)
-	}
 	o.inputs, err = a.runner.LogsAt(ctx, ref, s, targets, len(q.Replicas) > 0, options)
 	return o, err
 }
@@ -160,8 +157,8 @@ func (o *openLog) readers() []backend.LogReader {
 	return readers
 }
 
-// ReadLog returns a window of lines.
-func (a *API) ReadLog(ctx context.Context, handle string, q LogQuery) (*Log, error) {
+// readLog returns a window of lines.
+func (a *API) readLog(ctx context.Context, handle string, q LogQuery) (*Log, error) {
 	o, err := a.openLog(ctx, handle, &q)
 	if err != nil {
 		return nil, err
@@ -201,7 +198,7 @@ func (a *API) logSearch(w http.ResponseWriter, r *http.Request) {
 		fail(w, bad("regex %s is not a pattern of RE2", ui.QuoteWord(p.Get("regex"))))
 		return
 	}
-	found, err := a.search(r.Context(), HandleOf(r), &q, re)
+	found, err := a.search(r.Context(), handleOf(r), &q, re)
 	if err != nil {
 		fail(w, err)
 		return
@@ -216,14 +213,14 @@ func (a *API) logDownload(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	o, err := a.openLog(r.Context(), HandleOf(r), &q)
+	o, err := a.openLog(r.Context(), handleOf(r), &q)
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	runner.CloseLogs(o.inputs)
 	name := r.PathValue("id")
-	target := HandleOf(r)
+	target := handleOf(r)
 	if q.Role != "" {
 		target, name = target+"/"+q.Role, name+"-"+q.Role
 	}

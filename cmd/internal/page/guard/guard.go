@@ -1,8 +1,11 @@
-// Package guard admits requests to the page: it checks the token or the cookie, the host and the
+// Package guard admits requests to the page: it checks the token, key or cookie, the host and the
 // origin, and tells the browser what the page may do.
 //
-// A token in the URL becomes a cookie. The cookie is not the token, so that a copy of one does not
-// reveal the other, and pages of other servers on the same host name have their own.
+// A token in the URL of a page becomes a cookie and a key. Browsers send cookies to all ports of a
+// host, where other users may listen, so the cookie opens only the frame of the page, which has no
+// data. The key arrives in the fragment of the URL, and the page keeps it in the storage of its
+// origin, which includes the port. Its scripts send the key with each request to the API. Cookie and
+// key end with the token, which is new for each server, and do not reveal it.
 package guard
 
 import (
@@ -21,9 +24,6 @@ import (
 	"slices"
 	"strings"
 )
-
-// Header of a POST that a cookie authenticates.
-const Header = "X-Torchx-Csrf"
 
 // Guard admits requests.
 type Guard struct {
@@ -47,8 +47,11 @@ func (g *Guard) derived(what string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// CSRF returns the value of Header.
-func (g *Guard) CSRF() string { return g.derived("csrf") }
+// Key returns what the page sends to the API in place of the token.
+func (g *Guard) Key() string { return g.derived("key") }
+
+// opensAPI reports whether a text is the token or the key.
+func (g *Guard) opensAPI(text string) bool { return equal(text, g.Token) || equal(text, g.Key()) }
 
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
@@ -75,20 +78,17 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			Refuse(w, http.StatusForbidden, "the request comes from another page")
 			return
 		}
-		byCookie, ok := g.authenticate(w, r)
 		switch {
-		case !ok:
-			Refuse(w, http.StatusUnauthorized, "open the URL that `torchx ui` printed: this request has no token")
+		case !g.authenticate(w, r):
+			Refuse(w, http.StatusUnauthorized, "open the URL that `torchx ui` printed: the token is missing or of another server")
 		case isRead(r.Method):
-			if r.URL.Query().Has("token") && !strings.HasPrefix(r.URL.Path, "/api/") {
-				leave(w, r, withoutToken(r.URL))
+			if r.URL.Query().Has("token") && !isAPI(r) {
+				leave(w, r, withoutToken(r.URL)+"#key="+g.Key())
 				return
 			}
 			next.ServeHTTP(w, r)
 		case g.ReadOnly:
 			Refuse(w, http.StatusForbidden, "this page is read-only")
-		case byCookie && !equal(r.Header.Get(Header), g.CSRF()):
-			Refuse(w, http.StatusForbidden, "the request lacks the header "+Header)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -97,24 +97,28 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// authenticate reports whether a request may proceed, and whether only its cookie says so.
-func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (byCookie, ok bool) {
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+// authenticate reports whether a request may proceed. The API ignores cookies.
+func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) bool {
 	if token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
-		return false, equal(token, g.Token)
+		return g.opensAPI(token)
+	}
+	token := r.URL.Query().Get("token")
+	if !isRead(r.Method) {
+		return false
+	}
+	if isAPI(r) {
+		return g.opensAPI(token)
 	}
 	session := g.derived("session")
-	if token := r.URL.Query().Get("token"); token != "" && isRead(r.Method) && equal(token, g.Token) {
+	if equal(token, g.Token) {
 		http.SetCookie(w, &http.Cookie{
 			Name: g.Cookie, Value: session, Path: "/", HttpOnly: true, Secure: g.TLS, SameSite: http.SameSiteStrictMode,
 		})
-		return true, true
+		return true
 	}
-	for _, c := range r.CookiesNamed(g.Cookie) {
-		if equal(c.Value, session) {
-			return true, true
-		}
-	}
-	return false, false
+	return slices.ContainsFunc(r.CookiesNamed(g.Cookie), func(c *http.Cookie) bool { return equal(c.Value, session) })
 }
 
 // knowsHost reports whether a Host names this server. A page of another site whose name was made
@@ -145,7 +149,7 @@ func (g *Guard) isOrigin(r *http.Request) bool {
 		return true
 	}
 	// A link from another page may open this one. Its first request has no cookie (SameSite).
-	return isRead(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && !strings.HasPrefix(r.URL.Path, "/api/")
+	return isRead(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && !isAPI(r)
 }
 
 // withoutToken returns the path and the other parameters of a URL.

@@ -56,10 +56,18 @@ func TestWrap(t *testing.T) {
 		{"bearer", "GET", "/api/v1/runs", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+g.Token) }, passed},
 		{"bearer, POST", "POST", "/api/v1/runs/a/cancel", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+g.Token) }, passed},
 		{"wrong bearer with a cookie", "GET", "/", set("Authorization", "Bearer x"), 401},
-		{"POST without the header", "POST", "/api/v1/runs/a/cancel", withCookie, 403},
-		{"POST with a wrong header", "POST", "/api/v1/runs/a/cancel", set(Header, "x"), 403},
-		{"POST with the header", "POST", "/api/v1/runs/a/cancel", set(Header, g.CSRF()), passed},
-		{"DELETE without the header", "DELETE", "/api/v1/runs/a", withCookie, 403},
+		{"POST with a cookie", "POST", "/api/v1/runs/a/cancel", withCookie, 401},
+		{"DELETE with a cookie", "DELETE", "/api/v1/runs/a", withCookie, 401},
+		{"API with a cookie", "GET", "/api/v1/session", withCookie, 401},
+		{"stream with a cookie", "GET", "/api/v1/stream?watch=runs", withCookie, 401},
+		{"download with a cookie", "GET", "/api/v1/runs/a/log/download", withCookie, 401},
+		{"API with the value of the cookie", "GET", "/api/v1/runs?token=" + g.derived("session"), nil, 401},
+		{"POST with the key", "POST", "/api/v1/runs/a/cancel", set("Authorization", "Bearer "+g.Key()), passed},
+		{"API with the key", "GET", "/api/v1/runs", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+g.Key()) }, passed},
+		{"stream with the key", "GET", "/api/v1/stream?token=" + g.Key(), nil, passed},
+		{"POST with the key in its URL", "POST", "/api/v1/runs/a/cancel?token=" + g.Key(), withCookie, 401},
+		{"page with the key in its URL", "GET", "/?token=" + g.Key(), nil, 401},
+		{"key of an earlier server", "GET", "/api/v1/runs?token=" + (&Guard{Token: NewToken()}).Key(), withCookie, 401},
 		{"foreign host", "GET", "/", hosted("evil.example:8080"), 403},
 		{"foreign host that begins so", "GET", "/", hosted("127.0.0.1.evil.example"), 403},
 		{"no host", "GET", "/", hosted(""), 403},
@@ -74,7 +82,7 @@ func TestWrap(t *testing.T) {
 		{"cross-site request", "GET", "/api/v1/runs", set("Sec-Fetch-Site", "cross-site"), 403},
 		{"cross-site image", "GET", "/", set("Sec-Fetch-Site", "cross-site"), 403},
 		{"request of another port", "GET", "/api/v1/runs", set("Sec-Fetch-Site", "same-site"), 403},
-		{"own request", "GET", "/api/v1/runs", set("Sec-Fetch-Site", "same-origin"), passed},
+		{"own request", "GET", "/", set("Sec-Fetch-Site", "same-origin"), passed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,7 +133,7 @@ func TestTokenBecomesCookie(t *testing.T) {
 	} {
 		answer := ask(t, g, http.MethodGet, "http://"+host+target+g.Token, nil)
 		defer answer.Body.Close()
-		if got := answer.Header.Get("Location"); got != want {
+		if got, want := answer.Header.Get("Location"), want+"#key="+g.Key(); got != want {
 			t.Errorf("%s: got location %q, want %q", target, got, want)
 		}
 		cookies := answer.Cookies()

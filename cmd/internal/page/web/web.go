@@ -1,11 +1,15 @@
-// Package web holds the files that the browser loads: templates of the first paint, and modules
-// and styles that need no build.
+// Package web holds the files that the browser loads: the frame of all pages, and modules and styles
+// that need no build.
 package web
 
 import "embed"
 
-// Files has the templates of html/template below templates, and what is served below /static/ in
-// css and js.
+// Page is the frame, which has no data: its scripts fetch that.
 //
-//go:embed templates css js
+//go:embed page.html
+var Page []byte
+
+// Files has what is served below /static/ in css and js.
+//
+//go:embed css js
 var Files embed.FS

@@ -1,51 +1,53 @@
 // Requests to the API.
 
-export class Failure extends Error {
-	constructor(message, status) {
-		super(message)
-		this.status = status
-	}
-}
+export const failure = (message, status) => Object.assign(new Error(message), {status})
 
-export function get(path, query, signal) {
-	return send("GET", path + search(query), undefined, signal)
-}
+export const get = (path, query, signal) => send("GET", path + search(query), undefined, signal)
 
 export async function send(method, path, body, signal, again = method === "GET") {
 	let answer
 	try {
 		answer = await fetch("/api/v1" + path, {
-			method, signal, credentials: "same-origin",
-			headers: method === "GET" ? {} : {"Content-Type": "application/json", "X-Torchx-Csrf": csrf()},
-			body: body === undefined ? undefined : JSON.stringify(body),
+			method, signal, headers: {Authorization: "Bearer " + key(), "Content-Type": "application/json"},
+			body: JSON.stringify(body),
 		})
 	} catch (error) {
 		if (error.name === "AbortError") throw error
 		if (again) return send(method, path, body, signal, false) // the network has changed
-		throw new Failure("torchx ui does not answer: is it still running?", 0)
+		throw failure("torchx ui does not answer: is it still running?", 0)
 	}
-	const text = await answer.text()
-	let json = null
-	try {
-		json = text ? JSON.parse(text) : null
-	} catch {
-		if (answer.ok) throw new Failure("the answer of torchx ui is not JSON", answer.status)
-	}
-	if (!answer.ok) throw new Failure(json?.error ?? text.trim() ?? answer.statusText, answer.status)
+	const json = await answer.json().catch(error => {
+		if (error.name === "AbortError") throw error
+	})
+	if (!answer.ok || json === undefined) throw failure(json?.error ?? `torchx ui answers with status ${answer.status} and no JSON`, answer.status)
 	return json
 }
 
-const csrf = () => document.querySelector("meta[name=csrf]")?.content ?? ""
+// key returns what opens the API. Storage is read each time: another tab may have a newer key.
+function key() {
+	try {
+		return window.torchxKey ?? localStorage.getItem("torchx-key")
+	} catch {
+		return null
+	}
+}
 
-export const readOnly = () => document.querySelector("meta[name=read-only]")?.content === "true"
+// apiURL returns the address of a path of the API for requests without headers: streams and downloads.
+export function apiURL(path) {
+	const url = new URL("/api/v1" + path, location.origin)
+	url.searchParams.set("token", key() ?? "")
+	return url
+}
 
-export function search(query) {
-	const q = new URLSearchParams()
-	for (const [key, value] of Object.entries(query ?? {})) {
-		for (const v of Array.isArray(value) ? value : [value]) {
-			if (v != null && v !== "" && v !== false) q.append(key, v === true ? "1" : v)
+// assign sets parameters of a query string; null, "" and false remove them.
+export function assign(params, values = {}) {
+	for (const [name, value] of Object.entries(values)) {
+		params.delete(name)
+		for (const v of [value].flat()) {
+			if (v != null && v !== "" && v !== false) params.append(name, v === true ? "1" : v)
 		}
 	}
-	const text = q.toString()
-	return text ? "?" + text : ""
+	return params
 }
+
+export const search = values => String(assign(new URLSearchParams(), values)).replace(/^./, "?$&")

@@ -60,10 +60,8 @@ export function chart({title, load, show, unit, onzoom}) {
 		plot.set(series)
 		const totals = series.map(total)
 		canvas.setAttribute("aria-label", describe(title, totals, value))
-		if (series.length > 1) {
-			put(legend, series.slice(0, shown).map(({label, style}) => h("li", swatch(style), h("span", label))),
-				series.length > shown && h("li.muted", `and ${series.length - shown} more`))
-		} else put(legend)
+		put(legend, series.length > 1 && series.slice(0, shown).map(({label, style}) => h("li", swatch(style), h("span", label))),
+			series.length > shown && h("li.muted", `and ${series.length - shown} more`))
 		put(table, tableOf(`Values of ${title}`, ["Series", "#Last", "#Min", "#Max", "#Points"], totals.map(t => h("tr", head(t.label), [t.last, t.min, t.max].map(v => num(t.count > 0 && value(v))), num(count(t.count))))))
 	}
 

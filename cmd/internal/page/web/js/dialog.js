@@ -1,5 +1,5 @@
 // Questions, forms and short messages.
-import {h, icon} from "./dom.js"
+import {h, icon, openBox} from "./dom.js"
 
 let toasts
 
@@ -41,8 +41,7 @@ export function ask({title, body, yes, danger = false, wide = false, submit}) {
 				resolve(result)
 			},
 		}, form)
-		document.body.append(box)
-		box.showModal();
+		openBox(box);
 		(form.querySelector("input, select, textarea") ?? (danger ? form.querySelector("footer button") : button)).focus()
 	})
 }
@@ -55,11 +54,15 @@ export function menu(anchor, items) {
 				run()
 			},
 		}, label)))
-	document.body.append(box)
-	box.showModal()
+	openBox(box)
 	const at = anchor.getBoundingClientRect()
-	box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`
-	box.style.top = `${Math.max(8, Math.min(at.bottom + 4, innerHeight - box.offsetHeight - 8))}px`
+	move(box, at.left, Math.min(at.bottom + 4, innerHeight - box.offsetHeight - 8))
+}
+
+// move puts a box at a place within the window.
+function move(box, x, y) {
+	box.style.left = `${Math.max(8, Math.min(x, innerWidth - box.offsetWidth - 8))}px`
+	box.style.top = `${Math.max(8, y)}px`
 }
 
 let tip
@@ -69,8 +72,7 @@ export function hint(text, x, y) {
 	tip.hidden = !text
 	if (!text) return
 	tip.textContent = text
-	tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`
-	tip.style.top = `${y + 18 + tip.offsetHeight > innerHeight ? Math.max(4, y - tip.offsetHeight - 10) : y + 18}px`
+	move(tip, x + 14, y + 18 + tip.offsetHeight > innerHeight ? y - tip.offsetHeight - 10 : y + 18)
 }
 
 export async function copy(text, what) {

@@ -84,3 +84,8 @@ export function toggle(label, on, run, ...content) {
 }
 
 export const field = (label, input, small) => h("label.field", h("span", label), input, small && h("small", small))
+
+export function openBox(box) {
+	document.body.append(box)
+	box.showModal()
+}

@@ -38,13 +38,9 @@ export function age(text, now = Date.now()) {
 const days = new Intl.DateTimeFormat("en-CA", {year: "numeric", month: "2-digit", day: "2-digit"})
 const clocks = new Intl.DateTimeFormat("en-GB", {hour: "2-digit", minute: "2-digit", second: "2-digit"})
 
-export function day(date) {
-	return days.format(date)
-}
+export const day = date => days.format(date)
 
-export function clock(date, millis = false) {
-	return isNaN(date) ? "" : clocks.format(date) + (millis ? "." + String(date.getMilliseconds()).padStart(3, "0") : "")
-}
+export const clock = (date, millis = false) => isNaN(date) ? "" : clocks.format(date) + (millis ? "." + String(date.getMilliseconds()).padStart(3, "0") : "")
 
 export function number(x, digits = 5) {
 	if (typeof x === "string") return x
@@ -57,17 +53,11 @@ export function number(x, digits = 5) {
 	return String(Number(x.toPrecision(digits)))
 }
 
-export function count(n) {
-	return String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f")
-}
+export const count = n => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f")
 
-export function plural(n, noun) {
-	return `${count(n)} ${noun}${n === 1 ? "" : "s"}`
-}
+export const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`
 
-export function quote(text) {
-	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
-}
+export const quote = text => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
 export function visible(text) {
 	return text.replace(/[\u0000-\u0008\u000a-\u001f]/g, c => String.fromCharCode(0x2400 + c.charCodeAt(0)))

@@ -46,7 +46,7 @@ export function gantt(id) {
 		fill: (row, i) => {
 			const {name, bars, state} = shown[i], span = model.to - model.from
 			const words = bars.filter(b => b.state !== "WAIT").map(b => `attempt ${b.attempt} ${title(b.state).toLowerCase()} after ${duration((b.to - b.from) / 1000)}`).join("; ")
-			const link = h("a.clip", {href: `${runPath(id, "log")}&replica=${encodeURIComponent(name)}`, label: `${name}: ${words || title(state).toLowerCase()}`}, name)
+			const link = h("a.clip", {href: runPath(id, "log", name), label: `${name}: ${words || title(state).toLowerCase()}`}, name)
 			put(row, link, h("div.gantt-track", bars.map(b => {
 				const bar = h(`div.gantt-bar.b-${b.state}`, {"aria-hidden": "true"})
 				bar.style.left = `${(b.from - model.from) / span * 100}%`

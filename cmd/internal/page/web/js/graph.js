@@ -35,7 +35,7 @@ export function graph(roles, id) {
 			const [x, y] = at.get(role.name), worst = ["FAILED", ...states].find(state => role.counts[state]) ?? "UNKNOWN"
 			const text = role.name.length > 19 ? role.name.slice(0, 18) + "…" : role.name
 			const done = role.counts.SUCCEEDED ?? 0, n = role.replicas.length
-			return s("a", {href: `${runPath(id, "log")}&replica=${encodeURIComponent(role.name)}`},
+			return s("a", {href: runPath(id, "log", role.name)},
 				s("g.node", {transform: `translate(${x} ${y})`}, s("title", role.name), s("rect", {width, height, rx: 9}),
 					s(`circle.s-${worst}`, {cx: 16, cy: 18, r: 4.5, fill: "currentColor"}), s("text", {x: 28, y: 22}, text),
 					s("text.sub", {x: 28, y: 39}, n === 1 ? worst.toLowerCase() : `${done} of ${n} succeeded`)))

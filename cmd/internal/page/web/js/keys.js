@@ -1,5 +1,5 @@
 // Keyboard shortcuts.
-import {h} from "./dom.js"
+import {h, openBox} from "./dom.js"
 
 let table = []
 let pending = ""
@@ -14,10 +14,7 @@ const typing = target => target instanceof Element && target.closest("input:not(
 
 document.addEventListener("keydown", event => {
 	if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return
-	if (event.key === "Escape" && typing(event.target)) {
-		event.target.blur()
-		return
-	}
+	if (event.key === "Escape" && typing(event.target)) return event.target.blur()
 	if (typing(event.target) || event.target.closest?.("canvas, [role=slider]") && event.key.startsWith("Arrow")) return
 	const key = pending ? `${pending} ${event.key}` : event.key
 	pending = ""
@@ -41,8 +38,7 @@ export function help() {
 				h("dt", shortcut.keys.split("|").slice(0, 2).map((key, i) => [i > 0 && " or ", key.split(" ").map(k => [h("kbd", names[k] ?? k), " "])])),
 				h("dd", shortcut.label)]))]),
 			h("footer", h("button", {value: "close"}, "Close"))))
-	document.body.append(box)
-	box.showModal()
+	openBox(box)
 }
 
 const names = {ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", " ": "Space", Escape: "Esc"}

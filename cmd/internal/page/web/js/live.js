@@ -1,4 +1,5 @@
 // One stream of server-sent events for the page.
+import {apiURL} from "./api.js"
 
 const watchers = new Map(); // topic → callbacks
 let source = null, opened = "", timer = null, report = () => {}
@@ -25,13 +26,13 @@ function plan() {
 function connect() {
 	const topics = [...watchers.keys()].sort()
 	const wanted = topics.map(topic => "watch=" + encodeURIComponent(topic)).join("&")
-	if (wanted === opened && source && source.readyState !== EventSource.CLOSED) return
+	if (wanted === opened && source?.readyState < EventSource.CLOSED) return
 	source?.close()
 	source = null
 	opened = wanted
 	if (!wanted) report("")
 	if (!wanted || document.hidden) return
-	source = new EventSource("/api/v1/stream?" + wanted)
+	source = new EventSource(apiURL("/stream?" + wanted))
 	const mine = source
 	mine.addEventListener("hello", () => {
 		report("ok")
@@ -68,10 +69,7 @@ export function slowly(run, millis) {
 	let busy = false, again = false, closed = false, wait = null
 	const call = async () => {
 		if (closed) return
-		if (busy) {
-			again = true
-			return
-		}
+		if (busy) return void (again = true)
 		busy = true
 		try {
 			await run()

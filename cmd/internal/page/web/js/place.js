@@ -1,4 +1,5 @@
 // Where the page is: addresses of views, and what the query string says of them.
+import {apiURL, assign, search} from "./api.js"
 
 let show = () => {}
 
@@ -13,7 +14,14 @@ export function start(render) {
 		event.preventDefault()
 		go(url.pathname + url.search)
 	})
+	for (const kind of ["click", "auxclick", "contextmenu"]) document.addEventListener(kind, sign);
 	show(new URL(location.href))
+}
+
+// sign adds the key to a link of the API when it is used, so that it is not shown before.
+function sign(event) {
+	const link = event.target.closest?.("a[href^='/api/v1/']")
+	if (link) link.href = apiURL(link.getAttribute("href").slice(7))
 }
 
 export function go(address) {
@@ -23,18 +31,13 @@ export function go(address) {
 
 export function note(values, push = false) {
 	const url = new URL(location.href)
-	for (const [key, value] of Object.entries(values)) {
-		url.searchParams.delete(key)
-		for (const v of Array.isArray(value) ? value : [value]) {
-			if (v != null && v !== "" && v !== false) url.searchParams.append(key, v === true ? "1" : v)
-		}
-	}
+	assign(url.searchParams, values)
 	if (url.href !== location.href) history[push ? "pushState" : "replaceState"](history.state, "", url)
 }
 
 export const query = (name, other = "") => new URL(location.href).searchParams.get(name) ?? other
 
-export const runPath = (id, tab) => `/runs/${encodeURIComponent(id)}${tab ? "?tab=" + tab : ""}`
+export const runPath = (id, tab, replica) => apiPath(id) + search({tab, replica})
 
 export const sweepPath = id => `/sweeps/${encodeURIComponent(id)}`
 

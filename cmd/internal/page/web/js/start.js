@@ -18,7 +18,6 @@ function frame() {
 		put(link, h("span", words[state]))
 		link.title = state === "ok" ? "Changes appear by themselves" : "The page shows what it knew last"
 	})
-	for (const node of [link, theme, keys]) node.hidden = false;
 	theme.addEventListener("click", () => menu(theme, [["Light", () => setTheme("light")], ["Dark", () => setTheme("dark")], ["As the system", () => setTheme("")]]))
 	keys.addEventListener("click", help)
 	bind("Everywhere", [
@@ -35,8 +34,7 @@ function setTheme(theme) {
 	if (theme) document.documentElement.dataset.theme = theme
 	else delete document.documentElement.dataset.theme
 	try {
-		if (theme) localStorage.setItem("theme", theme)
-		else localStorage.removeItem("theme")
+		localStorage.setItem("theme", theme)
 	} catch {/* a browser without storage forgets the choice */}
 	dispatchEvent(new Event("theme"))
 }
@@ -79,7 +77,7 @@ start(async url => {
 		if (mine !== turn) return
 		close?.()
 		close = null
-		put(main, h("div.view", h("h1", error.status === 404 ? "Not found" : "This did not work"), h("p.notice.bad", {role: "alert"}, error.message),
+		put(main, h("div.view", h("h1", {401: "No access", 404: "Not found"}[error.status] ?? "This did not work"), h("p.notice.bad", {role: "alert"}, error.message),
 			h("p", h("a", {href: "/"}, "All runs"))))
 		if (!error.message || !("status" in error)) console.error(error)
 	}

@@ -45,9 +45,7 @@ export class Rows {
 		for (const [index, row] of this.live) {
 			if (index >= from && index < to) continue
 			if (row.contains(document.activeElement)) continue; // keeps the focus
-			this.live.delete(index)
-			row.hidden = true
-			this.spare.push(row)
+			this.retire(index, row)
 		}
 		this.options.seen?.(from, to)
 		for (let i = from; i < to; i++) {
@@ -55,8 +53,14 @@ export class Rows {
 		}
 	}
 
+	retire(index, row) {
+		this.live.delete(index)
+		row.hidden = true
+		this.spare.push(row)
+	}
+
 	place(index) {
-		let row = this.spare.pop()
+		let row = this.live.get(index) ?? this.spare.pop()
 		if (!row) {
 			row = this.options.create()
 			this.space.append(row)
@@ -69,14 +73,8 @@ export class Rows {
 
 	refresh() {
 		for (const [index, row] of this.live) {
-			if (index < this.count) {
-				row.style.transform = `translateY(${index * this.options.height}px)`
-				this.options.fill(row, index)
-				continue
-			}
-			this.live.delete(index)
-			row.hidden = true
-			this.spare.push(row)
+			if (index < this.count) this.place(index)
+			else this.retire(index, row)
 		}
 		this.draw()
 	}
@@ -106,8 +104,12 @@ export class Pages {
 		return this.pages.get(Math.floor(index / this.size))?.[index % this.size]
 	}
 
+	span(from, to) {
+		return [from, Math.max(from, to - 1)].map(index => Math.floor(index / this.size))
+	}
+
 	need(from, to) {
-		const first = Math.floor(from / this.size), last = Math.floor(Math.max(from, to - 1) / this.size)
+		const [first, last] = this.span(from, to)
 		for (const [n, control] of this.loading) {
 			if (n < first - 1 || n > last + 1) control.abort()
 		}
@@ -133,12 +135,10 @@ export class Pages {
 	}
 
 	async renew(from, to) {
-		const first = Math.floor(from / this.size), last = Math.floor(Math.max(from, to - 1) / this.size)
+		const [first, last] = this.span(from, to)
 		for (const n of this.pages.keys()) if (n < first || n > last) this.pages.delete(n);
 		for (const control of this.loading.values()) control.abort();
 		this.loading.clear()
-		const wanted = []
-		for (let n = first; n <= last; n++) wanted.push(this.fetch(n));
-		await Promise.all(wanted)
+		await Promise.all(Array.from({length: last - first + 1}, (_, i) => this.fetch(first + i)))
 	}
 }

@@ -4,6 +4,8 @@ import {lineNode, textOf} from "../logline.js"
 
 const chunk = 400, most = 2400; // lines of a request, lines in the page
 
+const topOf = node => node.getBoundingClientRect().top
+
 export async function logView(body, run) {
 	const view = {replica: query("replica"), stream: query("stream"), attempt: query("attempt", "all"), wrap: query("wrap", "1") !== "0", times: query("times") === "1", find: query("find"), regex: query("regex") === "1"}
 	let lines = [], total = 0, size = 0, done = false, follow = true, busy = false, turn = 0, hits = null, hit = -1, pattern = null, behind = false
@@ -32,10 +34,12 @@ export async function logView(body, run) {
 		if (!lines.length && !answer.lines.length) put(list, h("div.empty", done ? "Nothing was written." : "Nothing was written yet."))
 	}
 
+	const putLines = () => lines.length && put(list, lines.map((line, i) => lineNode(line, lines[i - 1], pattern)))
+
 	function show(answer) {
 		lines = answer.lines
 		note_(answer)
-		if (lines.length) put(list, lines.map((line, i) => lineNode(line, lines[i - 1], pattern)))
+		putLines()
 		list.classList.toggle("one", new Set(lines.map(line => `${line.role}/${line.replica}`)).size < 2 && view.replica.includes("/") || run.status.roles.length === 1 && run.status.roles[0].replicas.length === 1)
 		mark()
 	}
@@ -70,15 +74,14 @@ export async function logView(body, run) {
 		if (focus) note({line: n})
 		if (there) {
 			place(there, focus)
-			sync()
-			return
+			return sync()
 		}
 		const from = Math.max(1, n - 120)
 		return reset({line: from, count: chunk}, () => place(list.querySelector(`.ln[data-n="${n}"]`) ?? list.lastElementChild, focus))
 	}
 	function place(node, focus) {
 		if (!node) return
-		box.scrollTop += node.getBoundingClientRect().top - box.getBoundingClientRect().top - (focus ? box.clientHeight / 3 : 0)
+		box.scrollTop += topOf(node) - topOf(box) - (focus ? box.clientHeight / 3 : 0)
 		if (!focus) return
 		list.querySelector(".at")?.classList.remove("at")
 		node.classList.add("at")
@@ -96,14 +99,13 @@ export async function logView(body, run) {
 			const fresh = answer.lines.filter(line => direction < 0 ? line.number < first() : line.number > last())
 			if (!fresh.length) return
 			if (direction < 0) {
-				const anchor = list.firstElementChild, before = anchor.getBoundingClientRect().top
+				const anchor = list.firstElementChild, before = topOf(anchor)
 				list.prepend(...fresh.flatMap((line, i) => lineNode(line, fresh[i - 1], pattern)))
 				lines = fresh.concat(lines)
-				box.scrollTop += anchor.getBoundingClientRect().top - before
+				box.scrollTop += topOf(anchor) - before
 				trim(1)
 			} else {
-				list.append(...fresh.flatMap((line, i) => lineNode(line, fresh[i - 1] ?? lines.at(-1), pattern)))
-				lines = lines.concat(fresh)
+				append(fresh)
 				if (follow) bottom()
 				trim(-1)
 			}
@@ -113,6 +115,11 @@ export async function logView(body, run) {
 			if (mine === turn) busy = false
 		}
 		sync()
+	}
+
+	function append(fresh) {
+		list.append(...fresh.flatMap((line, i) => lineNode(line, fresh[i - 1] ?? lines.at(-1), pattern)))
+		lines = lines.concat(fresh)
 	}
 
 	function trim(side) {
@@ -125,13 +132,13 @@ export async function logView(body, run) {
 			return
 		}
 		lines = lines.slice(extra)
-		const anchor = list.querySelector(`.ln[data-n="${first()}"]`), before = anchor.getBoundingClientRect().top
+		const anchor = list.querySelector(`.ln[data-n="${first()}"]`), before = topOf(anchor)
 		while (list.firstElementChild !== anchor) list.firstElementChild.remove()
-		box.scrollTop += anchor.getBoundingClientRect().top - before
+		box.scrollTop += topOf(anchor) - before
 	}
 
 	function top() {
-		const nodes = list.children, edge = box.getBoundingClientRect().top
+		const nodes = list.children, edge = topOf(box)
 		let low = 0, high = nodes.length - 1
 		while (low < high) {
 			const mid = (low + high) >> 1
@@ -219,7 +226,7 @@ export async function logView(body, run) {
 	}
 	const repaint = () => {
 		const keep = box.scrollTop
-		if (lines.length) put(list, lines.map((line, i) => lineNode(line, lines[i - 1], pattern)))
+		putLines()
 		box.scrollTop = keep
 		mark()
 	}
@@ -304,8 +311,7 @@ export async function logView(body, run) {
 					show(answer)
 					return bottom()
 				}
-				list.append(...fresh.flatMap((line, i) => lineNode(line, fresh[i - 1] ?? lines.at(-1), pattern)))
-				lines = lines.concat(fresh)
+				append(fresh)
 				trim(-1)
 				note_(answer)
 				bottom()

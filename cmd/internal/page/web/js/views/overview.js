@@ -11,7 +11,7 @@ export async function overview(body, run) {
 	function draw() {
 		const all = run.status.roles.map(({role, replicas}) => ({name: role, replicas, counts: tally(replicas), needs: dependencies(wait.get(role)), sidecar: Boolean(wait.get(role)?.sidecar)}))
 		put(roles, h("header", h("h2", "Roles")), all.some(role => role.needs.length) && graph(all, run.id),
-			table("Roles", ["Role", "State", "#Replicas"], all.map(role => h("tr", head(h("a", {href: `${runPath(run.id, "log")}&replica=${encodeURIComponent(role.name)}`}, role.name), role.sidecar && h("div.muted", "sidecar")),
+			table("Roles", ["Role", "State", "#Replicas"], all.map(role => h("tr", head(h("a", {href: runPath(run.id, "log", role.name)}, role.name), role.sidecar && h("div.muted", "sidecar")),
 					h("td", h("div.row", states.filter(state => role.counts[state]).map(state => badge(state, role.replicas.length === 1 ? title(state) : `${count(role.counts[state])} ${state.toLowerCase()}`)))),
 					num(count(role.replicas.length))))))
 		timeline.draw(run.status)

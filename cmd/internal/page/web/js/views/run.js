@@ -60,7 +60,7 @@ export async function runView(page, id) {
 		const name = `${role}/${replica}`, structured = status.structured_error_msg, text = structured && (structured.message?.message ?? structured.message ?? structured)
 		return h("section.notice.bad.failure", {label: "Failure"},
 			h("div.row", h("strong", `${name} failed first`), [signal ?? (code !== null && `exit code ${code}`), attempt > 0 && `attempt ${attempt}`, msg].filter(Boolean).join(", "), h("span.grow"),
-				tab[0] !== "log" && h("a.button", {href: `${runPath(id, "log")}&replica=${encodeURIComponent(name)}`}, "Its log")),
+				tab[0] !== "log" && h("a.button", {href: runPath(id, "log", name)}, "Its log")),
 			!tab[0] && (text || excerpt?.length > 0) && h("pre.code.wrap", {tabIndex: 0, label: "Error"}, text ? typeof text === "string" ? text : JSON.stringify(text, null, 2) : excerpt.map(line => [spans(line.line), "\n"])))
 	}
 

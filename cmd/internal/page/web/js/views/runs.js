@@ -1,5 +1,5 @@
 // The table of runs.
-import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, note, now, plural, put, readOnly, runPath, search as queryOf, slowly, sweepPath, time, title, watch} from "../ui.js"
+import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, note, now, plural, put, readOnly, runPath, search as queryOf, slowly, sweepPath, time, watch} from "../ui.js"
 import {Pages, Rows} from "../virtual.js"
 import {cancelRuns, deleteRuns, rerun, tagRuns} from "../actions.js"
 
@@ -13,9 +13,10 @@ const rowHeight = () => narrow.matches ? 56 : 44
 const pathOf = run => run.backend === "sweep" ? sweepPath(run.app_id) : runPath(run.app_id)
 
 export function tagChips(tags, pick) {
-	return Object.entries(tags ?? {}).map(([key, value]) => h(pick ? "button.tag" : "span.tag",
-		{title: value ? `${key}=${value}` : key, onclick: pick && (event => pick(value ? `${key}=${value}` : key, event))},
-		h("span.clip", value ? [h("b", key), " ", value] : key)))
+	return Object.entries(tags ?? {}).map(([key, value]) => {
+		const title = value ? `${key}=${value}` : key
+		return h(pick ? "button.tag" : "span.tag", {title, onclick: pick && (event => pick(title, event))}, h("span.clip", value ? [h("b", key), " ", value] : key))
+	})
 }
 
 export async function runsView(page) {
@@ -148,7 +149,7 @@ export async function runsView(page) {
 			row.key = null
 			return void put(row, h("div", {role: "cell"}), h("div", {role: "cell"}, "…"))
 		}
-		const state = queued(run), key = [run.app_id, state, run.finished_at, run.exit_code, run.note, JSON.stringify(run.tags), picked.has(run.app_id)].join()
+		const key = [run.app_id, run.state, run.finished_at, run.exit_code, run.note, JSON.stringify(run.tags), picked.has(run.app_id)].join()
 		live ||= !isFinal(run.state)
 		if (row.key === key) {
 			row.ages.textContent = age(run.submitted_at, now())
@@ -161,7 +162,7 @@ export async function runsView(page) {
 		row.long = h("span", long(run))
 		const cell = (cls, ...children) => h(`div.${cls}`, {role: "cell"}, children)
 		put(row, h("div", {role: "cell"}, h("label.pick", h("input", {type: "checkbox", label: `Select ${run.app_id}`, checked: picked.has(run.app_id), onchange: event => pick(run, event.target.checked)}))),
-			cell("c-state", badge(run.state, state)),
+			cell("c-state", badge(run.state)),
 			cell("name", h("a.clip", {href: pathOf(run), title: run.app_id}, run.name || run.app_id), h("small.clip", {title: run.note ?? run.app_id}, run.note || run.app_id)),
 			cell("c-component.clip.mono", run.component ?? ""),
 			cell("c-tags.tags", tagChips(run.tags, (tag, event) => {
@@ -171,7 +172,6 @@ export async function runsView(page) {
 			cell("c-backend.muted", run.backend), cell("c-time.num.muted", row.ages), cell("c-duration.num", row.long),
 			cell("c-exit.num" + (run.exit_code ? "" : ".muted"), run.exit_code ?? ""))
 	}
-	const queued = run => title(run.state)
 	const long = run => duration(!isFinal(run.state) && run.started_at ? (now() - Date.parse(run.started_at)) / 1000 : run.duration_s)
 
 	const renew = slowly(async () => {

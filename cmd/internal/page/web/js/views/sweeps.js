@@ -1,5 +1,5 @@
 // The trials of a sweep as a table and as parallel coordinates.
-import {add, apiPath, badge, choose, count, duration, get, h, head, note, num, number, plural, put, query, runPath, search, slowly, table, watch} from "../ui.js"
+import {add, apiPath, badge, choose, count, duration, failure, get, h, head, note, num, number, plural, put, query, runPath, search, slowly, table, watch} from "../ui.js"
 import {parallel} from "../parallel.js"
 
 const most = 500; // trials
@@ -12,7 +12,7 @@ export async function sweepView(page, id) {
 
 	async function load() {
 		const [sweep, {apps: runs, total}] = await Promise.all([get(apiPath(id, "/status")).catch(error => error.status === 404 ? null : Promise.reject(error)), get("/runs", {parent: id, limit: most})])
-		if (!sweep && !runs.length) throw Object.assign(new Error(`no run has ${id} as its parent`), {status: 404})
+		if (!sweep && !runs.length) throw failure(`no run has ${id} as its parent`, 404)
 		const compared = runs.length ? await get("/compare", {run: runs.map(run => run.app_id)}) : {runs: [], differences: []}
 		const names = [...new Set(compared.runs.flatMap(run => run.metrics.map(m => m.name)))].sort(), args = compared.differences.filter(d => d.part === "arguments")
 		if (!names.includes(metric)) metric = names.find(name => name === sweep?.sweep?.metric) ?? names[0] ?? ""
