@@ -55,17 +55,27 @@ func spawn(exe string, b Bundle, lock *filelock.Lock) (a readyAnswer, err error)
 	}
 	if err != nil {
 		log := b.path(logFile)
-		return a, fmt.Errorf("agent ended before the app started: %s (see %s)", lastLine(log), log)
+		return a, fmt.Errorf("agent ended before the app started: %s (see %s)", endCause(log), log)
 	}
 	Reap(process)
 	return a, nil
 }
 
-func lastLine(path string) string {
+// endCause returns why an agent ended: the last line of its log, or the cause of a crash, of which
+// the runtime prints a traceback.
+func endCause(path string) string {
 	data, err := safefile.ReadFile(path, maxFile)
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	if err != nil || lines[len(lines)-1] == "" {
+	text := strings.TrimSpace(string(data))
+	if err != nil || text == "" {
 		return "no reason given"
 	}
-	return lines[len(lines)-1]
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimSpace(line); {
+		case strings.Contains(line, "failed to create new OS thread"), strings.Contains(line, "pthread_create failed"):
+			return "the user has as many processes and threads as ulimit -u allows"
+		case strings.HasPrefix(line, "fatal error: "), strings.HasPrefix(line, "panic: "):
+			return line
+		}
+	}
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
