@@ -72,7 +72,7 @@ func endCause(path string) string {
 	for line := range strings.Lines(text) {
 		switch line = strings.TrimSpace(line); {
 		case strings.Contains(line, "failed to create new OS thread"), strings.Contains(line, "pthread_create failed"):
-			return "the user has too many processes or threads (see ulimit -u)"
+			return "the user has as many processes and threads as ulimit -u allows"
 		case strings.HasPrefix(line, "fatal error: "), strings.HasPrefix(line, "panic: "):
 			return line
 		}

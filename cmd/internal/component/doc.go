@@ -117,8 +117,8 @@ func writePages(f *program.Factory, dir string, files map[string]string, check b
 	if len(write) == 0 {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("create %s: %w", f.ShortPath(dir), program.PathCause(err))
+	if err := program.MakeFolder(f.ProjectRoot(), dir); err != nil {
+		return err
 	}
 	for _, name := range write {
 		if err := program.CreateWhole(filepath.Join(dir, name), []byte(files[name]), true, ""); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -109,6 +110,9 @@ func deliverPort(f *program.Factory, file string, port *migrate.Result, o migrat
 		return f.Print(port.Text)
 	}
 	path := f.Env.Absolute(o.output)
+	if err := program.CheckInside(f.ProjectRoot(), filepath.Dir(path)); err != nil {
+		return err
+	}
 	if err := program.CreateWhole(path, []byte(port.Text), o.force, "leave out -o to print the result, or replace the file with --force"); err != nil {
 		return err
 	}

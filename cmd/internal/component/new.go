@@ -2,7 +2,6 @@ package component
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,8 +56,8 @@ func runNew(f *program.Factory, name string) error {
 			return program.ExistsError(f.ShortPath(file), "choose another name, or write into it")
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(n.file), 0o755); err != nil {
-		return fmt.Errorf("create the folder of %s: %w", f.ShortPath(n.file), program.PathCause(err))
+	if err := program.MakeFolder(f.ProjectRoot(), filepath.Dir(n.file)); err != nil {
+		return err
 	}
 	const hint = "choose another name"
 	if err := program.CreateWhole(testFile, []byte(test), false, hint); err != nil {

@@ -99,7 +99,7 @@ func writeNew(path string, data []byte, force bool) error {
 	if force {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
-	if info, err := os.Stat(path); err == nil && force && !info.Mode().IsRegular() {
+	if info, err := os.Lstat(path); err == nil && force && !info.Mode().IsRegular() {
 		return fmt.Errorf("write configuration: %s is not a regular file (remove it)", path)
 	}
 	f, err := os.OpenFile(path, flags, 0o644)

@@ -1,8 +1,6 @@
 package manual
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -57,10 +55,13 @@ func runDocs(f *program.Factory, app *cli.App, o docsOptions) error {
 		files["index.html"] = docs.Site
 	}
 	dir := f.Env.Absolute(o.dir)
+	if err := program.MakeFolder(f.ProjectRoot(), dir); err != nil {
+		return err
+	}
 	for _, name := range ui.Keys(files) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("make %s: %w", f.ShortPath(filepath.Dir(path)), program.PathCause(err))
+		if err := program.MakeFolder(dir, filepath.Dir(path)); err != nil {
+			return err
 		}
 		if err := program.CreateWhole(path, []byte(files[name]), true, ""); err != nil {
 			return err
