@@ -545,6 +545,7 @@ func TestUICookieOpensNoData(t *testing.T) {
 	s := startUI(t, dir)
 	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var cookies []*http.Cookie
+	var location string // of the last answer
 	ask := func(method, path, body string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.base.Host+path, strings.NewReader(body))
 		must(t, err)
@@ -557,7 +558,7 @@ func TestUICookieOpensNoData(t *testing.T) {
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		must(t, err)
-		cookies = append(cookies, answer.Cookies()...)
+		cookies, location = append(cookies, answer.Cookies()...), answer.Header.Get("Location")
 		return answer.StatusCode, string(text)
 	}
 	if status, _ := ask(http.MethodGet, "/?"+s.base.RawQuery, ""); status != http.StatusSeeOther || len(cookies) != 1 {
@@ -580,6 +581,11 @@ func TestUICookieOpensNoData(t *testing.T) {
 	for _, path := range []string{"//api/v1/runs", "/static/../api/v1/runs", "/api/../api/v1/runs"} {
 		if status, text := ask(http.MethodGet, path, ""); status == http.StatusOK || strings.Contains(text, id) {
 			t.Errorf("GET %s: got status %d, want no data:\n%s", path, status, text)
+		}
+	}
+	for _, path := range []string{"/?token=", "/?token=x", "/runs/" + id + "?token=x"} {
+		if status, text := ask(http.MethodGet, path, ""); status != http.StatusSeeOther || strings.Contains(location, "#") {
+			t.Errorf("GET %s: got status %d and location %q, want a redirect without the key:\n%s", path, status, location, text)
 		}
 	}
 	for _, action := range []string{"/cancel", "/rerun", "/tag", "/note", "/delete"} {

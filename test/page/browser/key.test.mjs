@@ -30,7 +30,7 @@ const ask = (method, path, cookie) => new Promise((done, fail) => {
 	const request = http.request(origin + path, { method, headers: { cookie, "Content-Type": "application/json" } }, (answer) => {
 		let text = "";
 		answer.on("data", (part) => { text += part; if (answer.headers["content-type"] === "text/event-stream") answer.destroy(); });
-		answer.on("close", () => done({ status: answer.statusCode, text }));
+		answer.on("close", () => done({ status: answer.statusCode, text: text + (answer.headers.location ?? "") }));
 	});
 	request.on("error", fail);
 	request.end(method === "POST" ? '{"note":"stolen","args":[]}' : undefined);
@@ -53,6 +53,10 @@ test("the cookie that another port gets opens no data", () => withServer(async (
 			const { status, text } = await ask("GET", path, cookie);
 			assert.equal(status, 200, path);
 			for (const word of [id, "secret", new URL(url).searchParams.get("token")]) assert.ok(!text.includes(word), `${path} has ${word}`);
+		}
+		for (const path of ["/?token=", "/?token=x", `/runs/${id}?token=x`]) {
+			const { text } = await ask("GET", path, cookie);
+			assert.ok(!key || !text.includes(key), `${path} gives the key`);
 		}
 		const api = `/api/v1/runs/${id}`;
 		for (const [method, path] of [["GET", "/api/v1/session"], ["GET", "/api/v1/runs"], ["GET", `${api}/status`], ["GET", `/api/v1/stream?watch=run:${id}`], ["GET", `${api}/log/download`],

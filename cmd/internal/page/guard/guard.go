@@ -82,8 +82,12 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		case !g.authenticate(w, r):
 			Refuse(w, http.StatusUnauthorized, "open the URL that `torchx ui` printed: the token is missing or of another server")
 		case isRead(r.Method):
-			if r.URL.Query().Has("token") && !isAPI(r) {
-				leave(w, r, withoutToken(r.URL)+"#key="+g.Key())
+			if q := r.URL.Query(); q.Has("token") && !isAPI(r) {
+				path := withoutToken(r.URL)
+				if equal(q.Get("token"), g.Token) { // a cookie beside another token must not bring the key
+					path += "#key=" + g.Key()
+				}
+				leave(w, r, path)
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -139,6 +140,29 @@ func TestTokenBecomesCookie(t *testing.T) {
 		cookies := answer.Cookies()
 		if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode || cookies[0].Value == g.Token {
 			t.Errorf("%s: got cookies %v, want one that is HttpOnly and SameSite=Strict, and not the token", target, cookies)
+		}
+	}
+}
+
+// TestCookieDoesNotBecomeKey: only the token of this server brings the key, whatever else the request has.
+func TestCookieDoesNotBecomeKey(t *testing.T) {
+	t.Parallel()
+	g := &Guard{Token: NewToken(), Cookie: "torchx-8080"}
+	for _, token := range []string{"", "x", g.Key(), g.derived("session"), "x&token=" + g.Token} {
+		for _, site := range []string{"none", "cross-site"} {
+			answer := ask(t, g, http.MethodGet, "/runs/a?token="+token, func(r *http.Request) {
+				r.AddCookie(&http.Cookie{Name: g.Cookie, Value: g.derived("session")})
+				r.Header.Set("Sec-Fetch-Site", site)
+				r.Header.Set("Sec-Fetch-Mode", "navigate")
+			})
+			defer answer.Body.Close()
+			text, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := answer.Header.Get("Location") + string(text); strings.Contains(got, g.Key()) {
+				t.Errorf("token %q from site %q: got the key: %s", token, site, got)
+			}
 		}
 	}
 }
