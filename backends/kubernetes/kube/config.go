@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 	"torchx/runtime/userpath"
 )
 
@@ -81,6 +82,9 @@ func find(ref ClusterRef, environ []string) (*Access, error) {
 	if c := raw.Clusters[chosen.Cluster]; c == nil || c.Server == "" {
 		return nil, fmt.Errorf("context %s of kubeconfig %s names the cluster %q, which has no server: see `kubectl config view`", name, strings.Join(files, ", "), chosen.Cluster)
 	}
+	if err := checkFiles(raw.Clusters[chosen.Cluster], raw.AuthInfos[chosen.AuthInfo]); err != nil {
+		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), err)
+	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), oneLine(err))
@@ -119,7 +123,7 @@ func (ref ClusterRef) files(environ []string) (files []string, from string) {
 // are named, some may be missing. read lists the existing ones.
 func load(files []string, from string) (merged *api.Config, read []string, err error) {
 	for _, f := range files {
-		_, err := os.Stat(f)
+		err := checkFile(f)
 		switch {
 		case err == nil:
 			read = append(read, f)
@@ -135,6 +139,33 @@ func load(files []string, from string) (merged *api.Config, read []string, err e
 		return nil, nil, fmt.Errorf("read kubeconfig %s: %w", strings.Join(read, ", "), oneLine(err))
 	}
 	return merged, read, nil
+}
+
+// checkFile returns an error for a file that cannot be read. client-go would wait for a named pipe,
+// and no signal ends a program that does.
+func checkFile(path string) error {
+	if path == os.DevNull {
+		return nil
+	}
+	f, err := safefile.OpenInput(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// checkFiles is checkFile for the files that a context names; client-go reports missing ones.
+func checkFiles(c *api.Cluster, user *api.AuthInfo) error {
+	files := []string{c.CertificateAuthority}
+	if user != nil {
+		files = append(files, user.ClientCertificate, user.ClientKey, user.TokenFile)
+	}
+	for _, f := range files {
+		if err := checkFile(f); f != "" && errors.Is(err, safefile.ErrNotRegular) {
+			return err
+		}
+	}
+	return nil
 }
 
 // noContext is the error if no file has a context.
