@@ -93,6 +93,9 @@ func TestDiskIsFull(t *testing.T) {
 		t.Errorf("exit %d, want 125 and the reason:\n%s", r.code, r.stderr)
 	}
 	h.checkListed(r)
+	if r := h.torchx("", "ui", "-d"); r.code == 0 || !strings.Contains(r.stderr, "no space left") {
+		t.Errorf("ui -d: exit %d, want the reason:\n%s", r.code, r.stderr)
+	}
 	if apps := h.list(); len(apps) == 0 || !apps[len(apps)-1].is(spec.Succeeded, 0) {
 		t.Errorf("list: got %v, want the first app", apps)
 	}

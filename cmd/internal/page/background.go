@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +91,12 @@ func lastMessage(path string, err error) error {
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if why, ok := strings.CutPrefix(lines[len(lines)-1], "torchx: error: "); ok {
 		return errors.New(why)
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it ended without a message")
+		if full := os.WriteFile(path, []byte(err.Error()+"\n"), 0o600); full != nil {
+			return fmt.Errorf("start the server: %w", full) // why it could not write one
+		}
 	}
 	return fmt.Errorf("start the server: %w (see %s)", err, path)
 }
