@@ -81,7 +81,8 @@ stop() {
 wait_for() {
 	local t=$1 n=$2 end; shift 2; end=$((SECONDS+t))
 	until "$@" >/dev/null 2>&1; do
-		alive "$n" || { tail -n 20 "$S/log/$n.log" >&2; die "$n exited"; }
+		# the command line of a process that is executing another program is empty for a moment
+		alive "$n" || { sleep 1; alive "$n"; } || { tail -n 20 "$S/log/$n.log" >&2; die "$n exited"; }
 		[ $SECONDS -lt $end ] || { tail -n 20 "$S/log/$n.log" >&2; die "$n: not ready in ${t}s"; }
 		sleep 0.2
 	done

@@ -22,7 +22,7 @@ func MakeFolder(base, dir string) error {
 
 // CheckInside returns an error if base contains path by name, but not the place it leads to.
 func CheckInside(base, path string) error {
-	if !contains(base, path) {
+	if !isBelow(base, path) {
 		return nil
 	}
 	root, err := filepath.EvalSymlinks(base)
@@ -41,14 +41,14 @@ func CheckInside(base, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", existing, PathCause(err))
 	}
-	if !contains(root, real) {
+	if !isBelow(root, real) {
 		return fmt.Errorf("%s is not written to: a link leads to %s, outside of %s (remove the link, or name the folder itself)", path, real, base)
 	}
 	return nil
 }
 
-// contains reports whether path is dir or below it, by name.
-func contains(dir, path string) bool {
-	name, err := filepath.Rel(dir, path)
+// isBelow reports whether a path is a folder or below it, by name.
+func isBelow(folder, path string) bool {
+	name, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(name)
 }
