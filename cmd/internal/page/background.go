@@ -93,7 +93,9 @@ func lastMessage(path string, err error) error {
 		return errors.New(why)
 	}
 	if errors.Is(err, io.EOF) {
-		err = errors.New("it ended without a message")
+		err = errors.New("it ended before it answered")
+	}
+	if len(data) == 0 { // of a crash, the log has a traceback
 		if full := os.WriteFile(path, []byte(err.Error()+"\n"), 0o600); full != nil {
 			return fmt.Errorf("start the server: %w", full) // why it could not write one
 		}
