@@ -158,7 +158,7 @@ type Bucket [8]*float64
 
 // Change is the data of a server-sent event. The name of the event is its kind:
 //
-//	hello    the stream is open: read everything again, events may have been missed
+//	hello    each later change is told: read everything again. It may come twice
 //	runs     the list of runs changed            (watch=runs)
 //	run      status or events of a run changed   (watch=run:ID)
 //	metrics  metrics of a run changed            (watch=run:ID)

@@ -10,6 +10,9 @@ import (
 // beat is the time between two signs of life, by which gone clients are found.
 const beat = 25 * time.Second
 
+// greeting is how long a client waits for feeds that are slow to settle: those of a remote backend.
+const greeting = time.Second
+
 // data is the text of an event.
 type data struct {
 	AppID string `json:"app_id,omitempty"`
@@ -33,7 +36,16 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, feeds []Feed) {
 		}
 		return out.Flush()
 	}
-	if send("retry: 2000\n"+message(Event{Kind: "hello"})) != nil {
+	settled := client.Settled
+	select {
+	case <-settled:
+		settled = nil
+	case <-time.After(greeting):
+	case <-r.Context().Done():
+		return
+	}
+	hello := message(Event{Kind: "hello"})
+	if send("retry: 2000\n"+hello) != nil {
 		return
 	}
 	tick := time.NewTicker(beat)
@@ -45,6 +57,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, feeds []Feed) {
 			for _, e := range client.Take() {
 				text += message(e)
 			}
+		case <-settled:
+			settled, text = nil, hello // it may have missed a change since the first
 		case <-tick.C:
 			text = ": alive\n\n"
 		case <-r.Context().Done():

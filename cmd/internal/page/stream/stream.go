@@ -55,6 +55,7 @@ type running struct {
 	feed    Feed
 	cancel  context.CancelFunc
 	clients map[*Client]struct{}
+	settled chan struct{} // closed when each later change is told
 }
 
 // NewHub returns a hub that works until ctx ends, for at most max clients.
@@ -73,6 +74,8 @@ func (h *Hub) Clients() int {
 type Client struct {
 	// Ready receives when Take returns events.
 	Ready chan struct{}
+	// Settled is closed when the client gets each later change of its feeds. It may have missed earlier ones.
+	Settled chan struct{}
 
 	mu      sync.Mutex
 	pending []Event
@@ -111,17 +114,25 @@ func (h *Hub) Subscribe(feeds []Feed) (*Client, func(), bool) {
 		return nil, nil, false
 	}
 	h.clients++
-	c := &Client{Ready: make(chan struct{}, 1)}
+	c := &Client{Ready: make(chan struct{}, 1), Settled: make(chan struct{})}
+	var settled []chan struct{}
 	for _, feed := range feeds {
 		f := h.feeds[feed.Name]
 		if f == nil {
 			ctx, cancel := context.WithCancel(h.ctx)
-			f = &running{feed: feed, cancel: cancel, clients: map[*Client]struct{}{}}
+			f = &running{feed: feed, cancel: cancel, clients: map[*Client]struct{}{}, settled: make(chan struct{})}
 			h.feeds[feed.Name] = f
 			go h.run(ctx, f)
 		}
 		f.clients[c] = struct{}{}
+		settled = append(settled, f.settled)
 	}
+	go func() {
+		defer close(c.Settled)
+		for _, one := range settled {
+			<-one
+		}
+	}()
 	return c, sync.OnceFunc(func() { h.leave(c, feeds) }), true
 }
 
@@ -145,7 +156,12 @@ func (h *Hub) leave(c *Client, feeds []Feed) {
 func (h *Hub) run(ctx context.Context, f *running) {
 	changed := make(chan struct{}, 1)
 	watched := map[string]bool{}
+	settle := sync.OnceFunc(func() {
+		h.sent.Add(1) // what was read before may lack a change that nobody is told of
+		close(f.settled)
+	})
 	defer func() {
+		settle()
 		for path := range watched {
 			h.files.Unwatch(path, changed)
 		}
@@ -165,6 +181,7 @@ func (h *Hub) run(ctx context.Context, f *running) {
 		switch now := f.feed.Print(); {
 		case now == before || first:
 			before = now
+			settle()
 			select {
 			case <-changed:
 			case <-ctx.Done():
@@ -201,7 +218,7 @@ func (h *Hub) watch(watched map[string]bool, wanted []string, changed chan struc
 	return added
 }
 
-// Sent returns the number of events. It grows before a client has the event.
+// Sent returns a number that grows before a client has an event, and before it is settled.
 func (h *Hub) Sent() int64 { return h.sent.Load() }
 
 func (h *Hub) send(f *running) {

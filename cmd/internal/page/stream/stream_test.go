@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net/http"
@@ -95,6 +96,60 @@ func TestEachClientGetsEachKindOnce(t *testing.T) {
 	defer h.mu.Unlock()
 	if len(h.feeds) != 0 {
 		t.Errorf("got %d feeds without clients, want none", len(h.feeds))
+	}
+}
+
+func TestASettledClientGetsEachLaterChange(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, 10)
+	for i := range 20 {
+		path := filepath.Join(t.TempDir(), "file")
+		appendTo(t, path)
+		before := h.Sent()
+		c, leave, _ := h.Subscribe([]Feed{fileFeed(fmt.Sprint(i), path)})
+		<-c.Settled
+		if h.Sent() == before {
+			t.Error("what was read before the client settled is still shared")
+		}
+		appendTo(t, path)
+		select {
+		case <-c.Ready:
+		case <-time.After(deadline):
+			t.Fatalf("no event within %v", deadline)
+		}
+		leave()
+	}
+}
+
+func TestASlowFeedGreetsAgain(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, 10)
+	slow := make(chan struct{})
+	feed := Feed{
+		Name: "run", Event: Event{Kind: "run"}, Print: func() string { return "" },
+		Paths: func(context.Context) []string { <-slow; return nil },
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.Serve(w, r, []Feed{feed}) }))
+	t.Cleanup(server.CloseClientConnections)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	in, greetings := bufio.NewScanner(answer.Body), 0
+	for greetings < 2 && in.Scan() {
+		if in.Text() == "event: hello" {
+			if greetings++; greetings == 1 {
+				close(slow)
+			}
+		}
+	}
+	if greetings != 2 {
+		t.Errorf("got %d greetings, want one at once and one of the settled feed: %v", greetings, in.Err())
 	}
 }
 
