@@ -157,7 +157,7 @@ func (h *Hub) run(ctx context.Context, f *running) {
 	changed := make(chan struct{}, 1)
 	watched := map[string]bool{}
 	settle := sync.OnceFunc(func() {
-		h.sent.Add(1) // what was read before may lack a change that nobody is told of
+		h.sent.Add(1) // what was read before may lack a change that is told to no client
 		close(f.settled)
 	})
 	defer func() {
