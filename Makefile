@@ -23,6 +23,9 @@ TESTFLAGS := -count=1 -trimpath -ldflags=-w -p 4 -parallel 4
 # Under -race a test binary's children would otherwise wait a second at exit.
 export GORACE := atexit_sleep_ms=0
 
+# Without it, the tests that take long are whole: `make test SHORT=`, as `.ci/run` does.
+SHORT := -short
+
 .DEFAULT_GOAL := build
 .PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
 
@@ -33,7 +36,7 @@ install: ## install torchx into GOBIN
 	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/torchx
 
 test: ## run the tests that need nothing but Go
-	$(GO) test $(TESTFLAGS) -timeout 20m ./...
+	$(GO) test $(TESTFLAGS) $(SHORT) -timeout 20m ./...
 
 race: ## run the same tests under the race detector
 	$(GO) test $(TESTFLAGS) -race -timeout 25m ./...

@@ -18,6 +18,7 @@ import (
 	_ "torchx/test/cleanenv"
 
 	"torchx/runtime/spec"
+	"torchx/test/long"
 )
 
 // job returns an app whose processes run a shell script with the arguments.
@@ -168,18 +169,20 @@ func TestEnvLauncherGroupStop(t *testing.T) {
 func TestEnvLauncherStopWhileStarting(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app, python := job(t, "1x2", `exec sleep 60`)
-		for i := range 25 {
+		tries := long.N(25, 5)
+		for i := range tries {
 			n := start(t, shell, app, 0, python)
 			pid := n.cmd.Process.Pid
 			if i%2 == 1 {
 				pid = -pid
 			}
-			time.Sleep(time.Duration(2*i) * time.Millisecond) // any moment is right
+			after := time.Duration(50*i/tries) * time.Millisecond
+			time.Sleep(after) // any moment is right
 			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 			if _, code := n.wait(t); code != 143 && code != -1 { // -1: before the launcher set its traps
-				t.Errorf("code %d after %d ms, want 143; stderr: %s", code, 2*i, &n.stderr)
+				t.Errorf("code %d after %s, want 143; stderr: %s", code, after, &n.stderr)
 			}
 		}
 	})

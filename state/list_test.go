@@ -16,6 +16,7 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
+	"torchx/test/long"
 )
 
 // randomApp returns an app with values that many apps share.
@@ -217,7 +218,7 @@ func TestListOfRandomFilters(t *testing.T) {
 		}
 	}
 	slices.Reverse(apps) // equal times: the later record first
-	for range 250 {
+	for range long.N(250, 50) {
 		f := randomFilter(r)
 		var want []string
 		sorted := slices.Clone(apps)

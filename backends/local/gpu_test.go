@@ -316,6 +316,7 @@ func TestDevicesOfDeletedBundle(t *testing.T) {
 	if err := unix.Kill(agentPID, unix.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
+	f.waitFor("the end of the agent", func() bool { return !alive(agentPID) })
 	f.waitFor("the end of the app without a bundle", func() bool {
 		_, err := f.start(gpuRole("d", 1, 3, dir), nil)
 		return err == nil

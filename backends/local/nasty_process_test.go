@@ -3,12 +3,14 @@
 package local
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
+	"torchx/test/long"
 )
 
 // countMarked counts the processes with a variable in their environment.
@@ -36,8 +38,8 @@ func TestNastyProcesses(t *testing.T) {
 		{"daemon that ignores TERM", `setsid sh -c 'trap "" TERM; echo up > up; while :; do sleep 0.05; done' & while ! test -e up; do sleep 0.01; done`, false, spec.Succeeded, 0},
 		{"daemon of a daemon", `(setsid sh -c 'setsid sleep 600 & exit 0' &) ; echo up > up; exit 0`, false, spec.Succeeded, 0},
 		{"stopped child", `sh -c 'kill -STOP $$' & echo up > up; exit 0`, false, spec.Succeeded, 0},
-		{"a thousand children", `i=0; while [ $i -lt 1000 ]; do sleep 600 & i=$((i+1)); done; echo up > up; exit 6`, false, spec.Failed, 6},
-		{"thousands of short children", `i=0; while [ $i -lt 3000 ]; do (setsid true &); i=$((i+1)); done; echo up > up; exit 0`, false, spec.Succeeded, 0},
+		{"many children", fmt.Sprintf(`i=0; while [ $i -lt %d ]; do sleep 600 & i=$((i+1)); done; echo up > up; exit 6`, long.N(1000, 100)), false, spec.Failed, 6},
+		{"many short children", fmt.Sprintf(`i=0; while [ $i -lt %d ]; do (setsid true &); i=$((i+1)); done; echo up > up; exit 0`, long.N(3000, 200)), false, spec.Succeeded, 0},
 		{"writes forever in the background", `yes & echo up > up; sleep 0.2; exit 5`, false, spec.Failed, 5},
 	}
 	for _, test := range tests {

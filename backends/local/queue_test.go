@@ -14,6 +14,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/long"
 )
 
 // setMachine sets the resources that the queue of the home assigns.
@@ -84,7 +85,7 @@ func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.setMachine(2)
-	const apps = 50
+	apps := long.N(50, 10)
 	file := filepath.Join(t.TempDir(), "order")
 	var plans []*backend.Plan
 	for range apps {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/test/long"
 )
 
 func readGone(t testing.TB, dir string) trimmed {
@@ -328,7 +329,7 @@ func TestReadersRaceWithTheLimit(t *testing.T) {
 	for i := range 4 {
 		go func() { readers <- readWhile(a.source(), i, unsupported) }()
 	}
-	end := time.Now().Add(3 * time.Second)
+	end := time.Now().Add(time.Duration(long.N(3000, 500)) * time.Millisecond)
 	for n := 0; time.Now().Before(end); n++ {
 		s := Stream(n % 3 / 2)
 		if err := w.Append(s, []byte(fmt.Sprintf("%s %d %s\n", s, n, strings.Repeat("x", n%200))), time.Now()); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/test/long"
 )
 
 const sec = time.Second
@@ -21,7 +22,7 @@ var all = backend.LogOptions{Tail: -1}
 
 func TestLongLines(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{window - 1, window, window + 1, 64 << 10, 3 << 20, 2*maxLine + 5} {
+	for _, size := range []int{window - 1, window, window + 1, 64 << 10, 3 << 20, long.N(2*maxLine+5, 1)} {
 		long := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 		chunks := []chunk{{Stdout, "before\n", 0}}
 		for i := 0; i < size; i += 64 << 10 {

@@ -33,12 +33,17 @@ func start(t *testing.T, script string) (pid int, lines *bufio.Scanner) {
 	return cmd.Process.Pid, bufio.NewScanner(out)
 }
 
-// await measures until a tree has a number of processes.
+// await measures until a tree has a number of processes, which end with the test, in whatever session they are.
 func await(t *testing.T, tracker *Tracker, r Root, processes int) Tree {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		tree := tracker.Measure([]Root{r})[r.PID]
 		if len(tree.PIDs) == processes {
+			t.Cleanup(func() {
+				for _, p := range tree.PIDs {
+					_ = syscall.Kill(p, syscall.SIGKILL)
+				}
+			})
 			return tree
 		}
 		if time.Now().After(deadline) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/units"
+	"torchx/test/long"
 )
 
 // greedy are programs that use too many resources, with part of the one-line error. Each program is
@@ -171,6 +173,9 @@ func TestGuard(t *testing.T) {
 	for _, c := range greedy {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			if slices.Contains([]string{"slow function", "quadratic insert", "hash of shared tuples", "list of strings", "list of slices", "list of lists", "dict growth"}, c.name) {
+				long.Test(t) // until a limit of time or memory
+			}
 			cmd := exec.Command(exe)
 			cmd.Env = append(os.Environ(), guardCase+"="+c.source)
 			begin := time.Now()

@@ -10,6 +10,7 @@ import (
 
 	"torchx/starlark/analysis"
 	"torchx/starlark/starlint"
+	"torchx/test/long"
 )
 
 // cases are files, their findings as "LINE:COL-LINE:COL rule: message", and the file after its fixes
@@ -265,7 +266,7 @@ func comments(src string) (n int) {
 // other: that would take minutes, or forever for values with shared parts.
 func TestLargeFiles(t *testing.T) {
 	t.Parallel()
-	const n = 20000
+	n := long.N(20000, 4000)
 	many := func(format string) string {
 		var b strings.Builder
 		for i := range n {
