@@ -158,7 +158,7 @@ func TestCancelReason(t *testing.T) {
 	l = start(t, nil, shell("r", 1, "echo up; sleep 600"))
 	l.waitLog("r", 0, "up")
 	job, _ := l.folder().Job()
-	if err := l.b.scancel(l.ctx, job); err != nil {
+	if err := l.b.slurm.Cancel(l.ctx, job); err != nil {
 		t.Fatal(err)
 	}
 	l.wait(spec.Cancelled, spec.ExitCancelled)

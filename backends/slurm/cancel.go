@@ -3,9 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
-	"strconv"
 
-	"torchx/backends/slurm/client"
 	"torchx/backends/slurm/job"
 	"torchx/runtime/backend"
 )
@@ -31,7 +29,7 @@ func (b *Backend) cancel(ctx context.Context, t *target, o backend.CancelOptions
 		if job.StateOf(t.jobs).Terminal() {
 			return nil
 		}
-		return b.scancel(ctx, t.job, force(o)...)
+		return b.slurm.Cancel(ctx, t.job, force(o)...)
 	}
 	run, err := t.folder.Run(t.record.App)
 	if err != nil || run.End != nil {
@@ -40,19 +38,19 @@ func (b *Backend) cancel(ctx context.Context, t *target, o backend.CancelOptions
 	if t.job == 0 { // it is being submitted: the launcher will see that it was canceled
 		return t.folder.Cancel(o.Reason)
 	}
-	if err := b.scancel(ctx, t.job, "--state=PENDING"); err != nil {
+	if err := b.slurm.Cancel(ctx, t.job, "--state=PENDING"); err != nil {
 		return err
 	}
 	if err := t.folder.Cancel(o.Reason); err != nil {
 		return err
 	}
 	if o.Force {
-		return b.scancel(ctx, t.job, force(o)...)
+		return b.slurm.Cancel(ctx, t.job, force(o)...)
 	}
 	if len(run.Begins) == 0 {
 		return nil // the launcher looks before it starts the replicas
 	}
-	if err := b.scancel(ctx, t.job, "--batch", "--signal=USR1"); !errors.Is(err, backend.ErrUnavailable) {
+	if err := b.slurm.Cancel(ctx, t.job, "--batch", "--signal=USR1"); !errors.Is(err, backend.ErrUnavailable) {
 		return err
 	}
 	return nil // the launcher looks each second
@@ -63,13 +61,4 @@ func force(o backend.CancelOptions) []string {
 		return []string{"--full", "--signal=KILL"}
 	}
 	return nil
-}
-
-// scancel runs scancel for a job. A job that has ended is not an error.
-func (b *Backend) scancel(ctx context.Context, id int64, options ...string) error {
-	_, err := b.slurm.Run(ctx, nil, "scancel", append(options, strconv.FormatInt(id, 10))...)
-	if errors.Is(err, client.ErrEnded) || errors.Is(err, backend.ErrNotFound) {
-		return nil
-	}
-	return err
 }

@@ -183,7 +183,7 @@ func (b *Backend) undo(ctx context.Context, p *backend.Plan, f folder.Folder, fa
 		case err == nil && found == nil:
 			certain = true
 		case err == nil:
-			if _, err := b.slurm.Run(cleanup, nil, "scancel", strconv.FormatInt(found.job, 10)); err == nil {
+			if b.slurm.Cancel(cleanup, found.job) == nil {
 				certain = true
 			}
 		}

@@ -67,7 +67,12 @@ func TestGPUs(t *testing.T) {
 		t.Fatalf("got %+v, want r.code == 0", r)
 	}
 	handle := h.start("gang=volcano", "--num_replicas", "3", "--gpu", "4")
-	h.eventually("the missing GPUs in the status", func() bool { return strings.Contains(h.status(handle).Msg, "nvidia.com/gpu") })
+	said := ""
+	t.Cleanup(func() { t.Logf("the status said %q", said) })
+	h.eventually("the missing GPUs in the status", func() bool {
+		said = h.status(handle).Msg
+		return strings.Contains(said, "nvidia.com/gpu")
+	})
 	for _, p := range h.cluster.Pods(t, h.namespace, "app.kubernetes.io/instance="+instance(handle)) {
 		if p.Status.Phase != "Pending" {
 			t.Errorf("got pod %s in phase %s, want Pending", p.Name, p.Status.Phase)

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,35 @@ func count(t *testing.T, calls string) int {
 		t.Fatal(err)
 	}
 	return strings.Count(string(data), "\n")
+}
+
+// TestCancel: what fails without a word is tried again, and says why then.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		script string
+		calls  int
+		want   string
+	}{
+		"at once":         {"exit 0", 1, ""},
+		"ended":           {"echo 'scancel: error: Kill job error on job id 7: Job/step already completing or completed' >&2; exit 1", 1, ""},
+		"silent once":     {`[ "$1" = --verbose ]`, 2, ""},
+		"silent, ended":   {`[ "$1" = --verbose ] && echo 'Invalid job id specified' >&2; exit 1`, 2, ""},
+		"silent, refused": {`[ "$1" = --verbose ] && echo 'scancel: error: Access/permission denied' >&2; exit 1`, 2, "you may not do this"},
+		"always silent":   {"exit 1", 2, "it printed no reason"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, calls := fakes(t, map[string]string{"scancel": test.script})
+			err := c.Cancel(t.Context(), 7, "--state=PENDING")
+			if got := fmt.Sprint(err); !strings.Contains(got, cmp.Or(test.want, "<nil>")) {
+				t.Errorf("got %s, want %q", got, test.want)
+			}
+			if n := count(t, calls); n != test.calls {
+				t.Errorf("got %d calls, want %d", n, test.calls)
+			}
+		})
+	}
 }
 
 // TestQueued: one call finds the jobs that belong to the IDs, whatever the user's variables say.

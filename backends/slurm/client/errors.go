@@ -33,6 +33,9 @@ func (e *Error) Error() string { return e.Command + " failed: " + withFix(e.Why,
 // Is reports whether the error is of a class.
 func (e *Error) Is(target error) bool { return target == e.class }
 
+// noReason stands for the words of a command that printed none.
+const noReason = "it printed no reason"
+
 // unsentError is an error without which the controller has got no request.
 type unsentError struct{ error }
 
@@ -130,7 +133,7 @@ var known = []struct {
 
 // explain returns the error of a command that printed stderr.
 func explain(command, stderr string) error {
-	text := plainText(stderr, "it printed no reason")
+	text := plainText(stderr, noReason)
 	for _, k := range known {
 		if !strings.Contains(stderr, k.part) {
 			continue
