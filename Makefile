@@ -35,10 +35,10 @@ build: ## build bin/torchx
 install: ## install torchx into GOBIN
 	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/torchx
 
-test: ## run the tests that need nothing but Go
+test: ## run the tests that need nothing but Go; with SHORT= also those that take long
 	$(GO) test $(TESTFLAGS) $(SHORT) -timeout 20m ./...
 
-race: ## run the same tests under the race detector
+race: ## run all of them under the race detector
 	$(GO) test $(TESTFLAGS) -race -timeout 25m ./...
 
 e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a failure

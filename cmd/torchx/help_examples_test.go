@@ -13,6 +13,8 @@ import (
 	"torchx/test/homedir"
 
 	"github.com/urfave/cli/v2"
+
+	"torchx/test/long"
 )
 
 // notRun are examples of help that are not run, with the reason.
@@ -59,6 +61,9 @@ func TestHelpExamples(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if !slices.Contains([]string{"run", "list", "log", "status"}, name) {
+				long.Test(t)
+			}
 			runExamples(t, name, examples)
 		})
 	})

@@ -18,6 +18,7 @@ import (
 
 	"torchx/runtime/agent"
 	"torchx/test/homedir"
+	"torchx/test/long"
 )
 
 // plants create something other than a regular file at a path.
@@ -97,6 +98,9 @@ func TestPlantedFiles(t *testing.T) {
 		for _, file := range files {
 			t.Run(kind+"/"+filepath.Base(file), func(t *testing.T) {
 				t.Parallel()
+				if filepath.Base(file) != "status.json" {
+					long.Test(t)
+				}
 				dir := homedir.New(t)
 				must(t, os.CopyFS(filepath.Join(dir, "home"), os.DirFS(filepath.Join(seed, "home"))))
 				manifest := filepath.Join(dir, "home", "apps", dead, "app.json")

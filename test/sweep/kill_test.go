@@ -17,6 +17,7 @@ import (
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
+	"torchx/test/long"
 )
 
 // counted is a script that leaves a line for each start of its trial.
@@ -61,6 +62,9 @@ func TestKilledController(t *testing.T) {
 	} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
+			if strings.Contains(point, ":") {
+				long.Test(t)
+			}
 			f := newFixtureAt(t, point)
 			ref := f.submit(sweep.Rules{Parallel: 2}, counted, counted+"exit 4", counted, counted+"sleep 0.2")
 			f.waitFor("the controller to die", func() bool { return f.supervisor(ref.ID) == 0 })
@@ -127,7 +131,7 @@ func TestDeletedTrial(t *testing.T) {
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	scripts := make([]string, 40)
+	scripts := make([]string, long.N(40, 10))
 	for i := range scripts {
 		scripts[i] = counted + fmt.Sprintf("sleep 0.0%d", i%10)
 	}
@@ -144,10 +148,10 @@ func TestRandomKills(t *testing.T) {
 		}
 	}
 	s, all := f.end(ref)
-	if s.State != spec.Succeeded || all.Done != 40 {
-		t.Errorf("got %v, %+v; want the success of 40 trials\n%s", s.State, all.Counts, f.log(ref))
+	if s.State != spec.Succeeded || all.Done != len(scripts) {
+		t.Errorf("got %v, %+v; want the success of all trials\n%s", s.State, all.Counts, f.log(ref))
 	}
-	f.checkStarts(40)
+	f.checkStarts(len(scripts))
 	f.checkApps(ref, all)
 }
 

@@ -25,6 +25,7 @@ import (
 	"torchx/runtime/spec"
 	"torchx/test/binary"
 	"torchx/test/homedir"
+	"torchx/test/long"
 )
 
 const testTimeout = 60 * time.Second
@@ -91,6 +92,7 @@ type home struct {
 
 func newHome(t *testing.T) *home {
 	t.Helper()
+	long.Test(t) // each of these tests starts, kills and waits
 	work := homedir.New(t)
 	h := &home{T: t, bin: torchx.path(t), dir: homedir.New(t), file: filepath.Join(work, "t.star") + ":app", scratch: work}
 	if err := os.WriteFile(filepath.Join(work, "t.star"), []byte(component), 0o600); err != nil {
