@@ -98,6 +98,18 @@ test("reload, deep links, tabs, downloads and live changes need no other login",
 	assert.ok(!/[0-9a-f]{64}/.test(await page.title() + await page.content()), "the key is in the page");
 }));
 
+test("a link with another key changes nothing", () => withPage(async (page, open) => {
+	const stored = () => page.evaluate(() => localStorage.getItem("torchx-key"));
+	await page.getByRole("row").nth(1).waitFor();
+	const mine = await stored();
+	await page.goto("about:blank"); // else only the fragment would change
+	await open(`/#key=${"0".repeat(64)}`);
+	await page.getByRole("row").nth(1).waitFor();
+	await page.getByText("Live", { exact: true }).waitFor();
+	assert.equal(await stored(), mine);
+	assert.equal(page.url(), `${origin}/`);
+}, { expected: /401/ }));
+
 test("without the key, the page says what to do", () => withPage(async (page, open) => {
 	await open("/");
 	await page.evaluate(() => localStorage.clear());

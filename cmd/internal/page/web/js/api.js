@@ -23,10 +23,10 @@ export async function send(method, path, body, signal, again = method === "GET")
 	return json
 }
 
-// key returns what opens the API. Storage is read each time: another tab may have a newer key.
+// key returns what opens the API, read each time: another tab may have a newer one.
 function key() {
 	try {
-		return window.torchxKey ?? localStorage.getItem("torchx-key")
+		return window.torchxKey ?? localStorage["torchx-key"]
 	} catch {
 		return null
 	}

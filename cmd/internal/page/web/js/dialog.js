@@ -1,5 +1,5 @@
 // Questions, forms and short messages.
-import {h, icon, openBox} from "./dom.js"
+import {alarm, h, icon, openBox} from "./dom.js"
 
 let toasts
 
@@ -15,7 +15,7 @@ export function toast(message, bad = false) {
 export function ask({title, body, yes, danger = false, wide = false, submit}) {
 	return new Promise(resolve => {
 		let result = null
-		const problem = h("p.notice.bad", {role: "alert", hidden: true})
+		const problem = alarm("", true)
 		const button = h("button.primary" + (danger ? ".danger" : ""), {type: "submit"}, yes)
 		const form = h("form", {
 			novalidate: true,

@@ -43,6 +43,10 @@ export function put(node, ...children) {
 	return node
 }
 
+export const alarm = (text, hidden) => h("p.notice.bad", {role: "alert", hidden}, text)
+
+export const searchBox = (label, props) => h("input", {type: "search", placeholder: label, label, ...props})
+
 export const icon = name => s("svg.glyph", {"aria-hidden": "true"}, s("use", {href: "#i-" + name}))
 
 export function time(text, short) {

@@ -1,5 +1,7 @@
 // Numbers, times and sizes as people read them.
 
+const {floor} = Math
+
 export function bytes(n) {
 	if (n == null) return ""
 	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
@@ -18,9 +20,9 @@ export function duration(seconds) {
 	if (seconds < 59.95) return `${seconds.toFixed(1)}s`
 	const pad = n => String(n).padStart(2, "0")
 	const s = Math.round(seconds)
-	if (s < 3600) return `${Math.floor(s / 60)}m ${pad(s % 60)}s`
-	if (s < 86400) return `${Math.floor(s / 3600)}h ${pad(Math.floor(s % 3600 / 60))}m`
-	return `${Math.floor(s / 86400)}d ${pad(Math.floor(s % 86400 / 3600))}h`
+	if (s < 3600) return `${floor(s / 60)}m ${pad(s % 60)}s`
+	if (s < 86400) return `${floor(s / 3600)}h ${pad(floor(s % 3600 / 60))}m`
+	return `${floor(s / 86400)}d ${pad(floor(s % 86400 / 3600))}h`
 }
 
 export function age(text, now = Date.now()) {
@@ -28,10 +30,10 @@ export function age(text, now = Date.now()) {
 	if (!text || isNaN(date)) return ""
 	const s = (now - date) / 1000
 	if (s < 1) return "now"
-	if (s < 60) return `${Math.floor(s)}s ago`
-	if (s < 3600) return `${Math.floor(s / 60)}m ago`
-	if (s < 86400) return `${Math.floor(s / 3600)}h ago`
-	if (s < 30 * 86400) return `${Math.floor(s / 86400)}d ago`
+	if (s < 60) return `${floor(s)}s ago`
+	if (s < 3600) return `${floor(s / 60)}m ago`
+	if (s < 86400) return `${floor(s / 3600)}h ago`
+	if (s < 30 * 86400) return `${floor(s / 86400)}d ago`
 	return day(date)
 }
 

@@ -1,5 +1,5 @@
 // The attempts of all replicas over time, a row each.
-import {clock, count, duration, h, hint, isFinal, now, put, runPath, title} from "./ui.js"
+import {clock, count, duration, h, hint, isFinal, now, put, runPath, searchBox, title} from "./ui.js"
 import {label, timeTicks} from "./scale.js"
 import {Rows} from "./virtual.js"
 
@@ -36,7 +36,7 @@ const wait = (row, from, to, attempt, why = "") => ({state: "WAIT", attempt, fro
 
 export function gantt(id) {
 	const box = h("div.gantt-rows"), axis = h("div.gantt-axis", {"aria-hidden": "true"}), info = h("span.muted")
-	const find = h("input", {type: "search", placeholder: "Filter: failed, trainer/1", label: "Filter replicas", oninput: () => show()})
+	const find = searchBox("Filter replicas", {placeholder: "Filter: failed, trainer/1", oninput: () => show()})
 	const card = h("section.card.gantt", {label: "Timeline"}, h("header", h("h2", "Timeline"), info, h("span.grow"), find),
 		h("div.gantt-frame", axis, box))
 	let model = null, shown = []

@@ -1,5 +1,5 @@
 // Charts of metrics and usage of one run or several, with what they share: axis, scale, smoothing.
-import {add, apiPath, bytes, choose, get, h, later, note, number, put, query, toggle} from "./ui.js"
+import {add, apiPath, bytes, choose, get, h, later, note, number, put, query, searchBox, toggle} from "./ui.js"
 import {chart} from "./chart.js"
 import {stroke} from "./plot.js"
 
@@ -97,8 +97,8 @@ export function panel(box, runs) {
 	}})
 	const remember = later(() => note({smooth: Math.round(look.weight * 100) || ""}), 300)
 	const amount = h("output.num", look.weight.toFixed(2))
-	const filter = h("input", {type: "search", placeholder: "Filter curves", label: "Filter curves", value: query("metric"), oninput: later(again, 200)})
-	const replicas = h("input", {type: "search", placeholder: "Replicas: trainer/0, eval", label: "Replicas", value: query("curve"), oninput: later(again, 300)})
+	const filter = searchBox("Filter curves", {value: query("metric"), oninput: later(again, 200)})
+	const replicas = searchBox("Replicas", {placeholder: "Replicas: trainer/0, eval", value: query("curve"), oninput: later(again, 300)})
 	add(box, [h("div.toolbar", filter, replicas, axis, log, h("label.row.tight", h("span.muted", "Smoothing"), smoothing, amount)), h("div.view.scrolls", info, grid)])
 
 	async function renew(kind) {

@@ -8,10 +8,16 @@ export function session() {
 	asked ??= get("/session").then(answer => {
 		skew = Date.parse(answer.time) - Date.now()
 		locked = answer.read_only
+		try {
+			if (window.torchxKey) localStorage["torchx-key"] = window.torchxKey
+			window.torchxKey = null
+		} catch {/* no storage: until the page is reloaded */}
 		return answer
 	}, error => {
 		asked = null
-		throw error
+		if (error.status !== 401 || !window.torchxKey) throw error
+		window.torchxKey = null // of a stranger
+		return session()
 	})
 	return asked
 }

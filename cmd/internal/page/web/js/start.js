@@ -1,5 +1,5 @@
 // The client starts here: the frame of the page, and which view an address opens.
-import {bind, go, h, help, hint, menu, onstate, put, session, start, toast} from "./ui.js"
+import {alarm, bind, go, h, help, hint, menu, onstate, put, session, start, toast} from "./ui.js"
 import {compareView} from "./views/compare.js"
 import {pruneView} from "./views/prune.js"
 import {runView} from "./views/run.js"
@@ -31,10 +31,11 @@ function frame() {
 }
 
 function setTheme(theme) {
-	if (theme) document.documentElement.dataset.theme = theme
-	else delete document.documentElement.dataset.theme
+	const {dataset} = document.documentElement
+	if (theme) dataset.theme = theme
+	else delete dataset.theme
 	try {
-		localStorage.setItem("theme", theme)
+		localStorage.theme = theme
 	} catch {/* a browser without storage forgets the choice */}
 	dispatchEvent(new Event("theme"))
 }
@@ -77,7 +78,7 @@ start(async url => {
 		if (mine !== turn) return
 		close?.()
 		close = null
-		put(main, h("div.view", h("h1", {401: "No access", 404: "Not found"}[error.status] ?? "This did not work"), h("p.notice.bad", {role: "alert"}, error.message),
+		put(main, h("div.view", h("h1", {401: "No access", 404: "Not found"}[error.status] ?? "This did not work"), alarm(error.message),
 			h("p", h("a", {href: "/"}, "All runs"))))
 		if (!error.message || !("status" in error)) console.error(error)
 	}

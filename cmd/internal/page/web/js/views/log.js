@@ -1,5 +1,5 @@
 // The log of a run: a window of lines that moves over the whole of it.
-import {add, apiPath, ask, bind, bytes, choose, copy, count, field, get, h, icon, later, note, plural, put, query, search as queryOf, slowly, toast, toggle, watch} from "../ui.js"
+import {add, apiPath, ask, bind, bytes, choose, copy, count, field, get, h, icon, later, note, plural, put, query, search as queryOf, searchBox, slowly, toast, toggle, watch} from "../ui.js"
 import {lineNode, textOf} from "../logline.js"
 
 const chunk = 400, most = 2400; // lines of a request, lines in the page
@@ -168,7 +168,7 @@ export async function logView(body, run) {
 	slider.addEventListener("input", () => slide(Number(slider.value)))
 
 	// Search: the server counts and numbers the matches, the page marks those that it shows.
-	const find = h("input", {type: "search", placeholder: "Search the log", label: "Search the log", value: view.find, spellcheck: "false", oninput: later(() => look(), 250),
+	const find = searchBox("Search the log", {value: view.find, spellcheck: "false", oninput: later(() => look(), 250),
 		onkeydown: event => event.key === "Enter" && (event.preventDefault(), step(event.shiftKey ? -1 : 1))})
 	const regexBox = toggle("Regular expression", view.regex, on => {
 		view.regex = on

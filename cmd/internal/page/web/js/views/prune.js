@@ -1,5 +1,5 @@
 // What `torchx prune` would remove.
-import {add, age, badge, bytes, copy, field, get, h, head, later, note, now, num, plural, put, query, quote, runPath, table, time} from "../ui.js"
+import {add, age, alarm, badge, bytes, copy, field, get, h, head, later, note, now, num, plural, put, query, quote, runPath, table, time} from "../ui.js"
 
 const fields = [["older-than", "Older than", "30d"], ["keep", "Keep the newest", "100"], ["max-size", "Until the size is at most", "10G"], ["state", "State", "succeeded"]]
 const most = 1000; // rows
@@ -18,7 +18,7 @@ export async function pruneView(page) {
 		put(result, h("p.muted", "Looking…"))
 		const answer = await get("/prune", {...values, limit: most}, mine.signal).catch(error => ({error}))
 		if (mine !== asking) return
-		if (answer.error) return void put(result, h("p.notice.bad", {role: "alert"}, answer.error.message))
+		if (answer.error) return void put(result, alarm(answer.error.message))
 		put(result, h("header", h("h2.grow", `${plural(answer.count, "run")}, ${answer.count > most ? "more than " : ""}${bytes(answer.bytes)}`), h("code", command), h("button", {onclick: () => copy(command, "the command")}, "Copy")),
 			h("p.muted", "The command removes them, with their logs and outputs.", answer.count > most && ` The first ${most} are shown.`),
 			table("Runs", ["Run", "State", "#Submitted", "#Size"], answer.apps.map(run => h("tr", head(h("a", {href: runPath(run.app_id)}, run.app_id)), h("td", badge(run.state)),

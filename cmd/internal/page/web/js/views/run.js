@@ -1,5 +1,5 @@
 // The page of a run: what it is and does on top, the rest in tabs. The address has the tab.
-import {add, age, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, sweepPath, time, watch} from "../ui.js"
+import {add, age, alarm, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, sweepPath, time, watch} from "../ui.js"
 import {spans} from "../logline.js"
 import {cancelRuns, deleteRuns, noteRun, rerun, tagRuns} from "../actions.js"
 import {tagChips} from "./runs.js"
@@ -81,7 +81,7 @@ export async function runView(page, id) {
 		try {
 			status = await get(apiPath(id, "/status"))
 		} catch (error) {
-			if (error.status === 404) put(top, h("h1", id), h("p.notice.bad", {role: "alert"}, "This run was deleted."))
+			if (error.status === 404) put(top, h("h1", id), alarm("This run was deleted."))
 			if (error.status !== undefined) return
 			throw error
 		}

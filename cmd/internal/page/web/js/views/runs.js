@@ -1,5 +1,5 @@
 // The table of runs.
-import {add, age, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, note, now, plural, put, readOnly, runPath, search as queryOf, slowly, sweepPath, time, watch} from "../ui.js"
+import {add, age, alarm, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, note, now, plural, put, readOnly, runPath, search as queryOf, searchBox, slowly, sweepPath, time, watch} from "../ui.js"
 import {Pages, Rows} from "../virtual.js"
 import {cancelRuns, deleteRuns, rerun, tagRuns} from "../actions.js"
 
@@ -27,7 +27,7 @@ export async function runsView(page) {
 	let at = -1, live = false
 
 	const rowsBox = h("div.rows", {role: "rowgroup"})
-	const problem = h("p.notice.bad", {role: "alert", hidden: true})
+	const problem = alarm("", true)
 	const empty = h("div.empty", {hidden: true})
 	const found = h("span.muted.nowrap", {role: "status"})
 	const pages = new Pages(100, async (offset, limit, signal) => {
@@ -61,7 +61,7 @@ export async function runsView(page) {
 		drawFilters()
 	}
 
-	const search = h("input", {type: "search", placeholder: "Search runs", label: "Search runs", value: filter.search, oninput: later(event => set({search: event.target.value.trim()}), 180)})
+	const search = searchBox("Search runs", {value: filter.search, oninput: later(event => set({search: event.target.value.trim()}), 180)})
 	const chips = h("div.chips", {role: "group", label: "State"})
 	const extra = h("div.row")
 
