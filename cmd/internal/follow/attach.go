@@ -40,7 +40,7 @@ func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		app: app{f.Console, r, ref}, answers: bufio.NewReader(f.In), out: tty.NewGate(f.Out),
 		canAsk: f.CanAsk(),
 	}
-	a.signals = &signals{app: a.app, leave: leave, explain: f.Explain, submitted: true}
+	a.signals = &signals{app: a.app, leave: leave, explain: f.Explain, work: f.Interrupts.Work, submitted: true}
 	target := LogTarget{Ref: ref}
 	if logs != nil {
 		target = logs.Target

@@ -84,7 +84,7 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 	defer leave(nil)
 	fg := &foreground{
 		app: a, backend: b, terminal: t,
-		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, onTerminal: t != nil},
+		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, work: f.Interrupts.Work, onTerminal: t != nil},
 		view:     view,
 		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log && (t == nil || o.Detach), detached: o.Detach,
 	}

@@ -19,6 +19,7 @@ type signals struct {
 	leave      context.CancelCauseFunc // ends the command, not the app
 	preparing  func() bool             // reports that the app has not been started yet
 	explain    func(error)             // prints an error
+	work       func() (done func())    // program.Interrupts.Work
 	onTerminal bool                    // the app is shown with --tty
 
 	mu        sync.Mutex
@@ -87,12 +88,18 @@ func (s *signals) leaveRunning() {
 // cancel cancels the app in the background. Requests wait for each other, so that a forced
 // one is the last.
 func (s *signals) cancel(force bool) {
+	done := s.work()
 	go func() {
+		defer done()
 		s.canceling.Lock()
 		defer s.canceling.Unlock()
 		if err := s.runner.Cancel(context.Background(), s.ref, backend.CancelOptions{Force: force}); err != nil {
 			s.explain(err)
 			s.leave(program.QuietError(spec.ExitCancelled))
+			return
+		}
+		if force {
+			_, _ = s.runner.Wait(context.Background(), s.ref) // the command shows the end, if it can
 		}
 	}()
 }

@@ -125,7 +125,7 @@ func AttachTerminal(ctx context.Context, f *program.Factory, ref runner.Ref, st 
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	a := app{f.Console, r, ref}
-	s := &signals{app: a, leave: leave, explain: f.Explain, submitted: true, onTerminal: true}
+	s := &signals{app: a, leave: leave, explain: f.Explain, work: f.Interrupts.Work, submitted: true, onTerminal: true}
 	f.Interrupts.SetHandler(func(sig os.Signal) {
 		if sig == syscall.SIGHUP {
 			s.handle(sig)

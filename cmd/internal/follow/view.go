@@ -33,7 +33,7 @@ func Show(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	a := app{f.Console, r, ref}
-	fg := &foreground{app: a, view: view, signals: &signals{app: a, leave: leave, explain: f.Explain, submitted: true}}
+	fg := &foreground{app: a, view: view, signals: &signals{app: a, leave: leave, explain: f.Explain, work: f.Interrupts.Work, submitted: true}}
 	f.Interrupts.SetHandler(fg.signals.handle)
 	return causeOf(ctx, fg.follow(ctx, false))
 }

@@ -15,9 +15,9 @@ import (
 // How long a command may run after the second Ctrl-C. It may hang where canceling its
 // context has no effect.
 const (
-	defaultGrace = time.Second            // default
-	handlerGrace = 5 * time.Second        // of a command that kills its app at the second Ctrl-C
-	messageTime  = 100 * time.Millisecond // to print the last message
+	grace       = time.Second
+	workTime    = 5 * time.Second        // while it kills its app
+	messageTime = 100 * time.Millisecond // to print the last message
 )
 
 // Interrupts passes each signal to a handler. The first handler cancels the context; a
@@ -25,6 +25,8 @@ const (
 type Interrupts struct {
 	mu      sync.Mutex
 	handle  func(os.Signal)
+	working int       // parts of the command that no second Ctrl-C may cut
+	worked  time.Time // when the last of them ended
 	grace   time.Duration
 	abandon func() // ends the process
 	done    chan struct{}
@@ -34,7 +36,7 @@ type Interrupts struct {
 // watchSignals returns a context that Ctrl-C, SIGTERM or SIGHUP cancels.
 func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Context, *Interrupts) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	i := &Interrupts{grace: defaultGrace, done: make(chan struct{}), abandon: func() { os.Exit(spec.ExitCancelled) }}
+	i := &Interrupts{grace: grace, done: make(chan struct{}), abandon: func() { os.Exit(spec.ExitCancelled) }}
 	i.handle = func(s os.Signal) {
 		if s == syscall.SIGHUP {
 			cancel(QuietError(ExitHangup))
@@ -83,13 +85,33 @@ func (i *Interrupts) dispatch(queue <-chan os.Signal) {
 }
 
 func (i *Interrupts) force() {
-	select {
-	case <-i.done:
-	default:
+	for deadline := time.Now().Add(workTime - grace); ; {
+		select {
+		case <-i.done:
+			return
+		case <-time.After(messageTime / 10):
+		}
 		i.mu.Lock()
-		abandon := i.abandon
+		abandon, idle := i.abandon, i.working == 0 && time.Since(i.worked) >= i.grace
 		i.mu.Unlock()
-		abandon()
+		if idle || time.Now().After(deadline) {
+			abandon()
+			return
+		}
+	}
+}
+
+// Work keeps the second Ctrl-C from ending the process until done is called, and for as long as other
+// commands have then; in all at most workTime.
+func (i *Interrupts) Work() (done func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.working++
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.working--
+		i.worked = time.Now()
 	}
 }
 
@@ -120,7 +142,7 @@ func (f *Factory) abandonWith(exit func(code int)) func() {
 func (i *Interrupts) SetHandler(f func(os.Signal)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.handle, i.grace = f, handlerGrace
+	i.handle = f
 }
 
 func (i *Interrupts) stop() { i.stopped.Do(func() { close(i.done) }) }

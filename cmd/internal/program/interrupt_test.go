@@ -40,6 +40,33 @@ func testSecondSignal(t *testing.T, second os.Signal) {
 	<-abandoned
 }
 
+// TestWorkIsNotCut: the second signal ends a command only when its work has ended, and a while after.
+func TestWorkIsNotCut(t *testing.T) {
+	t.Parallel()
+	signals := make(chan os.Signal, 8)
+	ctx, i := watchSignals(t.Context(), signals)
+	defer i.stop()
+	done, abandoned := i.Work(), make(chan struct{})
+	i.mu.Lock()
+	i.grace = 50 * time.Millisecond
+	i.mu.Unlock()
+	i.setAbandon(func() { close(abandoned) })
+	signals <- os.Interrupt
+	<-ctx.Done()
+	signals <- os.Interrupt
+	select {
+	case <-abandoned:
+		t.Fatal("the work was cut")
+	case <-time.After(200 * time.Millisecond):
+	}
+	ended := time.Now()
+	done()
+	<-abandoned
+	if after := time.Since(ended); after < 50*time.Millisecond {
+		t.Errorf("the command ended %v after its work, want 50ms at least", after)
+	}
+}
+
 func TestInterruptsOfAnEndedCommand(t *testing.T) {
 	t.Parallel()
 	_, i := watchSignals(t.Context(), make(chan os.Signal))
