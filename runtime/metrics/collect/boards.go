@@ -25,6 +25,10 @@ const (
 	searchShare = 20 // a search may take a twentieth of the time
 )
 
+// maxBoard limits what is read of one TensorBoard file in bytes: a job may write without end, and an
+// event with a hole of 1 TiB costs it nothing. It is above maxFile as events may have images.
+const maxBoard = 4 << 30
+
 // boards are the TensorBoard files of an app. All replicas share the folder, so the files count
 // as those of replica 0 of the first role.
 type boards struct {
@@ -59,7 +63,7 @@ func (b *boards) read(attempts []Attempt, final bool) error {
 	}
 	var errs []error
 	for _, name := range b.order {
-		if err := b.readFile(name, b.files[name], attempts); err != nil {
+		if err := b.readFile(name, b.files[name], attempts, final); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 	}
@@ -88,7 +92,7 @@ func (b *boards) search() {
 	slices.Sort(b.order) // names begin with the time of their creation
 }
 
-func (b *boards) readFile(name string, f *board, attempts []Attempt) error {
+func (b *boards) readFile(name string, f *board, attempts []Attempt, final bool) error {
 	path := filepath.Join(b.collector.Output, name)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == f.seen {
@@ -118,15 +122,23 @@ func (b *boards) readFile(name string, f *board, attempts []Attempt) error {
 		return err
 	}
 	defer in.Close()
-	err = b.readEvents(store, in, info.Size(), f, attempts)
-	f.seen = info.Size()
+	whole, err := b.readEvents(store, in, info.Size(), f, attempts, final)
+	if whole {
+		f.seen = info.Size()
+	}
 	return err
 }
 
-// readEvents reads the events of a file in parts, so that few points are kept in memory.
-func (b *boards) readEvents(store *metrics.Store, in *os.File, size int64, f *board, attempts []Attempt) error {
+// readEvents reads the events of a file in parts, so that few points are kept in memory; whole means
+// that nothing is left for the next round.
+func (b *boards) readEvents(store *metrics.Store, in *os.File, size int64, f *board, attempts []Attempt, final bool) (whole bool, err error) {
 	r := spec.Replica{Role: b.collector.App.Roles[0].Name}
+	tooLarge, begin := size > maxBoard, f.at.Offset
+	size = min(size, maxBoard)
 	for part := int64(flushBytes); f.at.Offset < size && !f.at.Damaged; {
+		if !final && f.at.Offset-begin >= roundBytes {
+			return false, nil
+		}
 		to := min(size, f.at.Offset+part)
 		next, broken, err := tfevents.Read(in, to, f.at.Offset, func(s tfevents.Scalar) {
 			at := s.Time
@@ -145,19 +157,24 @@ func (b *boards) readEvents(store *metrics.Store, in *os.File, size int64, f *bo
 			f.at.Damaged, err = true, nil
 		}
 		if err != nil {
-			return err
+			return true, err
 		}
 		stuck := next == f.at.Offset
 		f.at.Offset = next
 		if err := b.collector.flush(f.key, encode(f.at)); err != nil {
-			return err
+			return true, err
 		}
 		if stuck && to == size {
-			return nil // the last event is not finished
+			break // the last event is not finished
 		}
 		if stuck {
 			part *= 2
 		}
 	}
-	return nil
+	if !tooLarge || f.at.Damaged {
+		return true, nil
+	}
+	store.Broken(r.Role, r.ID, f.source, 1, "the event file has more than 4 GiB: the rest is left out")
+	f.at.Damaged = true
+	return true, b.collector.flush(f.key, encode(f.at))
 }

@@ -17,6 +17,7 @@ import (
 	"torchx/runtime/logstore"
 	"torchx/runtime/metrics"
 	"torchx/runtime/spec"
+	"torchx/test/long"
 )
 
 var (
@@ -377,5 +378,28 @@ func TestRoundIsLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantSteps(t, f.steps(t, "x"), want)
+	}
+}
+
+// What follows 1 GiB is left out, counted once, also by the next collector.
+func TestFileIsLimited(t *testing.T) {
+	t.Parallel()
+	long.Test(t)
+	f := newFake(t)
+	f.append(t, 0, "{\"step\": 0, \"x\": 1}\n")
+	line := strings.Repeat(strings.Repeat(" ", 1<<20-1)+"\n", 64)
+	for range maxFile / len(line) {
+		f.append(t, 0, line)
+	}
+	f.append(t, 0, "{\"step\": 1, \"x\": 1}\n")
+	for range 2 {
+		if err := f.collector(t).finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantSteps(t, f.steps(t, "x"), 1)
+	all, err := metrics.Summaries(f.dir)
+	if err != nil || len(all) != 1 || all[0].Broken != 1 {
+		t.Errorf("got %+v, %v, want 1 broken line", all, err)
 	}
 }
