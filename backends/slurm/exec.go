@@ -24,7 +24,8 @@ var (
 	_ backend.FileCopier = (*Backend)(nil)
 )
 
-// enterScript runs a command with the environment and in the folder of the process $1.
+// enterScript runs a command with the environment and in the folder of the process $1. Arguments are
+// public on a node, so only variables whose names Bash cannot set, or changes itself, are given to env.
 const enterScript = `vars=() PATH=
 while IFS= read -r -d "" v; do
 	vars+=("$v")
@@ -36,8 +37,15 @@ if [ -z "$(type -P -- "$1")" ]; then
 	echo "torchx: $1 not found" >&2
 	exit 127
 fi
-env=$(PATH=/usr/bin:/bin type -P env)
-exec "$env" -i "${vars[@]}" "$@"`
+env=$(PATH=/usr/bin:/bin type -P env) given=()
+for v in $(compgen -e); do unset "$v"; done 2>/dev/null
+for v in "${vars[@]}"; do
+	case ${v%%=*} in
+	*[!a-zA-Z0-9_]* | [0-9]* | "" | env | given | v | vars | _ | BASH* | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | GROUPS | HISTCMD | LINENO | OLDPWD | OPT* | PIPESTATUS | PPID | PWD | RANDOM | SECONDS | SHELLOPTS | SHLVL | SRANDOM | UID) given+=("$v") ;;
+	*) export "$v" ;;
+	esac
+done 2>/dev/null
+exec "$env" -u _ -u SHLVL "${given[@]}" "$@"`
 
 // Exec runs a command in the allocation of a replica, on its node, as a step beside the others.
 // Errors: ErrNotFound, ErrNotRunning, ErrUnavailable, ErrUnsupported.
