@@ -283,7 +283,7 @@ func TestTerminalRights(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute) // a busy node answers late
 	defer cancel()
 	for { // until the API server knows the user's rights
-		_, err := user.Status(ctx, id)
+		_, err := user.Describe(ctx, id)
 		if err == nil {
 			break
 		}
