@@ -174,7 +174,10 @@ func TestRetryPolicies(t *testing.T) {
 
 func TestFailFast(t *testing.T) {
 	t.Parallel()
-	l := start(t, nil, shell("bad", 1, "sleep 1; exit 9"), shell("good", 1, "trap 'echo stopped; exit 0' TERM; echo up; sleep 600 & wait"))
+	up := filepath.Join(t.TempDir(), "up")
+	// SIGTERM may end what a shell waits for before it reaches the shell, so that one goes on.
+	good := shell("good", 1, "trap 'echo stopped; exit 0' TERM; : >'"+up+"'; while :; do sleep 0.1; done")
+	l := start(t, nil, shell("bad", 1, "until [ -e '"+up+"' ]; do sleep 0.1; done; exit 9"), good)
 	s := l.wait(spec.Failed, 9)
 	if s.FirstFailure == nil || s.FirstFailure.Role != "bad" || !strings.Contains(l.log("good", 0), "stopped") {
 		t.Errorf("got first failure %+v and log %q, want bad to fail and good to be stopped by SIGTERM", s.FirstFailure, l.log("good", 0))
