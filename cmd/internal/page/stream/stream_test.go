@@ -131,7 +131,9 @@ func TestASlowFeedGreetsAgain(t *testing.T) {
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.Serve(w, r, []Feed{feed}) }))
 	t.Cleanup(server.CloseClientConnections)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
