@@ -272,6 +272,32 @@ func TestReadTwice(t *testing.T) {
 	wantLog(t, newApp(t, c, dir), all, "one\ntwo\nthree\n")
 }
 
+// TestLockIsLeft: a reader of a deleted pod's log takes the lock that another process leaves.
+func TestLockIsLeft(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	c.add(run("a", 0), "one\n")
+	wantLog(t, newApp(t, c, dir), all, "one\n")
+	c.update(func() { c.runs, c.state = nil, spec.Succeeded })
+	a := newApp(t, c, dir)
+	other, err := tryLock(a.lockPath(worker))
+	if err != nil || other == nil {
+		t.Fatal(other, err)
+	}
+	r, err := a.Open(t.Context(), worker, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c.await(t, r.(*reader).first.waits.Load)
+	other.Close()
+	for _, want := range []backend.Block{{Data: []byte("one\n")}, {Notice: podlog.GapDeleted}} {
+		if got, err := r.Next(t.Context()); string(got.Data) != string(want.Data) || got.Notice != want.Notice || err != nil {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
 func TestNoLog(t *testing.T) {
 	t.Parallel()
 	c := newCluster()

@@ -246,23 +246,14 @@ func (a *App) names(r spec.Replica) (names map[logName]bool, attempts int) {
 
 // awaitOther waits until another process has copied the current lines, at most otherWait:
 // that process may have to wait, too. It returns the replica's lock if that process leaves it
-// before.
+// before, as a child of this process does that was forked while it was held.
 func (c *collector) awaitOther(ctx context.Context) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, otherWait)
 	defer cancel()
 	runs, _, _ := c.app.replica(c.replica)
-	for name, list := range runs {
-		r := list[len(list)-1]
-		if r.State != logcopy.Running && r.State != logcopy.Ended {
-			continue
-		}
-		body, err := (&runView{view: &view{c.app, c.replica, name, true}, run: r}).Open(ctx, logcopy.Options{Tail: 1})
-		if err != nil {
-			continue // left to the other process
-		}
-		last, err := podlog.LastTime(body)
-		body.Close()
-		for err == nil && ctx.Err() == nil && c.lastCopied(ctx, name).Before(last) {
+	for name := range c.names() {
+		copied, ok := c.copiedByOther(ctx, name, runs[name])
+		for ok && ctx.Err() == nil && !copied() {
 			if lock, err := c.lock(ctx, false); err != nil || lock != nil {
 				return lock, err
 			}
@@ -273,6 +264,25 @@ func (c *collector) awaitOther(ctx context.Context) (*os.File, error) {
 		}
 	}
 	return nil, nil
+}
+
+// copiedByOther returns a function that reports whether the current lines of a log are copied.
+// It is not ok if that is left to the other process.
+func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run) (copied func() bool, ok bool) {
+	if len(runs) == 0 { // its end, or a gap there, is copied when the cluster no longer has it
+		return func() bool { return complete(name.dir(replicaDir(c.app.Dir, c.replica)), nil) }, true
+	}
+	r := runs[len(runs)-1]
+	if r.State != logcopy.Running && r.State != logcopy.Ended {
+		return nil, false
+	}
+	body, err := (&runView{view: &view{c.app, c.replica, name, true}, run: r}).Open(ctx, logcopy.Options{Tail: 1})
+	if err != nil {
+		return nil, false
+	}
+	defer body.Close()
+	last, err := podlog.LastTime(body)
+	return func() bool { return !c.lastCopied(ctx, name).Before(last) }, err == nil
 }
 
 // lastCopied returns the time of a log's last archived line, zero if it has none.
