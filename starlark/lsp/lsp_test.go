@@ -131,7 +131,7 @@ func TestBrokenMessages(t *testing.T) {
 		`7`:                             {-32600, "not a message of the protocol"},
 		"":                              {-32700, "not JSON"},
 		strings.Repeat("[", 20000):      {-32700, "not JSON"},
-		strings.Repeat(" ", 64<<20+1):   {-32600, "the message has 67108865 bytes, over the limit of 67108864"},
+		strings.Repeat(" ", 16<<20+1):   {-32600, "the message has 16777217 bytes, over the limit of 16777216"},
 	} {
 		t.Run(fmt.Sprintf("%.20q", body), func(t *testing.T) {
 			t.Parallel()

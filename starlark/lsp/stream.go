@@ -14,10 +14,11 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Limits of a message in bytes: a file has at most 1 MiB, which may take six in JSON.
+// Limits of a message in bytes. A file has at most 1 MiB, which may take 6 MiB in JSON; a larger one is
+// diagnosed as too large up to the limit of a message, since decoding that takes a second.
 const (
 	maxHeader  = 4096 // of a line
-	maxMessage = 64 << 20
+	maxMessage = 16 << 20
 )
 
 // stream reads messages. An invalid message is answered with an error and skipped; the connection
