@@ -114,6 +114,15 @@ func stateOf(t *policy.Trial) spec.State {
 	return spec.Pending
 }
 
+// endedState returns the state and message of a trial of an ended sweep: its controller ended all of
+// them, so one that has not ended is missing in a damaged journal.
+func endedState(s spec.State, msg string) (spec.State, string) {
+	if s.Terminal() {
+		return s, msg
+	}
+	return spec.Unknown, "its end is missing in " + journalName + " of the sweep, which is damaged"
+}
+
 func timeOf(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -134,7 +143,8 @@ func (b *Backend) AppRecords(ctx context.Context, all bool) ([]backend.AppRecord
 
 // Trials returns how a sweep stands.
 func (b *Backend) Trials(ctx context.Context, id string) (*sweep.Snapshot, error) {
-	if _, err := b.Apps.Describe(ctx, id); err != nil { // starts a controller again that died
+	status, err := b.Apps.Describe(ctx, id) // starts a controller again that died
+	if err != nil {
 		return nil, err
 	}
 	l, err := b.load(id)
@@ -150,6 +160,9 @@ func (b *Backend) Trials(ctx context.Context, id string) (*sweep.Snapshot, error
 	s.Trials = make([]sweep.TrialStatus, len(places))
 	for i := range places {
 		s.Trials[i] = trialStatus(l.def, &places[i], &l.machine.Trials()[i])
+		if t := &s.Trials[i]; status.State.Terminal() {
+			t.State, t.Msg = endedState(t.State, t.Msg)
+		}
 	}
 	b.liveValues(s)
 	if l.def.Metric != "" {

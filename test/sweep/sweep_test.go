@@ -119,3 +119,23 @@ func TestExtend(t *testing.T) {
 		t.Errorf("got %v, %v in the history, want SUCCEEDED", row.State, err)
 	}
 }
+
+// TestDamagedJournal: no trial of an ended sweep is shown as one that is still to run.
+func TestDamagedJournal(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ref := f.submit(sweep.Rules{Parallel: 1}, "exit 0", "exit 0")
+	f.end(ref)
+	path := filepath.Join(f.home, "apps", ref.ID, "journal.jsonl")
+	data, err := os.ReadFile(path)
+	f.must(err)
+	first, _, _ := strings.Cut(string(data), `"trial":1`)
+	f.must(os.WriteFile(path, []byte(first+"\n\x00{garbage"), 0o600))
+	s, all := f.end(ref)
+	if got := states(all); got != "SUCCEEDED 0, UNKNOWN" || !strings.Contains(all.Trials[1].Msg, "damaged") {
+		t.Errorf("got %s with %+v, want that the end of the second is not known", got, all.Trials[1])
+	}
+	if got := s.Roles[0].Replicas[1]; got.State != spec.Succeeded {
+		t.Errorf("got replica %+v, want the state of the history", got)
+	}
+}
