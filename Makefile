@@ -27,7 +27,7 @@ export GORACE := atexit_sleep_ms=0
 SHORT := -short
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch figures docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -88,6 +88,9 @@ fmt: tools ## format Go and Starlark files
 
 arch: ## draw the packages: docs/architecture.svg and the tables of docs/architecture.md
 	$(GO) run ./test/arch
+
+figures: ## print how large the program is: lines, packages, import depth, the way of `run utils.echo`, its start
+	@$(GO) run ./test/arch figures
 
 reference: ## write the generated pages of docs/reference
 	$(GO) test -count=1 ./cmd/torchx -run 'TestReference|TestJSONNames' -update

@@ -51,6 +51,12 @@ func TestLevels(t *testing.T) {
 			t.Errorf("level of %s: got %d, want %d", path, got, want)
 		}
 	}
+	if got := g.depth(); got != 4 {
+		t.Errorf("import depth: got %d, want 4: cmd/x, runtime/a, b and c", got)
+	}
+	if got := g.fanOut(); got != 1 {
+		t.Errorf("imports per package: got %g, want 4 of 4", got)
+	}
 	if got := g.crossings("cmd", "runtime"); got != 2 {
 		t.Errorf("imports from cmd into runtime: got %d, want 2", got)
 	}

@@ -1,6 +1,8 @@
 // Command arch draws the packages of this module and their imports, from the output of
 // `go list`: docs/architecture.svg and the table of packages in docs/architecture.md.
 // `make arch` runs it. A test fails if they are stale.
+// With the argument figures it prints how large the program is, and how long its ways are
+// (`make figures`).
 package main
 
 import (
@@ -11,7 +13,11 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), "."); err != nil {
+	do := func(ctx context.Context) error { return run(ctx, ".") }
+	if len(os.Args) > 1 && os.Args[1] == "figures" {
+		do = func(ctx context.Context) error { return figures(ctx, ".", os.Stdout) }
+	}
+	if err := do(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "arch:", err)
 		os.Exit(1)
 	}
