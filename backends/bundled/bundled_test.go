@@ -281,7 +281,7 @@ func TestAppRecords(t *testing.T) {
 		}
 	}
 	want("recorded", false, 0)
-	if err := a.Sweep(t.Context()); err != nil {
-		t.Errorf("Sweep: got %v, want nothing", err)
+	if err := a.Recover(t.Context()); err != nil {
+		t.Errorf("Recover: got %v, want nothing", err)
 	}
 }

@@ -18,12 +18,12 @@ import (
 const unrecordedFolder = "unrecorded"
 
 var (
-	_ backend.Sweeper         = (*Apps)(nil)
+	_ backend.Recoverer         = (*Apps)(nil)
 	_ backend.HistoryRestorer = (*Apps)(nil)
 )
 
-// Sweep ends the remaining processes of dead agents.
-func (a *Apps) Sweep(context.Context) error { return agent.Sweep(a.Home, a.Exe) }
+// Recover ends the remaining processes of dead agents.
+func (a *Apps) Recover(context.Context) error { return agent.RecoverAll(a.Home, a.Exe) }
 
 func (a *Apps) unrecordedPath(id string) string {
 	return filepath.Join(a.Home, unrecordedFolder, agent.Escape(id))

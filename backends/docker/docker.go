@@ -46,7 +46,7 @@ var (
 	_ backend.Backend         = (*Backend)(nil)
 	_ backend.Waiter          = (*Backend)(nil)
 	_ backend.Prober          = (*Backend)(nil)
-	_ backend.Sweeper         = (*Backend)(nil)
+	_ backend.Recoverer       = (*Backend)(nil)
 	_ backend.HistoryRestorer = (*Backend)(nil)
 	_ backend.Sizer           = (*Backend)(nil)
 	_ backend.LogRetainer     = (*Backend)(nil)

@@ -169,7 +169,7 @@ func TestAgentKilled(t *testing.T) {
 	for n := range 4 {
 		f.waitForLog(id, fmt.Sprintf("line %d\n", 30*(n+1)))
 		f.killAgent(id)
-		if err := f.b.Sweep(f.ctx); err != nil {
+		if err := f.b.Recover(f.ctx); err != nil {
 			f.Fatal(err)
 		}
 	}

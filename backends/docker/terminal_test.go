@@ -78,7 +78,7 @@ func TestTerminalOfKilledAgent(t *testing.T) {
 	f.typed(c, "one\r")
 	f.readUntil(c, "got one\r\n")
 	f.killAgent(id)
-	if err := f.b.Sweep(f.ctx); err != nil {
+	if err := f.b.Recover(f.ctx); err != nil {
 		t.Fatal(err)
 	}
 	f.typed(c, "two\r")

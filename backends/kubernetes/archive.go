@@ -69,9 +69,9 @@ func (l *openLogs) close() error {
 	return l.files.Close()
 }
 
-// Sweep restarts the agents of archives that died.
-func (b *Backend) Sweep(context.Context) error {
-	return archive.Followers.Sweep(b.config.Home, b.config.Exe)
+// Recover restarts the agents of archives that died.
+func (b *Backend) Recover(context.Context) error {
+	return archive.Followers.Recover(b.config.Home, b.config.Exe)
 }
 
 // beginArchive records, before the submission, that an app with archive=true, or with something

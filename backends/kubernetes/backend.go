@@ -9,7 +9,7 @@
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
 // for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
 // BatchDescriber, TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
-// Sweeper.
+// Recoverer.
 package kubernetes
 
 import (

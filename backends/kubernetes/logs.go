@@ -37,7 +37,7 @@ var (
 	_ backend.Sizer       = (*Backend)(nil)
 	_ backend.LogFinder   = (*Backend)(nil)
 	_ backend.LogRetainer = (*Backend)(nil)
-	_ backend.Sweeper     = (*Backend)(nil)
+	_ backend.Recoverer   = (*Backend)(nil)
 )
 
 // OpenRetainedLogs opens a log that Delete kept, or one of an app that another client deleted.

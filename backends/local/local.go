@@ -49,7 +49,7 @@ var (
 	_ backend.Backend         = (*Backend)(nil)
 	_ backend.Waiter          = (*Backend)(nil)
 	_ backend.Prober          = (*Backend)(nil)
-	_ backend.Sweeper         = (*Backend)(nil)
+	_ backend.Recoverer       = (*Backend)(nil)
 	_ backend.HistoryRestorer = (*Backend)(nil)
 	_ backend.Queuer          = (*Backend)(nil)
 	_ backend.TerminalOpener  = (*Backend)(nil)

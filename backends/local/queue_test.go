@@ -195,7 +195,7 @@ func TestKilledWhileQueued(t *testing.T) {
 }
 
 // TestResourcesOfKilledAgent: they are free when the remaining processes of its app have
-// ended, even if no command sweeps.
+// ended, even if no command recovers it.
 func TestResourcesOfKilledAgent(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()

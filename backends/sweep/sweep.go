@@ -38,7 +38,7 @@ type Backend struct {
 var (
 	_ backend.Backend         = (*Backend)(nil)
 	_ backend.Waiter          = (*Backend)(nil)
-	_ backend.Sweeper         = (*Backend)(nil)
+	_ backend.Recoverer       = (*Backend)(nil)
 	_ backend.HistoryRestorer = (*Backend)(nil)
 	_ backend.Sizer           = (*Backend)(nil)
 	_ backend.TrialRunner     = (*Backend)(nil)

@@ -83,25 +83,25 @@ func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, e
 func (ad *admission) decideOnce(enter bool) (verdict, error) {
 	v, err := ad.decide(enter, false)
 	if errors.Is(err, errDead) {
-		exe, sweepErr := os.Executable()
-		if sweepErr == nil {
-			sweepErr = Sweep(ad.bundle.home(), exe)
+		exe, recoverErr := os.Executable()
+		if recoverErr == nil {
+			recoverErr = RecoverAll(ad.bundle.home(), exe)
 		}
-		if sweepErr != nil {
-			ad.log.Print(sweepErr)
+		if recoverErr != nil {
+			ad.log.Print(recoverErr)
 		}
 		v, err = ad.decide(false, true)
 	}
 	return v, err
 }
 
-// errDead means that an agent died. A sweep must end its processes first: they still use
+// errDead means that an agent died. Recovery must end its processes first: they still use
 // the app's resources.
 var errDead = errors.New("an agent died")
 
-// decide must not wait for other processes while it holds the lock. If swept is true, the
+// decide must not wait for other processes while it holds the lock. If recovered is true, the
 // processes of dead agents have been ended. Errors: errDead, *busyError.
-func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
+func (ad *admission) decide(enter, recovered bool) (v verdict, err error) {
 	if ad.manifest.Queue && !enter { // the lock is needed only at the front
 		if waitReason, err := ad.queuePosition(false); waitReason != "" || err != nil {
 			return verdict{waitReason: waitReason}, err
@@ -124,7 +124,7 @@ func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
 	if err != nil {
 		return v, err
 	}
-	if dead && !swept {
+	if dead && !recovered {
 		return v, errDead
 	}
 	if v.waitReason = ad.shortageReason(live); v.waitReason != "" {

@@ -12,7 +12,7 @@
 //	Launcher     starts and ends replicas; processes and containers implement it
 //	recorder     copies the status to the history
 //
-// Sweep, Inspect and Recover serve other processes. If an agent died, they end what it
+// RecoverAll, Inspect and Recover serve other processes. If an agent died, they end what it
 // left running and replay the journal through the policy, or start a new agent for an app
 // of containers. Optional interfaces of a Launcher: Adopter (replicas outlive the agent),
 // AddressFinder (replicas have their own addresses).

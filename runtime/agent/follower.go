@@ -68,9 +68,9 @@ func (f Followers) Spawn(exe, dir string) error {
 	return nil
 }
 
-// Sweep restarts the followers of a home that died before they were done. Its cost depends only
+// Recover restarts the followers of a home that died before they were done. Its cost depends only
 // on the number of followed apps.
-func (f Followers) Sweep(home, exe string) error {
+func (f Followers) Recover(home, exe string) error {
 	entries, err := LiveEntries(filepath.Join(home, f.Folder, followersLive))
 	if err != nil {
 		return fmt.Errorf("find archives without an agent: %w", err)

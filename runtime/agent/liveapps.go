@@ -38,7 +38,7 @@ type cachedApp struct {
 }
 
 // read returns the live apps except the caller's, and whether dead apps are left to be
-// swept.
+// recovered.
 func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 	home := c.self.home()
 	entries, err := LiveEntries(liveDir(home))

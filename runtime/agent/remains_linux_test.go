@@ -59,7 +59,7 @@ func session(t *testing.T) procs.Process {
 
 // A recorded pid identifies its process only together with the start time and the boot ID:
 // a process that reuses the number is spared.
-func TestSweepIgnoresReusedPIDs(t *testing.T) {
+func TestRecoverIgnoresReusedPIDs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -78,7 +78,7 @@ func TestSweepIgnoresReusedPIDs(t *testing.T) {
 			start := startRecord{Time: time.Now(), Role: "a", BootID: BootID(), Process: Process{PID: p.PID, StartTime: p.Start}}
 			test.change(&start)
 			b := deadBundle(t, start)
-			if err := Sweep(b.home(), os.Args[0]); err != nil {
+			if err := RecoverAll(b.home(), os.Args[0]); err != nil {
 				t.Fatal(err)
 			}
 			s, err := b.Status()
@@ -168,13 +168,13 @@ func TestRemainsByOutput(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	defer func() { _ = cmd.Process.Kill() }() // if the sweep did not
+	defer func() { _ = cmd.Process.Kill() }() // if recovery did not
 	p, _ := procs.Get(cmd.Process.Pid)
 	stranger := session(t)
 	b := deadBundle(t, startRecord{
 		Time: time.Now(), Role: "a", BootID: BootID(), Process: Process{PID: 1 << 30, StartTime: p.Start, Output: []string{pipe}},
 	})
-	if err := Sweep(b.home(), os.Args[0]); err != nil {
+	if err := RecoverAll(b.home(), os.Args[0]); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -187,22 +187,22 @@ func TestRemainsByOutput(t *testing.T) {
 	}
 }
 
-// Sweep does not touch a live app, nor one that is being submitted without an agent yet.
-func TestSweepLeavesTheLivingAlone(t *testing.T) {
+// RecoverAll does not touch a live app, nor one that is being submitted without an agent yet.
+func TestRecoverLeavesTheLivingAlone(t *testing.T) {
 	t.Parallel()
 	m := &Manifest{ID: "x", Handle: "local://torchx/x", Home: t.TempDir(), App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}}
 	b, lock, err := Create(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(m.Home, os.Args[0]); err != nil {
+	if err := RecoverAll(m.Home, os.Args[0]); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := b.Status(); err != nil || s.State.Terminal() {
 		t.Errorf("a live app was ended: %+v %v", s, err)
 	}
 	releaseLock(t, b, lock)
-	if err := Sweep(m.Home, os.Args[0]); err != nil {
+	if err := RecoverAll(m.Home, os.Args[0]); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := b.Status(); err != nil || s.State != spec.Failed {

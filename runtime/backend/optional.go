@@ -109,12 +109,12 @@ type LateCollector interface {
 	CollectsLate()
 }
 
-// Sweeper is a Backend whose apps have supervisors on this machine.
-type Sweeper interface {
-	// Sweep ends what killed supervisors left running and writes the results of their
+// Recoverer is a Backend whose apps have supervisors on this machine.
+type Recoverer interface {
+	// Recover ends what killed supervisors left running and writes the results of their
 	// apps, or starts new supervisors. Its cost depends only on the number of live apps.
 	// It continues after errors and joins them.
-	Sweep(ctx context.Context) error
+	Recover(ctx context.Context) error
 }
 
 // HistoryRestorer is a Backend that stores the history's record of each app with the app, so

@@ -31,8 +31,8 @@ func (r *Runner) Reconcile(ctx context.Context) {
 		if err != nil {
 			continue // commands that need this backend report it
 		}
-		if s, ok := b.(backend.Sweeper); ok {
-			if err := s.Sweep(ctx); err != nil {
+		if s, ok := b.(backend.Recoverer); ok {
+			if err := s.Recover(ctx); err != nil {
 				r.warn("%v", err)
 			}
 		}

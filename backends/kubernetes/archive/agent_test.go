@@ -160,8 +160,8 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 	}
 }
 
-// TestSweep: Sweep starts missing agents and removes the entries of deleted archives.
-func TestSweep(t *testing.T) {
+// TestRecover: Recover starts missing agents and removes the entries of deleted archives.
+func TestRecover(t *testing.T) {
 	t.Parallel()
 	dir := begun(t)
 	home := filepath.Dir(filepath.Dir(dir))
@@ -180,14 +180,14 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Followers.Sweep(home, exe); err != nil {
+	if err := Followers.Recover(home, exe); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "agent.log")); err == nil {
 		t.Error("got a second agent, want none")
 	}
 	lock.Close()
-	if err := Followers.Sweep(home, exe); err != nil {
+	if err := Followers.Recover(home, exe); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("started agent %s\n", dir)

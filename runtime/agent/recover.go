@@ -61,10 +61,10 @@ func liveBundles(home string) ([]Bundle, error) {
 	return bundles, nil
 }
 
-// Sweep ends what dead agents of a home left running and writes their apps' results; an app
+// RecoverAll ends what dead agents of a home left running and writes their apps' results; an app
 // of containers gets a new agent with the program exe. It reads only live apps, so that
 // every command can afford it. It continues after errors and joins them.
-func Sweep(home, exe string) error {
+func RecoverAll(home, exe string) error {
 	bundles, err := liveBundles(home)
 	errs := []error{err}
 	for _, b := range bundles {
@@ -74,7 +74,7 @@ func Sweep(home, exe string) error {
 		s, err := b.Recover(exe) // removes the entry
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			b.sweepDeleted()
+			b.recoverDeleted()
 		case err != nil:
 			errs = append(errs, fmt.Errorf("app folder %s: %w", b.Dir, err))
 		case s.State.Terminal():
@@ -86,7 +86,7 @@ func Sweep(home, exe string) error {
 }
 
 // DeadApps returns the folder names of apps whose agent died and whose result is not
-// written yet; the next Sweep writes it.
+// written yet; the next RecoverAll writes it.
 func DeadApps(home string) ([]string, error) {
 	bundles, err := liveBundles(home)
 	var dead []string
@@ -98,8 +98,8 @@ func DeadApps(home string) ([]string, error) {
 	return dead, err
 }
 
-// sweepDeleted ends an app whose bundle was deleted while it ran.
-func (b Bundle) sweepDeleted() {
+// recoverDeleted ends an app whose bundle was deleted while it ran.
+func (b Bundle) recoverDeleted() {
 	h, err := readHolder(b.life().Entry())
 	if err != nil && !errors.Is(err, safefile.ErrNotRegular) {
 		return // another process was faster
