@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/kv"
-	"torchx/runtime/suggest"
 )
 
 // none is the text that means "no value".
@@ -191,7 +191,7 @@ func closestOption(opts []Option, key string) (o Option, known bool) {
 		}
 		keys = append(keys, o.Key)
 	}
-	closest, ok := suggest.Closest(strings.ToLower(strings.ReplaceAll(key, "-", "_")), keys)
+	closest, ok := humanize.Closest(strings.ToLower(strings.ReplaceAll(key, "-", "_")), keys)
 	if ok {
 		o = opts[slices.Index(keys, closest)]
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // otherSystems lists systems without a backend, by the names that TorchX and users give them, and
@@ -34,7 +34,7 @@ func (r *Registry) unknown(name string) error {
 	for alias := range r.aliases {
 		candidates = append(candidates, alias)
 	}
-	hint := suggest.Hint(name, candidates)
+	hint := humanize.Hint(name, candidates)
 	if hint != "" {
 		hint = "." + hint
 	}

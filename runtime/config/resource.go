@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/kv"
 	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
 // resourcePrefix is the prefix of sections that define a named resource.
@@ -152,7 +152,7 @@ func setResource(r *spec.Resource, v Value) (err error) {
 	case "devices":
 		return setDevices(r, v.Text)
 	default:
-		return fmt.Errorf("unknown key %.50q, want one of %s.%s", v.Key, strings.Join(ResourceKeys, ", "), suggest.Hint(v.Key, ResourceKeys))
+		return fmt.Errorf("unknown key %.50q, want one of %s.%s", v.Key, strings.Join(ResourceKeys, ", "), humanize.Hint(v.Key, ResourceKeys))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 )
 
 // PatternChars are the characters that make a text a pattern.
@@ -28,7 +28,7 @@ func Pattern(text string) (*regexp.Regexp, error) {
 		case '[':
 			class, after, err := cutClass(rest)
 			if err != nil {
-				return nil, fmt.Errorf("pattern %s: %w", brief.Quote(text), err)
+				return nil, fmt.Errorf("pattern %s: %w", humanize.Quote(text), err)
 			}
 			re.WriteString(class)
 			rest = after
@@ -38,7 +38,7 @@ func Pattern(text string) (*regexp.Regexp, error) {
 	}
 	compiled, err := regexp.Compile(re.String() + `$`)
 	if err != nil {
-		return nil, fmt.Errorf("pattern %s: a range in [...] is reversed, or it is not UTF-8", brief.Quote(text))
+		return nil, fmt.Errorf("pattern %s: a range in [...] is reversed, or it is not UTF-8", humanize.Quote(text))
 	}
 	return compiled, nil
 }

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 )
 
 // MaxTags is the number of tags that an app may have.
@@ -70,11 +70,11 @@ func checkTag(key, value string) error {
 	}
 	switch {
 	case key == "":
-		return fmt.Errorf("tag %s has no key: write KEY or KEY=VALUE", brief.Quote("="+value))
+		return fmt.Errorf("tag %s has no key: write KEY or KEY=VALUE", humanize.Quote("="+value))
 	case strings.ContainsFunc(key, func(r rune) bool { return !keyRune(r) }) || strings.HasSuffix(key, "-") || !utf8.ValidString(key):
-		return fmt.Errorf("tag key %s is invalid: use letters, digits and . _ / - (not at the end)", brief.Quote(key))
+		return fmt.Errorf("tag key %s is invalid: use letters, digits and . _ / - (not at the end)", humanize.Quote(key))
 	case len(key) > maxTagKey:
-		return fmt.Errorf("tag key %s has %d bytes, want at most %d", brief.Quote(key), len(key), maxTagKey)
+		return fmt.Errorf("tag key %s has %d bytes, want at most %d", humanize.Quote(key), len(key), maxTagKey)
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
 		return fmt.Errorf("the value of tag %s has control characters or is not UTF-8", key)
 	case len(value) > maxTagValue:

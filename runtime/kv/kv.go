@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 )
 
 // Pair is a key with its value.
@@ -32,7 +32,7 @@ func Parse(text string) ([]Pair, error) {
 	}
 	pieces, err := split(text)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", brief.Quote(text), err)
+		return nil, fmt.Errorf("cannot read %s: %w", humanize.Quote(text), err)
 	}
 	var pairs []Pair
 	key := pieces[0].text
@@ -40,7 +40,7 @@ func Parse(text string) ([]Pair, error) {
 		value, next := p.text, ""
 		if i+2 < len(pieces) { // not the last piece
 			if value, next, err = p.cut(key, pieces[i+2]); err != nil {
-				return nil, fmt.Errorf("cannot read %s: %w", brief.Quote(text), err)
+				return nil, fmt.Errorf("cannot read %s: %w", humanize.Quote(text), err)
 			}
 		}
 		pairs = setPair(pairs, newPair(key, value))
@@ -90,13 +90,13 @@ func (p piece) cut(key string, following piece) (value, next string, err error) 
 	value = strings.TrimSpace(p.text[:p.last])
 	next = strings.TrimSpace(p.text[p.last+1:])
 	if next == "" {
-		return "", "", fmt.Errorf("no key before the \"=\" that follows %s", brief.Quote(p.text))
+		return "", "", fmt.Errorf("no key before the \"=\" that follows %s", humanize.Quote(p.text))
 	}
 	return value, next, nil
 }
 
 func noValue(key string) error {
-	return fmt.Errorf("%s has no value (for an empty value, write %s)", brief.Quote(key), brief.Quote(key+"=''"))
+	return fmt.Errorf("%s has no value (for an empty value, write %s)", humanize.Quote(key), humanize.Quote(key+"=''"))
 }
 
 // needsQuotes returns an error that suggests double quoting, since a shell removes the outer quotes.
@@ -106,7 +106,7 @@ func needsQuotes(key, value string) error {
 		pair = fmt.Sprintf("%s=\"%s\"", key, value)
 	}
 	if len(pair) > 200 || strings.ContainsFunc(pair, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("the value of %s contains \"=\": quote the value", brief.Quote(key))
+		return fmt.Errorf("the value of %s contains \"=\": quote the value", humanize.Quote(key))
 	}
 	return fmt.Errorf("a value that contains \"=\" needs quotes that reach torchx: \"%s\"", pair)
 }

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/library/git"
-	"torchx/runtime/suggest"
 )
 
 // lockLibrary locks a library in its current state, or at a known commit, and stores the files of a
@@ -114,7 +114,7 @@ func fetchError(ctx context.Context, url, commit string, err error) error {
 	case errors.As(err, &unknown) && commit != "":
 		return fmt.Errorf("the locked commit %s is gone from %s: `torchx lib update` locks the current one", commit, url)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%s: %w.%s", url, err, suggest.Hint(unknown.Revision, unknown.Known))
+		return fmt.Errorf("%s: %w.%s", url, err, humanize.Hint(unknown.Revision, unknown.Known))
 	case errors.Is(err, git.ErrOffline):
 		return fmt.Errorf("it is not in the cache, and %w from %s", err, url)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 	"torchx/runtime/pattern"
 )
 
@@ -126,7 +126,7 @@ func (s *Scanner) value(m *pattern.Matcher, line []byte, from int) (float64, boo
 	}
 	v, ok := parseNumber(text)
 	if !ok {
-		s.to.Broken(s.key.Role, s.key.Replica, SourceLog, 1, fmt.Sprintf("pattern of %s found %s, which is not a number", m.Name, brief.Quote(string(text))))
+		s.to.Broken(s.key.Role, s.key.Replica, SourceLog, 1, fmt.Sprintf("pattern of %s found %s, which is not a number", m.Name, humanize.Quote(string(text))))
 	}
 	return v, ok
 }

@@ -22,10 +22,10 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/consent"
 	"torchx/runtime/filelock"
+	"torchx/runtime/humanize"
 	"torchx/runtime/lazyregexp"
 	"torchx/runtime/safefile"
 	"torchx/runtime/secrets"
-	"torchx/runtime/units"
 )
 
 const (
@@ -275,5 +275,5 @@ func durationText(d time.Duration) string {
 	if d > time.Minute {
 		d = d.Round(time.Second)
 	}
-	return units.FormatDuration(d)
+	return humanize.FormatDuration(d)
 }

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 )
 
 // Limits of patterns.
@@ -54,7 +54,7 @@ func parse(text map[string]string) (*Set, error) {
 	for _, name := range slices.Sorted(maps.Keys(text)) {
 		m, err := parsePattern(name, text[name])
 		if err != nil {
-			return nil, fmt.Errorf("metric %s: %w", brief.Quote(name), err)
+			return nil, fmt.Errorf("metric %s: %w", humanize.Quote(name), err)
 		}
 		if name == StepName {
 			p.Step = m

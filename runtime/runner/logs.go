@@ -11,8 +11,8 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
+	"torchx/runtime/humanize"
 	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
 // LogInput is the open log of one replica.
@@ -149,7 +149,7 @@ func selectReplicas(ref history.AppKey, known []spec.RoleStatus, role string, id
 		}
 	}
 	if role != "" && of == nil && len(known) > 0 {
-		return nil, notFound("no role %q in app %s: it has %s.%s", role, ref.Handle(), strings.Join(names, ", "), suggest.Hint(role, names))
+		return nil, notFound("no role %q in app %s: it has %s.%s", role, ref.Handle(), strings.Join(names, ", "), humanize.Hint(role, names))
 	}
 	if len(ids) == 0 {
 		return targets, nil

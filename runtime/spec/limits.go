@@ -3,7 +3,7 @@ package spec
 import (
 	"fmt"
 
-	"torchx/runtime/units"
+	"torchx/runtime/humanize"
 )
 
 // Limits of an app. A few lines of a component can describe an app that uses all memory of
@@ -90,4 +90,4 @@ func (a *App) CheckPlanLimits(m Macros, common int) error {
 	return nil
 }
 
-func roundBytes(n int) string { return units.RoundBytes(uint64(n)) }
+func roundBytes(n int) string { return humanize.RoundBytes(uint64(n)) }

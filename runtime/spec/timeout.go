@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"torchx/runtime/units"
+	"torchx/runtime/humanize"
 )
 
 // MaxTimeout is the longest time limit: ten years of seconds fit in the 32 bits that
@@ -21,9 +21,9 @@ const retryOnTimeoutKey = "retry_on_timeout"
 // errTimeout describes valid time limits.
 var errTimeout = errors.New("write a positive duration of at most 3650d, such as 90s, 30m, 2h or 1d12h")
 
-// ParseTimeout parses a time limit: a duration as units.ParseDuration reads it.
+// ParseTimeout parses a time limit: a duration as humanize.ParseDuration reads it.
 func ParseTimeout(text string) (time.Duration, error) {
-	d, err := units.ParseDuration(text)
+	d, err := humanize.ParseDuration(text)
 	if err != nil || d <= 0 || d > MaxTimeout {
 		return 0, errTimeout
 	}
@@ -45,7 +45,7 @@ func parseTimeout(at string, v any) (time.Duration, error) {
 
 // DeadlineText is the message of what ran longer than its time limit.
 func DeadlineText(limit time.Duration) string {
-	return fmt.Sprintf("deadline of %s exceeded", units.FormatDuration(limit))
+	return fmt.Sprintf("deadline of %s exceeded", humanize.FormatDuration(limit))
 }
 
 // Limits are the part of an app's metadata that torchx itself reads:
@@ -87,7 +87,7 @@ func (a *App) Limits() (l Limits, err error) {
 }
 
 // SetTimeout sets the app's time limit in its metadata.
-func (a *App) SetTimeout(limit time.Duration) { a.setOwn(timeoutKey, units.FormatDuration(limit)) }
+func (a *App) SetTimeout(limit time.Duration) { a.setOwn(timeoutKey, humanize.FormatDuration(limit)) }
 
 // AddSecretEnv adds variables whose values are hidden.
 func (a *App) AddSecretEnv(names []string) {

@@ -6,7 +6,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 	"torchx/starlark/interp"
 	"torchx/starlark/starfiles"
 )
@@ -76,5 +76,5 @@ func (p *problems) hint(word string, among []string) string {
 	if len(p.found) > maxHints || len(among) > maxHints {
 		return ""
 	}
-	return suggest.Hint(word, among)
+	return humanize.Hint(word, among)
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"torchx/runtime/brief"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // commandLine is the parsed command line of a component, with values as text.
@@ -91,7 +90,7 @@ func (p *argParser) positional(rest []string) error {
 	}
 	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
 		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
-		return fmt.Errorf("unexpected argument %s: the component takes only options%s", brief.Quote(rest[0]), p.hint(name))
+		return fmt.Errorf("unexpected argument %s: the component takes only options%s", humanize.Quote(rest[0]), p.hint(name))
 	}
 	p.out.rest = slices.Clone(rest)
 	return nil
@@ -165,23 +164,23 @@ func (p *argParser) unknown(option, name string) error {
 	for i := range p.params {
 		q := &p.params[i]
 		if q.Variadic && q.Name == name {
-			return fmt.Errorf("unknown option %s: pass the values of %s at the end, after --", brief.Quote(option), q.Name)
+			return fmt.Errorf("unknown option %s: pass the values of %s at the end, after --", humanize.Quote(option), q.Name)
 		}
 	}
 	if hint := p.hint(name); hint != "" {
-		return fmt.Errorf("unknown option %s%s", brief.Quote(option), hint)
+		return fmt.Errorf("unknown option %s%s", humanize.Quote(option), hint)
 	}
 	// -j2 is refused, with a hint to -j 2.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
-		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", brief.Quote(option), first, option[1+size:])
+		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", humanize.Quote(option), first, option[1+size:])
 	}
-	return fmt.Errorf("unknown option %s", brief.Quote(option))
+	return fmt.Errorf("unknown option %s", humanize.Quote(option))
 }
 
 // hint returns `. Did you mean --x?` if a parameter has a similar name.
 func (p *argParser) hint(name string) string {
-	closest, ok := suggest.Closest(underscores(name), p.names())
+	closest, ok := humanize.Closest(underscores(name), p.names())
 	if !ok {
 		return ""
 	}
@@ -203,7 +202,7 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	case param.IsSwitch():
 		return kinds[param.Type.Kind].bare, nil
 	case more && p.args[p.at] != "--":
-		return "", fmt.Errorf("%s needs a value (if it starts with \"-\", write %s)", option, brief.Quote(option+"="+p.args[p.at]))
+		return "", fmt.Errorf("%s needs a value (if it starts with \"-\", write %s)", option, humanize.Quote(option+"="+p.args[p.at]))
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}

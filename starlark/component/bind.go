@@ -8,8 +8,7 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"torchx/runtime/brief"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 	"torchx/starlark/specmodule"
 )
 
@@ -72,7 +71,7 @@ func (c *Component) bind(in Inputs) (*boundArgs, error) {
 			out.warnings = append(out.warnings, fmt.Sprintf("%s: ignored %d more unknown parameters.", b.section, len(unknown)-i))
 			break
 		}
-		out.warnings = append(out.warnings, fmt.Sprintf("%s: ignored unknown parameter %s.%s", b.section, brief.Quote(name), suggest.Hint(name, names)))
+		out.warnings = append(out.warnings, fmt.Sprintf("%s: ignored unknown parameter %s.%s", b.section, humanize.Quote(name), humanize.Hint(name, names)))
 	}
 	return out, nil
 }
@@ -119,7 +118,7 @@ func (b *binder) read(in Inputs) (*boundArgs, error) {
 	}
 	names := paramNames(b.params)
 	for _, name := range unknownKeys(b.json, names) {
-		return nil, fmt.Errorf("unknown argument %s in JSON.%s", brief.Quote(name), suggest.Hint(name, names))
+		return nil, fmt.Errorf("unknown argument %s in JSON.%s", humanize.Quote(name), humanize.Hint(name, names))
 	}
 	return b.bind()
 }
@@ -192,7 +191,7 @@ func (b *binder) bind() (*boundArgs, error) {
 	case 1:
 		return nil, fmt.Errorf("missing required argument %s", missing[0])
 	default:
-		return nil, fmt.Errorf("missing required arguments %s", brief.List(missing))
+		return nil, fmt.Errorf("missing required arguments %s", humanize.List(missing))
 	}
 }
 

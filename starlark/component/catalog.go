@@ -12,8 +12,7 @@ import (
 
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/brief"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 	"torchx/starlark/interp"
 )
 
@@ -142,7 +141,7 @@ func (l *Loader) Source(name string) (string, error) {
 		}
 	}
 	builtins, _ := summaries(l.config.Builtins)
-	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", brief.Quote(name), didYouMean(name, builtins))
+	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", humanize.Quote(name), didYouMean(name, builtins))
 }
 
 // linesOf returns the lines of a definition.
@@ -276,11 +275,11 @@ func didYouMean(text string, all []Summary) string {
 			functions = append(functions, function)
 		}
 	}
-	if hint := suggest.HintPath(text, names); hint != "" {
+	if hint := humanize.HintPath(text, names); hint != "" {
 		return hint
 	}
 	last := text[strings.LastIndexByte(text, '.')+1:]
-	if function, ok := suggest.Closest(last, functions); ok {
+	if function, ok := humanize.Closest(last, functions); ok {
 		return " Did you mean " + byFunction[function] + "?"
 	}
 	return ""

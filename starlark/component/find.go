@@ -15,8 +15,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/brief"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 )
@@ -184,7 +183,7 @@ func (l *Loader) locations(r reference) ([]location, error) {
 		if slices.Contains(starFiles(l.config.Builtins), r.file) {
 			return []location{{builtin: r.file}}, nil
 		}
-		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, suggest.HintPath(r.file, starFiles(l.config.Builtins)))
+		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, humanize.HintPath(r.file, starFiles(l.config.Builtins)))
 	case r.library != "":
 		return l.libraryLocations(r)
 	case r.module != "" || r.file == "":
@@ -214,7 +213,7 @@ func (l *Loader) moduleLocations(r reference) ([]location, error) {
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("unknown component %s: it is neither in %s nor built in.%s `torchx builtins` lists the built-in ones",
-			brief.Quote(r.text), filepath.Join(l.root(), "components"), didYouMean(r.text, l.Known()))
+			humanize.Quote(r.text), filepath.Join(l.root(), "components"), didYouMean(r.text, l.Known()))
 	}
 	return found, nil
 }
@@ -238,7 +237,7 @@ func (l *Loader) fileLocation(r reference) (location, error) {
 	if slices.Contains(starFiles(l.config.Builtins), name) {
 		return location{builtin: name}, nil
 	}
-	return location{}, fmt.Errorf("component file %s does not exist.%s", brief.Quote(candidates[0]), l.similarFile(r.file, candidates[0]))
+	return location{}, fmt.Errorf("component file %s does not exist.%s", humanize.Quote(candidates[0]), l.similarFile(r.file, candidates[0]))
 }
 
 // similarFile suggests a file of the same folder, or a built-in one.
@@ -250,7 +249,7 @@ func (l *Loader) similarFile(file, path string) string {
 	for _, name := range starFiles(l.config.Builtins) {
 		among = append(among, "components/"+name)
 	}
-	return suggest.HintPath(file, among)
+	return humanize.HintPath(file, among)
 }
 
 // pythonError explains that Python files are not components, and how to port them.
@@ -260,10 +259,10 @@ func (l *Loader) pythonError(r reference) error {
 		if r.function != "" {
 			star += ":" + r.function
 		}
-		return fmt.Errorf("%s is a Python file, but components are Starlark files. Did you mean %s?", brief.Quote(r.file), star)
+		return fmt.Errorf("%s is a Python file, but components are Starlark files. Did you mean %s?", humanize.Quote(r.file), star)
 	}
 	return fmt.Errorf("%s is a Python file, but components are Starlark files: port it with `torchx migrate -o %s %s`",
-		brief.Quote(r.file), oneLine(star), oneLine(r.file))
+		humanize.Quote(r.file), oneLine(star), oneLine(r.file))
 }
 
 // isFile reports whether path exists. A folder is an error.
@@ -277,9 +276,9 @@ func isFile(path string) (bool, error) {
 		if errors.As(err, &detail) {
 			err = detail.Err
 		}
-		return false, fmt.Errorf("cannot read component file %s: %w", brief.Quote(path), err)
+		return false, fmt.Errorf("cannot read component file %s: %w", humanize.Quote(path), err)
 	case info.IsDir():
-		return false, fmt.Errorf("component file %s is a folder", brief.Quote(path))
+		return false, fmt.Errorf("component file %s is a folder", humanize.Quote(path))
 	}
 	return true, nil
 }
@@ -291,7 +290,7 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 		return fn, nil
 	}
 	public := publicFunctions(m)
-	list := "the file has " + brief.List(public)
+	list := "the file has " + humanize.List(public)
 	if len(public) == 0 {
 		list = "the file has no public function"
 	}
@@ -308,9 +307,9 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 		case r.library != "":
 			form = "@" + r.library + "//" + form
 		}
-		return nil, fmt.Errorf("component %s is missing a function name: write %s (%s)", brief.Quote(r.text), form, list)
+		return nil, fmt.Errorf("component %s is missing a function name: write %s (%s)", humanize.Quote(r.text), form, list)
 	case v == nil:
-		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief.Quote(r.function), name, list, suggest.Hint(r.function, public))
+		return nil, fmt.Errorf("no function %s in %s: %s.%s", humanize.Quote(r.function), name, list, humanize.Hint(r.function, public))
 	}
 	return nil, fmt.Errorf("%s in %s is not a function, got %s: %s", r.function, name, v.Type(), list)
 }

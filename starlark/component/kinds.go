@@ -9,8 +9,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/lazyregexp"
-	"torchx/runtime/units"
 	"torchx/starlark/interp"
 )
 
@@ -184,7 +184,7 @@ func readBool(text string) (starlark.Value, bool) {
 }
 
 func readDuration(text string) (starlark.Value, bool) {
-	d, err := units.ParseDuration(strings.TrimSpace(text))
+	d, err := humanize.ParseDuration(strings.TrimSpace(text))
 	if err != nil {
 		return nil, false
 	}
@@ -195,7 +195,7 @@ func readDuration(text string) (starlark.Value, bool) {
 }
 
 func readByteSize(text string) (starlark.Value, bool) {
-	n, err := units.ParseBytes(strings.TrimSpace(text))
+	n, err := humanize.ParseBytes(strings.TrimSpace(text))
 	return starlark.MakeInt64(n), err == nil
 }
 
@@ -245,9 +245,9 @@ func showDuration(v starlark.Value) (string, bool) {
 	}
 	if n, isInt := v.(starlark.Int); isInt {
 		whole, _ := n.Int64() // at most maxSeconds
-		return units.FormatDuration(time.Duration(whole) * time.Second), true
+		return humanize.FormatDuration(time.Duration(whole) * time.Second), true
 	}
-	return units.FormatDuration(time.Duration(math.Round(seconds * float64(time.Second)))), true
+	return humanize.FormatDuration(time.Duration(math.Round(seconds * float64(time.Second)))), true
 }
 
 func showByteSize(v starlark.Value) (string, bool) {
@@ -259,7 +259,7 @@ func showByteSize(v starlark.Value) (string, bool) {
 	if !ok || size < 0 {
 		return "", false
 	}
-	return units.FormatBytes(size), true
+	return humanize.FormatBytes(size), true
 }
 
 func literalString(v starlark.Value) (string, bool) {

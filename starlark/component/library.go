@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // openLibrary returns the files of a library of the workspace.
@@ -18,7 +18,7 @@ func (l *Loader) openLibrary(name string) (fs.FS, error) {
 		return nil, fmt.Errorf("unknown library @%s", name)
 	}
 	fsys, err := l.config.Library(l.root(), name)
-	if hint := suggest.Hint(name, l.Libraries()); hint != "" && errors.Is(err, fs.ErrNotExist) {
+	if hint := humanize.Hint(name, l.Libraries()); hint != "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("library @%s: %w.%s", name, err, hint)
 	}
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *Loader) libraryLocations(r reference) ([]location, error) {
 			return []location{{library: r.library, file: file}}, nil
 		}
 	}
-	hint := suggest.HintPath(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))
+	hint := humanize.HintPath(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))
 	if file := sameName(fsys, candidates[0]); file != "" {
 		hint = " Did you mean " + file + "?"
 	} else if hint == "" {

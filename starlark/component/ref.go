@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 	"torchx/runtime/lazyregexp"
 )
 
@@ -29,7 +29,7 @@ var (
 func parseRef(text string) (reference, error) {
 	ref := reference{text: text}
 	if oneLine(text) != text {
-		return ref, fmt.Errorf("invalid component %s: it has unprintable characters", brief.Quote(text))
+		return ref, fmt.Errorf("invalid component %s: it has unprintable characters", humanize.Quote(text))
 	}
 	if strings.HasPrefix(text, "@") {
 		match := libraryRef().FindStringSubmatch(text)
@@ -64,7 +64,7 @@ func (r *reference) checkModule() error {
 	case r.text == "":
 		return fmt.Errorf("the component's name is empty: expected MODULE.FUNCTION or FILE.star:FUNCTION")
 	case r.library == "" && strings.ContainsAny(r.text, `/\`):
-		return fmt.Errorf("invalid component %s: a component in a file is written FILE.star:FUNCTION", brief.Quote(r.text))
+		return fmt.Errorf("invalid component %s: a component in a file is written FILE.star:FUNCTION", humanize.Quote(r.text))
 	case strings.HasPrefix(r.function, "_"):
 		return r.privateError()
 	}
@@ -76,9 +76,9 @@ func (r *reference) checkFile() error {
 	case r.library == "" && strings.HasSuffix(r.file, ".py"):
 		return nil // pythonError reports it later, after it has searched the folder
 	case !strings.HasSuffix(r.file, ".star") || strings.Contains(r.file, ".star:"):
-		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", brief.Quote(r.text))
+		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", humanize.Quote(r.text))
 	case !identifier().MatchString(r.function) && r.function != "":
-		return fmt.Errorf("invalid component %s: %s cannot be the name of a function", brief.Quote(r.text), brief.Quote(r.function))
+		return fmt.Errorf("invalid component %s: %s cannot be the name of a function", humanize.Quote(r.text), humanize.Quote(r.function))
 	case strings.HasPrefix(r.function, "_"):
 		return r.privateError()
 	}
@@ -86,9 +86,9 @@ func (r *reference) checkFile() error {
 }
 
 func (r *reference) libraryFormError() error {
-	return fmt.Errorf("invalid component %s: a library's component is written @NAME//FILE.star:FUNCTION", brief.Quote(r.text))
+	return fmt.Errorf("invalid component %s: a library's component is written @NAME//FILE.star:FUNCTION", humanize.Quote(r.text))
 }
 
 func (r *reference) privateError() error {
-	return fmt.Errorf("component %s is private: names that begin with _ are for use within their file", brief.Quote(r.text))
+	return fmt.Errorf("component %s is private: names that begin with _ are for use within their file", humanize.Quote(r.text))
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"text/scanner"
 
-	"torchx/runtime/brief"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // ParseType reads the type of a docstring entry: "int", "list[str]", "dict[str, int]", `enum("a",
@@ -22,7 +21,7 @@ func ParseType(text string) (Type, error) {
 	p := typeParser{words: typeWords(text)}
 	t, err := p.whole()
 	if err != nil {
-		return Type{}, fmt.Errorf("unknown type %s: %w", brief.Quote(text), err)
+		return Type{}, fmt.Errorf("unknown type %s: %w", humanize.Quote(text), err)
 	}
 	return t, nil
 }
@@ -74,7 +73,7 @@ func (p *typeParser) close(bracket string) error {
 		return nil
 	}
 	if w := p.peek(); w != "" {
-		return fmt.Errorf("missing %s before %s", bracket, brief.Quote(w))
+		return fmt.Errorf("missing %s before %s", bracket, humanize.Quote(w))
 	}
 	return fmt.Errorf("missing %s at the end", bracket)
 }
@@ -90,7 +89,7 @@ func (p *typeParser) whole() (Type, error) {
 		p.at++
 	}
 	if w := p.peek(); w != "" {
-		return t, fmt.Errorf("unexpected %s after %s; %s", brief.Quote(w), t.Brief(), typeForms())
+		return t, fmt.Errorf("unexpected %s after %s; %s", humanize.Quote(w), t.Brief(), typeForms())
 	}
 	return t, nil
 }
@@ -231,9 +230,9 @@ func (p *typeParser) enum() (Type, error) {
 		choice, ok := unquote(word)
 		switch reason := refusedChoice(choice, ok); {
 		case reason != "":
-			return t, fmt.Errorf(`value %d of the enum, %s, %s: values are quoted strings without commas, as in enum("a", "b")`, len(t.Choices)+1, brief.Text(oneLine(word)), reason)
+			return t, fmt.Errorf(`value %d of the enum, %s, %s: values are quoted strings without commas, as in enum("a", "b")`, len(t.Choices)+1, humanize.Text(oneLine(word)), reason)
 		case t.hasChoice(choice):
-			return t, fmt.Errorf("the enum has %s twice", brief.Quote(choice))
+			return t, fmt.Errorf("the enum has %s twice", humanize.Quote(choice))
 		}
 		t.addChoice(choice)
 		if !p.accept(",") {
@@ -268,5 +267,5 @@ func unknownType(name string) error {
 	for _, k := range kinds[String:] {
 		names = append(names, k.name)
 	}
-	return fmt.Errorf("%s.%s", typeForms(), suggest.Hint(name, names))
+	return fmt.Errorf("%s.%s", typeForms(), humanize.Hint(name, names))
 }

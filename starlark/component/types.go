@@ -8,8 +8,7 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"torchx/runtime/brief"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 	"torchx/starlark/interp"
 )
 
@@ -45,7 +44,7 @@ func (t Type) String() string {
 }
 
 // Brief returns the type, shortened for a message.
-func (t Type) Brief() string { return brief.Text(t.String()) }
+func (t Type) Brief() string { return humanize.Text(t.String()) }
 
 // elem returns the type of the elements of a list, or of the values of a dict.
 func (t Type) elem() Type { return Type{Kind: t.Elem, Choices: t.Choices, choices: t.choices} }
@@ -164,7 +163,7 @@ func (t Type) examples() (first, second string) {
 func (t Type) expected() string {
 	switch t.Kind {
 	case Enum:
-		return "one of " + brief.List(t.Choices)
+		return "one of " + humanize.List(t.Choices)
 	case List:
 		first, _ := t.examples()
 		return fmt.Sprintf("values of type %s separated by commas such as %s", t.Elem, first)
@@ -181,7 +180,7 @@ func (t Type) expected() string {
 func (t Type) refuse(shown, typed string) error {
 	switch t.Kind {
 	case Enum:
-		hint := suggest.Hint(typed, t.Choices)
+		hint := humanize.Hint(typed, t.Choices)
 		if hint != "" {
 			hint = "." + hint
 		}
@@ -210,11 +209,11 @@ type unknownResourceError struct {
 
 // Error returns the message of TorchX.
 func (e *unknownResourceError) Error() string {
-	hint := "Named resources: " + brief.List(e.names)
-	if closest, ok := suggest.Closest(e.name, e.names); ok {
+	hint := "Named resources: " + humanize.List(e.names)
+	if closest, ok := humanize.Closest(e.name, e.names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
 	}
-	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(brief.Quote(e.name), `"`), hint)
+	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(humanize.Quote(e.name), `"`), hint)
 }
 
 // Fits returns an error if v, such as a default, is not a value of the type. None fits every type.

@@ -11,7 +11,7 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 	"torchx/runtime/kv"
 )
 
@@ -70,14 +70,14 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 
 // errorIn adds the whole text to an error about a part of it.
 func (t Type) errorIn(err error, text string) error {
-	return fmt.Errorf("%w, in %s, which should be %s", err, brief.Quote(text), t.expected())
+	return fmt.Errorf("%w, in %s, which should be %s", err, humanize.Quote(text), t.expected())
 }
 
 // parseOne parses a value that is neither a list nor a dict.
 func (t Type) parseOne(text string) (starlark.Value, error) {
 	v, ok := kinds[t.Kind].read(text)
 	if !ok || !t.allows(text) {
-		return nil, t.refuse(brief.Quote(text), text)
+		return nil, t.refuse(humanize.Quote(text), text)
 	}
 	return v, nil
 }
@@ -236,7 +236,7 @@ func showJSON(v any) string {
 		return fmt.Sprint(v)
 	}
 	if len(data) > 100 {
-		return brief.Quote(string(data))
+		return humanize.Quote(string(data))
 	}
 	return string(data)
 }

@@ -12,7 +12,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/units"
+	"torchx/runtime/humanize"
 	"torchx/starlark/explain"
 )
 
@@ -82,7 +82,7 @@ func stopped(limit, reason, hint string) *LimitError {
 const endlessLoop = "is there a loop that does not end?"
 
 func (r *run) tooMuchMemory() *LimitError {
-	reason := "needs more than " + units.RoundBytes(r.interp.cfg.MaxHeap) + " of memory"
+	reason := "needs more than " + humanize.RoundBytes(r.interp.cfg.MaxHeap) + " of memory"
 	return stopped("memory", reason, "does a value grow without end?")
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"torchx/runtime/units"
+	"torchx/runtime/humanize"
 	"torchx/test/long"
 )
 
@@ -189,9 +189,9 @@ func TestGuard(t *testing.T) {
 			if runtime.GOOS == "darwin" {
 				rss >>= 10 // bytes there
 			}
-			t.Logf("%s, %s: %.200s", took.Round(time.Millisecond), units.RoundBytes(uint64(rss)), out)
+			t.Logf("%s, %s: %.200s", took.Round(time.Millisecond), humanize.RoundBytes(uint64(rss)), out)
 			if took > time.Minute || rss > 2<<30 && !raceEnabled {
-				t.Errorf("got %s and %s, want a stop within the limits", took, units.RoundBytes(uint64(rss)))
+				t.Errorf("got %s and %s, want a stop within the limits", took, humanize.RoundBytes(uint64(rss)))
 			}
 			if c.want == "" {
 				return

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"torchx/runtime/units"
+	"torchx/runtime/humanize"
 )
 
 // MaxProcessHeap is the limit of GuardProcess for a command, in bytes. An evaluation may take
@@ -54,7 +54,7 @@ func (g *processGuard) watch() {
 		case n < g.limit/16:
 			return
 		case n > g.limit:
-			g.end(&LimitError{Limit: "memory", Msg: "this command needs more than " + units.RoundBytes(g.limit) +
+			g.end(&LimitError{Limit: "memory", Msg: "this command needs more than " + humanize.RoundBytes(g.limit) +
 				" of memory and was stopped: an app, a plan or a file that it reads is too large"})
 			return
 		}

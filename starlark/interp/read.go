@@ -12,8 +12,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"torchx/runtime/suggest"
-	"torchx/runtime/units"
+	"torchx/runtime/humanize"
 )
 
 // MaxSource is the size limit of a file in bytes. The parser cannot be stopped, and needs 100 times
@@ -91,7 +90,7 @@ type sourceError string
 func (e sourceError) Error() string { return string(e) }
 
 func tooLarge(n int64) error {
-	return sourceError(fmt.Sprintf("is %s large, over the limit of %s for a Starlark file; split it", units.RoundBytes(uint64(n)), units.RoundBytes(MaxSource)))
+	return sourceError(fmt.Sprintf("is %s large, over the limit of %s for a Starlark file; split it", humanize.RoundBytes(uint64(n)), humanize.RoundBytes(MaxSource)))
 }
 
 func checkRegular(info fs.FileInfo) error {
@@ -166,7 +165,7 @@ func (s *Source) similar() string {
 			stems = append(stems, stem)
 		}
 	}
-	if stem, ok := suggest.Closest(strings.TrimSuffix(path.Base(s.name), ".star"), stems); ok {
+	if stem, ok := humanize.Closest(strings.TrimSuffix(path.Base(s.name), ".star"), stems); ok {
 		return "; did you mean " + stem + ".star?"
 	}
 	return "; check the name"

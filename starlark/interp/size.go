@@ -6,7 +6,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
 
-	"torchx/runtime/units"
+	"torchx/runtime/humanize"
 )
 
 // Limits of one step of the engine. They keep steps short; the description of a job takes kilobytes.
@@ -23,7 +23,7 @@ const (
 
 func tooBig(what string, n uint64) *LimitError {
 	return &LimitError{Limit: "size", Msg: fmt.Sprintf(
-		"%s would make a value of %s, over the limit of %s", what, units.RoundBytes(n), units.RoundBytes(maxValue))}
+		"%s would make a value of %s, over the limit of %s", what, humanize.RoundBytes(n), humanize.RoundBytes(maxValue))}
 }
 
 func tooManyItems(what string, v starlark.Value, n, most uint64) *LimitError {

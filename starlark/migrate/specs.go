@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // imported ports a reference to an imported name.
@@ -45,7 +45,7 @@ func (p *porter) specsName(n *node, name string) value {
 	full := "specs." + member
 	if p.known[full] == "" {
 		among := slices.DeleteFunc(slices.Sorted(maps.Keys(p.known)), func(k string) bool { return !strings.HasPrefix(k, "specs.") })
-		return p.fail(n, "%s has no counterpart in a component file.%s", full, suggest.Hint(full, among))
+		return p.fail(n, "%s has no counterpart in a component file.%s", full, humanize.Hint(full, among))
 	}
 	t := constants()["torchx."+full].typ
 	switch {

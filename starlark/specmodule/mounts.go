@@ -7,8 +7,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
 // defaultPermissions of a device mount are read, write, and make nodes.
@@ -78,7 +78,7 @@ func splitMountOption(option string) (key, value string, err error) {
 	}
 	if key == "" {
 		return "", "", fmt.Errorf("unknown mount option %.100q, must be one of [%s].%s",
-			name, strings.Join(names, ", "), suggest.Hint(name, names))
+			name, strings.Join(names, ", "), humanize.Hint(name, names))
 	}
 	if key == "readonly" && !hasValue {
 		value = "true"

@@ -6,8 +6,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
 // orderArgs are the keyword arguments of specs.Role that are stored in metadata["torchx"], which
@@ -68,7 +68,7 @@ func splitOrder(k kind, kwargs []starlark.Tuple) (fields, order []starlark.Tuple
 		case slices.Contains(names, name):
 			order = append(order, kv)
 		default:
-			return nil, nil, fmt.Errorf("unexpected keyword argument %q.%s", name, suggest.Hint(name, names))
+			return nil, nil, fmt.Errorf("unexpected keyword argument %q.%s", name, humanize.Hint(name, names))
 		}
 	}
 	return fields, order, nil

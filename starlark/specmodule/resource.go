@@ -8,8 +8,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
 // Defaults of specs.resource for missing or zero values, as in TorchX.
@@ -103,7 +103,7 @@ func (n resourceNames) find(name string) (spec.Resource, error) {
 	}
 	names := n.names()
 	hint := "Named resources: " + strings.Join(names, ", ")
-	if closest, ok := suggest.Closest(name, names); ok {
+	if closest, ok := humanize.Closest(name, names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
 	}
 	quoted := fmt.Sprintf("%.100q", name)                                                                     // escapes control characters

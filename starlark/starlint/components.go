@@ -9,8 +9,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/brief"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 	"torchx/starlark/analysis"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
@@ -96,7 +95,7 @@ func (d *componentCheck) param(p interp.Param) {
 // badType reports an unknown type. It is an error, because the component cannot run.
 func (d *componentCheck) badType(a component.DocArg, err error) {
 	start, end, exact := d.inDoc(a, a.Type)
-	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", brief.Text(a.Name), err)}
+	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", humanize.Text(a.Name), err)}
 	if better := betterType(a.Type); better != "" && exact {
 		f.Fix = &Fix{"write " + better, []Edit{{start, end, better}}}
 	}
@@ -111,10 +110,10 @@ func (d *componentCheck) unknownArgument(a component.DocArg) {
 	start, end, exact := d.inDoc(a, a.Name)
 	f := Finding{
 		Rule: ruleNoSuch, Severity: Warning, Start: start, End: end,
-		Message: fmt.Sprintf("the docstring of %s describes %s, which is not an argument", brief.Text(d.def.Name.Name), brief.Text(a.Name)),
+		Message: fmt.Sprintf("the docstring of %s describes %s, which is not an argument", humanize.Text(d.def.Name.Name), humanize.Text(a.Name)),
 	}
 	if len(d.findings) < maxHints && len(d.left) < maxHints {
-		if better, ok := suggest.Closest(a.Name, d.left); ok {
+		if better, ok := humanize.Closest(a.Name, d.left); ok {
 			f.Message += ". Did you mean " + better + "?"
 			if exact {
 				f.Fix = &Fix{"write " + better, []Edit{{start, end, better}}}
@@ -159,7 +158,7 @@ func betterType(text string) string {
 	better, ok := spellings()[word]
 	if !ok {
 		words := append(slices.Sorted(maps.Values(spellings())), "int")
-		if better, ok = suggest.Closest(word, slices.Compact(words)); !ok {
+		if better, ok = humanize.Closest(word, slices.Compact(words)); !ok {
 			return ""
 		}
 	}

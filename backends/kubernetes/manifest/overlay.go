@@ -11,10 +11,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/overlay"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
-	"torchx/runtime/units"
 )
 
 const (
@@ -117,7 +117,7 @@ func (b *builder) overlayFile(uri string) (map[string]any, error) {
 	}
 	if b.fromFiles += file.size; b.fromFiles > spec.MaxPlanSize {
 		return nil, fmt.Errorf("the plan is too large: %s has %s, and the overlays of all replicas together may have at most %s",
-			uri, units.RoundBytes(uint64(file.size)), units.RoundBytes(spec.MaxPlanSize))
+			uri, humanize.RoundBytes(uint64(file.size)), humanize.RoundBytes(spec.MaxPlanSize))
 	}
 	return file.pod, nil
 }

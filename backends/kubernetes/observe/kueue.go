@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/humanize"
 	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
-	"torchx/runtime/units"
 )
 
 // Conditions of a Kueue Workload, and reasons (kueue, apis/kueue/v1beta2).
@@ -102,7 +102,7 @@ func kueueText(message string) string {
 		if err != nil {
 			return number
 		}
-		return number[:1] + units.RoundBytes(n)
+		return number[:1] + humanize.RoundBytes(n)
 	})
 }
 

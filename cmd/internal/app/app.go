@@ -12,9 +12,9 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
 // forApp returns the action of a command whose only argument names an app.
@@ -49,7 +49,7 @@ func parseStates(command string, texts []string) ([]spec.State, error) {
 		if err != nil {
 			known := append(StateNames(), strings.ToUpper(queuedState))
 			return nil, program.Usagef(command, "unknown state %s: it is one of %s.%s", ui.QuoteWord(name),
-				strings.Join(known, ", "), suggest.Hint(strings.ToUpper(name), known))
+				strings.Join(known, ", "), humanize.Hint(strings.ToUpper(name), known))
 		}
 		states = append(states, s)
 	}

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"torchx/cmd/internal/program"
+	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
-	"torchx/runtime/units"
 )
 
 // timeoutOf returns the time limit of an app, 0 if it has none or is not known.
@@ -37,7 +37,7 @@ func deadlineAt(s *spec.Status, limit time.Duration) *time.Time {
 
 // deadline returns when the time limit ends the app; "" without one or after the end.
 func (p *statusPage) deadline() string {
-	limit := units.FormatDuration(p.timeout)
+	limit := humanize.FormatDuration(p.timeout)
 	at := deadlineAt(p.status, p.timeout)
 	switch {
 	case p.timeout == 0 || p.status.State.Terminal():
@@ -54,7 +54,7 @@ func timeoutText(app *spec.App) string {
 	if err != nil || limits.Timeout == 0 {
 		return ""
 	}
-	return units.FormatDuration(limits.Timeout) + " after the first start, retries included"
+	return humanize.FormatDuration(limits.Timeout) + " after the first start, retries included"
 }
 
 // attemptTimeoutText describes the time limit of a role's attempts, "" if it has none.
@@ -63,7 +63,7 @@ func attemptTimeoutText(o spec.Order) string {
 	case o.Timeout == 0:
 		return ""
 	case o.RetryOnTimeout:
-		return units.FormatDuration(o.Timeout) + " for each attempt, then it is retried"
+		return humanize.FormatDuration(o.Timeout) + " for each attempt, then it is retried"
 	}
-	return units.FormatDuration(o.Timeout) + " for each attempt"
+	return humanize.FormatDuration(o.Timeout) + " for each attempt"
 }

@@ -12,8 +12,8 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
+	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
-	"torchx/runtime/suggest"
 )
 
 // listOptions are the flags of `list`.
@@ -104,7 +104,7 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 		known, err := r.List(c.Context, runner.Filter{SortMetric: m, Limit: 1})
 		if err == nil && len(known) == 0 {
 			return program.Usagef("list", "unknown order %s: it is one of %s, or a metric, and no app has a metric of that name.%s",
-				ui.QuoteWord(o.sort), strings.Join(ListOrders, ", "), suggest.Hint(o.sort, ListOrders))
+				ui.QuoteWord(o.sort), strings.Join(ListOrders, ", "), humanize.Hint(o.sort, ListOrders))
 		}
 		if _, table := out.(*tableWriter); table && err == nil {
 			f.Say("no app of this list has the metric %s%s", m.Name, trialsHint(filter))

@@ -11,8 +11,8 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
+	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
-	"torchx/runtime/suggest"
 )
 
 // listWriter prints the apps of `list` in one format.
@@ -72,7 +72,7 @@ func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 	if text, ok := strings.CutPrefix(format, templateFormat); ok {
 		return newTemplateWriter(buffered, text)
 	}
-	return nil, program.Usagef("list", "unknown output format %s: it is one of %sTEMPLATE.%s", ui.QuoteWord(format), strings.Join(ListFormats, ", "), suggest.Hint(format, ListFormats))
+	return nil, program.Usagef("list", "unknown output format %s: it is one of %sTEMPLATE.%s", ui.QuoteWord(format), strings.Join(ListFormats, ", "), humanize.Hint(format, ListFormats))
 }
 
 // jsonWriter prints a JSON array.

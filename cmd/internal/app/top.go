@@ -11,7 +11,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 	"torchx/runtime/usage"
 )
 
@@ -74,7 +74,7 @@ func top(ctx context.Context, f *program.Factory, o topOptions) error {
 	}
 	if !slices.Contains(TopOrders, o.order) {
 		return program.Usagef("top", "unknown order %s: it is one of %s.%s", ui.QuoteWord(o.order),
-			strings.Join(TopOrders, ", "), suggest.Hint(o.order, TopOrders))
+			strings.Join(TopOrders, ", "), humanize.Hint(o.order, TopOrders))
 	}
 	r, err := f.Runner(ctx)
 	if err != nil {

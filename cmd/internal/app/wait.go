@@ -11,8 +11,8 @@ import (
 	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
-	"torchx/runtime/units"
 )
 
 // NewWait returns the command `wait`.
@@ -51,7 +51,7 @@ func parseTimeout(c *cli.Context, text string) (time.Duration, error) {
 	if !c.IsSet("timeout") {
 		return 0, nil
 	}
-	d, err := units.ParseDuration(text)
+	d, err := humanize.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return 0, program.Usagef("wait", "--timeout must be a duration above 0 such as 90, 10m or 2h, not %s", ui.QuoteWord(text))
 	}

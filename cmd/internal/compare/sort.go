@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // orders has the value by which runs are sorted, the least first; ok is false if it is unknown.
@@ -49,7 +49,7 @@ func (c *comparison) sort(by string) error {
 			for _, m := range c.metrics {
 				known = append(known, m.name)
 			}
-			return fmt.Errorf("%s is neither a column nor a metric of these runs.%s", ui.QuoteWord(by), suggest.Hint(by, known))
+			return fmt.Errorf("%s is neither a column nor a metric of these runs.%s", ui.QuoteWord(by), humanize.Hint(by, known))
 		}
 		key = func(r *run) (float64, bool) {
 			v := r.values[at]

@@ -8,7 +8,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // completionScripts holds the scripts of the shells, completions/torchx.SHELL.
@@ -38,7 +38,7 @@ func NewCompletion(f *program.Factory) *cli.Command {
 			script, err := completionScripts.ReadFile("completions/torchx." + shell)
 			if err != nil {
 				return program.Usagef("completion", "unknown shell %s: want %s.%s",
-					ui.QuoteWord(shell), strings.Join(shells, ", "), suggest.Hint(shell, shells))
+					ui.QuoteWord(shell), strings.Join(shells, ", "), humanize.Hint(shell, shells))
 			}
 			return f.Print(string(script))
 		},

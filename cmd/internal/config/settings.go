@@ -9,7 +9,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // settings explains the settings that the program itself reads from files and the environment.
@@ -145,7 +145,7 @@ func (x *explainer) unusedSection(section string, known []string, o configOption
 	case prefix == "component":
 		x.unknownComponent(name, section, values, o)
 	case len(values) > 0:
-		x.note(fmt.Sprintf("%s: unknown section [%s] has no effect.%s", values[0].Origin(), section, suggest.Hint(section, known)))
+		x.note(fmt.Sprintf("%s: unknown section [%s] has no effect.%s", values[0].Origin(), section, humanize.Hint(section, known)))
 	}
 }
 
@@ -160,11 +160,11 @@ func (x *explainer) unknownComponent(name, section string, values []config.Value
 		names = append(names, s.Name)
 	}
 	if !slices.Contains(names, name) {
-		x.note(fmt.Sprintf("%s: section [%s] is for an unknown component.%s", values[0].Origin(), section, suggest.HintPath(name, names)))
+		x.note(fmt.Sprintf("%s: section [%s] is for an unknown component.%s", values[0].Origin(), section, humanize.HintPath(name, names)))
 	}
 }
 
 // unknown notes a key that is not among the known ones.
 func (x *explainer) unknown(v config.Value, what string, among []string) {
-	x.note(fmt.Sprintf("%s: %s is not a %s and has no effect.%s", v.Origin(), v.Key, what, suggest.Hint(v.Key, among)))
+	x.note(fmt.Sprintf("%s: %s is not a %s and has no effect.%s", v.Origin(), v.Key, what, humanize.Hint(v.Key, among)))
 }

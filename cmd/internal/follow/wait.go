@@ -12,9 +12,9 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
-	"torchx/runtime/units"
 )
 
 const (
@@ -150,7 +150,7 @@ func (w *waiter) finish(ctx context.Context, apps []runner.Ref, exits []error) e
 		w.Line("", "interrupted: "+text)
 		return program.QuietError(spec.ExitCancelled)
 	}
-	w.SayError(fmt.Sprintf("timed out after %s: %s", units.FormatDuration(w.options.Timeout), text))
+	w.SayError(fmt.Sprintf("timed out after %s: %s", humanize.FormatDuration(w.options.Timeout), text))
 	return program.QuietError(spec.ExitDeadline)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // Line is a command line in the form that urfave reads: each flag by its first name as
@@ -92,7 +92,7 @@ func (p *parser) command(word string, rest []string, known map[string]*Verb) ([]
 		if text := asArgument(word); p.verb == nil && text != "" {
 			return nil, &UsageError{Text: fmt.Sprintf("unknown command %s: %s", ui.QuoteWord(word), text), HasRemedy: true}
 		}
-		return nil, usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), suggest.Hint(word, ui.Keys(known)))
+		return nil, usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), humanize.Hint(word, ui.Keys(known)))
 	}
 	p.verb, p.out.Verb = v, v.Name
 	if v.Subs == nil || v.Operands {
@@ -211,7 +211,7 @@ func (p *parser) unknown(arg string) error {
 	names := append(ui.Keys(p.table()), "help")
 	known, ok := onlyLonger(name, names)
 	if !ok {
-		known, ok = suggest.Closest(name, names)
+		known, ok = humanize.Closest(name, names)
 	}
 	switch {
 	case ok:

@@ -9,8 +9,8 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/humanize"
 	"torchx/runtime/library"
-	"torchx/runtime/suggest"
 )
 
 // libAddOptions are the flags of `lib add`.
@@ -167,7 +167,7 @@ func unknownLibrary(err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	if hint := suggest.Hint(unknown.Names[0], unknown.Known); hint != "" {
+	if hint := humanize.Hint(unknown.Names[0], unknown.Known); hint != "" {
 		return fmt.Errorf("%w.%s", err, hint)
 	}
 	return err

@@ -13,9 +13,9 @@ import (
 	sweeps "torchx/cmd/internal/sweep"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/humanize"
 	"torchx/runtime/metrics"
 	"torchx/runtime/runner"
-	"torchx/runtime/suggest"
 	"torchx/runtime/sweep"
 )
 
@@ -181,7 +181,7 @@ func (v *view) checkNames() error {
 		if len(known) > maxNamed {
 			list += fmt.Sprintf(" and %d more", len(known)-maxNamed)
 		}
-		return &runner.LookupError{Msg: fmt.Sprintf("no metric or app %s: %s has %s.%s", ui.QuoteWord(name), of, list, suggest.Hint(name, known))}
+		return &runner.LookupError{Msg: fmt.Sprintf("no metric or app %s: %s has %s.%s", ui.QuoteWord(name), of, list, humanize.Hint(name, known))}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/suggest"
+	"torchx/runtime/humanize"
 )
 
 // runRequest is the JSON of `run --stdin`, with the field names of TorchX.
@@ -96,7 +96,7 @@ var requestFields = []string{
 func checkFields(fields map[string]json.RawMessage) error {
 	for _, name := range ui.Keys(fields) {
 		if !slices.Contains(requestFields, name) {
-			return fmt.Errorf("unknown field %q.%s", name, suggest.Hint(name, requestFields))
+			return fmt.Errorf("unknown field %q.%s", name, humanize.Hint(name, requestFields))
 		}
 	}
 	for _, name := range requestFields[:3] {

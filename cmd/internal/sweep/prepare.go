@@ -10,8 +10,8 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
-	"torchx/runtime/brief"
 	"torchx/runtime/config"
+	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
@@ -136,7 +136,7 @@ func (p *preparation) each(ctx context.Context, use func(*sweep.Trial, *runner.P
 func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *runner.Planned, error) {
 	for _, param := range t.Params {
 		if !utf8.ValidString(param.Name + param.Value) {
-			text := fmt.Sprintf("argument %s is not valid UTF-8: pass such bytes in a file", brief.Quote(param.Name+"="+param.Value))
+			text := fmt.Sprintf("argument %s is not valid UTF-8: pass such bytes in a file", humanize.Quote(param.Name+"="+param.Value))
 			return nil, nil, &component.UsageError{Component: p.component.Ref, Text: text}
 		}
 	}
@@ -181,7 +181,7 @@ func words(params []space.Param) []string {
 func ofTrial(t *space.Trial, err error) error {
 	var texts []string
 	for _, param := range t.Params {
-		texts = append(texts, brief.Text(param.Name+"="+param.Value))
+		texts = append(texts, humanize.Text(param.Name+"="+param.Value))
 	}
 	which := fmt.Sprintf("trial %d (%s)", t.Number, strings.Join(texts, " "))
 	if len(texts) == 0 {

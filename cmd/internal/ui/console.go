@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"torchx/runtime/backend"
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 	"torchx/runtime/secrets"
 )
 
@@ -148,7 +148,7 @@ func shorten(text string) string {
 	}
 	words := strings.Split(text, " ")
 	for i := range words {
-		words[i] = brief.Text(words[i])
+		words[i] = humanize.Text(words[i])
 	}
 	if text = strings.Join(words, " "); len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine], "") + "…"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/humanize"
 	"torchx/runtime/spec"
-	"torchx/runtime/units"
 )
 
 // usageNotes returns the peak memory and CPU time of an ended attempt, where known.
@@ -107,9 +107,9 @@ func Age(d time.Duration) string {
 
 // ParseBytes parses a number of bytes as users type it: 500, 10M, 10GB.
 func ParseBytes(text string) (int64, error) {
-	n, err := units.ParseBytes(text)
+	n, err := humanize.ParseBytes(text)
 	switch {
-	case errors.Is(err, units.ErrRange):
+	case errors.Is(err, humanize.ErrRange):
 		return 0, fmt.Errorf("invalid size %s: it is too large", QuoteWord(text))
 	case err != nil:
 		return 0, fmt.Errorf("invalid size %s: want bytes, or a number with K, M, G or T (10G)", QuoteWord(text))
@@ -119,7 +119,7 @@ func ParseBytes(text string) (int64, error) {
 
 // ParseTime parses a time as users type it: RFC 3339, unix seconds or an age.
 func ParseTime(text string, now time.Time) (time.Time, error) {
-	t, err := units.ParseTime(text, now)
+	t, err := humanize.ParseTime(text, now)
 	if err != nil {
 		return t, fmt.Errorf("invalid time %s: %w", QuoteWord(text), err)
 	}

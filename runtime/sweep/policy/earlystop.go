@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 )
 
 // Rule stops trials early by a metric. It sees values that are better when less.
@@ -30,7 +30,7 @@ func ParseRule(text string) (Rule, error) {
 		for part := range strings.SplitSeq(rest, ":") {
 			n, err := strconv.ParseInt(part, 10, 32)
 			if err != nil || n < 1 {
-				return nil, fmt.Errorf("%s: %s is not a whole number from 1", brief.Quote(text), brief.Quote(part))
+				return nil, fmt.Errorf("%s: %s is not a whole number from 1", humanize.Quote(text), humanize.Quote(part))
 			}
 			numbers = append(numbers, n)
 		}
@@ -47,7 +47,7 @@ func ParseRule(text string) (Rule, error) {
 	case name == "asha" && len(numbers) <= 2 && number(1, ashaFactor) > 1:
 		return &asha{minStep: number(0, 1), factor: number(1, ashaFactor), next: map[int]int{}, reasons: map[int]string{}}, nil
 	}
-	return nil, fmt.Errorf("%s is not median[:MIN_STEP] or asha[:MIN_STEP[:FACTOR]] with a factor from 2", brief.Quote(text))
+	return nil, fmt.Errorf("%s is not median[:MIN_STEP] or asha[:MIN_STEP[:FACTOR]] with a factor from 2", humanize.Quote(text))
 }
 
 // finite returns value, or the worst one if it is not finite.

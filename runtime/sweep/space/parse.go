@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 )
 
 // ParseGrid parses --grid NAME=VALUE,VALUE2.
@@ -40,7 +40,7 @@ func parseValues(text string) (name string, values []string, err error) {
 		err = errors.New("no values")
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("%s: %w", brief.Quote(text), err)
+		return "", nil, fmt.Errorf("%s: %w", humanize.Quote(text), err)
 	}
 	return name, values, nil
 }
@@ -48,7 +48,7 @@ func parseValues(text string) (name string, values []string, err error) {
 func cutName(text string) (name, rest string, err error) {
 	name, rest, ok := strings.Cut(text, "=")
 	if name = strings.TrimLeft(name, "-"); !ok || name == "" {
-		return "", "", fmt.Errorf("%s is not NAME=VALUES", brief.Quote(text))
+		return "", "", fmt.Errorf("%s is not NAME=VALUES", humanize.Quote(text))
 	}
 	return name, rest, nil
 }
@@ -104,11 +104,11 @@ func ParseRange(text string) (Draw, error) {
 	kind, bounds, ok := strings.Cut(rest, ":")
 	low, high, ok2 := strings.Cut(bounds, "..")
 	if !ok || !ok2 {
-		return Draw{}, fmt.Errorf("%s is not NAME=lin|log|int:LOW..HIGH", brief.Quote(text))
+		return Draw{}, fmt.Errorf("%s is not NAME=lin|log|int:LOW..HIGH", humanize.Quote(text))
 	}
 	d, err := parseDistribution(kind, low, high)
 	if err != nil {
-		return Draw{}, fmt.Errorf("%s: %w", brief.Quote(text), err)
+		return Draw{}, fmt.Errorf("%s: %w", humanize.Quote(text), err)
 	}
 	return Draw{name, d}, nil
 }
@@ -120,7 +120,7 @@ func parseDistribution(kind, low, high string) (Distribution, error) {
 	case "lin", "log":
 		return parseReals(kind, low, high)
 	}
-	return nil, fmt.Errorf("unknown distribution %s: use lin, log or int", brief.Quote(kind))
+	return nil, fmt.Errorf("unknown distribution %s: use lin, log or int", humanize.Quote(kind))
 }
 
 // integers draws from low to high, both included.

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
-	"torchx/runtime/brief"
+	"torchx/runtime/humanize"
 )
 
 // MaxTrials bounds the trials of one sweep.
@@ -62,7 +62,7 @@ func (s *Space) Check() error {
 	seen := map[string]bool{}
 	for name := range s.names() {
 		if seen[name] {
-			return fmt.Errorf("argument %s has values twice: name it in one of --grid, --choice, --range and --list", brief.Quote(name))
+			return fmt.Errorf("argument %s has values twice: name it in one of --grid, --choice, --range and --list", humanize.Quote(name))
 		}
 		seen[name] = true
 	}

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"torchx/runtime/brief"
 	"torchx/runtime/history"
+	"torchx/runtime/humanize"
 	"torchx/runtime/metrics"
 	"torchx/runtime/sweep"
 )
@@ -112,7 +112,7 @@ func (w *Watch) met(number int, t *trial) *sweep.Verdict {
 func ParseCondition(text string) (history.MetricFilter, error) {
 	c, err := history.ParseMetricFilter(text)
 	if err != nil {
-		return c, fmt.Errorf("%s is %w", brief.Quote(text), err)
+		return c, fmt.Errorf("%s is %w", humanize.Quote(text), err)
 	}
 	if c.Op == history.NotEqual {
 		return c, errors.New("!= holds of almost any value: use <, <=, =, >= or >")

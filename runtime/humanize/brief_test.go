@@ -1,11 +1,9 @@
-package brief_test
+package humanize
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"torchx/runtime/brief"
 )
 
 func TestQuote(t *testing.T) {
@@ -18,7 +16,7 @@ func TestQuote(t *testing.T) {
 		strings.Repeat("語", 100):  `"` + strings.Repeat("語", 100) + `"`,
 		strings.Repeat("😀", 5000): `"` + strings.Repeat("😀", 100) + `"…`,
 	} {
-		if got := brief.Quote(text); got != want {
+		if got := Quote(text); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -26,14 +24,14 @@ func TestQuote(t *testing.T) {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	if got := brief.List([]string{"a", "b"}); got != "a, b" {
+	if got := List([]string{"a", "b"}); got != "a, b" {
 		t.Errorf("got %s, want a, b", got)
 	}
 	names := make([]string, 80000)
 	for i := range names {
 		names[i] = fmt.Sprintf("name%05d", i)
 	}
-	got := brief.List(names)
+	got := List(names)
 	if !strings.HasPrefix(got, "name00000, name00001, ") || !strings.HasSuffix(got, "name00044, … 79955 more") {
 		t.Errorf("got %.30s … %s, want the first names and the number of others", got, got[len(got)-40:])
 	}

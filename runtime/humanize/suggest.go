@@ -1,7 +1,4 @@
-// Package suggest finds the word that a user probably meant. It compares words character by
-// character like Python's difflib.get_close_matches, which TorchX uses, so that users get the same
-// suggestions.
-package suggest
+package humanize
 
 import (
 	"slices"

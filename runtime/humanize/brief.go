@@ -1,6 +1,7 @@
-// Package brief shortens quotations in messages, so that they fit in one line: Quote and Text for a
-// text, List for names to choose from.
-package brief
+// Package humanize writes for people and reads what they type: quotations that fit in one line of a
+// message (Quote, Text, List), the word that was probably meant (Closest, Hint), and amounts of bytes
+// and time.
+package humanize
 
 import (
 	"fmt"

@@ -1,5 +1,4 @@
-// Package units parses and formats amounts of bytes and time as people type them.
-package units
+package humanize
 
 import (
 	"errors"
@@ -15,8 +14,8 @@ import (
 // prefixes of 1024, 1024² and so on.
 const prefixes = "KMGTPE"
 
-// maxText bounds accepted texts in bytes: no amount needs more.
-const maxText = 40
+// maxAmount bounds accepted texts in bytes: no amount needs more.
+const maxAmount = 40
 
 // ErrForm means that a text is not an amount, ErrRange that the amount exceeds 64 bits.
 var (
@@ -30,7 +29,7 @@ func ParseBytes(text string) (int64, error) {
 	number, unit := cutNumber(text)
 	factor, ok := bytesFactor(strings.ToLower(strings.TrimPrefix(unit, " ")))
 	n, isNumber := parseDecimal(number)
-	if !ok || !isNumber || len(text) > maxText {
+	if !ok || !isNumber || len(text) > maxAmount {
 		return 0, ErrForm
 	}
 	n.Mul(n, new(big.Rat).SetInt(factor))
@@ -116,7 +115,7 @@ func RoundBytes(n uint64) string {
 // ParseDuration parses seconds (90, 0.5) or numbers with units (1h30m, 1.5d, 500ms): Go's, d and w.
 // It rounds down to nanoseconds. Errors: ErrForm, ErrRange (over 292 years).
 func ParseDuration(text string) (time.Duration, error) {
-	if text == "" || len(text) > maxText {
+	if text == "" || len(text) > maxAmount {
 		return 0, ErrForm
 	}
 	sum := new(big.Rat)
