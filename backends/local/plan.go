@@ -10,8 +10,8 @@ import (
 	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 	"torchx/runtime/machine"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
-	"torchx/runtime/userpath"
 )
 
 // Environment variables that TorchX sets for a local replica.
@@ -125,7 +125,7 @@ func (o options) workingDir(role *spec.Role, cwd string) (string, error) {
 		return cwd, nil
 	}
 	const advice = "with image_type=dir the image must be an absolute path of an existing folder"
-	dir, err := userpath.Expand(role.Image, "")
+	dir, err := safefile.ExpandHome(role.Image, "")
 	if err != nil || !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("image %q of role %s is not an absolute path: %s", role.Image, role.Name, advice)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/safefile"
-	"torchx/runtime/userpath"
 )
 
 const (
@@ -199,7 +198,7 @@ func Absolute(dir, cwd string) (string, error) {
 		return "", err
 	}
 	dir = strings.TrimPrefix(dir, "file://")
-	dir, err := userpath.Expand(dir, "")
+	dir, err := safefile.ExpandHome(dir, "")
 	if err != nil {
 		return "", err
 	}

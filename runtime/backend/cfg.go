@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/runtime/config"
 	"torchx/runtime/humanize"
-	"torchx/runtime/kv"
 )
 
 // none is the text that means "no value".
@@ -50,7 +50,7 @@ type Layer []Value
 
 // CfgLayer parses the value of -cfg. Errors: ErrInvalidOption.
 func CfgLayer(text string) (Layer, error) {
-	pairs, err := kv.Parse(text)
+	pairs, err := config.ParsePairs(text)
 	if err != nil {
 		return nil, Errorf(ErrInvalidOption, "-cfg: %w", err)
 	}

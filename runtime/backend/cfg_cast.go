@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"torchx/runtime/lazyregexp"
-	"torchx/runtime/userpath"
+	"torchx/runtime/safefile"
 )
 
 // expected describes the format of each type.
@@ -80,7 +80,7 @@ func (o Option) castText(text string) (any, error) {
 	switch o.Type {
 	case TypeStr:
 		if o.Path {
-			return userpath.Expand(text, "")
+			return safefile.ExpandHome(text, "")
 		}
 		return text, nil
 	case TypeInt:

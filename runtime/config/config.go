@@ -1,5 +1,6 @@
-// Package config reads .torchxconfig files: defaults of commands, components, backends and
-// trackers. Flags override them; the caller merges both. Every value has its file and line.
+// Package config reads what users write as keys and values: .torchxconfig files with defaults of
+// commands, components, backends and trackers, which flags override (the caller merges both; every
+// value has its file and line), files of environment variables, and maps on a command line.
 package config
 
 import (
@@ -11,7 +12,6 @@ import (
 	"slices"
 
 	"torchx/runtime/safefile"
-	"torchx/runtime/userpath"
 )
 
 // FileName is the name of a configuration file.
@@ -66,7 +66,7 @@ func Load(o Options) (*Config, error) {
 	}
 	if path, ok := lookup("TORCHXCONFIG"); ok {
 		home, _ := lookup("HOME")
-		if expanded, err := userpath.Expand(path, home); err == nil {
+		if expanded, err := safefile.ExpandHome(path, home); err == nil {
 			path = expanded
 		}
 		return loadOnly(path, o.Cwd)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"torchx/runtime/humanize"
-	"torchx/runtime/kv"
 	"torchx/runtime/spec"
 )
 
@@ -136,7 +135,7 @@ func setResource(r *spec.Resource, v Value) (err error) {
 			return fmt.Errorf("%s must be the name of the GPUs on a cluster, such as amd.com/gpu, not %.50q", v.Key, v.Text)
 		}
 	case "capabilities", "tags":
-		pairs, err := kv.Parse(v.Text)
+		pairs, err := ParsePairs(v.Text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.Key, err)
 		}
@@ -158,7 +157,7 @@ func setResource(r *spec.Resource, v Value) (err error) {
 }
 
 func setDevices(r *spec.Resource, text string) error {
-	pairs, err := kv.Parse(text)
+	pairs, err := ParsePairs(text)
 	if err != nil {
 		return fmt.Errorf("devices: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/userpath"
+	"torchx/runtime/safefile"
 )
 
 // repository is what git says about a checkout without looking at its files.
@@ -115,7 +115,7 @@ func (r *repository) harmlessSettings(env []string) []string {
 	excludes := cmp.Or(variable(env, "XDG_CONFIG_HOME"), filepath.Join(home, ".config")) + "/git/ignore"
 	if path, ok := r.settings["core.excludesfile"]; ok {
 		excludes = path
-		if expanded, err := userpath.Expand(path, home); err == nil {
+		if expanded, err := safefile.ExpandHome(path, home); err == nil {
 			excludes = expanded
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/config"
 	"torchx/runtime/humanize"
-	"torchx/runtime/kv"
 )
 
 // parseText reads a value from the command line. An empty list or dict is None, as in TorchX.
@@ -44,7 +44,7 @@ func (t Type) parseList(text string) (starlark.Value, error) {
 }
 
 func (t Type) parseDict(text string) (starlark.Value, error) {
-	pairs, err := kv.Parse(text)
+	pairs, err := config.ParsePairs(text)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/safefile"
-	"torchx/runtime/userpath"
 )
 
 // Environment variables that locate the cluster, as for kubectl.
@@ -109,7 +108,7 @@ func (ref ClusterRef) files(environ []string) (files []string, from string) {
 		return []string{filepath.Join(home, ".kube", "config")}, ""
 	}
 	for _, f := range filepath.SplitList(text) {
-		if expanded, err := userpath.Expand(f, home); err == nil {
+		if expanded, err := safefile.ExpandHome(f, home); err == nil {
 			f = expanded
 		}
 		if abs, err := filepath.Abs(f); err == nil && f != "" {

@@ -12,7 +12,6 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
-	"torchx/runtime/envfile"
 	"torchx/runtime/runner"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
@@ -99,7 +98,7 @@ func (v *variables) addFile(ctx context.Context, f *program.Factory, path string
 	name := f.ShortPath(path)
 	file := program.Cancelable(ctx, func() (io.ReadCloser, error) { return open(path) })
 	defer file.Close()
-	all, err := envfile.Read(withoutPath{file}, name, f.Env.Lookup)
+	all, err := config.ReadEnvFile(withoutPath{file}, name, f.Env.Lookup)
 	for _, e := range all {
 		v.set(e.Name, e.Value, secret)
 	}

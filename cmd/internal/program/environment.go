@@ -15,7 +15,6 @@ import (
 	"torchx/backends/driver"
 	"torchx/runtime/backend"
 	"torchx/runtime/safefile"
-	"torchx/runtime/userpath"
 )
 
 // Environment holds what a command sees of its process; tests make their own.
@@ -138,7 +137,7 @@ func (e Environment) homePath() (string, error) {
 // Absolute resolves a path from the command line against the working folder. It expands ~,
 // which the shell does not do in --flag=~/path.
 func (e Environment) Absolute(path string) string {
-	if expanded, err := userpath.Expand(path, e.Get("HOME")); err == nil {
+	if expanded, err := safefile.ExpandHome(path, e.Get("HOME")); err == nil {
 		path = expanded
 	}
 	if filepath.IsAbs(path) {

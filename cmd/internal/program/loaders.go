@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/config"
 	"torchx/runtime/consent"
-	"torchx/runtime/envfile"
 	"torchx/runtime/lazyregexp"
 	"torchx/runtime/safefile"
 )
@@ -37,7 +37,7 @@ func (s *Setting) harmlessFiles(folder string) bool {
 			continue // the run reports it
 		}
 		s.Files = append(s.Files, path)
-		all, _ := envfile.Read(file, name, func(string) (string, bool) { copies = true; return "", false })
+		all, _ := config.ReadEnvFile(file, name, func(string) (string, bool) { copies = true; return "", false })
 		file.Close()
 		for _, v := range all {
 			copies = copies || loaders().MatchString(v.Name+"=")

@@ -15,7 +15,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/consent"
-	"torchx/runtime/userpath"
+	"torchx/runtime/safefile"
 )
 
 // Setting is a value of a folder's .torchxconfig that needs the user's consent.
@@ -124,7 +124,7 @@ func newSetting(o backend.Option, v config.Value) (s Setting, risky bool) {
 // absoluteIn returns path as an absolute path, relative to folder. It keeps "..", which Inside
 // reads.
 func absoluteIn(folder, path string) string {
-	if expanded, err := userpath.Expand(path, ""); err == nil {
+	if expanded, err := safefile.ExpandHome(path, ""); err == nil {
 		path = expanded
 	}
 	if filepath.IsAbs(path) {

@@ -1,4 +1,4 @@
-package userpath
+package safefile
 
 import (
 	"os/user"
@@ -24,13 +24,13 @@ func TestExpand(t *testing.T) {
 		"/~/x":                   "/~/x",
 		"~no such user/x":        "",
 	} {
-		got, err := Expand(path, "/h/")
+		got, err := ExpandHome(path, "/h/")
 		if got != want || (err != nil) != (want == "" && path != "") {
 			t.Errorf("%q: got %q, %v, want %q", path, got, err, want)
 		}
 	}
 	t.Run("default", func(t *testing.T) {
-		if got, err := Expand("~/x", ""); err != nil || got == "~/x" {
+		if got, err := ExpandHome("~/x", ""); err != nil || got == "~/x" {
 			t.Errorf("got %q, %v, want the home of this user", got, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package envfile
+package config
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 		"Ä=ö":                             "[{Ä ö}]",
 		"A=" + strings.Repeat("x", 70000): "[{A " + strings.Repeat("x", 70000) + "}]",
 	} {
-		got, err := Read(strings.NewReader(text), "f", lookup)
+		got, err := ReadEnvFile(strings.NewReader(text), "f", lookup)
 		if err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%.40q: got %.60v, %v, want %.60s", text, got, err, want)
 		}
@@ -38,19 +38,19 @@ func TestRead(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"A=1\n=hunter2":                     "f:2: no name before `=`",
-		"A =hunter2":                        "f:1: the name has white space: write NAME=VALUE without spaces around `=`, and no `export`",
-		"export A=hunter2":                  "f:1: the name has white space: write NAME=VALUE without spaces around `=`, and no `export`",
-		"A=1\n\nB=hunter2\xff":              "f:3: the line is not valid UTF-8",
-		"A=hunter2\x00":                     "f:1: the line has a NUL byte, which no variable can hold",
-		"A=" + strings.Repeat("x", MaxSize): "f has more than 1048576 bytes: not a file of variables",
+		"A=1\n=hunter2":                        "f:2: no name before `=`",
+		"A =hunter2":                           "f:1: the name has white space: write NAME=VALUE without spaces around `=`, and no `export`",
+		"export A=hunter2":                     "f:1: the name has white space: write NAME=VALUE without spaces around `=`, and no `export`",
+		"A=1\n\nB=hunter2\xff":                 "f:3: the line is not valid UTF-8",
+		"A=hunter2\x00":                        "f:1: the line has a NUL byte, which no variable can hold",
+		"A=" + strings.Repeat("x", MaxEnvFile): "f has more than 1048576 bytes: not a file of variables",
 	} {
-		if _, err := Read(strings.NewReader(text), "f", lookup); err == nil || err.Error() != want {
+		if _, err := ReadEnvFile(strings.NewReader(text), "f", lookup); err == nil || err.Error() != want {
 			t.Errorf("%.40q: got %v, want %s", text, err, want)
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := Read(iotest.ErrReader(broken), "f", lookup); !errors.Is(err, broken) {
+	if _, err := ReadEnvFile(iotest.ErrReader(broken), "f", lookup); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }

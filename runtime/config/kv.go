@@ -1,11 +1,4 @@
-// Package kv parses "KEY=VALUE,KEY2=VALUE2", the format in which TorchX users write maps on a command
-// line.
-//
-// The text is split at each "=". The last "," or ";" between two of them separates a value from the
-// next key, so values may contain both: FOO=a,b,BAR=c is FOO=`a,b` and BAR=`c`. Text in single or
-// double quotes is not split. Quotes around a whole value are removed; a backslash in quotes escapes
-// the next character and is kept. An unpaired quote is an ordinary character.
-package kv
+package config
 
 import (
 	"errors"
@@ -24,9 +17,15 @@ type Pair struct {
 	Quoted bool
 }
 
-// Parse parses text into pairs, in the order of their keys. The last value of a repeated key applies,
-// as in TorchX. Errors are one line with the text and the right format.
-func Parse(text string) ([]Pair, error) {
+// ParsePairs parses "KEY=VALUE,KEY2=VALUE2", the format in which TorchX users write maps on a command
+// line, into pairs in the order of their keys.
+//
+// The text is split at each "=". The last "," or ";" between two of them separates a value from the
+// next key, so values may contain both: FOO=a,b,BAR=c is FOO=`a,b` and BAR=`c`. Text in single or
+// double quotes is not split. Quotes around a whole value are removed; a backslash in quotes escapes
+// the next character and is kept. An unpaired quote is an ordinary character. The last value of a
+// repeated key applies, as in TorchX. Errors are one line with the text and the right format.
+func ParsePairs(text string) ([]Pair, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}

@@ -1,6 +1,4 @@
-// Package userpath expands ~ in paths that no shell has expanded: in options, in configuration files
-// and after the = of a flag.
-package userpath
+package safefile
 
 import (
 	"fmt"
@@ -9,10 +7,10 @@ import (
 	"strings"
 )
 
-// Expand replaces a leading ~ by home, or by the home of this process's user if home is "", and a
+// ExpandHome replaces a leading ~ by home, or by the home of this process's user if home is "", and a
 // leading ~NAME by the home of that user. Elsewhere ~ is an ordinary character. It fails if the user
 // does not exist.
-func Expand(path, home string) (string, error) {
+func ExpandHome(path, home string) (string, error) {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok {
 		return path, nil

@@ -1,4 +1,4 @@
-package kv
+package config
 
 import (
 	"encoding/json"
@@ -29,9 +29,9 @@ func TestVectors(t *testing.T) {
 		t.Fatal("got no rows, want some")
 	}
 	for _, row := range table.Rows {
-		pairs, err := Parse(row.In[0])
+		pairs, err := ParsePairs(row.In[0])
 		if (err != nil) != (row.Error != "") {
-			t.Errorf("Parse(%q): got error %v, want TorchX's %q", row.In[0], err, row.Error)
+			t.Errorf("ParsePairs(%q): got error %v, want TorchX's %q", row.In[0], err, row.Error)
 			continue
 		}
 		got := map[string]string{}
@@ -39,7 +39,7 @@ func TestVectors(t *testing.T) {
 			got[p.Key] = p.Value
 		}
 		if err == nil && !reflect.DeepEqual(got, row.Out) {
-			t.Errorf("Parse(%q): got %q, want %q", row.In[0], got, row.Out)
+			t.Errorf("ParsePairs(%q): got %q, want %q", row.In[0], got, row.Out)
 		}
 	}
 }
@@ -64,9 +64,9 @@ func TestParse(t *testing.T) {
 		{"timeout=600,join_timeout=600", []Pair{{"timeout", "600", false}, {"join_timeout", "600", false}}},
 	}
 	for _, test := range tests {
-		got, err := Parse(test.text)
+		got, err := ParsePairs(test.text)
 		if err != nil || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("Parse(%q): got %v, %v, want %v", test.text, got, err, test.want)
+			t.Errorf("ParsePairs(%q): got %v, %v, want %v", test.text, got, err, test.want)
 		}
 	}
 }
@@ -88,20 +88,20 @@ func TestErrorsShowTheFormat(t *testing.T) {
 		{"A=1\nB=2", "quote the value"},
 	}
 	for _, test := range tests {
-		pairs, err := Parse(test.text)
+		pairs, err := ParsePairs(test.text)
 		if err == nil {
-			t.Errorf("Parse(%q): got %v, want an error with %q", test.text, pairs, test.want)
+			t.Errorf("ParsePairs(%q): got %v, want an error with %q", test.text, pairs, test.want)
 			continue
 		}
 		if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("Parse(%q): got error %q, want one line with %q", test.text, err, test.want)
+			t.Errorf("ParsePairs(%q): got error %q, want one line with %q", test.text, err, test.want)
 		}
 	}
 }
 
 func TestParseIsLinear(t *testing.T) {
 	t.Parallel()
-	if _, err := Parse("A=" + strings.Repeat(`\"`, 1<<20)); err != nil {
+	if _, err := ParsePairs("A=" + strings.Repeat(`\"`, 1<<20)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -113,7 +113,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		pairs, err := Parse(text)
+		pairs, err := ParsePairs(text)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") {
 				t.Fatalf("got error %q, want one line", err)
@@ -123,7 +123,7 @@ func FuzzParse(f *testing.F) {
 		var parts []string
 		for _, p := range pairs {
 			if p.Key == "" {
-				t.Fatalf("Parse(%q): got an empty key", text)
+				t.Fatalf("ParsePairs(%q): got an empty key", text)
 			}
 			if strings.ContainsAny(p.Key+p.Value, "\"'\\=,;") || p.Value == "" ||
 				p.Value != strings.TrimSpace(p.Value) {
@@ -131,13 +131,13 @@ func FuzzParse(f *testing.F) {
 			}
 			parts = append(parts, p.Key+"="+p.Value)
 		}
-		again, err := Parse(strings.Join(parts, ","))
+		again, err := ParsePairs(strings.Join(parts, ","))
 		if err != nil || len(again) != len(pairs) {
-			t.Fatalf("Parse(%q): got %v, parsed again %v, %v", text, pairs, again, err)
+			t.Fatalf("ParsePairs(%q): got %v, parsed again %v, %v", text, pairs, again, err)
 		}
 		for i := range pairs {
 			if again[i].Key != pairs[i].Key || again[i].Value != pairs[i].Value {
-				t.Fatalf("Parse(%q): got %v, parsed again %v", text, pairs, again)
+				t.Fatalf("ParsePairs(%q): got %v, parsed again %v", text, pairs, again)
 			}
 		}
 	})
