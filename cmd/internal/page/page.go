@@ -5,7 +5,7 @@
 //	page/api      /api/v1, by calls of commands
 //	page/stream   changes of files as server-sent events
 //	page/running  where other commands find the server
-//	page/web      what the browser loads
+//	web           what the browser loads
 package page
 
 import (

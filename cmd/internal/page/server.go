@@ -2,12 +2,10 @@ package page
 
 import (
 	"context"
-	"io/fs"
 	"net/http"
 
 	"torchx/cmd/internal/page/api"
 	"torchx/cmd/internal/page/guard"
-	"torchx/cmd/internal/page/web"
 	"torchx/cmd/internal/program"
 )
 
@@ -35,32 +33,4 @@ func (s *server) handler() http.Handler {
 	}
 	mux.HandleFunc("/", frame(http.StatusNotFound))
 	return dropSlow(s.guard.Wrap(mux), patience)
-}
-
-// frame returns a handler that answers with the frame of all pages.
-func frame(status int) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.WriteHeader(status)
-		_, _ = w.Write(web.Page) // the client may be gone
-	}
-}
-
-// static serves css and js; the browser may keep them for as long as this server runs.
-func static() http.Handler {
-	files := http.FileServerFS(staticFiles{web.Files})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "private, no-cache")
-		files.ServeHTTP(w, r)
-	})
-}
-
-// staticFiles leaves out listings of folders.
-type staticFiles struct{ fs.FS }
-
-func (s staticFiles) Open(name string) (fs.File, error) {
-	if ok, _ := fs.Stat(s.FS, name); ok == nil || ok.IsDir() {
-		return nil, fs.ErrNotExist
-	}
-	return s.FS.Open(name)
 }
