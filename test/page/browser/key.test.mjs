@@ -3,7 +3,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import http from "node:http";
 import { readFile } from "node:fs/promises";
-import { run, torchx, until, url, useBrowser, withPage } from "./harness.mjs";
+import { ids, run, torchx, until, url, useBrowser, withPage } from "./harness.mjs";
 
 useBrowser();
 const { origin } = new URL(url);
@@ -110,8 +110,22 @@ test("a link with another key changes nothing", () => withPage(async (page, open
 	assert.equal(page.url(), `${origin}/`);
 }, { expected: /401/ }));
 
+test("a page that is left before the server answers keeps the key", () => withPage(async (page) => {
+	await page.getByRole("row").nth(1).waitFor();
+	await page.evaluate(() => localStorage.clear());
+	for (const again of [() => page.reload(), () => page.goto(new URL(`/runs/${ids.failed}`, url).href)]) {
+		await page.goto("about:blank");
+		await page.route("**/api/v1/session", () => {}); // no answer
+		await page.goto(url);
+		await page.unrouteAll({ behavior: "ignoreErrors" });
+		await again();
+		await page.getByText("Live", { exact: true }).waitFor();
+		await page.evaluate(() => localStorage.clear());
+	}
+}));
+
 test("without the key, the page says what to do", () => withPage(async (page, open) => {
-	await open("/");
+	await page.getByRole("row").nth(1).waitFor(); // the key is stored
 	await page.evaluate(() => localStorage.clear());
 	await open("/");
 	await page.getByRole("alert").filter({ hasText: "open the URL that `torchx ui` printed" }).waitFor();

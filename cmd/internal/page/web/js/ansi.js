@@ -1,4 +1,4 @@
-// Escape sequences of terminals in log lines: colors become spans, everything else is left out.
+// Escape sequences in log lines: colors become spans, the rest is left out.
 import {visible} from "./format.js"
 
 const sequence = /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|[ -/]*[0-~]|$)/g

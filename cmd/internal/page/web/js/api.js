@@ -32,7 +32,7 @@ function key() {
 	}
 }
 
-// apiURL returns the address of a path of the API for requests without headers: streams and downloads.
+// apiURL returns the address of a path for requests without headers: streams and downloads.
 export function apiURL(path) {
 	const url = new URL("/api/v1" + path, location.origin)
 	url.searchParams.set("token", key() ?? "")

@@ -1,4 +1,4 @@
-// Charts of metrics and usage of one run or several, with what they share: axis, scale, smoothing.
+// Charts of metrics and usage with what they share: axis, scale, smoothing.
 import {add, apiPath, bytes, choose, get, h, later, note, number, put, query, searchBox, toggle} from "./ui.js"
 import {chart} from "./chart.js"
 import {stroke} from "./plot.js"

@@ -11,6 +11,7 @@ export function session() {
 		try {
 			if (window.torchxKey) localStorage["torchx-key"] = window.torchxKey
 			window.torchxKey = null
+			delete sessionStorage.newKey
 		} catch {/* no storage: until the page is reloaded */}
 		return answer
 	}, error => {

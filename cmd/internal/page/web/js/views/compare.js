@@ -1,4 +1,4 @@
-// Several runs side by side: what differs between them, and their curves over each other.
+// Several runs side by side: what differs, and their curves.
 import {add, ask, badge, bytes, duration, get, h, head, note, number, put, region, runPath} from "../ui.js"
 import {panel} from "../panel.js"
 

@@ -1,4 +1,4 @@
-// Tabs of a run that list facts: events, outputs, the app as submitted.
+// Tabs that list facts: events, outputs, the app.
 import {add, apiPath, badge, bytes, clock, copy, count, day, get, h, num, put, slowly, table, time, visible} from "../ui.js"
 
 const most = 2000; // rows of a table

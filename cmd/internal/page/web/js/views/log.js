@@ -1,4 +1,4 @@
-// The log of a run: a window of lines that moves over the whole of it.
+// The log of a run: a window of lines that moves over it.
 import {add, apiPath, ask, bind, bytes, choose, copy, count, field, get, h, icon, later, note, plural, put, query, search as queryOf, searchBox, slowly, toast, toggle, watch} from "../ui.js"
 import {lineNode, textOf} from "../logline.js"
 

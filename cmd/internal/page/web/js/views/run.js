@@ -1,4 +1,4 @@
-// The page of a run: what it is and does on top, the rest in tabs. The address has the tab.
+// The page of a run: what it is and does on top, the rest in tabs.
 import {add, age, alarm, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, sweepPath, time, watch} from "../ui.js"
 import {spans} from "../logline.js"
 import {cancelRuns, deleteRuns, noteRun, rerun, tagRuns} from "../actions.js"
