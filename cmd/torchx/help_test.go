@@ -70,3 +70,15 @@ func linesFit(t *testing.T, name, text string, width int) {
 		}
 	}
 }
+
+// TestCommandsHaveTheirNames: a command is built when its name begins the command line.
+func TestCommandsHaveTheirNames(t *testing.T) {
+	t.Parallel()
+	def := torchxProgram()
+	f := program.NewFactory(ui.Streams{}, program.Environment{}, def, nil)
+	for _, c := range def.Commands {
+		if got := c.New(f).Name; got != c.Name {
+			t.Errorf("entry %s builds the command %s", c.Name, got)
+		}
+	}
+}

@@ -61,20 +61,25 @@ func becomeLimited(args []string) {
 // torchxProgram returns the commands, in the order and groups of the overview.
 func torchxProgram() program.Definition {
 	return program.Definition{
-		Commands: func(f *program.Factory) []*cli.Command {
-			return slices.Concat(
-				program.InGroup("run", run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewAttach(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f)),
-				program.InGroup("look", slices.Concat(
-					[]*cli.Command{app.NewList(f), app.NewStatus(f), app.NewLog(f), app.NewTop(f), page.NewUI(f), app.NewDescribe(f), app.NewEvents(f), diff.NewDiff(f)},
-					program.Together("exec, cp", "or port-forward a replica", replica.NewExec(f), replica.NewCopy(f), replica.NewPortForward(f)),
-					program.Together("tag, note", "label and describe apps", app.NewTag(f), app.NewNote(f)),
-				)...),
-				program.InGroup("measure", app.NewUsage(f), metrics.NewMetrics(f), output.NewOutput(f), compare.NewCompare(f), compare.NewTracker(f), sweep.NewSweep(f)),
-				program.InGroup("write", component.NewComponent(f), component.NewBuiltins(f), component.NewMigrate(f), component.NewLSP(f), lib.NewLib(f), manual.NewDocs(f)),
-				program.InGroup("set up", config.NewConfigure(f), config.NewConfig(f), config.NewRunopts(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion()),
-				[]*cli.Command{manual.NewHelp(f)},
-			)
-		},
+		Commands: slices.Concat(
+			program.InGroup("run", entry("run", run.NewRun), entry("rerun", run.NewRerun), entry("submit", run.NewSubmit), entry("attach", app.NewAttach),
+				entry("wait", app.NewWait), entry("cancel", app.NewCancel), entry("delete", app.NewDelete), entry("prune", app.NewPrune)),
+			program.InGroup("look", slices.Concat(
+				[]program.Command{
+					entry("list", app.NewList), entry("status", app.NewStatus), entry("log", app.NewLog), entry("top", app.NewTop), entry("ui", page.NewUI),
+					entry("describe", app.NewDescribe), entry("events", app.NewEvents), entry("diff", diff.NewDiff),
+				},
+				program.Together("exec, cp", "or port-forward a replica", entry("exec", replica.NewExec), entry("cp", replica.NewCopy), entry("port-forward", replica.NewPortForward)),
+				program.Together("tag, note", "label and describe apps", entry("tag", app.NewTag), entry("note", app.NewNote)),
+			)...),
+			program.InGroup("measure", entry("usage", app.NewUsage), entry("metrics", metrics.NewMetrics), entry("output", output.NewOutput),
+				entry("compare", compare.NewCompare), entry("tracker", compare.NewTracker), entry("sweep", sweep.NewSweep)),
+			program.InGroup("write", entry("component", component.NewComponent), entry("builtins", component.NewBuiltins), entry("migrate", component.NewMigrate),
+				entry("lsp", component.NewLSP), entry("lib", lib.NewLib), entry("docs", manual.NewDocs)),
+			program.InGroup("set up", entry("configure", config.NewConfigure), entry("config", config.NewConfig), entry("runopts", config.NewRunopts),
+				entry("doctor", doctor.NewDoctor), entry("completion", complete.NewCompletion), entry("version", (*program.Factory).NewVersion)),
+			[]program.Command{entry("help", manual.NewHelp)},
+		),
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
 			complete.Command:            complete.Complete,
 			page.ServeCommand:           page.Serve,
@@ -83,4 +88,8 @@ func torchxProgram() program.Definition {
 			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},
 	}
+}
+
+func entry(name string, build func(*program.Factory) *cli.Command) program.Command {
+	return program.Command{Name: name, New: build}
 }

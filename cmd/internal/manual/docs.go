@@ -39,7 +39,7 @@ func NewDocs(f *program.Factory) *cli.Command {
 			if o.dir == "" {
 				return program.Usagef("docs", "name a folder with -o DIR")
 			}
-			return runDocs(f, c.App, o)
+			return runDocs(f, f.CommandLine(), o)
 		},
 	}
 }

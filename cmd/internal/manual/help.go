@@ -38,7 +38,7 @@ func NewHelp(f *program.Factory) *cli.Command {
 		Description: "Print a page of the manual or the help of a command, on a terminal through $PAGER. Without an argument, print an " +
 			"overview of the commands; `torchx help topics` lists the pages.",
 		Action: func(c *cli.Context) error {
-			return runHelp(c.Context, f, c.App, strings.Join(c.Args().Slice(), " "))
+			return runHelp(c.Context, f, f.CommandLine(), strings.Join(c.Args().Slice(), " "))
 		},
 	}
 }

@@ -24,19 +24,22 @@ help    torchx COMMAND --help, torchx help topics, torchx help options
 `
 
 // InGroup puts commands into a group of the overview.
-func InGroup(name string, commands ...*cli.Command) []*cli.Command {
-	for _, c := range commands {
-		c.Category = name
+func InGroup(name string, commands ...Command) []Command {
+	for i := range commands {
+		commands[i] = commands[i].with(func(c *cli.Command) { c.Category = name })
 	}
 	return commands
 }
 
 // Together makes related commands one entry of the overview, in which names and usage describe
 // them all. It returns them in order.
-func Together(names, usage string, commands ...*cli.Command) []*cli.Command {
-	commands[0].ArgsUsage = fmt.Sprintf("%-*s%s", nameColumn, names, usage)
-	for _, c := range commands[1:] {
-		c.ArgsUsage = besides
+func Together(names, usage string, commands ...Command) []Command {
+	for i := range commands {
+		text := besides
+		if i == 0 {
+			text = fmt.Sprintf("%-*s%s", nameColumn, names, usage)
+		}
+		commands[i] = commands[i].with(func(c *cli.Command) { c.ArgsUsage = text })
 	}
 	return commands
 }

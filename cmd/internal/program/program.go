@@ -28,9 +28,24 @@ import (
 // of one app.
 const agentCommand = "agent"
 
+// Command builds a command when it is needed: a program that builds all of them starts a millisecond later.
+type Command struct {
+	Name string // of the command that New builds
+	New  func(*Factory) *cli.Command
+}
+
+// with returns a command that is changed after it was built.
+func (c Command) with(change func(*cli.Command)) Command {
+	return Command{c.Name, func(f *Factory) *cli.Command {
+		built := c.New(f)
+		change(built)
+		return built
+	}}
+}
+
 // Definition lists the commands of the program.
 type Definition struct {
-	Commands func(*Factory) []*cli.Command
+	Commands []Command
 	// Hidden are commands that torchx itself calls; they have no flags.
 	Hidden map[string]func(ctx context.Context, f *Factory, args []string) error
 }
@@ -85,7 +100,7 @@ func (f *Factory) main(ctx context.Context, args []string) error {
 			return hidden(ctx, f, args[1:])
 		}
 	}
-	app := f.CommandLine()
+	app := f.commandLineFor(args)
 	g := GrammarOf(app)
 	line, err := g.Normalize(args)
 	if err != nil {
@@ -126,7 +141,19 @@ func GrammarOf(app *cli.App) *grammar.Grammar {
 }
 
 // CommandLine returns the definition of the program: its flags and its commands.
-func (f *Factory) CommandLine() *cli.App {
+func (f *Factory) CommandLine() *cli.App { return f.commandLineOf(f.def.Commands) }
+
+// commandLineFor returns the definition of what args may mean: only one command if they begin with its name.
+func (f *Factory) commandLineFor(args []string) *cli.App {
+	if len(args) > 0 {
+		if i := slices.IndexFunc(f.def.Commands, func(c Command) bool { return c.Name == args[0] }); i >= 0 {
+			return f.commandLineOf(f.def.Commands[i : i+1])
+		}
+	}
+	return f.CommandLine()
+}
+
+func (f *Factory) commandLineOf(commands []Command) *cli.App {
 	app := &cli.App{
 		Name:                      "torchx",
 		Usage:                     "run apps on this machine, on Docker, on Slurm and on Kubernetes",
@@ -140,12 +167,13 @@ func (f *Factory) CommandLine() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // Run decides how the program ends
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return Usagef("", "%v", err) },
 		Flags:                     f.globalFlags(),
-		Commands:                  f.def.Commands(f),
 		Before:                    f.applyGlobalFlags,
 		Action:                    f.noCommand,
 	}
-	for _, c := range app.Commands {
+	for _, command := range commands {
+		c := command.New(f)
 		f.wrap(c, c.Name)
+		app.Commands = append(app.Commands, c)
 	}
 	f.shared.commandLine.Store(app)
 	return app
