@@ -15,6 +15,7 @@ import (
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
 
@@ -46,7 +47,7 @@ func (b *Backend) FindEnd(ctx context.Context, id string, app *spec.App, last *s
 	case spec.Failed:
 		last.ExitCode, last.Msg = new(1), cmp.Or(end.Msg, end.Reason)+"; its pods are deleted, so the exit code is unknown"
 		if f := last.FirstFailure; f != nil && ptr.Deref(f.ExitCode, 0) != 0 {
-			last.ExitCode, last.Msg = f.ExitCode, fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
+			last.ExitCode, last.Msg = f.ExitCode, fmt.Sprintf("%s with exit code %d", outcome.FailedFirst(f), *f.ExitCode)
 		} else if end.Reason == batchv1.JobReasonDeadlineExceeded {
 			last.ExitCode, last.Msg = new(spec.ExitDeadline), deadlineText(app)
 		}

@@ -3,13 +3,13 @@ package sweep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep/policy"
 )
@@ -39,7 +39,7 @@ func endOf(s *spec.Status) policy.Event {
 // "replica b/0: killed by SIGKILL". Of a single replica it has no name.
 func reasonOf(s *spec.Status) string {
 	f := s.FirstFailure
-	if f == nil || !strings.HasPrefix(s.Msg, fmt.Sprintf("replica %s/%d failed first", f.Role, f.ID)) {
+	if f == nil || !strings.HasPrefix(s.Msg, outcome.FailedFirst(f)) {
 		return s.Msg
 	}
 	n := 0
@@ -48,7 +48,7 @@ func reasonOf(s *spec.Status) string {
 	}
 	var parts []string
 	if n > 1 {
-		parts = append(parts, fmt.Sprintf("replica %s/%d", f.Role, f.ID))
+		parts = append(parts, outcome.Name(f))
 	}
 	switch {
 	case f.Msg != "":

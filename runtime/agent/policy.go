@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
 
@@ -19,7 +20,7 @@ type policy struct {
 
 	roster
 	restartCounts
-	outcome
+	appOutcome
 }
 
 // roster has the replicas of an app.
@@ -40,8 +41,8 @@ type restartCounts struct {
 	announced     []spec.Restart       // all restarts decided, including those yet to happen
 }
 
-// outcome holds what determines the app's result.
-type outcome struct {
+// appOutcome holds what determines the app's result.
+type appOutcome struct {
 	startedAt     *time.Time
 	cancelled     bool
 	deadline      string // message if the app exceeded its time limit; "" if it did not
@@ -145,7 +146,7 @@ func (p *policy) noteStarted(r *replica, process Process, now time.Time) {
 	p.countRestart(r)
 	r.state, r.blocked, r.admitted = spec.Running, false, false
 	r.lastAttempt = lastAttempt{attempt: r.nextAttempt, hasStarted: true, process: process, startedAt: &now, stopping: r.stopping}
-	p.startedAt = earliest(p.startedAt, &now)
+	p.startedAt = outcome.Earlier(p.startedAt, &now)
 }
 
 // noteRefused records that a replica can never start: the app ends, even with retries left.

@@ -2,15 +2,12 @@ package agent
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
-
-// maxPast bounds the past attempts and restarts in a status; the history has all of them.
-const maxPast = 1000
 
 func (r *replica) status() spec.ReplicaStatus {
 	s := spec.ReplicaStatus{
@@ -42,14 +39,14 @@ func (p *policy) status(m *Manifest) spec.Status {
 	url := "file://" + BundleAt(m.Home, m.ID).Dir
 	s := spec.Status{
 		Handle: m.Handle, State: p.state(), NumRestarts: p.restarts, Msg: p.describe(),
-		UIURL: &url, SubmittedAt: &m.SubmittedAt, StructuredErrorMsg: p.firstErrorFile(),
+		UIURL: &url, SubmittedAt: &m.SubmittedAt,
 	}
 	if p.cannotSucceed && p.deadline == "" {
 		s.FirstFailure = p.firstFailure
 	}
 	s.StartedAt = p.startedAt
-	s.Past = p.pastAttempts[max(0, len(p.pastAttempts)-maxPast):]
-	s.Restarts = p.announced[max(0, len(p.announced)-maxPast):]
+	s.Past = outcome.Newest(p.pastAttempts)
+	s.Restarts = outcome.Newest(p.announced)
 	s.LeftRunning = p.leftRunning()
 	for i := range p.app.Roles {
 		role := spec.RoleStatus{Role: p.app.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
@@ -61,6 +58,7 @@ func (p *policy) status(m *Manifest) spec.Status {
 		}
 		s.Roles = append(s.Roles, role)
 	}
+	s.StructuredErrorMsg = outcome.ErrorFile(&s)
 	return s
 }
 
@@ -112,39 +110,11 @@ func (p *policy) conclusion() (spec.State, int) {
 
 // describe returns one line on why the app failed, or why nothing has started yet.
 func (p *policy) describe() string {
-	f := p.firstFailure
 	switch {
 	case p.deadline != "":
 		return p.deadline
-	case f == nil:
+	case p.firstFailure == nil:
 		return p.queueReason
-	case f.StartedAt == nil:
-		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)
-	case f.Msg != "":
-		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
-	case f.Signal != "":
-		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
 	}
-	return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
-}
-
-// firstErrorFile returns the error file of the replica that ended first and has one.
-func (p *policy) firstErrorFile() []byte {
-	var first *replica
-	for _, r := range p.replicas {
-		if r.errorFile != nil && r.finishedAt != nil && (first == nil || r.finishedAt.Before(*first.finishedAt)) {
-			first = r
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return first.errorFile
-}
-
-func earliest(a, b *time.Time) *time.Time {
-	if a == nil || b != nil && b.Before(*a) {
-		return b
-	}
-	return a
+	return outcome.Message(p.firstFailure)
 }

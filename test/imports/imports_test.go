@@ -33,7 +33,7 @@ var folders = map[string][]string{
 // allowed lists, for each package that is not below cmd or test, the packages of this
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
-	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
+	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/outcome", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"runtime/backend":          {"runtime/config", "runtime/history", "runtime/humanize", "runtime/lazyregexp", "runtime/safefile", "runtime/sample", "runtime/spec", "runtime/sweep"},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/humanize", "runtime/safefile", "runtime/spec"},
@@ -51,6 +51,7 @@ var allowed = map[string][]string{
 	"runtime/logview":          {"runtime/backend"},
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
+	"runtime/outcome":          {"runtime/spec"},
 	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/tarball":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/filelock", "runtime/humanize", "runtime/pattern", "runtime/safefile"},
@@ -92,12 +93,12 @@ var allowed = map[string][]string{
 	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
 	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history", "runtime/runner"},
 	"backends/hostaccess":          {},
-	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/remote", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/lazyregexp", "runtime/logstore", "runtime/metrics", "runtime/metrics/collect", "runtime/sample", "runtime/spec"},
+	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/remote", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/consent", "runtime/lazyregexp", "runtime/logstore", "runtime/metrics", "runtime/metrics/collect", "runtime/outcome", "runtime/sample", "runtime/spec"},
 	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/metrics/collect", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/kubernetes/kube":     {"runtime/backend", "runtime/safefile"},
 	"backends/kubernetes/label":    {},
 	"backends/kubernetes/manifest": {"backends/hostaccess", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/history", "runtime/humanize", "runtime/overlay", "runtime/safefile", "runtime/spec"},
-	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/humanize", "runtime/lazyregexp", "runtime/spec"},
+	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/humanize", "runtime/lazyregexp", "runtime/outcome", "runtime/spec"},
 	"backends/kubernetes/podlog":   {"backends/logcopy"},
 	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/inside", "backends/local/proc", "backends/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/safefile", "runtime/spec", "runtime/tarball"},
 	"backends/local/inside":        {"runtime/backend", "runtime/procs", "runtime/spec"},
@@ -111,8 +112,8 @@ var allowed = map[string][]string{
 	"backends/slurm":               {"backends/driver", "backends/remote", "backends/slurm/archive", "backends/slurm/client", "backends/slurm/folder", "backends/slurm/job", "backends/slurm/observe", "backends/slurm/script", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/slurm/client":        {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":           {"runtime/spec"},
-	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/spec"},
-	"backends/sweep":               {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/metrics", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy", "runtime/sweep/watch"},
+	"backends/slurm/observe":       {"backends/slurm/folder", "backends/slurm/job", "runtime/outcome", "runtime/spec"},
+	"backends/sweep":               {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/metrics", "runtime/outcome", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy", "runtime/sweep/watch"},
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec"},
 	"docs":                         {},
 

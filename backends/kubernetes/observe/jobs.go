@@ -15,6 +15,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
 
@@ -170,7 +171,7 @@ func (s *Observation) jobs() *workload {
 		switch c := jobEnd(job); {
 		case c != nil:
 			ended++
-			v.endedAt = later(v.endedAt, timeOf(c.LastTransitionTime))
+			v.endedAt = outcome.Later(v.endedAt, timeOf(c.LastTransitionTime))
 			if c.Type == batchv1.JobFailed {
 				anyFailed, v.reason = true, firstText(v.reason, c.Message, c.Reason)
 				v.overran = v.overran || c.Reason == batchv1.JobReasonDeadlineExceeded

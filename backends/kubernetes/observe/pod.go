@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
 
@@ -122,14 +123,14 @@ func started(c *corev1.ContainerStatus) *time.Time {
 func finished(pod *corev1.Pod) (at *time.Time) {
 	for c := range containers(pod) {
 		if t := c.State.Terminated; t != nil {
-			at = later(at, timeOf(t.FinishedAt))
+			at = outcome.Later(at, timeOf(t.FinishedAt))
 		}
 	}
 	if at != nil {
 		return at
 	}
 	for i := range pod.Status.Conditions {
-		at = later(at, timeOf(pod.Status.Conditions[i].LastTransitionTime))
+		at = outcome.Later(at, timeOf(pod.Status.Conditions[i].LastTransitionTime))
 	}
 	return at
 }

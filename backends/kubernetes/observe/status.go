@@ -8,11 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
-
-// maxPast bounds the past attempts in a status, as in package agent.
-const maxPast = 1000
 
 // status returns the app's status.
 func (b *assessment) status() *spec.Status {
@@ -28,17 +26,17 @@ func (b *assessment) status() *spec.Status {
 		s.Roles[role].Replicas = append(s.Roles[role].Replicas, r.final)
 		s.NumRestarts += b.ownRestarts(r)
 		for i := range r.attempts {
-			s.StartedAt = earlier(s.StartedAt, r.attempts[i].status.StartedAt)
+			s.StartedAt = outcome.Earlier(s.StartedAt, r.attempts[i].status.StartedAt)
 		}
 		s.Past = append(s.Past, r.past()...)
 	}
-	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return compareTimes(x.FinishedAt, y.FinishedAt) })
-	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
+	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return outcome.CompareTimes(x.FinishedAt, y.FinishedAt) })
+	s.Past = outcome.Newest(s.Past)
 	s.Restarts = b.restartsAfter(s.Past)
 	if r, ok := b.evictionRestart(); ok {
 		s.Restarts = append(s.Restarts, r)
 	}
-	s.StructuredErrorMsg = b.firstErrorFile()
+	s.StructuredErrorMsg = outcome.ErrorFile(s)
 	if ended, cancelled := b.ended(); ended {
 		b.conclude(s, cancelled)
 	} else {
@@ -90,10 +88,10 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	s.FinishedAt = b.endedAt
 	for _, r := range b.replicas {
-		s.FinishedAt = later(s.FinishedAt, r.final.FinishedAt)
+		s.FinishedAt = outcome.Later(s.FinishedAt, r.final.FinishedAt)
 	}
 	if cancelled {
-		s.FinishedAt = later(s.FinishedAt, b.cancelAt)
+		s.FinishedAt = outcome.Later(s.FinishedAt, b.cancelAt)
 	}
 	first, tooMany := b.firstFailure(), b.tooManyFailed()
 	code := 0
@@ -165,27 +163,14 @@ func (b *assessment) firstFailure() (first *replica) {
 		if r.final.State != spec.Failed {
 			continue
 		}
-		if first == nil || cmp.Or(compareTimes(r.final.FinishedAt, first.final.FinishedAt), len(r.final.Signal)-len(first.final.Signal)) < 0 {
+		if first == nil || cmp.Or(outcome.CompareTimes(r.final.FinishedAt, first.final.FinishedAt), len(r.final.Signal)-len(first.final.Signal)) < 0 {
 			first = r
 		}
 	}
 	return first
 }
 
-// compareTimes compares times; nil sorts last.
-func compareTimes(a, b *time.Time) int {
-	switch {
-	case a == b:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	return a.Compare(*b)
-}
-
-// failure describes the first failure, in the words of package agent.
+// failure describes the first failure.
 func (b *assessment) failure(first *replica) string {
 	if first == nil {
 		if b.reason != "" && b.seen.PodsHidden {
@@ -196,34 +181,7 @@ func (b *assessment) failure(first *replica) string {
 		}
 		return firstText(b.reason, "the cluster reports a failure without a cause")
 	}
-	f := &first.final
-	name := fmt.Sprintf("replica %s/%d", f.Role, f.ID)
-	switch {
-	case f.Msg != "" && f.StartedAt == nil && f.ExitCode != nil:
-		return name + " could not start: " + f.Msg
-	case f.Msg != "":
-		return name + " failed first: " + f.Msg
-	case f.Signal != "":
-		return name + " failed first with signal " + f.Signal
-	case f.ExitCode != nil:
-		return fmt.Sprintf("%s failed first with exit code %d", name, *f.ExitCode)
-	}
-	return name + " failed first"
-}
-
-// firstErrorFile returns the error file of the replica that finished first with one.
-func (b *assessment) firstErrorFile() []byte {
-	var first *spec.ReplicaStatus
-	for _, r := range b.replicas {
-		f := &r.final
-		if f.StructuredErrorMsg != nil && (first == nil || compareTimes(f.FinishedAt, first.FinishedAt) < 0) {
-			first = f
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return first.StructuredErrorMsg
+	return outcome.Message(&first.final)
 }
 
 // progress completes the status of an app that has not ended.

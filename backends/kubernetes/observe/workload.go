@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
 
@@ -188,12 +189,12 @@ func (v *workload) readMeta(meta *metav1.ObjectMeta) {
 	v.name = meta.Name
 	v.deleting = v.deleting || meta.DeletionTimestamp != nil
 	v.queue = cmp.Or(v.queue, meta.Labels[label.Kueue])
-	v.created = earlier(v.created, timeOf(meta.CreationTimestamp))
+	v.created = outcome.Earlier(v.created, timeOf(meta.CreationTimestamp))
 	text, ok := meta.Annotations[label.Cancelled]
 	v.cancelled = v.cancelled || ok
 	v.cancelReason = cmp.Or(v.cancelReason, meta.Annotations[label.CancelReason])
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		v.cancelAt = earlier(v.cancelAt, &t)
+		v.cancelAt = outcome.Earlier(v.cancelAt, &t)
 	}
 }
 
@@ -214,18 +215,4 @@ func timeOf(t metav1.Time) *time.Time {
 	}
 	u := t.UTC()
 	return &u
-}
-
-func earlier(a, b *time.Time) *time.Time {
-	if a == nil || b != nil && b.Before(*a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b *time.Time) *time.Time {
-	if a == nil || b != nil && b.After(*a) {
-		return b
-	}
-	return a
 }

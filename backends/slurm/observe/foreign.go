@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"torchx/backends/slurm/job"
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
 
@@ -38,13 +39,13 @@ func Main(s *spec.Status, jobs []job.Job) {
 	s.State = job.StateOf(jobs)
 	for i := range jobs {
 		j := &jobs[i]
-		s.SubmittedAt = first(s.SubmittedAt, j.Submitted)
+		s.SubmittedAt = outcome.Earlier(s.SubmittedAt, j.Submitted)
 		s.NumRestarts = max(s.NumRestarts, j.Restarts)
 		if j.State().Started() {
-			s.StartedAt = first(s.StartedAt, j.Started)
+			s.StartedAt = outcome.Earlier(s.StartedAt, j.Started)
 		}
 		if s.State.Terminal() {
-			s.FinishedAt = last(s.FinishedAt, j.Ended)
+			s.FinishedAt = outcome.Later(s.FinishedAt, j.Ended)
 		}
 	}
 	switch {
@@ -96,7 +97,7 @@ func waits(jobs []job.Job) string {
 // conclude sets the result of jobs that ended: that of the first one that failed.
 func conclude(s *spec.Status, jobs []job.Job) {
 	ended := slices.Clone(jobs)
-	slices.SortStableFunc(ended, func(a, b job.Job) int { return compareTimes(a.Ended, b.Ended) })
+	slices.SortStableFunc(ended, func(a, b job.Job) int { return outcome.CompareTimes(a.Ended, b.Ended) })
 	i := max(0, slices.IndexFunc(ended, func(j job.Job) bool { return j.State() == s.State }))
 	s.ExitCode, _ = ended[i].Code()
 	switch s.State {
@@ -105,22 +106,9 @@ func conclude(s *spec.Status, jobs []job.Job) {
 	case spec.Failed:
 		if failed := s.FailedReplicas(); len(failed) > 0 {
 			s.FirstFailure = &failed[0]
-			s.Msg = failure(s.FirstFailure)
+			s.Msg = outcome.Message(s.FirstFailure)
 		}
 	}
-}
-
-// failure describes the replica that failed first, in the words of package agent.
-func failure(f *spec.ReplicaStatus) string {
-	switch {
-	case f.Msg != "":
-		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
-	case f.Signal != "":
-		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
-	case f.ExitCode != nil:
-		return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
-	}
-	return fmt.Sprintf("replica %s/%d failed first", f.Role, f.ID)
 }
 
 // replicas returns the role and number of each job: by its name if TorchX submitted it
@@ -218,31 +206,4 @@ func Summary(jobs []job.Job) spec.Summary {
 		ID: strconv.FormatInt(jobs[0].Main(), 10), Name: App(jobs).Name, State: s.State, Foreign: true,
 		SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt, ExitCode: s.ExitCode,
 	}
-}
-
-// compareTimes compares times; nil sorts last.
-func compareTimes(a, b *time.Time) int {
-	switch {
-	case a == b:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	return a.Compare(*b)
-}
-
-func first(a, b *time.Time) *time.Time {
-	if compareTimes(b, a) < 0 {
-		return b
-	}
-	return a
-}
-
-func last(a, b *time.Time) *time.Time {
-	if a == nil || b != nil && b.After(*a) {
-		return b
-	}
-	return a
 }

@@ -9,11 +9,9 @@ import (
 
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/job"
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
-
-// maxPast bounds the past attempts and restarts in a status, as in package agent.
-const maxPast = 1000
 
 // Own is what is known of an app that torchx submitted.
 type Own struct {
@@ -44,20 +42,20 @@ func (o *Own) Status() *spec.Status {
 			role.Replicas = append(role.Replicas, o.replica(r))
 			s.Past = append(s.Past, o.past(r)...)
 			for _, a := range o.Run.Replicas[r] {
-				s.StartedAt = first(s.StartedAt, &a.Start)
+				s.StartedAt = outcome.Earlier(s.StartedAt, &a.Start)
 			}
 		}
 		s.Roles = append(s.Roles, role)
 	}
-	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return compareTimes(x.FinishedAt, y.FinishedAt) })
-	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
+	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return outcome.CompareTimes(x.FinishedAt, y.FinishedAt) })
+	s.Past = outcome.Newest(s.Past)
 	o.setRestarts(s)
 	if o.ended() {
 		o.conclude(s)
 	} else {
 		o.progress(s)
 	}
-	s.StructuredErrorMsg = firstErrorFile(s)
+	s.StructuredErrorMsg = outcome.ErrorFile(s)
 	return s
 }
 
@@ -195,7 +193,7 @@ func (o *Own) deciding() *job.Job {
 	best := &o.Jobs[0]
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
-		if fails := j.State() != spec.Succeeded; fails && (best.State() == spec.Succeeded || compareTimes(j.Ended, best.Ended) < 0) {
+		if fails := j.State() != spec.Succeeded; fails && (best.State() == spec.Succeeded || outcome.CompareTimes(j.Ended, best.Ended) < 0) {
 			best = j
 		}
 	}
@@ -252,7 +250,7 @@ func (o *Own) conclude(s *spec.Status) {
 	}
 }
 
-// failure describes why the app failed, in the words of package agent.
+// failure describes why the app failed.
 func (o *Own) failure(s *spec.Status) string {
 	limits, err := o.App.Limits()
 	f := s.FirstFailure
@@ -268,7 +266,7 @@ func (o *Own) failure(s *spec.Status) string {
 	case f == nil:
 		return cmp.Or(o.why(), fmt.Sprintf("the launcher ended with exit code %d, see slurm.out in its folder", *s.ExitCode))
 	}
-	return failure(f)
+	return outcome.Message(f)
 }
 
 // requeuedTooOften reports whether the launcher ended the app because of max_requeues: it does so
@@ -337,7 +335,7 @@ func (o *Own) setRestarts(s *spec.Status) {
 	s.NumRestarts = len(o.Run.Restarts) + max(requeues, len(s.Restarts))
 	s.Restarts = append(s.Restarts, o.Run.Restarts...)
 	slices.SortStableFunc(s.Restarts, func(x, y spec.Restart) int { return x.Time.Compare(y.Time) })
-	s.Restarts = s.Restarts[max(0, len(s.Restarts)-maxPast):]
+	s.Restarts = outcome.Newest(s.Restarts)
 }
 
 // requeue returns the restart of the whole app at a time.
@@ -346,14 +344,4 @@ func (o *Own) requeue(at time.Time) spec.Restart {
 		Time: at, Role: o.App.Roles[0].Name, Policy: spec.RetryApplication, Free: true,
 		Msg: "Slurm requeued the job: a node failed, or a job of higher priority needed it",
 	}
-}
-
-// firstErrorFile returns the error file of the replica that failed first and has one.
-func firstErrorFile(s *spec.Status) json.RawMessage {
-	for _, r := range s.FailedReplicas() {
-		if r.StructuredErrorMsg != nil {
-			return r.StructuredErrorMsg
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
 
@@ -87,7 +88,7 @@ func Failure(s *spec.Status) string {
 // IsAboutFirst reports whether the message of a failed app is about the replica that failed first.
 func IsAboutFirst(s *spec.Status) bool {
 	first := s.FirstFailure
-	return first != nil && (strings.HasPrefix(s.Msg, fmt.Sprintf("replica %s/%d ", first.Role, first.ID)) || strings.HasPrefix(s.Msg, nameOfPart(first)))
+	return first != nil && (strings.HasPrefix(s.Msg, outcome.Name(first)+" ") || strings.HasPrefix(s.Msg, nameOfPart(first)))
 }
 
 // nameOfPart begins the message of an app whose replicas are apps, too, and so have a name of
