@@ -67,7 +67,7 @@ func CompareTimes(a, b *time.Time) int {
 	return a.Compare(*b)
 }
 
-// Earlier returns the earlier of two times; nil is no time.
+// Earlier returns the earlier of two times, the known one if the other is nil.
 func Earlier(a, b *time.Time) *time.Time {
 	if CompareTimes(b, a) < 0 {
 		return b
@@ -75,7 +75,7 @@ func Earlier(a, b *time.Time) *time.Time {
 	return a
 }
 
-// Later returns the later of two times; nil is no time.
+// Later returns the later of two times, the known one if the other is nil.
 func Later(a, b *time.Time) *time.Time {
 	if a == nil || b != nil && b.After(*a) {
 		return b
