@@ -106,17 +106,6 @@ type Issue struct {
 	Reason  string // of the last broken one
 }
 
-// Bucket summarizes successive points of a series, for a plot. Min and Max are as in Summary.
-type Bucket struct {
-	Count, NonFinite    int64
-	Segment             int // of the first point
-	FirstStep, LastStep int64
-	HasStep             bool  // all points have a step
-	FirstTime, LastTime int64 // unix nanoseconds
-	First, Last         float64
-	Min, Max            float64
-}
-
 // Limits that keep memory, disk and screens bounded.
 const (
 	MaxNames    = 1000  // of a replica and source

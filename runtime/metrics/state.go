@@ -109,70 +109,24 @@ func (n *series) add(p *Point, limit int) {
 		n.nonFinite++
 	}
 	n.last, n.lastTime, n.lastStep, n.hasStep, n.segment = p.Value, t, p.Step, p.HasStep, p.Segment
+	b := NewBucket(p)
 	if k := len(n.buckets); k > 0 && n.buckets[k-1].Count < n.width && n.buckets[k-1].Segment == p.Segment {
-		n.buckets[k-1].add(p, t)
+		n.buckets[k-1].Join(&b)
 		return
 	}
 	if len(n.buckets) >= limit {
 		n.halve(limit)
 	}
-	b := Bucket{
-		Segment: p.Segment, FirstStep: p.Step, HasStep: p.HasStep, FirstTime: t,
-		First: p.Value, Min: math.NaN(), Max: math.NaN(),
-	}
-	b.add(p, t)
 	n.buckets = append(n.buckets, b)
-}
-
-func (b *Bucket) add(p *Point, t int64) {
-	b.Count++
-	b.LastStep, b.LastTime, b.Last, b.HasStep = p.Step, t, p.Value, b.HasStep && p.HasStep
-	if isFinite(p.Value) {
-		b.Min, b.Max = least(b.Min, p.Value), greatest(b.Max, p.Value)
-	} else {
-		b.NonFinite++
-	}
 }
 
 // halve merges buckets in pairs: of the same segment only, unless segments are too many.
 func (n *series) halve(limit int) {
 	n.width *= 2
-	for _, across := range []bool{false, true} {
-		if across && len(n.buckets) <= limit*3/4 {
-			return
-		}
-		kept := n.buckets[:0]
-		for i := 0; i < len(n.buckets); i++ {
-			b := n.buckets[i]
-			if i+1 < len(n.buckets) && (across || n.buckets[i+1].Segment == b.Segment) {
-				i++
-				b.join(&n.buckets[i])
-			}
-			kept = append(kept, b)
-		}
-		n.buckets = kept
+	n.buckets = Halve(n.buckets, false)
+	if len(n.buckets) > limit*3/4 {
+		n.buckets = Halve(n.buckets, true)
 	}
-}
-
-func (b *Bucket) join(c *Bucket) {
-	b.Count, b.NonFinite = b.Count+c.Count, b.NonFinite+c.NonFinite
-	b.LastStep, b.LastTime, b.Last, b.HasStep = c.LastStep, c.LastTime, c.Last, b.HasStep && c.HasStep
-	b.Min, b.Max = least(b.Min, c.Min), greatest(b.Max, c.Max)
-}
-
-// least and greatest ignore NaN.
-func least(a, b float64) float64 {
-	if math.IsNaN(a) || b < a {
-		return b
-	}
-	return a
-}
-
-func greatest(a, b float64) float64 {
-	if math.IsNaN(a) || b > a {
-		return b
-	}
-	return a
 }
 
 // named returns all series with the names that readers see, in the order of roles, replicas

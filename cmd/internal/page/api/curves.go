@@ -129,11 +129,7 @@ func (c *Curve) fill(ctx context.Context, q *curveQuery, dir string, k metrics.K
 		c.X = "time"
 	}
 	if !q.zoomed {
-		parts := make([]part, len(kept))
-		for i := range kept {
-			parts[i] = partOf(&kept[i], byTime)
-		}
-		c.Buckets = join(parts, q.buckets)
+		c.Buckets = join(kept, q.buckets, byTime)
 		return nil
 	}
 	points, err := metrics.Points(dir, k)
@@ -144,59 +140,33 @@ func (c *Curve) fill(ctx context.Context, q *curveQuery, dir string, k metrics.K
 	return err
 }
 
-// part is a bucket as numbers; unknown ones are NaN.
-type part struct {
-	x0, x1, first, last, least, most float64
-	count                            int64
-	segment                          int
-}
-
-func partOf(b *metrics.Bucket, byTime bool) part {
-	p := part{float64(b.FirstStep), float64(b.LastStep), b.First, b.Last, b.Min, b.Max, b.Count, b.Segment}
+// encode returns a bucket in the form of the API, with steps or times.
+func encode(b *metrics.Bucket, byTime bool) Bucket {
+	x0, x1 := float64(b.FirstStep), float64(b.LastStep)
 	if byTime {
-		p.x0, p.x1 = float64(b.FirstTime)/1e9, float64(b.LastTime)/1e9
+		x0, x1 = float64(b.FirstTime)/1e9, float64(b.LastTime)/1e9
 	}
-	return p
-}
-
-// add extends a part by the next one.
-func (p *part) add(o *part) {
-	p.x1, p.last, p.count = o.x1, o.last, p.count+o.count
-	p.least, p.most = lesser(p.least, o.least), -lesser(-p.most, -o.most)
-}
-
-// lesser returns the lesser number; NaN is none.
-func lesser(a, b float64) float64 {
-	if math.IsNaN(a) || b < a {
-		return b
-	}
-	return a
-}
-
-func (p *part) bucket() Bucket {
-	number := func(v float64) *float64 {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
+	encoded := Bucket{}
+	for i, v := range [...]float64{x0, x1, b.First, b.Last, b.Min, b.Max, float64(b.Count), float64(b.Segment)} {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			encoded[i] = &v
 		}
-		return &v
 	}
-	return Bucket{
-		number(p.x0), number(p.x1), number(p.first), number(p.last), number(p.least), number(p.most), number(float64(p.count)), number(float64(p.segment)),
-	}
+	return encoded
 }
 
 // join returns at most so many buckets, and one more for each segment.
-func join(parts []part, most int) []Bucket {
+func join(parts []metrics.Bucket, most int, byTime bool) []Bucket {
 	size := (len(parts) + most - 1) / max(most, 1)
 	buckets := []Bucket{}
 	for i := 0; i < len(parts); {
 		p := parts[i]
 		n := 1
-		for i+n < len(parts) && n < size && parts[i+n].segment == p.segment {
-			p.add(&parts[i+n])
+		for i+n < len(parts) && n < size && parts[i+n].Segment == p.Segment {
+			p.Join(&parts[i+n])
 			n++
 		}
-		buckets = append(buckets, p.bucket())
+		buckets = append(buckets, encode(&p, byTime))
 		i += n
 	}
 	return buckets
@@ -206,7 +176,7 @@ func join(parts []part, most int) []Bucket {
 // they become too many, so that a series of any length takes the same memory.
 func bucketed(ctx context.Context, points iter.Seq2[metrics.Point, error], q *curveQuery, byTime bool) ([]Bucket, error) {
 	const room = 4 * maxBuckets
-	var parts []part
+	var parts []metrics.Bucket
 	size, read := int64(1), 0
 	for point, err := range points {
 		if err != nil {
@@ -222,38 +192,17 @@ func bucketed(ctx context.Context, points iter.Seq2[metrics.Point, error], q *cu
 		if x < q.from || x > q.to {
 			continue
 		}
-		p := part{x, x, point.Value, point.Value, finite(point.Value), finite(point.Value), 1, point.Segment}
-		if last := len(parts) - 1; last >= 0 && parts[last].count < size && parts[last].segment == p.segment {
-			parts[last].add(&p)
+		p := metrics.NewBucket(&point)
+		if last := len(parts) - 1; last >= 0 && parts[last].Count < size && parts[last].Segment == p.Segment {
+			parts[last].Join(&p)
 			continue
 		}
 		parts = append(parts, p)
 		if len(parts) == room {
-			parts, size = halved(parts), size*2
+			parts, size = metrics.Halve(parts, false), size*2
 		}
 	}
-	return join(parts, q.buckets), nil
-}
-
-// halved joins neighbors of a segment.
-func halved(parts []part) []part {
-	out := parts[:0]
-	for i := 0; i < len(parts); i++ {
-		p := parts[i]
-		if i+1 < len(parts) && parts[i+1].segment == p.segment {
-			p.add(&parts[i+1])
-			i++
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-func finite(v float64) float64 {
-	if math.IsInf(v, 0) {
-		return math.NaN()
-	}
-	return v
+	return join(parts, q.buckets, byTime), nil
 }
 
 // usageCurves answers with usage in buckets.
@@ -277,7 +226,7 @@ func (a *API) usageCurves(w http.ResponseWriter, r *http.Request) {
 	for _, amount := range amounts {
 		for i := 0; i < len(rec.Attempts); {
 			role, id := rec.Attempts[i].Role, rec.Attempts[i].ID
-			var parts []part
+			var parts []metrics.Bucket
 			for ; i < len(rec.Attempts) && rec.Attempts[i].Role == role && rec.Attempts[i].ID == id; i++ {
 				parts = appendUsage(parts, &rec.Attempts[i], amount.of, &q)
 			}
@@ -285,7 +234,7 @@ func (a *API) usageCurves(w http.ResponseWriter, r *http.Request) {
 				continue
 			}
 			found.Series = append(found.Series, Curve{
-				AppID: ref.ID, Role: role, Replica: id, Name: amount.name, X: "time", Count: int64(len(parts)), Buckets: join(parts, q.buckets),
+				AppID: ref.ID, Role: role, Replica: id, Name: amount.name, X: "time", Count: int64(len(parts)), Buckets: join(parts, q.buckets, true),
 			})
 		}
 	}
@@ -314,7 +263,7 @@ func known[T int | int64 | float64](v *T) float64 {
 }
 
 // appendUsage appends the samples of an attempt in which an amount is known.
-func appendUsage(parts []part, at *usage.Attempt, of func(*sample.Sample) (mean, peak float64), q *curveQuery) []part {
+func appendUsage(parts []metrics.Bucket, at *usage.Attempt, of func(*sample.Sample) (mean, peak float64), q *curveQuery) []metrics.Bucket {
 	for i := range at.Samples {
 		s := &at.Samples[i]
 		mean, peak := of(s)
@@ -322,7 +271,12 @@ func appendUsage(parts []part, at *usage.Attempt, of func(*sample.Sample) (mean,
 		if math.IsNaN(mean) && math.IsNaN(peak) || x < q.from || x > q.to {
 			continue
 		}
-		parts = append(parts, part{x - s.Seconds, x, mean, mean, mean, -lesser(-mean, -peak), 1, at.Attempt})
+		b := metrics.NewBucket(&metrics.Point{Time: s.Time, Segment: at.Attempt, Value: mean})
+		b.FirstTime -= int64(s.Seconds * 1e9)
+		if !math.IsNaN(peak) && (math.IsNaN(b.Max) || peak > b.Max) { // the mean may be unknown
+			b.Max = peak
+		}
+		parts = append(parts, b)
 	}
 	return parts
 }
