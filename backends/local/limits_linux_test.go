@@ -44,7 +44,7 @@ func TestMemoryRlimit(t *testing.T) {
 func TestRlimitChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	role := limitedRole(64, -1, `echo "$0 $1"; ps -o pid=,sid= -p $$ | { read p s; test "$p" = "$s" && echo leader; }; exit 7`)
+	role := limitedRole(64, -1, `echo "$0 $1"; read pid name state parent group session rest </proc/$$/stat; test "$pid" = "$session" && echo leader; exit 7`)
 	role.Args = append(role.Args, "zero", "one two")
 	id, s := f.run(backend.Config{"limits": limitsRlimit}, role)
 	f.expect(s, spec.Failed, 7)
@@ -136,7 +136,7 @@ func TestReplicasHaveGroups(t *testing.T) {
 // left its session, environment and output. Without a group it warns that it may miss one.
 func TestDaemonsOfDeadAgent(t *testing.T) {
 	t.Parallel()
-	const daemon = "env -i setsid -f sleep 600 </dev/null >/dev/null 2>&1; exec sleep 600"
+	const daemon = "env -i setsid sleep 600 </dev/null >/dev/null 2>&1 & exec sleep 600"
 	f := newFixture(t)
 	for _, test := range []struct {
 		parent, want string
@@ -154,7 +154,7 @@ func TestDaemonsOfDeadAgent(t *testing.T) {
 		f.waitFor("a replica with a daemon", func() bool {
 			pids = nil
 			for _, p := range procs.Descendants(f.agentPID(id)) {
-				if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID)); string(name) == "sleep\n" {
+				if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID)); strings.HasPrefix(string(args), "sleep\x00") {
 					pids = append(pids, p.PID)
 				}
 			}

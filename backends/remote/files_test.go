@@ -84,8 +84,10 @@ func TestReadGrowing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var archive bytes.Buffer
+	grown := false
 	err := Copier{here{}}.ReadFiles(t.Context(), "", spec.Replica{}, dir, writerFunc(func(p []byte) (int, error) {
-		if archive.Len() == 0 { // tar waits for the pipe
+		if !grown && archive.Len() > 4096 { // tar is within the file, and waits for the pipe
+			grown = true
 			f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {
 				return 0, err
@@ -97,8 +99,8 @@ func TestReadGrowing(t *testing.T) {
 		}
 		return archive.Write(p)
 	}))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !grown {
+		t.Fatal(err, grown)
 	}
 	for in := tar.NewReader(&archive); ; {
 		h, err := in.Next()
