@@ -53,7 +53,8 @@ type Apps struct {
 	hub *logstore.Hub // notifies followers of changes
 
 	mu      sync.Mutex
-	watches map[string]*watch // by bundle folder
+	watches map[string]*watch       // by bundle folder
+	early   map[string]*agent.Early // by app ID
 }
 
 // New returns the apps. It accesses no files.
@@ -63,7 +64,7 @@ func New(c Config) (*Apps, error) {
 		return nil, err
 	}
 	c.Home = home
-	return &Apps{Config: c, hub: logstore.NewHub(), watches: map[string]*watch{}}, nil
+	return &Apps{Config: c, hub: logstore.NewHub(), watches: map[string]*watch{}, early: map[string]*agent.Early{}}, nil
 }
 
 // RunsHere returns true: bundles are on this machine.

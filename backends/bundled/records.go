@@ -18,7 +18,7 @@ import (
 const unrecordedFolder = "unrecorded"
 
 var (
-	_ backend.Recoverer         = (*Apps)(nil)
+	_ backend.Recoverer       = (*Apps)(nil)
 	_ backend.HistoryRestorer = (*Apps)(nil)
 )
 

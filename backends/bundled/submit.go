@@ -32,9 +32,35 @@ func (a *Apps) Start(m *agent.Manifest, unrecorded bool, more ...func(dir string
 	}
 	defer lock.Close() // then only the agent holds it
 	failpoint.Hit(failpoint.Bundled)
-	err = agent.Spawn(a.Exe, bundle, lock)
+	err = agent.Spawn(a.Exe, bundle, lock, a.takeEarly(m.ID))
 	failpoint.Hit(failpoint.Spawned)
 	return err
+}
+
+// Begin starts the agent of an app in advance, and returns what ends it if Start did not take it.
+// Without it, as on a system that cannot, Start starts the agent.
+func (a *Apps) Begin(id string) (end func()) {
+	early, err := agent.StartEarly(a.Exe, a.Bundle(id))
+	if err != nil {
+		return func() {}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.early[id] = early
+	return func() {
+		if e := a.takeEarly(id); e != nil {
+			e.End()
+		}
+	}
+}
+
+// takeEarly returns the agent that was started in advance, nil if none was.
+func (a *Apps) takeEarly(id string) *agent.Early {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.early[id]
+	delete(a.early, id)
+	return e
 }
 
 // Cancel writes the cancel request and signals the app's agent.

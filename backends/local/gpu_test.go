@@ -45,6 +45,9 @@ func fakeGPUs() (remove func()) {
 // runTestAgent is the agent process. If a test wrote the file, it reads the machine's
 // resources from the home.
 func runTestAgent(dir string) int {
+	if !agent.AwaitBundle(dir) {
+		return 1
+	}
 	c := agent.Config{NewLauncher: newLauncher, OpenStore: openStore}
 	if data, err := os.ReadFile(totalFile(filepath.Dir(filepath.Dir(dir)))); err == nil {
 		c.Total = func() (total machine.Size, err error) { return total, json.Unmarshal(data, &total) }

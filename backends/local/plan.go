@@ -46,6 +46,7 @@ func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan
 		req.RoleLogDirs.Set(role.Name, dirs)
 	}
 	p := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req}
+	p.Begin = func() func() { return b.Begin(in.ID) }
 	p.Warnings = append(unsupported(in, o), b.assignGPUs(ctx, in.App, o, req)...)
 	limits, err := limitWarnings(o, in.App)
 	if err != nil {

@@ -150,5 +150,5 @@ func (b Bundle) Reopen(exe string, running *spec.Status, prepare func() error) e
 	if err != nil {
 		return fmt.Errorf("reopen app: %w", err)
 	}
-	return Spawn(exe, b, lock)
+	return Spawn(exe, b, lock, nil)
 }

@@ -70,7 +70,7 @@ func (b Bundle) revive(exe string) error {
 	if s, err := b.Status(); err == nil && s.State.Terminal() {
 		return nil
 	}
-	return Spawn(exe, b, lock)
+	return Spawn(exe, b, lock, nil)
 }
 
 // reconcile writes the result of an app whose agent died. The caller holds the lock.

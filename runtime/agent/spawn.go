@@ -26,10 +26,10 @@ func (r readyAnswer) encode() []byte {
 	return append(data, '\n')
 }
 
-// Spawn starts the detached agent of a bundle, passes the lock to it and returns when every
-// replica has started. Errors: *backend.StartError.
-func Spawn(exe string, b Bundle, lock *filelock.Lock) error {
-	answer, err := spawn(exe, b, lock)
+// Spawn passes the lock of a bundle to its agent and returns when every replica has started. Early
+// is the agent if it was started before; nil: Spawn starts it. Errors: *backend.StartError.
+func Spawn(exe string, b Bundle, lock *filelock.Lock, early *Early) error {
+	answer, err := spawn(exe, b, lock, early)
 	if err == nil && !answer.OK {
 		return &backend.StartError{Code: answer.Code, Err: errors.New(answer.Error)}
 	}
@@ -39,17 +39,23 @@ func Spawn(exe string, b Bundle, lock *filelock.Lock) error {
 	return nil
 }
 
-func spawn(exe string, b Bundle, lock *filelock.Lock) (a readyAnswer, err error) {
-	r, w, err := os.Pipe()
+func spawn(exe string, b Bundle, lock *filelock.Lock, early *Early) (a readyAnswer, err error) {
+	var r *os.File
+	var process *os.Process
+	if early != nil {
+		r, process, err = early.take(lock.File)
+	}
+	if early == nil || err != nil {
+		r, process, err = b.start(exe, lock)
+	}
 	if err != nil {
 		return a, fmt.Errorf("start agent: %w", err)
 	}
 	defer r.Close()
-	process, err := b.life().Start(exe, lock.File, w)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return a, fmt.Errorf("start agent: %w", err)
-	}
 	line, err := bufio.NewReader(r).ReadBytes('\n')
+	if h, holderErr := readHolder(b.path(lockFile)); err != nil && early != nil && holderErr == nil && h.PID == 0 {
+		return spawn(exe, b, lock, nil) // it died before it took the app
+	}
 	if err == nil {
 		err = json.Unmarshal(line, &a)
 	}
@@ -59,6 +65,19 @@ func spawn(exe string, b Bundle, lock *filelock.Lock) (a readyAnswer, err error)
 	}
 	Reap(process)
 	return a, nil
+}
+
+// start starts the agent, whose answer comes from the file.
+func (b Bundle) start(exe string, lock *filelock.Lock) (ready *os.File, process *os.Process, err error) {
+	ready, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	process, err = b.life().Start(exe, lock.File, w)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, nil, errors.Join(err, ready.Close())
+	}
+	return ready, process, nil
 }
 
 // endCause returns why an agent ended: the last line of its log, or the cause of a crash, of which

@@ -47,6 +47,9 @@ type Plan struct {
 
 // Launch holds how a plan is started. The printed plan omits it.
 type Launch struct {
+	// Begin starts in advance what Submit waits for, such as the supervisor, while the app is recorded.
+	// It returns what ends it if Submit has not taken it. nil: nothing.
+	Begin    func() (end func())
 	Progress Progress      // receives steps of slow work in Submit
 	Environ  []string      // environment of replicas, "K=V"; nil: this process's
 	Queue    bool          // start only when resources are free; for a Queuer

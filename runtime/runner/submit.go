@@ -30,6 +30,9 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if p.Plan.Record, err = json.Marshal(p.Provenance); err != nil {
 		return spec.Handle{}, fmt.Errorf("encode the record of app %s: %w", ref.Handle(), err)
 	}
+	if p.Plan.Begin != nil {
+		defer p.Plan.Begin()()
+	}
 	recorded, notice, err := r.record(ctx, p)
 	if err != nil {
 		return spec.Handle{}, err

@@ -18,6 +18,9 @@ import (
 
 // RunSupervisor runs the supervisor of the app in dir and returns the process's exit code.
 func RunSupervisor(dir string) int {
+	if !agent.AwaitBundle(dir) {
+		return ExitError
+	}
 	return all.RunAgent(dir, driver.Program{OpenStore: openStore, OpenRunner: openRunner})
 }
 
