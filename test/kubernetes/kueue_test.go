@@ -76,7 +76,7 @@ func TestKueue(t *testing.T) {
 			}
 			h.eventually("the first app runs again", func() bool {
 				s := h.status(first)
-				return s.State == spec.Running && s.NumRestarts == 1 && s.Roles[0].Replicas[0].Attempt == 1 && strings.Count(h.torchx("log", first+"/r/0").stdout, "begins") == 1
+				return s.State == spec.Running && s.NumRestarts == 1 && s.Roles[0].Replicas[0].Attempt == 1 && h.torchx("log", "--attempt", "1", first+"/r/0").stdout == "begins\n"
 			})
 			other := h.start(cfg, "--num_replicas", "6", "--cpu", "1") // a list reads several apps together
 			for line := range strings.Lines(h.torchx("list").stdout) {

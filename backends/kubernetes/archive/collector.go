@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -251,7 +253,9 @@ func (c *collector) awaitOther(ctx context.Context) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, otherWait)
 	defer cancel()
 	runs, _, _ := c.app.replica(c.replica)
-	for name := range c.names() {
+	names := slices.Collect(maps.Keys(c.names()))
+	slices.SortFunc(names, func(a, b logName) int { return len(runs[b]) - len(runs[a]) }) // first those that the cluster has
+	for _, name := range names {
 		copied, ok := c.copiedByOther(ctx, name, runs[name])
 		for ok && ctx.Err() == nil && !copied() {
 			if lock, err := c.lock(ctx, false); err != nil || lock != nil {
