@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/urfave/cli/v2"
-
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
@@ -43,12 +41,11 @@ type opened struct {
 
 // shared holds what copies of a Factory have in common.
 type shared struct {
-	commandLine atomic.Pointer[cli.App] // nil before it is defined
-	history     lazy[*state.DB]
-	db          atomic.Pointer[state.DB] // the open history, nil for none
-	settle      sync.Once
-	mu          sync.Mutex
-	registries  []*backend.Registry
+	history    lazy[*state.DB]
+	db         atomic.Pointer[state.DB] // the open history, nil for none
+	settle     sync.Once
+	mu         sync.Mutex
+	registries []*backend.Registry
 }
 
 // lazy is a value that is created on first use.

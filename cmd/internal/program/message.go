@@ -131,14 +131,12 @@ func helpHint(command string) string {
 	return " (see torchx " + command + " --help)"
 }
 
-// flagsOf returns the flags of a command; none before the command line is defined.
-func (f *Factory) flagsOf(command string) []cli.Flag {
-	app := f.shared.commandLine.Load()
-	if app == nil {
-		return nil
-	}
-	if c := FindCommand(app.Commands, command); c != nil {
-		return c.Flags
+// flagsOf returns the flags of a command.
+func (f *Factory) flagsOf(name string) []cli.Flag {
+	for _, c := range f.def.Commands {
+		if c.Name == name {
+			return c.New(f).Flags
+		}
 	}
 	return nil
 }

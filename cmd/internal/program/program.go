@@ -175,7 +175,6 @@ func (f *Factory) commandLineOf(commands []Command) *cli.App {
 		f.wrap(c, c.Name)
 		app.Commands = append(app.Commands, c)
 	}
-	f.shared.commandLine.Store(app)
 	return app
 }
 
