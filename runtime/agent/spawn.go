@@ -54,6 +54,7 @@ func spawn(exe string, b Bundle, lock *filelock.Lock, early *Early) (a readyAnsw
 	defer r.Close()
 	line, err := bufio.NewReader(r).ReadBytes('\n')
 	if h, holderErr := readHolder(b.path(lockFile)); err != nil && early != nil && holderErr == nil && h.PID == 0 {
+		Reap(process)
 		return spawn(exe, b, lock, nil) // it died before it took the app
 	}
 	if err == nil {

@@ -27,7 +27,7 @@
 //	MetricsCollector  `metrics` of apps whose supervisor died         what was collected before
 //	LateCollector     order of `list` by a metric                     apps of the backend are missing
 //	OutputFinder      `output`: files that replicas wrote               an error
-//	Recoverer           every command ends what dead supervisors left   nothing
+//	Recoverer         every command ends what dead supervisors left   nothing
 //	HistoryRestorer   a lost history is restored                      it stays lost
 //	SubmissionReader  `rerun` of apps that other machines submitted   not found
 //	TargetResolver    an app is found after the context changed       the current context
