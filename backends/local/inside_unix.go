@@ -58,15 +58,16 @@ func (b *Backend) running(ctx context.Context, id string, r spec.Replica) (*spec
 	return rs, nil
 }
 
-// placeOf returns where commands beside a replica run: like its process, or where the system
-// does not tell, as planned.
+// placeOf returns where commands beside a replica run: like its process, or as planned where
+// the system does not tell its environment. That is so in the moment in which the process becomes
+// another program, and after it has written its title over its environment (setproctitle).
 func (b *Backend) placeOf(ctx context.Context, id string, r spec.Replica) (inside.Place, error) {
 	rs, err := b.running(ctx, id, r)
 	if err != nil {
 		return inside.Place{}, err
 	}
 	p, err := inside.PlaceOf(rs.PID)
-	if errors.Is(err, errors.ErrUnsupported) {
+	if errors.Is(err, errors.ErrUnsupported) || err == nil && !p.Has(pathVariable) {
 		return b.plannedPlace(id, r, rs.Attempt)
 	}
 	if err != nil {

@@ -65,6 +65,9 @@ func (p Place) find(name string) (string, error) {
 	return path, nil
 }
 
+// Has reports whether a variable is set in the environment.
+func (p Place) Has(name string) bool { return variable(p.Env, name) != "" }
+
 func variable(env []string, name string) (value string) {
 	for _, e := range env {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
