@@ -24,7 +24,7 @@ const (
 // requestAdmission starts all replicas as soon as the app is admitted.
 func (a *agent) requestAdmission() {
 	if !a.manifest.needsAdmission() {
-		a.perform(a.policy.startAll())
+		a.perform(a.policy.StartAll())
 		return
 	}
 	ad, err := newAdmission(a.bundle, a.manifest, a.config, a.log)
@@ -47,12 +47,12 @@ func (a *agent) requestAdmission() {
 
 // applyVerdict acts on a decision.
 func (a *agent) applyVerdict(v verdict) {
-	a.dirty = a.dirty || a.policy.queueReason != v.waitReason
-	a.policy.queueReason = v.waitReason
+	a.dirty = a.dirty || a.policy.QueueReason != v.waitReason
+	a.policy.QueueReason = v.waitReason
 	if v.allocation != nil {
-		a.policy.assignDevices(v.allocation)
+		assignDevices(a.policy, v.allocation)
 		a.dirty = true
-		a.perform(a.policy.startAll())
+		a.perform(a.policy.StartAll())
 	}
 }
 

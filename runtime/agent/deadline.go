@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"torchx/runtime/failpoint"
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -34,8 +35,8 @@ func (b Bundle) recordedDeadline(m *Manifest) string {
 
 // watchDeadlines starts the timers of an attempt that has just started, and with the first
 // one that of the app.
-func (a *agent) watchDeadlines(r *replica, start startRecord) {
-	if limit := a.policy.orders[r.role].Timeout; limit > 0 {
+func (a *agent) watchDeadlines(r *policy.Replica, start startRecord) {
+	if limit := a.policy.Orders[r.Role].Timeout; limit > 0 {
 		a.after(limit-a.elapsed(start), func() { a.attemptExceeds(r, start.Attempt) })
 	}
 	limits, err := a.manifest.App.Limits()
@@ -49,8 +50,8 @@ func (a *agent) watchDeadlines(r *replica, start startRecord) {
 // resumeDeadlines starts the timers again for an app that a former agent started.
 func (a *agent) resumeDeadlines(starts []startRecord) {
 	for i, start := range starts {
-		r := a.policy.byKey[spec.Replica{Role: start.Role, ID: start.Replica}]
-		if r != nil && (i == 0 || r.state == spec.Running && r.attempt == start.Attempt) {
+		r := a.policy.ByKey[spec.Replica{Role: start.Role, ID: start.Replica}]
+		if r != nil && (i == 0 || r.State == spec.Running && r.Attempt == start.Attempt) {
 			a.watchDeadlines(r, start)
 		}
 	}
@@ -67,7 +68,7 @@ func (a *agent) elapsed(start startRecord) time.Duration {
 
 // appExceeds ends the app, gracefully.
 func (a *agent) appExceeds(limit time.Duration) {
-	if !a.policy.canExceed() {
+	if !a.policy.CanExceed() {
 		return
 	}
 	d := exceededDeadline{a.now(), spec.DeadlineText(limit)}
@@ -75,36 +76,12 @@ func (a *agent) appExceeds(limit time.Duration) {
 		a.logError(writeJSON(a.bundle.path(deadlineFile), d, true))
 	}
 	failpoint.Hit(failpoint.DeadlineRecorded)
-	a.perform(a.policy.exceedDeadline(d.Msg, d.Time))
+	a.perform(a.policy.ExceedDeadline(d.Msg, d.Time))
 	a.dirty = true
 }
 
 // attemptExceeds ends an attempt that exceeds the timeout of its role.
-func (a *agent) attemptExceeds(r *replica, attempt int) {
-	a.perform(a.policy.exceedTimeout(r, attempt))
+func (a *agent) attemptExceeds(r *policy.Replica, attempt int) {
+	a.perform(a.policy.ExceedTimeout(r, attempt))
 	a.dirty = true
-}
-
-// isEnding reports whether the app was told to end, so that nothing starts any more.
-func (p *policy) isEnding() bool { return p.cancelled || p.deadline != "" }
-
-// canExceed reports whether a time limit would still change how the app ends.
-func (p *policy) canExceed() bool {
-	return !p.isEnding() && !p.isDone() && (!p.cannotSucceed || !p.failFast)
-}
-
-// exceedDeadline ends an app that exceeded its time limit.
-func (p *policy) exceedDeadline(msg string, now time.Time) []action {
-	p.deadline = msg
-	return p.stopAll(now)
-}
-
-// exceedTimeout ends an attempt that exceeded the timeout of its role, which counts as a
-// failure.
-func (p *policy) exceedTimeout(r *replica, attempt int) []action {
-	if r.state != spec.Running || r.attempt != attempt || r.stopping || r.killReason != "" {
-		return nil
-	}
-	r.killReason, r.overran = spec.DeadlineText(p.orders[r.role].Timeout), true
-	return []action{{stop: r}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"torchx/runtime/history"
 	"torchx/runtime/machine"
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -90,23 +91,23 @@ func (allocated *allocation) leases(app history.AppKey) []history.Lease {
 }
 
 // assignDevices gives replicas their devices.
-func (p *policy) assignDevices(allocated *allocation) {
+func assignDevices(p *policy.Policy, allocated *allocation) {
 	if allocated == nil {
 		return
 	}
 	for _, d := range allocated.Devices {
-		if r := p.byKey[spec.Replica{Role: d.Role, ID: d.Replica}]; r != nil {
-			r.devices = d.Devices
+		if r := p.ByKey[spec.Replica{Role: d.Role, ID: d.Replica}]; r != nil {
+			r.Devices = d.Devices
 		}
 	}
 }
 
 // deviceEnv returns the variable that names a replica's devices.
-func (a *agent) deviceEnv(r *replica) []string {
-	if len(r.devices) == 0 {
+func (a *agent) deviceEnv(r *policy.Replica) []string {
+	if len(r.Devices) == 0 {
 		return nil
 	}
-	return []string{a.manifest.Devices.Variable + "=" + strings.Join(r.devices, ",")}
+	return []string{a.manifest.Devices.Variable + "=" + strings.Join(r.Devices, ",")}
 }
 
 // devicePool is the part of a machine's devices that an app may use.

@@ -15,7 +15,7 @@ func (a *agent) finish() error {
 	a.sampler.close()
 	a.endRemaining()
 	a.reserve.release() // its space is needed now
-	s := a.policy.finalStatus(a.manifest, a.now())
+	s := a.manifest.identify(a.policy.FinalStatus(a.now()))
 	if s.State == spec.Cancelled {
 		s.Msg = a.bundle.cancelMessage()
 	}

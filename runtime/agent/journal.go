@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"torchx/runtime/failpoint"
+	"torchx/runtime/policy"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -137,13 +138,10 @@ func (b Bundle) cancelRequested() (cancel, force bool) {
 func (b Bundle) cancelMessage() string {
 	var r cancelRequest
 	if readJSON(b.path(cancelFile), &r) != nil || r.Reason == "" {
-		return cancelledText
+		return policy.CancelledText
 	}
 	return r.Reason
 }
-
-// cancelledText is the message of a canceled app.
-const cancelledText = "cancelled"
 
 // hasFile reports whether a file exists. A damaged request is still a request.
 func (b Bundle) hasFile(name string) bool {

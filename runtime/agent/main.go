@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"torchx/runtime/machine"
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -75,7 +76,7 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	ticker := time.NewTicker(deletedInterval)
 	defer ticker.Stop()
 	a.checkDeleted = ticker.C
-	a.reserve = newReserve(b, len(a.policy.replicas))
+	a.reserve = newReserve(b, len(a.policy.Replicas))
 	defer a.reserve.release()
 	a.signals, a.isResuming = signals, adopts
 	return a.run()
@@ -105,8 +106,8 @@ func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l 
 	if err != nil {
 		return nil, errors.Join(err, starts.Close())
 	}
-	p := newPolicy(m.App, m.FailFast)
-	p.random = rand.Float64
+	p := policy.New(m.App, m.FailFast)
+	p.Random = rand.Float64
 	return &agent{
 		bundle: b, manifest: m, policy: p, launcher: launcher,
 		log:     l,

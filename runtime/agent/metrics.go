@@ -8,6 +8,7 @@ import (
 
 	"torchx/runtime/metrics"
 	"torchx/runtime/metrics/collect"
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -92,10 +93,10 @@ func (a *agent) stopMetrics() (wait func()) {
 
 // metricsEnv returns the variable that names the file for the metrics of an attempt, unless the
 // role sets it.
-func (a *agent) metricsEnv(r *replica, attempt int) []string {
+func (a *agent) metricsEnv(r *policy.Replica, attempt int) []string {
 	dirs, ok := a.launcher.(LogDirs)
-	if _, own := r.role.Env.Get(spec.MetricsVariable); own || !ok {
+	if _, own := r.Role.Env.Get(spec.MetricsVariable); own || !ok {
 		return nil
 	}
-	return []string{spec.MetricsVariable + "=" + filepath.Join(dirs.LogDir(r.key, attempt), spec.MetricsFile)}
+	return []string{spec.MetricsVariable + "=" + filepath.Join(dirs.LogDir(r.Key, attempt), spec.MetricsFile)}
 }

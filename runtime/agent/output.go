@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -80,8 +81,8 @@ func isEmpty(dir string) bool {
 }
 
 // outputEnv returns the variable that names the folder of outputs, unless the role sets it.
-func (a *agent) outputEnv(r *replica) []string {
-	if _, ok := r.role.Env.Get(spec.OutputVariable); ok {
+func (a *agent) outputEnv(r *policy.Replica) []string {
+	if _, ok := r.Role.Env.Get(spec.OutputVariable); ok {
 		return nil
 	}
 	return []string{spec.OutputVariable + "=" + a.bundle.OutputDir(a.manifest)}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -36,23 +37,20 @@ func newPorts() *ports {
 
 // env returns TORCHX_PORT_<NAME>=port for each port of the replica's role, and
 // TORCHX_PORT_<ROLE>_<NAME> for the ports of roles that it depends on.
-func (p *ports) env(g *policy, r *replica) []string {
-	round := g.appRestarts
-	if !g.hasDependents(r.role) { // dependents would keep using the old port
-		round += *g.roleRestarts[r.role]
-	}
-	if p.rounds[r.role.Name] != round {
-		p.rounds[r.role.Name] = round
-		p.forget(r.role)
+func (p *ports) env(g *policy.Policy, r *policy.Replica) []string {
+	round := g.PortRound(r.Role)
+	if p.rounds[r.Role.Name] != round {
+		p.rounds[r.Role.Name] = round
+		p.forget(r.Role)
 	}
 	var env []string
-	for _, d := range g.orders[r.role].DependsOn {
-		for _, e := range g.app.Role(d.Role).PortMap {
+	for _, d := range g.Orders[r.Role].DependsOn {
+		for _, e := range g.App.Role(d.Role).PortMap {
 			env = append(env, p.variable(d.Role+"_"+e.Key, portKey{d.Role, e.Key}, e.Value))
 		}
 	}
-	for _, e := range r.role.PortMap { // last: the role's own ports override
-		env = append(env, p.variable(e.Key, portKey{r.role.Name, e.Key}, e.Value))
+	for _, e := range r.Role.PortMap { // last: the role's own ports override
+		env = append(env, p.variable(e.Key, portKey{r.Role.Name, e.Key}, e.Value))
 	}
 	return env
 }

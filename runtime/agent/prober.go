@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -130,8 +131,8 @@ func httpOK(c net.Conn, address, path string) bool {
 
 // lineProbe returns the function that a launcher calls with each line of output, nil if
 // the replica has no log probe.
-func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
-	probe := a.policy.orders[r.role].Ready
+func (a *agent) lineProbe(r *policy.Replica, attempt int) func(line []byte) bool {
+	probe := a.policy.Orders[r.Role].Ready
 	if probe == nil || probe.Log == nil {
 		return nil
 	}
@@ -145,8 +146,8 @@ func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
 }
 
 // startProbe starts checking whether an attempt is ready.
-func (a *agent) startProbe(r *replica, attempt int) {
-	probe := a.policy.orders[r.role].Ready
+func (a *agent) startProbe(r *policy.Replica, attempt int) {
+	probe := a.policy.Orders[r.Role].Ready
 	if probe == nil {
 		return
 	}
@@ -154,7 +155,7 @@ func (a *agent) startProbe(r *replica, attempt int) {
 		a.after(probe.Timeout, func() { a.probeTimedOut(r, attempt) })
 	}
 	if probe.Log == nil {
-		a.prober.start(r.key, probe, a.addresses(r, attempt, a.portOf(r.role, probe)), func() {
+		a.prober.start(r.Key, probe, a.addresses(r, attempt, a.portOf(r.Role, probe)), func() {
 			a.post(func() { a.probePassed(r, attempt) })
 		})
 	}
@@ -173,11 +174,11 @@ func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 }
 
 // addresses returns a function that finds the addresses of a replica's port.
-func (a *agent) addresses(r *replica, attempt, port int) func(context.Context) []Address {
+func (a *agent) addresses(r *policy.Replica, attempt, port int) func(context.Context) []Address {
 	if finder, ok := a.launcher.(AddressFinder); ok {
 		var once sync.Once
 		return func(ctx context.Context) []Address {
-			found, err := finder.Addresses(ctx, r.key, port)
+			found, err := finder.Addresses(ctx, r.Key, port)
 			if err != nil {
 				once.Do(func() { a.post(func() { a.portUnreachable(r, attempt, err) }) })
 			}
@@ -192,20 +193,20 @@ func (a *agent) addresses(r *replica, attempt, port int) func(context.Context) [
 }
 
 // portUnreachable notes why a probe cannot pass.
-func (a *agent) portUnreachable(r *replica, attempt int, err error) {
-	if r.attempt == attempt {
-		r.unreachable = err.Error()
-		a.log.Printf("%s/%d: not ready: %v", r.key.Role, r.key.ID, err)
+func (a *agent) portUnreachable(r *policy.Replica, attempt int, err error) {
+	if r.Attempt == attempt {
+		r.Unreachable = err.Error()
+		a.log.Printf("%s/%d: not ready: %v", r.Key.Role, r.Key.ID, err)
 		a.dirty = true
 	}
 }
 
-func (a *agent) probePassed(r *replica, attempt int) {
-	a.perform(a.policy.probePassed(r, attempt, a.now()))
+func (a *agent) probePassed(r *policy.Replica, attempt int) {
+	a.perform(a.policy.ProbePassed(r, attempt, a.now()))
 	a.dirty = true
 }
 
-func (a *agent) probeTimedOut(r *replica, attempt int) {
-	a.perform(a.policy.probeTimedOut(r, attempt))
+func (a *agent) probeTimedOut(r *policy.Replica, attempt int) {
+	a.perform(a.policy.ProbeTimedOut(r, attempt))
 	a.dirty = true
 }

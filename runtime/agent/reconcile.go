@@ -9,6 +9,7 @@ import (
 
 	"torchx/runtime/failpoint"
 	"torchx/runtime/filelock"
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -100,7 +101,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 		s.Msg = b.cancelMessage()
 	}
 	switch {
-	case s.Msg == agentDied:
+	case s.Msg == policy.AgentDied:
 		s.Msg += "; " + outcome
 	case outcome != allEnded:
 		s.Msg += "; the agent died, " + outcome

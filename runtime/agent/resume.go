@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -24,49 +25,49 @@ func (a *agent) resume() {
 	a.adopt()
 	cancel, force := a.bundle.cancelRequested()
 	a.killNow = force
-	for _, r := range a.policy.replicas {
-		if r.stopping && r.state == spec.Running {
+	for _, r := range a.policy.Replicas {
+		if r.Stopping && r.State == spec.Running {
 			a.stop(r)
 		}
 	}
 	if msg := a.bundle.recordedDeadline(a.manifest); msg != "" {
-		a.perform(a.policy.exceedDeadline(msg, a.now()))
+		a.perform(a.policy.ExceedDeadline(msg, a.now()))
 	}
 	if cancel {
-		a.perform(a.policy.cancel(a.now()))
+		a.perform(a.policy.Cancel(a.now()))
 	}
 	a.perform(pending)
 }
 
 // replay returns the pending starts.
-func (a *agent) replay() ([]action, error) {
+func (a *agent) replay() ([]policy.Action, error) {
 	starts, err := readLines[startRecord](a.bundle.path(startsFile))
 	exits, err2 := readLines[exitRecord](a.bundle.path(exitsFile))
 	if err := errors.Join(err, err2); err != nil {
 		return nil, fmt.Errorf("adopt: %w", err)
 	}
-	due := map[*replica]time.Time{}
-	replayInto(a.policy, a.manifest.SubmittedAt, starts, exits, func(acts []action, at time.Time) {
+	due := map[*policy.Replica]time.Time{}
+	replayInto(a.policy, a.manifest.SubmittedAt, starts, exits, func(acts []policy.Action, at time.Time) {
 		for _, act := range acts {
-			if act.start != nil {
-				due[act.start] = at.Add(act.delay)
+			if act.Start != nil {
+				due[act.Start] = at.Add(act.Delay)
 			}
 		}
-		a.policy.noteBlocked(acts, at)
+		a.policy.NoteBlocked(acts, at)
 	})
 	a.seq = lastSeq(starts, exits)
 	a.clock = clock{last: latest(a.manifest, starts, exits)}
 	a.resumeDeadlines(starts)
-	for _, r := range a.policy.replicas {
-		if r.exitCode != nil {
-			r.errorFile = a.launcher.ErrorFile(r.key, r.attempt)
+	for _, r := range a.policy.Replicas {
+		if r.ExitCode != nil {
+			r.ErrorFile = a.launcher.ErrorFile(r.Key, r.Attempt)
 		}
 	}
-	var pending []action
+	var pending []policy.Action
 	now := a.now() // the same for all, so that replicas still start together
-	for _, r := range a.policy.replicas {
-		if r.state == spec.Pending {
-			pending = append(pending, action{start: r, delay: max(0, due[r].Sub(now))})
+	for _, r := range a.policy.Replicas {
+		if r.State == spec.Pending {
+			pending = append(pending, policy.Action{Start: r, Delay: max(0, due[r].Sub(now))})
 		}
 	}
 	return pending, nil
@@ -90,11 +91,11 @@ func (a *agent) adopt() {
 		return
 	}
 	var running []Adoption
-	for _, r := range a.policy.replicas {
-		if r.state == spec.Running {
-			a.startProbe(r, r.attempt)
-			a.sampler.begin(Running{r.key, r.attempt, r.process}, r.devices, max(time.Second, a.now().Sub(*r.startedAt)))
-			running = append(running, Adoption{Replica: r.key, Attempt: r.attempt, Process: r.process, Time: *r.startedAt, Line: a.lineProbe(r, r.attempt)})
+	for _, r := range a.policy.Replicas {
+		if r.State == spec.Running {
+			a.startProbe(r, r.Attempt)
+			a.sampler.begin(Running{r.Key, r.Attempt, r.Process}, r.Devices, max(time.Second, a.now().Sub(*r.StartedAt)))
+			running = append(running, Adoption{Replica: r.Key, Attempt: r.Attempt, Process: r.Process, Time: *r.StartedAt, Line: a.lineProbe(r, r.Attempt)})
 		}
 	}
 	adopter.Adopt(running)

@@ -266,3 +266,21 @@ func releaseLock(t *testing.T, b Bundle, lock *filelock.Lock) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// An agent that replaces a dead one stops sidecars that are not needed any more.
+func TestResumeEndsSidecars(t *testing.T) {
+	t.Parallel()
+	start := func(seq int, role string) startRecord {
+		return startRecord{Seq: seq, Time: at(1), Role: role, Process: Process{ID: role}}
+	}
+	b, _, m := orphan(t, []startRecord{start(1, "store"), start(2, "train")}, []exitRecord{{Seq: 3, Time: at(2), Role: "train"}},
+		role("store", 1, ordered("sidecar", true, nil)), role("train", 1, nil))
+	c := &containers{}
+	s := runAgent(t, b, m, c)
+	if want := []string{"adopt store store/0#0", "stop store/0#0"}; !slices.Equal(c.did, want) {
+		t.Errorf("got launcher calls %q, want %q", c.did, want)
+	}
+	if store := s.Roles[0].Replicas[0]; s.State != spec.Succeeded || store.State != spec.Succeeded {
+		t.Errorf("got app %v, sidecar %v, want both SUCCEEDED", s.State, store.State)
+	}
+}

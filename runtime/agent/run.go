@@ -10,6 +10,7 @@ import (
 
 	"torchx/runtime/failpoint"
 	"torchx/runtime/metrics/collect"
+	"torchx/runtime/policy"
 	"torchx/runtime/spec"
 )
 
@@ -29,7 +30,7 @@ type agent struct {
 	bundle    Bundle
 	manifest  *Manifest
 	config    Config
-	policy    *policy
+	policy    *policy.Policy
 	launcher  Launcher
 	admission *admission         // nil: not needed
 	metrics   *collect.Collector // nil: none are collected
@@ -97,10 +98,10 @@ func (a *agent) run() error {
 		a.begin()
 	}
 	a.publish(true)
-	if !a.policy.cannotSucceed && !a.detached {
+	if !a.policy.CannotSucceed && !a.detached {
 		a.reply(readyAnswer{OK: true})
 	}
-	for !a.policy.isDone() && !a.detached {
+	for !a.policy.IsDone() && !a.detached {
 		a.step()
 	}
 	if a.detached {
@@ -114,7 +115,7 @@ func (a *agent) begin() {
 	a.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
 		a.killNow = force
-		a.policy.cancel(a.now())
+		a.policy.Cancel(a.now())
 		return
 	}
 	err := a.launcher.Check()
@@ -184,17 +185,17 @@ func (a *agent) handleExits(first Exit) {
 	}
 	records := make([]any, len(batch))
 	for i, e := range batch {
-		r := a.policy.byKey[e.Replica]
+		r := a.policy.ByKey[e.Replica]
 		e.Time = a.clock.at(e.Time)
 		batch[i].Time = e.Time
 		batch[i].Usage = a.sampler.end(e.Replica, e.Attempt, e.Usage)
 		a.prober.stop(e.Replica)
-		if r.killReason != "" && !r.stopping {
-			batch[i].Code, batch[i].Signal, batch[i].Overran = spec.ExitDeadline, "", r.overran
+		if r.KillReason != "" && !r.Stopping {
+			batch[i].Code, batch[i].Signal, batch[i].Overran = spec.ExitDeadline, "", r.Overran
 		}
 		records[i] = exitRecord{
 			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(r.killReason, e.Msg), Stopped: r.stopping, Usage: batch[i].Usage, Lost: e.Lost,
+			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(r.KillReason, e.Msg), Stopped: r.Stopping, Usage: batch[i].Usage, Lost: e.Lost,
 			Overran: batch[i].Overran,
 		}
 	}
@@ -202,9 +203,9 @@ func (a *agent) handleExits(first Exit) {
 	a.recordExits(records)
 	failpoint.Hit(failpoint.ExitRecorded)
 	for _, e := range batch {
-		r := a.policy.byKey[e.Replica]
-		r.errorFile, r.usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
-		a.perform(a.policy.noteExited(r, e))
+		r := a.policy.ByKey[e.Replica]
+		r.ErrorFile, r.Usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
+		a.perform(a.policy.NoteExited(r, e))
 	}
 	a.dirty = true
 }
@@ -223,7 +224,7 @@ func (a *agent) recordExits(records []any) {
 // it.
 func (a *agent) handleDeleted() {
 	a.bundleDeleted, a.dirty = true, true
-	a.perform(a.policy.cancel(a.now()))
+	a.perform(a.policy.Cancel(a.now()))
 }
 
 // nextSeq numbers the records of both journals in order.
@@ -236,30 +237,30 @@ func (a *agent) nextSeq() int {
 func (a *agent) refuseStart(err error) {
 	var r *ReplicaStartError
 	if !errors.As(err, &r) {
-		r = &ReplicaStartError{Replica: a.policy.replicas[0].key, Code: spec.ExitNotStarted, Err: err}
+		r = &ReplicaStartError{Replica: a.policy.Replicas[0].Key, Code: spec.ExitNotStarted, Err: err}
 	}
-	m := a.policy.byKey[r.Replica]
+	m := a.policy.ByKey[r.Replica]
 	now := a.now()
 	a.recordExits([]any{exitRecord{
-		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.nextAttempt,
+		Seq: a.nextSeq(), Time: now, Role: m.Key.Role, Replica: m.Key.ID, Attempt: m.NextAttempt,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
 	}})
 	a.grace = min(a.grace, refusedGrace)
-	a.perform(a.policy.noteRefused(m, r.Code, r.Err.Error(), now))
+	a.perform(a.policy.NoteRefused(m, r.Code, r.Err.Error(), now))
 	a.dirty = true
 }
 
 // stop terminates a replica and kills it after the grace period.
-func (a *agent) stop(r *replica) {
+func (a *agent) stop(r *policy.Replica) {
 	if a.killNow {
-		a.launcher.Kill(r.key)
+		a.launcher.Kill(r.Key)
 		return
 	}
-	attempt := r.attempt
-	a.launcher.Terminate(r.key)
+	attempt := r.Attempt
+	a.launcher.Terminate(r.Key)
 	a.after(a.grace, func() {
-		if r.state == spec.Running && r.attempt == attempt {
-			a.launcher.Kill(r.key)
+		if r.State == spec.Running && r.Attempt == attempt {
+			a.launcher.Kill(r.Key)
 		}
 	})
 }
@@ -275,13 +276,13 @@ func (a *agent) handleSignal() {
 	}
 	if force && !a.killNow {
 		a.killNow = true
-		for _, r := range a.policy.replicas {
-			if r.state == spec.Running {
-				a.launcher.Kill(r.key)
+		for _, r := range a.policy.Replicas {
+			if r.State == spec.Running {
+				a.launcher.Kill(r.Key)
 			}
 		}
 	}
-	a.perform(a.policy.cancel(a.now()))
+	a.perform(a.policy.Cancel(a.now()))
 	a.dirty = true
 }
 
@@ -290,7 +291,7 @@ func (a *agent) publish(now bool) {
 	if !a.dirty || !now && time.Since(a.written) < statusInterval {
 		return
 	}
-	s := a.policy.status(a.manifest)
+	s := a.manifest.identify(a.policy.Status())
 	a.logError(a.writeStatus(&s))
 	a.recorder.put(&s, a.launcher.Checkpoints())
 	a.dirty, a.written = false, time.Now()

@@ -7,21 +7,22 @@ import (
 	"time"
 
 	"torchx/runtime/failpoint"
+	"torchx/runtime/policy"
 )
 
 // perform carries out actions; replicas that start at the same time start as one batch.
-func (a *agent) perform(acts []action) {
+func (a *agent) perform(acts []policy.Action) {
 	var order []time.Duration
 	batches := map[time.Duration][]pendingStart{}
 	for _, act := range acts {
-		if act.stop != nil {
-			a.stop(act.stop)
+		if act.Stop != nil {
+			a.stop(act.Stop)
 			continue
 		}
-		if batches[act.delay] == nil {
-			order = append(order, act.delay)
+		if batches[act.Delay] == nil {
+			order = append(order, act.Delay)
 		}
-		batches[act.delay] = append(batches[act.delay], pendingStart{act.start, act.start.nextAttempt})
+		batches[act.Delay] = append(batches[act.Delay], pendingStart{act.Start, act.Start.NextAttempt})
 	}
 	for _, delay := range order {
 		batch := batches[delay]
@@ -35,29 +36,29 @@ func (a *agent) perform(acts []action) {
 
 // pendingStart is a requested attempt; it may be unwanted by the time it is due.
 type pendingStart struct {
-	replica *replica
+	replica *policy.Replica
 	attempt int
 }
 
 // start starts a batch and acts on the results when all are known.
 func (a *agent) start(batch []pendingStart) {
-	var replicas []*replica
+	var replicas []*policy.Replica
 	var starts []Start
 	for _, p := range batch {
-		if !a.policy.canStart(p.replica, p.attempt) {
+		if !a.policy.CanStart(p.replica, p.attempt) {
 			continue
 		}
-		if !a.policy.dependenciesMet(p.replica, a.now()) {
+		if !a.policy.DependenciesMet(p.replica, a.now()) {
 			a.dirty = true
 			continue
 		}
 		replicas = append(replicas, p.replica)
 		starts = append(starts, Start{
-			Replica: p.replica.key, Attempt: p.attempt, Env: a.env(p.replica, p.attempt), Line: a.lineProbe(p.replica, p.attempt),
+			Replica: p.replica.Key, Attempt: p.attempt, Env: a.env(p.replica, p.attempt), Line: a.lineProbe(p.replica, p.attempt),
 		})
 	}
 	if len(starts) == 0 {
-		a.perform(a.policy.endSidecars(a.now()))
+		a.perform(a.policy.EndSidecars(a.now()))
 		return
 	}
 	var refused error
@@ -73,26 +74,26 @@ func (a *agent) start(batch []pendingStart) {
 		a.refuseStart(refused)
 		return
 	}
-	a.perform(a.policy.startUnblocked(a.now()))
+	a.perform(a.policy.StartUnblocked(a.now()))
 }
 
 // recordStart writes a start to the journal.
-func (a *agent) recordStart(r *replica, attempt int, s Started) {
+func (a *agent) recordStart(r *policy.Replica, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
 	now := a.clock.at(s.Time)
 	record := startRecord{
-		Seq: a.nextSeq(), Time: now, Role: r.key.Role, Replica: r.key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process, Uptime: uptime(),
+		Seq: a.nextSeq(), Time: now, Role: r.Key.Role, Replica: r.Key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process, Uptime: uptime(),
 	}
 	a.logError(a.starts.append(record))
 	failpoint.Hit(failpoint.StartRecorded)
-	a.policy.noteStarted(r, s.Process, now)
-	a.sampler.begin(Running{r.key, attempt, s.Process}, r.devices, 0)
+	a.policy.NoteStarted(r, s.Process, now)
+	a.sampler.begin(Running{r.Key, attempt, s.Process}, r.Devices, 0)
 	a.startProbe(r, attempt)
 	a.watchDeadlines(r, record)
 }
 
 // env returns the environment of an attempt besides the variables of its role.
-func (a *agent) env(r *replica, attempt int) []string {
+func (a *agent) env(r *policy.Replica, attempt int) []string {
 	if a.manifest.Containers {
 		return nil
 	}

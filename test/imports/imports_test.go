@@ -33,7 +33,7 @@ var folders = map[string][]string{
 // allowed lists, for each package that is not below cmd or test, the packages of this
 // module that it may import. A name that ends in "/..." includes all packages below it.
 var allowed = map[string][]string{
-	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/outcome", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
+	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/metrics", "runtime/metrics/collect", "runtime/policy", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"runtime/backend":          {"runtime/config", "runtime/history", "runtime/humanize", "runtime/lazyregexp", "runtime/safefile", "runtime/sample", "runtime/spec", "runtime/sweep"},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/humanize", "runtime/safefile", "runtime/spec"},
@@ -52,6 +52,7 @@ var allowed = map[string][]string{
 	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
 	"runtime/machine":          {},
 	"runtime/outcome":          {"runtime/spec"},
+	"runtime/policy":           {"runtime/outcome", "runtime/spec"},
 	"runtime/outputs":          {"runtime/safefile"},
 	"runtime/tarball":          {"runtime/safefile"},
 	"runtime/metrics":          {"runtime/filelock", "runtime/humanize", "runtime/pattern", "runtime/safefile"},

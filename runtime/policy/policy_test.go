@@ -1,4 +1,4 @@
-package agent
+package policy
 
 import (
 	"fmt"
@@ -36,38 +36,38 @@ func elastic(minimum int, more func(*spec.Role)) func(*spec.Role) {
 // script drives a policy as the agent would, with starts carried out immediately.
 type script struct {
 	t    *testing.T
-	g    *policy
+	g    *Policy
 	did  []string
 	time time.Time
 }
 
 func newScript(t *testing.T, failFast bool, roles ...spec.Role) *script {
-	s := &script{t: t, g: newPolicy(&spec.App{Name: "app", Roles: roles}, failFast), time: time.Unix(1000, 0)}
-	s.act(s.g.startAll())
+	s := &script{t: t, g: New(&spec.App{Name: "app", Roles: roles}, failFast), time: time.Unix(1000, 0)}
+	s.act(s.g.StartAll())
 	return s
 }
 
-func (s *script) member(name string) *replica {
+func (s *script) member(name string) *Replica {
 	var k spec.Replica
 	role, id, _ := strings.Cut(name, "/")
 	k.Role = role
 	if _, err := fmt.Sscan(id, &k.ID); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.g.byKey[k]
+	return s.g.ByKey[k]
 }
 
-func (s *script) act(acts []action) {
+func (s *script) act(acts []Action) {
 	for _, a := range acts {
 		s.time = s.time.Add(time.Second)
-		if a.stop != nil {
-			s.did = append(s.did, fmt.Sprintf("stop %s/%d", a.stop.key.Role, a.stop.key.ID))
+		if a.Stop != nil {
+			s.did = append(s.did, fmt.Sprintf("stop %s/%d", a.Stop.Key.Role, a.Stop.Key.ID))
 			continue
 		}
-		if s.g.canStart(a.start, a.start.nextAttempt) && s.g.dependenciesMet(a.start, s.time) {
-			s.did = append(s.did, fmt.Sprintf("start %s/%d#%d", a.start.key.Role, a.start.key.ID, a.start.nextAttempt))
-			s.g.noteStarted(a.start, Process{PID: 1}, s.time)
-			s.act(s.g.startUnblocked(s.time))
+		if s.g.CanStart(a.Start, a.Start.NextAttempt) && s.g.DependenciesMet(a.Start, s.time) {
+			s.did = append(s.did, fmt.Sprintf("start %s/%d#%d", a.Start.Key.Role, a.Start.Key.ID, a.Start.NextAttempt))
+			s.g.NoteStarted(a.Start, Process{PID: 1}, s.time)
+			s.act(s.g.StartUnblocked(s.time))
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (s *script) act(acts []action) {
 func (s *script) exit(name string, code int) string {
 	s.did = nil
 	s.time = s.time.Add(time.Second)
-	s.act(s.g.noteExited(s.member(name), Exit{Code: code, Time: s.time}))
+	s.act(s.g.NoteExited(s.member(name), Exit{Code: code, Time: s.time}))
 	return strings.Join(s.did, ", ")
 }
 
@@ -89,15 +89,15 @@ func (s *script) expect(got, want string) {
 
 func (s *script) expectEnd(state spec.State, code int, states ...spec.State) {
 	s.t.Helper()
-	if !s.g.isDone() {
+	if !s.g.IsDone() {
 		s.t.Fatal("isDone: got false, want true")
 	}
 	if gotState, gotCode := s.g.conclusion(); gotState != state || gotCode != code {
 		s.t.Errorf("got result %v %d, want %v %d", gotState, gotCode, state, code)
 	}
 	var got []spec.State
-	for _, r := range s.g.replicas {
-		got = append(got, r.state)
+	for _, r := range s.g.Replicas {
+		got = append(got, r.State)
 	}
 	if !slices.Equal(got, states) {
 		s.t.Errorf("got replica states %v, want %v", got, states)
@@ -110,7 +110,7 @@ func TestGangSucceeds(t *testing.T) {
 	s.expect(strings.Join(s.did, ", "), "start a/0#0, start a/1#0, start b/0#0")
 	s.exit("a/0", 0)
 	s.exit("b/0", 0)
-	if s.g.isDone() {
+	if s.g.IsDone() {
 		t.Error("isDone: got true while a replica runs, want false")
 	}
 	s.expect(s.exit("a/1", 0), "")
@@ -216,7 +216,7 @@ func TestGangCancel(t *testing.T) {
 	s := newScript(t, true, role("a", 3, retries(spec.RetryReplica, 5)))
 	s.exit("a/0", 0)
 	s.did = nil
-	s.act(s.g.cancel(s.time))
+	s.act(s.g.Cancel(s.time))
 	s.expect(strings.Join(s.did, ", "), "stop a/1, stop a/2")
 	s.expect(s.exit("a/1", 143), "")
 	s.expect(s.exit("a/2", 0), "")
@@ -227,11 +227,11 @@ func TestGangCancel(t *testing.T) {
 func TestGangCancelDuringBackoff(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("a", 1, retries(spec.RetryReplica, 1)))
-	acts := s.g.noteExited(s.member("a/0"), Exit{Code: 1, Time: s.time})
-	if len(acts) != 1 || acts[0].delay != backoffFirst {
+	acts := s.g.NoteExited(s.member("a/0"), Exit{Code: 1, Time: s.time})
+	if len(acts) != 1 || acts[0].Delay != backoffFirst {
 		t.Fatalf("got actions %+v, want one start after %v", acts, backoffFirst)
 	}
-	s.act(s.g.cancel(s.time))
+	s.act(s.g.Cancel(s.time))
 	s.did = nil
 	s.act(acts)
 	s.expect(strings.Join(s.did, ", "), "")
@@ -243,8 +243,8 @@ func TestGangRefused(t *testing.T) {
 	s := newScript(t, false, role("a", 3, retries(spec.RetryApplication, 3)))
 	s.did = nil
 	r := s.member("a/2")
-	r.state = spec.Pending
-	s.act(s.g.noteRefused(r, 127, "not found", s.time))
+	r.State = spec.Pending
+	s.act(s.g.NoteRefused(r, 127, "not found", s.time))
 	s.expect(strings.Join(s.did, ", "), "stop a/0, stop a/1")
 	s.exit("a/0", 143)
 	s.exit("a/1", 143)
@@ -257,15 +257,15 @@ func TestBackoff(t *testing.T) {
 		1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 5: 1600 * time.Millisecond, 11: time.Minute, 99: time.Minute,
 	} {
 		for random, factor := range map[float64]float64{0: 0.75, 0.25: 0.875, 0.5: 1, 0.75: 1.125} {
-			p := &policy{random: func() float64 { return random }}
+			p := &Policy{Random: func() float64 { return random }}
 			if got, want := p.backoff(n), time.Duration(factor*float64(want)); got != want {
 				t.Errorf("backoff(%d) with %v: got %v, want %v", n, random, got, want)
 			}
 		}
-		if got := new(policy).backoff(n); got != want {
+		if got := new(Policy).backoff(n); got != want {
 			t.Errorf("backoff(%d) without jitter: got %v, want %v", n, got, want)
 		}
-		p := &policy{random: rand.Float64}
+		p := &Policy{Random: rand.Float64}
 		for range 100 {
 			if got, low, high := p.backoff(n), want*3/4, want*5/4; got < low || got >= high {
 				t.Fatalf("backoff(%d): got %v, want at least %v and less than %v", n, got, low, high)
@@ -278,11 +278,11 @@ func TestBackoff(t *testing.T) {
 func TestCountRestart(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	p := newPolicy(&spec.App{Roles: []spec.Role{role("a", 2, retries(spec.RetryApplication, 3))}}, true)
-	starts := p.startAll()
+	p := New(&spec.App{Roles: []spec.Role{role("a", 2, retries(spec.RetryApplication, 3))}}, true)
+	starts := p.StartAll()
 	start := func() {
 		for _, s := range starts {
-			p.noteStarted(s.start, Process{PID: 1}, now)
+			p.NoteStarted(s.Start, Process{PID: 1}, now)
 		}
 		starts = nil
 	}
@@ -291,14 +291,14 @@ func TestCountRestart(t *testing.T) {
 		if p.restarts != want {
 			t.Errorf("got %d restarts in attempt %d, want %[2]d", p.restarts, want)
 		}
-		p.noteExited(p.replicas[0], Exit{Replica: p.replicas[0].key, Code: 1, Time: now})
-		starts = p.noteExited(p.replicas[1], Exit{Replica: p.replicas[1].key, Code: 1, Time: now})
+		p.NoteExited(p.Replicas[0], Exit{Replica: p.Replicas[0].Key, Code: 1, Time: now})
+		starts = p.NoteExited(p.Replicas[1], Exit{Replica: p.Replicas[1].Key, Code: 1, Time: now})
 		if len(starts) != 2 || p.restarts != want {
 			t.Errorf("got %d starts, %d restarts before they happen, want 2, %d", len(starts), p.restarts, want)
 		}
 	}
-	p.cancel(now)
-	if p.restarts != 2 || !p.isDone() {
+	p.Cancel(now)
+	if p.restarts != 2 || !p.IsDone() {
 		t.Errorf("got %d restarts of an app canceled before its third, want 2", p.restarts)
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package policy
 
 import (
 	"strings"
@@ -31,7 +31,7 @@ func probed(more func(*spec.Role)) func(*spec.Role) {
 func (s *script) pass(name string) string {
 	s.did = nil
 	r := s.member(name)
-	s.act(s.g.probePassed(r, r.attempt, s.time))
+	s.act(s.g.ProbePassed(r, r.Attempt, s.time))
 	return strings.Join(s.did, ", ")
 }
 
@@ -39,15 +39,15 @@ func (s *script) pass(name string) string {
 func (s *script) timeOut(name string) string {
 	s.did = nil
 	r := s.member(name)
-	s.act(s.g.probeTimedOut(r, r.attempt))
+	s.act(s.g.ProbeTimedOut(r, r.Attempt))
 	return strings.Join(s.did, ", ")
 }
 
 func (s *script) expectMsg(name, want string) {
 	s.t.Helper()
-	st := s.g.status(&Manifest{App: s.g.app})
+	st := s.g.Status()
 	r := s.member(name)
-	if got := st.Replica(r.key).Msg; got != want {
+	if got := st.Replica(r.Key).Msg; got != want {
 		s.t.Errorf("the status of %s says %q, want %q", name, got, want)
 	}
 }
@@ -126,7 +126,7 @@ func TestOrderWithoutFailFast(t *testing.T) {
 	s.expect(s.exit("db/0", 3), "")
 	s.expectMsg("web/0", "not started: it waited for role db to be ready")
 	s.expectMsg("report/1", "not started: it waited for role web to succeed")
-	if s.g.isDone() {
+	if s.g.IsDone() {
 		t.Error("isDone: got true while a replica runs, want false")
 	}
 	s.exit("other/0", 0)
@@ -137,7 +137,7 @@ func TestOrderCancel(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("db", 1, probed(nil)), role("web", 1, needs("db ready")))
 	s.did = nil
-	s.act(s.g.cancel(s.time))
+	s.act(s.g.Cancel(s.time))
 	s.expect(strings.Join(s.did, ", "), "stop db/0")
 	s.expect(s.pass("db/0"), "")
 	s.expect(s.exit("db/0", 143), "")
@@ -197,77 +197,18 @@ func TestOrderTimeout(t *testing.T) {
 	}
 }
 
-// TestReplayOrder: the replay of a journal has the same result as the agent's run. The
-// start of web is between two exits.
-func TestReplayOrder(t *testing.T) {
-	t.Parallel()
-	m := &Manifest{Lifecycle: Lifecycle{FailFast: true}, App: &spec.App{Name: "app", Roles: []spec.Role{
-		role("db", 1, probed(retries(spec.RetryApplication, 1))), role("web", 1, needs("db ready")),
-	}}}
-	start := func(seq int, role string, attempt int) startRecord {
-		return startRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, Process: Process{PID: seq}} // the clock runs backwards
-	}
-	exit := func(seq int, role string, attempt, code int) exitRecord {
-		return exitRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, Code: code}
-	}
-	starts := []startRecord{start(1, "db", 0), start(3, "db", 1), start(4, "web", 0)}
-	exits := []exitRecord{exit(2, "db", 0, 1), exit(5, "db", 1, 0), exit(6, "web", 0, 0)}
-	s := replayResult(m, starts, exits, false, "")
-	if s.State != spec.Succeeded || s.Roles[0].Replicas[0].Attempt != 1 || s.Roles[1].Replicas[0].Attempt != 0 {
-		t.Errorf("replay: got %v %+v", s.State, s.Roles)
-	}
-	// The agent died after the final failure of db was recorded.
-	m.FailFast = false
-	s = replayResult(m, starts[:2], []exitRecord{exits[0], exit(5, "db", 1, 7)}, false, "")
-	if web := s.Roles[1].Replicas[0]; s.State != spec.Failed || *s.ExitCode != 7 || web.State != spec.Cancelled || web.Msg == "" {
-		t.Errorf("replay: got %v %v %+v", s.State, *s.ExitCode, web)
-	}
-	// db was ended because it was not ready in time.
-	late := exit(5, "db", 1, spec.ExitDeadline)
-	late.Msg = "not ready within 30 s (port 80)"
-	s = replayResult(m, starts[:2], []exitRecord{exits[0], late}, false, "")
-	if db := s.Roles[0].Replicas[0]; *s.ExitCode != spec.ExitDeadline || db.Msg != late.Msg {
-		t.Errorf("replay: got %v %+v", *s.ExitCode, db)
-	}
-}
-
 // Thousands of replicas that wait for thousands all start.
 func TestOrderOfMany(t *testing.T) {
 	t.Parallel()
 	const n = 2000
 	s := newScript(t, true, role("web", n, needs("db ready")), role("db", n, probed(nil)))
-	for _, r := range s.g.replicas[n:] {
-		s.act(s.g.probePassed(r, 0, s.time))
+	for _, r := range s.g.Replicas[n:] {
+		s.act(s.g.ProbePassed(r, 0, s.time))
 	}
-	for _, r := range s.g.replicas {
-		if r.state != spec.Running {
-			t.Fatalf("%v: got %v, want RUNNING", r.key, r.state)
+	for _, r := range s.g.Replicas {
+		if r.State != spec.Running {
+			t.Fatalf("%v: got %v, want RUNNING", r.Key, r.State)
 		}
-	}
-}
-
-// A role gets the ports of its dependencies; they stay the same when those restart by
-// themselves.
-func TestPortsOfDependencies(t *testing.T) {
-	t.Parallel()
-	s := newScript(t, true,
-		role("db", 1, func(r *spec.Role) {
-			probed(retries(spec.RetryRole, 1))(r)
-			r.PortMap = spec.Map[int]{{Key: "http", Value: 80}}
-		}),
-		role("web", 1, func(r *spec.Role) {
-			needs("db ready")(r)
-			r.PortMap = spec.Map[int]{{Key: "http", Value: 80}}
-		}))
-	p := newPorts()
-	db, web := p.env(s.g, s.member("db/0")), p.env(s.g, s.member("web/0"))
-	port, ok := strings.CutPrefix(db[0], "TORCHX_PORT_HTTP=")
-	if len(db) != 1 || !ok || len(web) != 2 || web[0] != "TORCHX_PORT_DB_HTTP="+port || web[1] == db[0] {
-		t.Errorf("got env of db %q, of web %q", db, web)
-	}
-	s.exit("db/0", 1)
-	if restarted := p.env(s.g, s.member("db/0")); restarted[0] != db[0] {
-		t.Errorf("db after a restart: got %q, want %q", restarted, db)
 	}
 }
 
@@ -279,7 +220,7 @@ func TestMaxParallel(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("a", 4, atMost(2, nil)), role("b", 1, needs("a succeeded")))
 	s.expect(strings.Join(s.did, ", "), "start a/0#0, start a/1#0")
-	if got := s.g.waitReason(s.g.app.Role("a"))(s.member("a/3")); got != "waits: max_parallel is 2" {
+	if got := s.g.waitReason(s.g.App.Role("a"))(s.member("a/3")); got != "waits: max_parallel is 2" {
 		t.Errorf("got reason %q, want the limit", got)
 	}
 	s.expect(s.exit("a/1", 0), "start a/2#0")

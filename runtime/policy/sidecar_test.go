@@ -1,6 +1,6 @@
 //go:build unix
 
-package agent
+package policy
 
 import (
 	"slices"
@@ -42,7 +42,7 @@ func TestSidecarEndsWithTheOthers(t *testing.T) {
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Succeeded, spec.Succeeded)
 	s.expectMsg("store/0", "stopped when all other roles had succeeded (exit code 143)")
 	s.expectMsg("store/1", "stopped when all other roles had succeeded")
-	if st := s.g.finalStatus(&Manifest{App: s.g.app}, s.time); st.FirstFailure != nil || *st.Roles[0].Replicas[0].ExitCode != 0 {
+	if st := s.g.FinalStatus(s.time); st.FirstFailure != nil || *st.Roles[0].Replicas[0].ExitCode != 0 {
 		t.Errorf("first failure %+v, exit code of the sidecar %d", st.FirstFailure, *st.Roles[0].Replicas[0].ExitCode)
 	}
 }
@@ -80,7 +80,7 @@ func TestSidecarFails(t *testing.T) {
 func TestSidecarThatWaits(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("store", 2, sidecar(retries(spec.RetryRole, 1))), role("train", 1, nil), role("after", 1, sidecar(needs("train succeeded"))))
-	s.g.noteExited(s.member("store/0"), Exit{Code: 3, Time: s.time}) // stops store/1
+	s.g.NoteExited(s.member("store/0"), Exit{Code: 3, Time: s.time}) // stops store/1
 	s.expect(s.exit("train/0", 0), "")
 	s.exit("store/1", 143)
 	s.expectEnd(spec.Succeeded, 0, spec.Failed, spec.Succeeded, spec.Succeeded, spec.Cancelled)
@@ -98,32 +98,14 @@ func TestSidecarStaysForARestart(t *testing.T) {
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Failed, spec.Succeeded)
 }
 
-// A cancel, or the death of the agent, while sidecars end changes nothing: the decisive
-// exits are on record.
+// A cancel while sidecars end changes nothing: the decisive exits are on record.
 func TestSidecarsEndIsFinal(t *testing.T) {
 	t.Parallel()
-	roles := []spec.Role{role("store", 1, sidecar(nil)), role("train", 1, nil)}
-	s := newScript(t, true, roles...)
+	s := newScript(t, true, role("store", 1, sidecar(nil)), role("train", 1, nil))
 	s.exit("train/0", 0)
-	s.act(s.g.cancel(s.time))
+	s.act(s.g.Cancel(s.time))
 	s.exit("store/0", 143)
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded)
-
-	m := &Manifest{App: &spec.App{Name: "x", Roles: roles}, Lifecycle: Lifecycle{FailFast: true}}
-	start := func(seq int, role string) startRecord {
-		return startRecord{Seq: seq, Time: at(1), Role: role, Process: Process{PID: seq}}
-	}
-	starts := []startRecord{start(1, "store"), start(2, "train")}
-	exits := []exitRecord{{Seq: 3, Time: at(2), Role: "train"}, {Seq: 4, Time: at(3), Role: "store", Code: 143, Stopped: true}}
-	for n := 1; n <= 2; n++ {
-		st := replayResult(m, starts, exits[:n], false, "")
-		if store := st.Roles[0].Replicas[0]; st.State != spec.Succeeded || *st.ExitCode != 0 || store.State != spec.Succeeded || store.Msg == "" {
-			t.Errorf("replay of %d exits: got %v %v, %+v, want success of both", n, st.State, *st.ExitCode, store)
-		}
-	}
-	if st := replayResult(m, starts, nil, false, ""); st.State != spec.Failed || *st.ExitCode != spec.ExitNotStarted {
-		t.Errorf("replay without an exit: got %v %v, want FAILED 125", st.State, *st.ExitCode)
-	}
 }
 
 func TestLeftRunning(t *testing.T) {
@@ -131,7 +113,7 @@ func TestLeftRunning(t *testing.T) {
 	s := newScript(t, true, role("store", 1, probed(nil)), role("train", 1, needs("store ready")), role("report", 1, needs("train succeeded")))
 	expect := func(want ...string) {
 		t.Helper()
-		if got := s.g.status(&Manifest{App: s.g.app}).LeftRunning; !slices.Equal(got, want) {
+		if got := s.g.Status().LeftRunning; !slices.Equal(got, want) {
 			t.Errorf("got %q left running, want %q", got, want)
 		}
 	}
@@ -162,7 +144,7 @@ func TestRestartKeepsFinishedRoles(t *testing.T) {
 	s.expect(s.exit("evaluate/0", 7), "start evaluate/0#1")
 	s.exit("evaluate/0", 0)
 	s.expectEnd(spec.Succeeded, 0, spec.Succeeded, spec.Succeeded, spec.Succeeded, spec.Succeeded)
-	if got := s.member("prep/0").attempt; got != 0 {
+	if got := s.member("prep/0").Attempt; got != 0 {
 		t.Errorf("prep/0: got attempt %d, want 0", got)
 	}
 
@@ -189,7 +171,7 @@ func TestRestartsOnRecord(t *testing.T) {
 	t.Parallel()
 	lines := func(s *script) string {
 		var all []string
-		for _, r := range s.g.status(&Manifest{App: s.g.app}).Restarts {
+		for _, r := range s.g.Status().Restarts {
 			all = append(all, r.String())
 		}
 		return strings.Join(all, "\n")
@@ -202,8 +184,8 @@ func TestRestartsOnRecord(t *testing.T) {
 	s.expect(lines(s), "train/0 failed (exit code 7): attempt 2 of 2, restarting the app")
 
 	s = newScript(t, true, role("a", 2, retries(spec.RetryRole, 2)), role("b", 1, retries(spec.RetryReplica, 1)))
-	s.act(s.g.noteExited(s.member("b/0"), Exit{Code: 137, Signal: "SIGKILL", Msg: "out of memory", Time: s.time}))
-	s.act(s.g.noteExited(s.member("b/0"), Exit{Code: 137, Msg: "stopped by engine restart", Lost: true, Time: s.time}))
+	s.act(s.g.NoteExited(s.member("b/0"), Exit{Code: 137, Signal: "SIGKILL", Msg: "out of memory", Time: s.time}))
+	s.act(s.g.NoteExited(s.member("b/0"), Exit{Code: 137, Msg: "stopped by engine restart", Lost: true, Time: s.time}))
 	s.exit("a/1", 1)
 	s.exit("a/0", 143)
 	s.expect(lines(s), "b/0 failed (exit code 137, SIGKILL, out of memory): attempt 2 of 2, restarting b/0\n"+
@@ -213,23 +195,5 @@ func TestRestartsOnRecord(t *testing.T) {
 		if got := s.g.announced[2].Restarts(one); got != want {
 			t.Errorf("the restart of role a restarts %v: got %v, want %v", one, got, want)
 		}
-	}
-}
-
-// An agent that replaces a dead one stops sidecars that are not needed any more.
-func TestResumeEndsSidecars(t *testing.T) {
-	t.Parallel()
-	start := func(seq int, role string) startRecord {
-		return startRecord{Seq: seq, Time: at(1), Role: role, Process: Process{ID: role}}
-	}
-	b, _, m := orphan(t, []startRecord{start(1, "store"), start(2, "train")}, []exitRecord{{Seq: 3, Time: at(2), Role: "train"}},
-		role("store", 1, sidecar(nil)), role("train", 1, nil))
-	c := &containers{}
-	s := runAgent(t, b, m, c)
-	if want := []string{"adopt store store/0#0", "stop store/0#0"}; !slices.Equal(c.did, want) {
-		t.Errorf("got launcher calls %q, want %q", c.did, want)
-	}
-	if store := s.Roles[0].Replicas[0]; s.State != spec.Succeeded || store.State != spec.Succeeded {
-		t.Errorf("got app %v, sidecar %v, want both SUCCEEDED", s.State, store.State)
 	}
 }
