@@ -74,7 +74,10 @@ func TestWatchdogEnds(t *testing.T) {
 func TestMemoryIsCheckedBetweenSteps(t *testing.T) {
 	t.Parallel()
 	c := Config{MaxHeap: 1, Timeout: time.Minute, Builtins: mapFS(map[string]string{"x.star": "x = 1\ny = 'a' * (1 << 25)"})}
-	_, err := New(c).LoadBuiltin(context.Background(), "x.star")
+	i := New(c)
+	r := i.newRun(context.Background(), "x.star") // not watched: the watcher may be first
+	_, err := r.load(&Source{i.builtins, "x.star"})
+	err = r.report(err)
 	wantError(t, err, "@torchx//x.star:2:9: the evaluation needs more than 1 bytes of memory")
 	var limit *LimitError
 	if !errors.As(err, &limit) || limit.Limit != "memory" || !strings.HasPrefix(limit.At, "@torchx//x.star:2:9") {
