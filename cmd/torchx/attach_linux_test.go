@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/backends/all"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
@@ -47,7 +48,7 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 	}
 	env := program.Environment{
 		Vars: []string{"TORCHX_HOME=" + home, "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm"},
-		Dir:  filepath.Dir(home), Exe: exe, Signals: s.signals, Registry: program.OpenBackends,
+		Dir:  filepath.Dir(home), Exe: exe, Signals: s.signals, Registry: all.New,
 	}
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

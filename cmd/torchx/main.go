@@ -12,13 +12,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/backends/all"
-	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/compare"
 	"torchx/cmd/internal/complete"
 	"torchx/cmd/internal/component"
 	"torchx/cmd/internal/config"
 	"torchx/cmd/internal/diff"
 	"torchx/cmd/internal/doctor"
+	"torchx/cmd/internal/end"
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/lib"
 	"torchx/cmd/internal/manual"
 	"torchx/cmd/internal/metrics"
@@ -29,7 +31,9 @@ import (
 	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/replica"
 	"torchx/cmd/internal/run"
+	"torchx/cmd/internal/status"
 	"torchx/cmd/internal/sweep"
+	"torchx/cmd/internal/top"
 	"torchx/cmd/internal/ui"
 )
 
@@ -37,7 +41,10 @@ func main() {
 	becomeLimited(os.Args)
 	program.DelayGC()
 	program.OwnUmask()
-	os.Exit(program.Run(context.Background(), os.Args, ui.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, program.ProcessEnv(), torchxProgram()))
+	if len(os.Args) > 2 && os.Args[1] == agentCommand {
+		os.Exit(runAgent(os.Args[2]))
+	}
+	os.Exit(program.Run(context.Background(), os.Args, ui.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, program.ProcessEnv(all.New), torchxProgram()))
 }
 
 // becomeLimited runs an internal command of a backend. That of the local backend replaces this
@@ -62,17 +69,17 @@ func becomeLimited(args []string) {
 func torchxProgram() program.Definition {
 	return program.Definition{
 		Commands: slices.Concat(
-			program.InGroup("run", entry("run", run.NewRun), entry("rerun", run.NewRerun), entry("submit", run.NewSubmit), entry("attach", app.NewAttach),
-				entry("wait", app.NewWait), entry("cancel", app.NewCancel), entry("delete", app.NewDelete), entry("prune", app.NewPrune)),
+			program.InGroup("run", entry("run", run.NewRun), entry("rerun", newRerun), entry("submit", run.NewSubmit), entry("attach", follow.NewAttach),
+				entry("wait", end.NewWait), entry("cancel", end.NewCancel), entry("delete", end.NewDelete), entry("prune", end.NewPrune)),
 			program.InGroup("look", slices.Concat(
 				[]program.Command{
-					entry("list", app.NewList), entry("status", app.NewStatus), entry("log", app.NewLog), entry("top", app.NewTop), entry("ui", page.NewUI),
-					entry("describe", app.NewDescribe), entry("events", app.NewEvents), entry("diff", diff.NewDiff),
+					entry("list", apps.NewList), entry("status", status.NewStatus), entry("log", follow.NewLog), entry("top", top.NewTop), entry("ui", page.NewUI),
+					entry("describe", status.NewDescribe), entry("events", status.NewEvents), entry("diff", diff.NewDiff),
 				},
 				program.Together("exec, cp", "or port-forward a replica", entry("exec", replica.NewExec), entry("cp", replica.NewCopy), entry("port-forward", replica.NewPortForward)),
-				program.Together("tag, note", "label and describe apps", entry("tag", app.NewTag), entry("note", app.NewNote)),
+				program.Together("tag, note", "label and describe apps", entry("tag", apps.NewTag), entry("note", apps.NewNote)),
 			)...),
-			program.InGroup("measure", entry("usage", app.NewUsage), entry("metrics", metrics.NewMetrics), entry("output", output.NewOutput),
+			program.InGroup("measure", entry("usage", top.NewUsage), entry("metrics", metrics.NewMetrics), entry("output", output.NewOutput),
 				entry("compare", compare.NewCompare), entry("tracker", compare.NewTracker), entry("sweep", sweep.NewSweep)),
 			program.InGroup("write", entry("component", component.NewComponent), entry("builtins", component.NewBuiltins), entry("migrate", component.NewMigrate),
 				entry("lsp", component.NewLSP), entry("lib", lib.NewLib), entry("docs", manual.NewDocs)),
@@ -93,3 +100,5 @@ func torchxProgram() program.Definition {
 func entry(name string, build func(*program.Factory) *cli.Command) program.Command {
 	return program.Command{Name: name, New: build}
 }
+
+func newRerun(f *program.Factory) *cli.Command { return run.NewRerun(f, sweep.Rerun) }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"torchx/backends/all"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/test/binary"
@@ -127,7 +128,7 @@ func torchx(t *testing.T, dir string, vars []string, stdin string, args ...strin
 		Vars: append([]string{
 			"TORCHX_HOME=" + filepath.Join(dir, "home"), "HOME=" + dir, "PATH=" + os.Getenv("PATH"),
 		}, vars...),
-		Dir: dir, Exe: exe, Signals: make(chan os.Signal), Registry: program.OpenBackends,
+		Dir: dir, Exe: exe, Signals: make(chan os.Signal), Registry: all.New,
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/backends/all"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 )
@@ -70,7 +71,7 @@ func TestOverviewOnATerminal(t *testing.T) {
 func onTerminal(t *testing.T, vars, args []string) string {
 	t.Helper()
 	pts, screen := openTerminal(t)
-	env := program.Environment{Vars: append([]string{"HOME=" + t.TempDir()}, vars...), Dir: t.TempDir(), Registry: program.OpenBackends}
+	env := program.Environment{Vars: append([]string{"HOME=" + t.TempDir()}, vars...), Dir: t.TempDir(), Registry: all.New}
 	shown := make(chan string)
 	go func() {
 		var b strings.Builder

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"torchx/cmd/internal/app"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/top"
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
@@ -69,7 +69,7 @@ func TestTopAfterPanic(t *testing.T) {
 	console := ui.NewConsole(ui.Streams{In: pts, Out: pts, Err: pts})
 	func() {
 		defer func() { _ = recover() }()
-		_ = app.WatchTop(t.Context(), console, nil, pts, "cpu") // panics without a sampler
+		_ = top.WatchTop(t.Context(), console, nil, pts, "cpu") // panics without a sampler
 		t.Error("top continued after the panic")
 	}()
 	after, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)

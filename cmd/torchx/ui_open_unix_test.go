@@ -67,15 +67,15 @@ func TestUIOpenHidesTheToken(t *testing.T) {
 		if !strings.HasPrefix(private, "drwx------") || !strings.Contains(private, "\n-rw-------") {
 			t.Errorf("got %q, want a folder of mode 0700 with a file of mode 0600", private)
 		}
-		follow(t, private, token)
+		openLink(t, private, token)
 		if left, _ := filepath.Glob(filepath.Join(dir, "home", "open-*")); len(left) > 0 {
 			t.Errorf("%v is left after the page was opened", left)
 		}
 	}
 }
 
-// follow opens the link of a redirect, as a browser does.
-func follow(t *testing.T, text, token string) {
+// openLink opens the link of a redirect, as a browser does.
+func openLink(t *testing.T, text, token string) {
 	t.Helper()
 	found := regexp.MustCompile(`href="([^"]+)"`).FindStringSubmatch(text)
 	if found == nil || !strings.Contains(found[1], token) {

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
-
-	"torchx/runtime/humanize"
 )
 
 // Limits of patterns.
@@ -54,7 +52,7 @@ func parse(text map[string]string) (*Set, error) {
 	for _, name := range slices.Sorted(maps.Keys(text)) {
 		m, err := parsePattern(name, text[name])
 		if err != nil {
-			return nil, fmt.Errorf("metric %s: %w", humanize.Quote(name), err)
+			return nil, fmt.Errorf("metric %.100q: %w", name, err)
 		}
 		if name == StepName {
 			p.Step = m

@@ -8,8 +8,10 @@
 package sweep
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -167,4 +169,36 @@ func (s *Snapshot) Progress() string {
 		}
 	}
 	return text
+}
+
+// Ranked returns the trials with a value of the metric, the best first, then those that failed, and
+// the others by number.
+func Ranked(s *Snapshot) []int {
+	order := make([]int, len(s.Trials))
+	for i := range order {
+		order[i] = i
+	}
+	class := func(t *TrialStatus) int {
+		switch {
+		case t.Value != nil && *t.Value == *t.Value:
+			return 0
+		case t.State == spec.Failed:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &s.Trials[i], &s.Trials[j]
+		if c := cmp.Compare(class(a), class(b)); c != 0 || class(a) > 0 {
+			return c
+		}
+		switch goal := s.Definition.Goal; {
+		case goal.Better(*a.Value, *b.Value):
+			return -1
+		case goal.Better(*b.Value, *a.Value):
+			return 1
+		}
+		return 0
+	})
+	return order
 }

@@ -38,6 +38,21 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
+// maxDepth bounds the longest chain of imports: who follows one has to read every package in it.
+const maxDepth = 14
+
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	g, err := load(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := g.depth(); d > maxDepth {
+		t.Errorf("got an import depth of %d, want at most %d", d, maxDepth)
+	}
+}
+
+
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	g := graph{

@@ -126,6 +126,7 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
+	"apps":         {"program", "ui"},
 	"follow":       {"program", "provenance", "tty", "ui"},
 	"grammar":      {"ui"},
 	"page/api":     {"grammar", "page/guard", "page/stream", "program", "ui"},
@@ -135,16 +136,15 @@ var shared = map[string][]string{
 	"planning":     {"program", "provenance", "ui"},
 	"program":      {"grammar", "ui"},
 	"provenance":   {"program", "ui"},
+	"trials":       {"ui"},
 	"tty":          {"ui"},
 	"ui":           {},
 	"ui/plot":      {"ui"},
 }
 
-// extraRooms lists the rooms that a room may import: complete uses the states and orders of app and the
-// axes of metrics, compare the conditions of app, and several the trials of sweep.
-var extraRooms = map[string][]string{
-	"app": {"sweep"}, "compare": {"app", "sweep"}, "complete": {"app", "metrics"}, "metrics": {"sweep"}, "run": {"sweep"},
-}
+// extraRooms lists the rooms that a room may import: complete uses the orders of top and the axes
+// of metrics.
+var extraRooms = map[string][]string{"complete": {"metrics", "top"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/provenance"
 	"torchx/runtime/metrics"
@@ -24,7 +24,7 @@ const defaultLimit = 100
 
 // options are the flags of `compare`.
 type options struct {
-	selection app.Selection
+	selection apps.LimitedSelection
 	metrics   cli.StringSlice
 	sort      string
 	json, csv bool

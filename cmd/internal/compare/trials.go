@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"torchx/cmd/internal/program"
-	sweeps "torchx/cmd/internal/sweep"
+	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/sweep"
@@ -20,7 +20,7 @@ func withTrials(ctx context.Context, f *program.Factory, r *runner.Runner, refs 
 			all = append(all, ref)
 			continue
 		}
-		apps, err := sweeps.AppsOf(ctx, r, ref, limit)
+		apps, err := trials.AppsOf(ctx, r, ref, limit)
 		if err != nil {
 			return nil, err
 		}

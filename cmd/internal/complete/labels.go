@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
 )
@@ -56,7 +56,7 @@ func (c *completer) outputs() {
 	if c.line.verb == nil || c.line.verb.Name != "list" {
 		return
 	}
-	for _, format := range app.ListFormats {
+	for _, format := range apps.ListFormats {
 		c.add(format, "")
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/metrics"
+	"torchx/cmd/internal/top"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
@@ -94,9 +95,9 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 	case "cfg":
 		c.options(typed)
 	case "state":
-		states := app.StateNames()
+		states := apps.StateNames()
 		if c.line.verb != nil && c.line.verb.Name == "prune" {
-			states = app.TerminalStates()
+			states = apps.TerminalStates()
 		}
 		for _, s := range states {
 			c.add(strings.ToLower(s), "")
@@ -113,9 +114,9 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 			c.add(s, "")
 		}
 	case "sort":
-		orders := app.TopOrders
+		orders := top.TopOrders
 		if c.line.verb != nil && c.line.verb.Name == "list" {
-			orders = app.ListOrders
+			orders = apps.ListOrders
 		}
 		for _, s := range orders {
 			c.add(s, "")

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/runtime/backend"
 	"torchx/runtime/safefile"
@@ -46,8 +45,9 @@ func (e Environment) checkFolder(command string) error {
 	return nil
 }
 
-// ProcessEnv returns the environment of this process and starts to receive its signals.
-func ProcessEnv() Environment {
+// ProcessEnv returns the environment of this process and starts to receive its signals. registry
+// is Environment.Registry.
+func ProcessEnv(registry func(driver.Env) *backend.Registry) Environment {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = noFolder
@@ -57,12 +57,9 @@ func ProcessEnv() Environment {
 		exe = os.Args[0]
 	}
 	return Environment{
-		Vars: os.Environ(), Dir: dir, Exe: exe, Signals: listen(), Exit: os.Exit, Registry: OpenBackends,
+		Vars: os.Environ(), Dir: dir, Exe: exe, Signals: listen(), Exit: os.Exit, Registry: registry,
 	}
 }
-
-// OpenBackends returns the registry of all backends.
-func OpenBackends(c driver.Env) *backend.Registry { return all.New(c) }
 
 // listen registers the signals that end a command. SIGPIPE is registered so that a closed
 // pipe is an error instead of a silent death; ignoring it instead would be inherited by

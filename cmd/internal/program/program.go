@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -19,14 +18,8 @@ import (
 
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/agent"
-	"torchx/runtime/onend"
 	"torchx/starlark/interp"
 )
-
-// agentCommand is the hidden command with which torchx starts itself, detached, as the agent
-// of one app.
-const agentCommand = "agent"
 
 // Command builds a command when it is needed: a program that builds all of them starts a millisecond later.
 type Command struct {
@@ -52,15 +45,6 @@ type Definition struct {
 
 // Run runs the command that args name and returns the exit code.
 func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def Definition) (code int) {
-	if len(args) > 2 && args[1] == agentCommand {
-		if args[2] == agent.SelfTestArgument {
-			return agent.RunSelfTest(s.Out)
-		}
-		if filepath.Base(args[2]) == agent.OnEndFolder {
-			return onend.Main(args[2])
-		}
-		return RunSupervisor(args[2])
-	}
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
 	f := NewFactory(s, env, def, interrupts)

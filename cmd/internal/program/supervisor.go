@@ -9,19 +9,22 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/state"
 )
 
-// RunSupervisor runs the supervisor of the app in dir and returns the process's exit code.
-func RunSupervisor(dir string) int {
-	if !agent.AwaitBundle(dir) {
-		return ExitError
+// ForSupervisors returns what supervisors of apps use of this program. registry is
+// Environment.Registry.
+func ForSupervisors(registry func(driver.Env) *backend.Registry) driver.Program {
+	return driver.Program{
+		OpenStore: openStore,
+		OpenRunner: func(ctx context.Context, o driver.RunnerOptions) (*driver.Runner, error) {
+			return openRunner(ctx, o, registry)
+		},
 	}
-	return all.RunAgent(dir, driver.Program{OpenStore: openStore, OpenRunner: openRunner})
 }
 
 // openStore opens the history for an agent, which also uses a history of a later version.
@@ -31,13 +34,13 @@ func openStore(ctx context.Context, home string) (agent.Store, error) {
 
 // openRunner opens the runner of a supervisor whose app runs others. Without the history it
 // warns and works on, as commands do.
-func openRunner(ctx context.Context, o driver.RunnerOptions) (*driver.Runner, error) {
+func openRunner(ctx context.Context, o driver.RunnerOptions, registry func(driver.Env) *backend.Registry) (*driver.Runner, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	env := Environment{
-		Vars: append(slices.Clone(o.Environ), "TORCHX_HOME="+o.Home), Dir: o.Dir, Exe: exe, Registry: OpenBackends,
+		Vars: append(slices.Clone(o.Environ), "TORCHX_HOME="+o.Home), Dir: o.Dir, Exe: exe, Registry: registry,
 	}
 	f := NewFactory(ui.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, env, Definition{}, nil)
 	db, dbErr := state.Open(ctx, filepath.Join(o.Home, HistoryFile), state.Options{Agent: true})

@@ -8,15 +8,18 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/sweep"
 	"torchx/runtime/config"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 )
 
+// RerunSweep submits a past sweep again as a new one, with the trials that it has, and shows it
+// unless detach is set.
+type RerunSweep func(ctx context.Context, f *program.Factory, o planning.Options, past *runner.Recorded, detach bool) error
+
 // NewRerun returns the command `rerun`.
-func NewRerun(f *program.Factory) *cli.Command {
+func NewRerun(f *program.Factory, sweep RerunSweep) *cli.Command {
 	o := options{Options: planning.Options{Command: "rerun"}}
 	var recorded bool
 	env, envFiles, tags, onEnd, metrics := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
@@ -48,12 +51,12 @@ func NewRerun(f *program.Factory) *cli.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			return rerun(c.Context, f, o, c.Args().First(), recorded)
+			return rerun(c.Context, f, o, c.Args().First(), recorded, sweep)
 		},
 	}
 }
 
-func rerun(ctx context.Context, f *program.Factory, o options, text string, exact bool) error {
+func rerun(ctx context.Context, f *program.Factory, o options, text string, exact bool, sweep RerunSweep) error {
 	o.TTY = o.follow.Tty.On
 	past, err := planning.PastApp(ctx, f, text)
 	if err != nil {
@@ -72,7 +75,7 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 	}
 	if isSweep {
 		o.Submit = true
-		return sweep.Rerun(ctx, f, o.Options, past, o.follow.Detach)
+		return sweep(ctx, f, o.Options, past, o.follow.Detach)
 	}
 	if !o.hasTTY {
 		o.follow.Tty.On = o.TTY

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -23,7 +24,7 @@ type trialObject struct {
 
 // print prints the trials of a dry run. All are checked before the first is printed.
 func (p *preparation) print(ctx context.Context) error {
-	trials, err := p.trials(ctx)
+	all, err := p.trials(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,19 +33,19 @@ func (p *preparation) print(ctx context.Context) error {
 	}
 	tab := &ui.Table{Header: []string{"TRIAL"}}
 	var params []string
-	for _, param := range trials[0].Params {
+	for _, param := range all[0].Params {
 		params = append(params, ui.OneLine(param.Name))
 	}
 	tab.Header = append(append(tab.Header, params...), "SEED")
-	for i := range trials {
-		t := &trials[i]
+	for i := range all {
+		t := &all[i]
 		row := []ui.Cell{ui.NewCell(strconv.Itoa(t.Number), "")}
 		for _, param := range t.Params {
 			row = append(row, ui.NewCell(p.paramText(param), ""))
 		}
 		tab.Add(append(row, ui.NewCell(strconv.FormatInt(t.Seed, 10), ""))...)
 	}
-	return p.PrintTable(tab, func(width int) { fitParams(tab, params, width) })
+	return p.PrintTable(tab, func(width int) { trials.FitParams(tab, params, width) })
 }
 
 // printJSON plans the trials once more and prints each plan, so that only one is in memory.
@@ -52,7 +53,7 @@ func (p *preparation) printJSON(ctx context.Context) error {
 	before := "[\n  "
 	err := p.each(ctx, func(t *sweep.Trial, planned *runner.Planned) error {
 		text, err := indented(trialObject{
-			Trial: t.Number, Params: paramMap(t.Params), Seed: t.Seed, Args: t.Args, Plan: planned,
+			Trial: t.Number, Params: trials.ParamMap(t.Params), Seed: t.Seed, Args: t.Args, Plan: planned,
 		})
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
@@ -66,10 +67,10 @@ func (l *lines) print(s *sweep.Snapshot, t *sweep.TrialStatus) {
 	if t.Value != nil {
 		text += fmt.Sprintf(", %s %s", s.Definition.Metric, ui.NumberText(*t.Value))
 	}
-	if note := noteText(t); note != "" {
+	if note := trials.NoteText(t); note != "" {
 		text += ": " + note
 	}
-	if params := paramsText(l.Console, t.Params); params != "" {
+	if params := trials.ParamsText(l.Console, t.Params); params != "" {
 		text += " (" + params + ")"
 	}
 	l.Say("%s", text)

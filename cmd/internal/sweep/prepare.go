@@ -10,6 +10,7 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/trials"
 	"torchx/runtime/config"
 	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
@@ -196,3 +197,5 @@ func ofTrial(t *space.Trial, err error) error {
 
 // app returns the sweep itself as an app, which is named after its trials.
 func (p *preparation) app(plan *sweep.Plan) *spec.App { return plan.App(plan.Trials[0].App.Name) }
+
+func (p *preparation) paramText(param space.Param) string { return trials.ParamText(p.Console, param) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/sweep"
 )
@@ -28,7 +29,7 @@ func remaining(s *sweep.Snapshot, now time.Time) (left time.Duration, ok bool) {
 	var took []time.Duration
 	for i := range s.Trials {
 		if t := &s.Trials[i]; t.State.Terminal() {
-			if d, started := duration(t, now); started {
+			if d, started := trials.Duration(t, now); started {
 				took = append(took, d)
 			}
 		}
@@ -41,7 +42,7 @@ func remaining(s *sweep.Snapshot, now time.Time) (left time.Duration, ok bool) {
 	work := time.Duration(s.Waiting) * median
 	for i := range s.Trials {
 		if t := &s.Trials[i]; !t.State.Terminal() {
-			if d, started := duration(t, now); started {
+			if d, started := trials.Duration(t, now); started {
 				work += max(0, median-d)
 			}
 		}

@@ -2,13 +2,11 @@ package sweep
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
+	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
 	"torchx/runtime/sweep/policy"
 	"torchx/starlark/specmodule"
@@ -17,46 +15,14 @@ import (
 // bestTrials is how many trials the result of a sweep shows.
 const bestTrials = 10
 
-// Ranked returns the trials with a value of the metric, the best first, then those that failed, and
-// the others by number.
-func Ranked(s *sweep.Snapshot) []int {
-	order := make([]int, len(s.Trials))
-	for i := range order {
-		order[i] = i
-	}
-	class := func(t *sweep.TrialStatus) int {
-		switch {
-		case t.Value != nil && *t.Value == *t.Value:
-			return 0
-		case t.State == spec.Failed:
-			return 1
-		}
-		return 2
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := &s.Trials[i], &s.Trials[j]
-		if c := cmp.Compare(class(a), class(b)); c != 0 || class(a) > 0 {
-			return c
-		}
-		switch goal := s.Definition.Goal; {
-		case goal.Better(*a.Value, *b.Value):
-			return -1
-		case goal.Better(*b.Value, *a.Value):
-			return 1
-		}
-		return 0
-	})
-	return order
-}
-
 // printResult prints the best trials, or those that failed, and what to type next.
 func (v *view) printResult(s *sweep.Snapshot) error {
 	c := v.Console
 	if c.Level > ui.LevelInfo {
 		return nil
 	}
-	shown := Ranked(s)
-	tab := NewTrialTable(c, s, shown[:min(len(shown), bestTrials)], time.Now())
+	shown := sweep.Ranked(s)
+	tab := trials.NewTable(c, s, shown[:min(len(shown), bestTrials)], time.Now())
 	if width := ui.ScreenWidth(v.held.screen); width > 0 {
 		tab.Fit(width)
 	}
@@ -81,7 +47,7 @@ func (v *view) printResult(s *sweep.Snapshot) error {
 func (v *view) printBest(s *sweep.Snapshot) {
 	c, best := v.Console, &s.Trials[s.Best]
 	text := fmt.Sprintf("best %s: %s, trial %d", s.Definition.Metric, ui.NumberText(*best.Value), best.Number)
-	if params := paramsText(c, best.Params); params != "" {
+	if params := trials.ParamsText(c, best.Params); params != "" {
 		text += " (" + params + ")"
 	}
 	c.Say("%s", text)

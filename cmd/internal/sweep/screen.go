@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
@@ -116,7 +117,7 @@ func (l *liveScreen) lines(s *sweep.Snapshot, width, height int, now time.Time) 
 }
 
 func (l *liveScreen) tableLines(s *sweep.Snapshot, shown []int, width int, now time.Time) []string {
-	tab := NewTrialTable(l.Console, s, shown, now)
+	tab := trials.NewTable(l.Console, s, shown, now)
 	tab.Fit(width)
 	var text bytes.Buffer
 	_ = tab.Write(&text, l.Console.ErrStyle) // a buffer cannot fail
@@ -135,7 +136,7 @@ func liveOrder(s *sweep.Snapshot) []int {
 		}
 		return 0
 	}
-	order := Ranked(s)
+	order := sweep.Ranked(s)
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := class(&s.Trials[i]), class(&s.Trials[j])
 		if a == b && a == 0 {

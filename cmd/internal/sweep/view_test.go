@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"torchx/cmd/internal/follow"
+	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
@@ -68,14 +69,14 @@ func TestProgress(t *testing.T) {
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	s := snapshotOf("wait", "ok=3", "bad", "ok=1", "run=9", "ok", "ok=NaN", "run")
-	if got, want := fmt.Sprint(Ranked(s)), "[3 1 4 2 0 5 6 7]"; got != want {
+	if got, want := fmt.Sprint(sweep.Ranked(s)), "[3 1 4 2 0 5 6 7]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := fmt.Sprint(liveOrder(s)), "[4 7 3 1 2 5 6 0]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	s.Definition.Goal = sweep.Max
-	if got, want := fmt.Sprint(Ranked(s)[:3]), "[4 1 3]"; got != want {
+	if got, want := fmt.Sprint(sweep.Ranked(s)[:3]), "[4 1 3]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -164,7 +165,7 @@ func TestTable(t *testing.T) {
 	s.Trials[1].Params, s.Trials[1].State, s.Trials[1].Stopped = s.Trials[0].Params, spec.Cancelled, "early stop: worse"
 	s.Halted = policy.ByGoal
 	var out strings.Builder
-	if err := NewTrialTable(ui.NewConsole(ui.Streams{}), s, Ranked(s), now).Write(&out, ui.Style{}); err != nil {
+	if err := trials.NewTable(ui.NewConsole(ui.Streams{}), s, sweep.Ranked(s), now).Write(&out, ui.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"0.25 *", "early stop: worse", `a\x1b[2Jb`, "0:40"} {

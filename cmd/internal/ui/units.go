@@ -52,6 +52,14 @@ func BytesText(n int64) string {
 	return fmt.Sprintf("%.*f %ciB", digits, value, binaryPrefixes[prefix])
 }
 
+// OptionalBytes is BytesText, or "-" for nil.
+func OptionalBytes(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return BytesText(*n)
+}
+
 // binaryPrefixes are the prefixes of 1024, 1024² and so on.
 const binaryPrefixes = "KMGTPE"
 

@@ -1,0 +1,66 @@
+package apps
+
+import (
+	"time"
+
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+)
+
+// AppObject is an app in the JSON of `list` and `prune`; unknown values are null.
+type AppObject struct {
+	Handle      string        `json:"handle"`
+	AppID       string        `json:"app_id"`
+	Name        ui.NullString `json:"name"`
+	Backend     string        `json:"backend"`
+	State       spec.State    `json:"state"`
+	Component   ui.NullString `json:"component"`
+	SubmittedAt *time.Time    `json:"submitted_at"`
+	StartedAt   *time.Time    `json:"started_at"`
+	FinishedAt  *time.Time    `json:"finished_at"`
+	ExitCode    *int          `json:"exit_code"`
+}
+
+// NewAppObject returns the object of a row.
+func NewAppObject(a *runner.Row) AppObject {
+	return AppObject{
+		Handle: a.Handle, AppID: a.AppID, Name: ui.NullString(a.Name), Backend: a.Backend, State: a.State,
+		Component: ui.NullString(a.Component), SubmittedAt: ui.UTC(a.SubmittedAt), StartedAt: ui.UTC(a.StartedAt),
+		FinishedAt: ui.UTC(a.FinishedAt), ExitCode: a.ExitCode,
+	}
+}
+
+// listObject is an app in the JSON of `list`.
+type listObject struct {
+	AppObject
+	DurationS *float64 `json:"duration_s"`
+	OriginObject
+}
+
+func newListObject(a *runner.Row) listObject {
+	o := listObject{AppObject: NewAppObject(a), OriginObject: NewOriginObject(a.Labels, a.ParentRunID, a.RerunOf)}
+	if took := a.Duration(failpoint.Now()); took != nil {
+		seconds := took.Seconds()
+		o.DurationS = &seconds
+	}
+	return o
+}
+
+// OriginObject is what --json of several commands has about the origin and the labels of an app.
+type OriginObject struct {
+	Tags        map[string]string `json:"tags"`
+	Note        ui.NullString     `json:"note"`
+	ParentRunID ui.NullString     `json:"parent_run_id"`
+	RerunOf     ui.NullString     `json:"rerun_of"`
+}
+
+// NewOriginObject returns the labels and the origin of an app.
+func NewOriginObject(l history.Labels, parent, rerunOf string) OriginObject {
+	if l.Tags == nil {
+		l.Tags = map[string]string{}
+	}
+	return OriginObject{l.Tags, ui.NullString(l.Note), ui.NullString(parent), ui.NullString(rerunOf)}
+}

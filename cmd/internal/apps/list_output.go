@@ -1,0 +1,158 @@
+package apps
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
+	"torchx/runtime/humanize"
+	"torchx/runtime/runner"
+)
+
+// listWriter prints the apps of `list` in one format.
+type listWriter interface {
+	add(a *runner.Row) error
+	end() error // is called once, after the last app
+}
+
+// templateFormat is followed by the template.
+const templateFormat = "go-template="
+
+// The formats for people.
+const (
+	listFormatTable = "table"
+	listFormatWide  = "wide"
+)
+
+// ListFormats are the values of --output, the default first.
+var ListFormats = []string{listFormatTable, listFormatWide, "json", "jsonl", "page", "name", "csv", templateFormat}
+
+// writer returns the writer of the format.
+func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
+	format := o.output
+	for _, short := range []struct {
+		flag, means string
+		given       bool
+	}{{"--json", "json", o.json}, {"--quiet", "name", o.quiet}} {
+		switch {
+		case short.given && format != "" && format != short.means:
+			return nil, program.Usagef("list", "%s and another output format cannot be used together", short.flag)
+		case short.given:
+			format = short.means
+		}
+	}
+	buffered := bufio.NewWriterSize(f.Out, 64<<10)
+	switch format {
+	case "", listFormatTable:
+		return &tableWriter{f: f}, nil
+	case listFormatWide:
+		return &tableWriter{f: f, wide: true}, nil
+	case "json":
+		return &jsonWriter{f: f, apps: []listObject{}}, nil
+	case "page":
+		return &pageWriter{f: f, Apps: []listObject{}}, nil
+	case "jsonl":
+		e := json.NewEncoder(buffered)
+		e.SetEscapeHTML(false)
+		return &lineWriter{out: buffered, line: func(a *runner.Row) error { return e.Encode(newListObject(a)) }}, nil
+	case "name":
+		return &lineWriter{out: buffered, line: func(a *runner.Row) error {
+			_, err := buffered.WriteString(ui.OneLine(a.Handle) + "\n")
+			return err
+		}}, nil
+	case "csv":
+		return newCSVWriter(buffered)
+	}
+	if text, ok := strings.CutPrefix(format, templateFormat); ok {
+		return newTemplateWriter(buffered, text)
+	}
+	return nil, program.Usagef("list", "unknown output format %s: it is one of %sTEMPLATE.%s", ui.QuoteWord(format), strings.Join(ListFormats, ", "), humanize.Hint(format, ListFormats))
+}
+
+// jsonWriter prints a JSON array.
+type jsonWriter struct {
+	f    *program.Factory
+	apps []listObject
+}
+
+func (w *jsonWriter) add(a *runner.Row) error {
+	w.apps = append(w.apps, newListObject(a))
+	return nil
+}
+
+func (w *jsonWriter) end() error { return w.f.PrintJSON(w.apps) }
+
+// pageWriter prints a part of the list, and how long all of it is.
+type pageWriter struct {
+	f      *program.Factory
+	Total  int          `json:"total"`
+	Offset int          `json:"offset"`
+	Apps   []listObject `json:"apps"`
+}
+
+func (w *pageWriter) add(a *runner.Row) error {
+	w.Apps = append(w.Apps, newListObject(a))
+	return nil
+}
+
+func (w *pageWriter) end() error { return w.f.PrintJSON(w) }
+
+// lineWriter prints each app at once.
+type lineWriter struct {
+	out  *bufio.Writer
+	line func(a *runner.Row) error
+}
+
+func (w *lineWriter) add(a *runner.Row) error { return w.line(a) }
+func (w *lineWriter) end() error              { return w.out.Flush() }
+
+// csvColumns are names of --json.
+var csvColumns = []string{
+	"handle", "app_id", "name", "backend", "state", "component", "submitted_at", "started_at", "finished_at", "duration_s", "exit_code",
+	"tags", "note", "parent_run_id", "rerun_of",
+}
+
+// newCSVWriter returns a writer of RFC 4180, with a header and lines that end with \n. Unknown
+// values are empty, tags have the form of [torchx] tags, and control characters are escaped.
+func newCSVWriter(out *bufio.Writer) (listWriter, error) {
+	w := csv.NewWriter(out)
+	if err := w.Write(csvColumns); err != nil {
+		return nil, err
+	}
+	return &lineWriter{out: out, line: func(a *runner.Row) error {
+		o := newListObject(a)
+		exit, took := "", ""
+		if o.ExitCode != nil {
+			exit = strconv.Itoa(*o.ExitCode)
+		}
+		if o.DurationS != nil {
+			took = strconv.FormatFloat(*o.DurationS, 'f', -1, 64)
+		}
+		record := []string{
+			o.Handle, o.AppID, a.Name, o.Backend, o.State.String(), a.Component, TimeText(o.SubmittedAt), TimeText(o.StartedAt), TimeText(o.FinishedAt),
+			took, exit, history.FormatTags(o.Tags, ","), a.Note, a.ParentRunID, a.RerunOf,
+		}
+		for i := range record {
+			record[i] = ui.Clean(record[i], true)
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+		w.Flush()
+		return w.Error()
+	}}, nil
+}
+
+// TimeText returns a time in RFC 3339, "" for nil.
+func TimeText(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
+}
