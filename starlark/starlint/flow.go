@@ -6,7 +6,7 @@ import (
 	"github.com/bazelbuild/buildtools/build"
 )
 
-// ends reports whether the statement after s is never reached. The body of a loop may not run.
+// ends reports whether the statement after s is never reached. A loop may run zero times.
 func ends(s build.Expr) bool {
 	switch s := s.(type) {
 	case *build.ReturnStmt:

@@ -124,7 +124,7 @@ func (g *guesses) variable(name string, env *bzlenv.Environment) kind {
 	return unknown
 }
 
-// operation guesses that operands and result are of the same kind. Right of "…" % may be anything.
+// operation guesses that operands and result are of the same kind. The right operand of % can be of any kind.
 func (g *guesses) operation(e *build.BinaryExpr) kind {
 	switch e.Op {
 	case ">", ">=", "<", "<=", "==", "!=", "in", "not in":

@@ -37,6 +37,7 @@ func reads(e build.Expr, visit func(*build.Ident)) {
 	}
 }
 
+// unless returns a visit function that skips hidden names.
 func unless(visit func(*build.Ident), hidden func(*build.Ident) bool) func(*build.Ident) {
 	return func(id *build.Ident) {
 		if !hidden(id) {
@@ -54,7 +55,7 @@ func variables(e build.Expr) map[string]bool {
 			own.add(targets(clause))
 		}
 	case *build.LambdaExpr:
-		// Parameters with a default are left out: the second x of lambda x = x: x is of the scope around.
+		// Parameters with a default are left out: lambda x = x: x reads an x of the scope around.
 		for _, p := range e.Params {
 			own.add(bzlenv.CollectLValues(p))
 		}

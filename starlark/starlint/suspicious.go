@@ -8,8 +8,8 @@ import (
 	"github.com/bazelbuild/buildtools/bzlenv"
 )
 
-// suspicious runs the rules of buildifier about mistakes in every Starlark dialect. They find what
-// buildifier finds, under its names, and leave out Bazel's style.
+// suspicious runs the rules of buildifier that apply to every Starlark dialect. They report what
+// buildifier reports, with the first sentence of its messages.
 func (l *linter) suspicious() {
 	l.unused(l.tree)
 	l.unusedLoads()
@@ -25,7 +25,7 @@ func (l *linter) suspicious() {
 	})
 }
 
-// statement checks a statement, and the whole of a function.
+// statement checks a statement. Rules about a whole function run at its def.
 func (l *linter) statement(s build.Expr) {
 	l.confusingTargets(s)
 	for _, block := range blocks(s) {

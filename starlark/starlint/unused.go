@@ -11,12 +11,12 @@ import (
 // scope has the names of a function or of the file.
 type scope struct {
 	defined  map[definition]build.Expr // the first definition
-	intended map[string]bool           // names that need not be used
+	intended map[string]bool           // names that may stay unused
 	used     map[string]bool           // names that are read here and in inner functions
 	around   map[string]bool           // names that are read in the scope around
 }
 
-// definition is a name and what it is, "variable" or "function".
+// definition is a defined name; kind is "variable" or "function".
 type definition struct{ kind, name string }
 
 // unused reports variables and functions of a function or file that are never used, and returns the
@@ -59,7 +59,7 @@ func (s *scope) define(kind, name string, at build.Expr, intended bool) {
 	}
 }
 
-// params defines the parameters of a function. Like in buildifier, name need not be used.
+// params defines the parameters of a function. As in buildifier, one called name need not be used.
 func (s *scope) params(def *build.DefStmt) {
 	for _, p := range def.Params {
 		if id, _ := build.GetParamIdent(p); id != nil {
