@@ -27,7 +27,8 @@ func (l *linter) unused(root build.Expr) map[string]bool {
 		def, ok := e.(*build.DefStmt)
 		switch {
 		case ok && len(around) > 0:
-			s.define("function", def.Name, def, isMarked(def))
+			s.define("function", def.Name, def, false)
+			s.intended[def.Name] = s.intended[def.Name] || isMarked(def)
 			maps.Copy(s.used, l.unused(def))
 			return &build.StopTraversalError{}
 		case ok:
