@@ -101,3 +101,5 @@ require (
 )
 
 replace github.com/cpuguy83/go-md2man/v2 => ./cmd/internal/md2man
+
+tool github.com/bazelbuild/buildtools/buildifier

@@ -2,18 +2,15 @@ package starlint
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"slices"
 	"sort"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/bazelbuild/buildtools/build"
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/lazyregexp"
 	"torchx/starlark/explain"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
@@ -52,7 +49,7 @@ func (l *linter) run() {
 	if err == nil {
 		l.tree, l.spaced = tree, interp.NewLines(spaced)
 		l.off = disabledRanges(l.tree)
-		l.bazel()
+		l.suspicious()
 	}
 	l.resolve()
 	if !starfiles.IsTest(l.name) {
@@ -93,7 +90,7 @@ func predeclared(name string) bool { return slices.Contains(specmodule.Names(), 
 
 // add adds a finding, unless a comment turns off its rule there.
 func (l *linter) add(f Finding) {
-	for _, rule := range []string{f.Rule, category(f.Rule)} {
+	for _, rule := range []string{f.Rule, buildifierName(f.Rule)} {
 		ranges := l.off[rule]
 		i := sort.Search(len(ranges), func(i int) bool { return ranges[i].to >= f.Start.Line })
 		if i < len(ranges) && ranges[i].from <= f.Start.Line {
@@ -145,69 +142,4 @@ func (l *linter) wordEnd(p Position) Position {
 
 func isWord(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
-}
-
-// lineRange is a range of lines, from 1.
-type lineRange struct{ from, to int }
-
-// directive matches a comment that turns off rules, in our syntax or buildifier's.
-var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
-
-// disabledRanges finds the comments that turn off rules for the code below or before them, like
-// buildifier. The ranges of a rule are sorted and do not overlap.
-func disabledRanges(tree *build.File) map[string][]lineRange {
-	off := map[string][]lineRange{}
-	build.Walk(tree, func(e build.Expr, _ []build.Expr) {
-		if e == nil {
-			return
-		}
-		for _, rule := range disabledBy(e.Comment()) {
-			off[rule] = append(off[rule], linesOf(e))
-		}
-	})
-	for rule, ranges := range off {
-		off[rule] = merged(ranges)
-	}
-	return off
-}
-
-// disabledBy lists the rules that comments turn off.
-func disabledBy(c *build.Comments) (rules []string) {
-	for _, list := range [][]build.Comment{c.Before, c.Suffix, c.After} {
-		for _, comment := range list {
-			for _, m := range directive().FindAllStringSubmatch(comment.Token, -1) {
-				for rule := range strings.SplitSeq(m[1], ",") {
-					rules = append(rules, strings.TrimSpace(rule))
-				}
-			}
-		}
-	}
-	return rules
-}
-
-// merged sorts ranges and merges overlapping ones.
-func merged(ranges []lineRange) []lineRange {
-	slices.SortFunc(ranges, func(a, b lineRange) int { return cmp.Compare(a.from, b.from) })
-	out := ranges[:1]
-	for _, r := range ranges[1:] {
-		if last := &out[len(out)-1]; r.from <= last.to {
-			last.to = max(last.to, r.to)
-		} else {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// linesOf returns the lines of a node, including its comments.
-func linesOf(e build.Expr) lineRange {
-	start, end := e.Span()
-	c := e.Comment()
-	if len(c.Before) > 0 {
-		start, _ = c.Before[0].Span()
-	}
-	if n := len(c.After); n > 0 {
-		_, end = c.After[n-1].Span()
-	}
-	return lineRange{start.Line, end.Line}
 }

@@ -1,11 +1,10 @@
 // Package starlint finds errors and suspicious code in component files without
 // running them. Check returns Findings, some with a Fix; Apply applies fixes.
 //
-// The rules are selected warnings of github.com/bazelbuild/buildtools (rules.go)
-// and our own rules about syntax and names (linter.go), components
-// (components.go), their defaults (defaults.go) and results (returns.go); package
-// analysis adds loads, attributes and calls. A comment on the same line or above
-// turns rules off:
+// The rules (rules.go) are about syntax and names (linter.go), components
+// (components.go), their defaults (defaults.go) and results (returns.go), and
+// mistakes that buildifier finds too (suspicious.go); package analysis adds loads,
+// attributes and calls. A comment on the same line or above turns rules off:
 //
 //	# lint: disable=RULE, RULE
 //	# buildifier: disable=RULE
