@@ -64,13 +64,10 @@ func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteO
 	}
 	k := archive.Retained(archive.Dir(b.config.Home, id))
 	if k != nil {
-		k.Dir = archive.FreeName(filepath.Join(b.config.Home, retainedFolder), k.Dir)
+		k.Dir = backend.RetainedDir(b.config.Home, filepath.Base(k.Dir))
 	}
 	return k, nil
 }
-
-// retainedFolder is the folder of a home for logs that outlive their apps.
-const retainedFolder = "logs"
 
 // FolderOf returns the folder of an app's archive.
 func (b *Backend) FolderOf(id string) string { return archive.Dir(b.config.Home, id) }
@@ -87,7 +84,7 @@ func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (i
 func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
 	dir := archive.Dir(b.config.Home, id)
 	if o.KeepLogs && archive.Exists(dir) {
-		return archive.Retain(dir, archive.FreeName(filepath.Join(b.config.Home, retainedFolder), dir))
+		return archive.Retain(dir, backend.RetainedDir(b.config.Home, filepath.Base(dir)))
 	}
 	return archive.Followers.Remove(dir)
 }

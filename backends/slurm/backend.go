@@ -22,9 +22,9 @@ import (
 	"torchx/backends/slurm/archive"
 	"torchx/backends/slurm/client"
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -138,7 +138,7 @@ func (b *Backend) warn(line string) {
 // was submitted.
 func (b *Backend) folderOf(ctx context.Context, id string) (folder.Folder, error) {
 	dir, err := b.appsDir(ctx, id)
-	return folder.Folder(filepath.Join(dir, agent.Escape(id))), err
+	return folder.Folder(filepath.Join(dir, safefile.Escape(id))), err
 }
 
 // appsDir returns the folder that has the folder of an app, or for "" those of new apps.

@@ -13,9 +13,10 @@ import (
 
 	"torchx/backends/slurm/archive"
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
 	"torchx/runtime/metrics/collect"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -43,7 +44,7 @@ func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, err
 func (b *Backend) FolderOf(id string) string {
 	f, err := b.folderOf(context.Background(), id)
 	if err != nil {
-		return filepath.Join(b.config.Home, homeFolder, agent.Escape(id))
+		return filepath.Join(b.config.Home, homeFolder, safefile.Escape(id))
 	}
 	return string(f)
 }
@@ -109,7 +110,7 @@ func sizeOf(dir string, withoutLogs bool) (total int64, err error) {
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		if withoutLogs && path == filepath.Join(dir, folder.ReplicasDir) {
+		if withoutLogs && path == filepath.Join(dir, logstore.ReplicasFolder) {
 			return fs.SkipDir
 		}
 		info, err := e.Info()

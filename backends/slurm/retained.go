@@ -6,8 +6,8 @@ import (
 
 	"torchx/backends/slurm/archive"
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -15,9 +15,6 @@ var (
 	_ backend.LogRetainer = (*Backend)(nil)
 	_ backend.LogFinder   = (*Backend)(nil)
 )
-
-// retainedFolder is the folder of a home for logs that outlive their apps.
-const retainedFolder = "logs"
 
 // RetainableLogs returns the logs that Delete keeps. Errors: ErrNotFound.
 func (b *Backend) RetainableLogs(ctx context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
@@ -36,7 +33,7 @@ func (b *Backend) RetainableLogs(ctx context.Context, id string, o backend.Delet
 }
 
 func (b *Backend) retainedDir(id string) string {
-	return archive.FreeName(filepath.Join(b.config.Home, retainedFolder), agent.Escape(id))
+	return backend.RetainedDir(b.config.Home, safefile.Escape(id))
 }
 
 // retainLogs moves the logs of an app into the home. On another file system they are copied.
@@ -77,7 +74,7 @@ func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, _ []spec.R
 			return k
 		}
 	}
-	f := folder.Folder(filepath.Join(b.baseDir(cfg, cwd), agent.Escape(id)))
+	f := folder.Folder(filepath.Join(b.baseDir(cfg, cwd), safefile.Escape(id)))
 	if r, err := f.Record(); err == nil {
 		return archive.Logs(string(f), archive.RolesOf(r.App))
 	}

@@ -98,7 +98,9 @@ type Bundle struct{ Dir string }
 func appsDir(home string) string { return filepath.Join(home, "apps") }
 
 // BundleAt returns the bundle of an app ID; it need not exist.
-func BundleAt(home, id string) Bundle { return Bundle{filepath.Join(appsDir(home), Escape(id))} }
+func BundleAt(home, id string) Bundle {
+	return Bundle{filepath.Join(appsDir(home), safefile.Escape(id))}
+}
 
 // BundleOf returns the bundle with a folder name.
 func BundleOf(home, folder string) Bundle { return Bundle{filepath.Join(appsDir(home), folder)} }

@@ -41,7 +41,9 @@ func NewFollowed(p *backend.Plan) Followed {
 }
 
 // Dir returns the folder of an app's follower.
-func (f Followers) Dir(home, id string) string { return filepath.Join(home, f.Folder, Escape(id)) }
+func (f Followers) Dir(home, id string) string {
+	return filepath.Join(home, f.Folder, safefile.Escape(id))
+}
 
 // Has reports whether a folder has a manifest.
 func (f Followers) Has(dir string) bool {

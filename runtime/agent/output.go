@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -25,7 +26,7 @@ func (b Bundle) OutputDir(m *Manifest) string {
 }
 
 // OutputPath returns the folder of an app's outputs below dir, the value of output_dir.
-func OutputPath(dir, id string) string { return filepath.Join(dir, Escape(id)) }
+func OutputPath(dir, id string) string { return filepath.Join(dir, safefile.Escape(id)) }
 
 // makeOutput creates the folder of outputs.
 func (a *agent) makeOutput() error {

@@ -14,6 +14,7 @@ import (
 	"torchx/backends/logcopy"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
@@ -123,7 +124,7 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 	c.add(run("a", 0), "line\n")
 	done := make(chan error, 1)
 	go func() { done <- runAgent(t, c, dir, s) }()
-	for attemptDir := attemptDir(dir, worker, 0); ; time.Sleep(time.Millisecond) {
+	for attemptDir := logstore.AttemptDir(dir, worker, 0); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(attemptDir, logcopy.CursorFile)); err == nil {
 			break
 		}
@@ -259,7 +260,7 @@ func TestSaveAfterOther(t *testing.T) {
 	if err != nil || len(s.Missing) > 0 || s.Losing != 1 {
 		t.Errorf("got %+v, %v, want no missing logs, and one replica that is not followed", s, err)
 	}
-	if got, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(replicaDir(dir, worker)), "stdout.log")); string(got) != "line\n" {
+	if got, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(logstore.ReplicaDir(dir, worker)), "stdout.log")); string(got) != "line\n" {
 		t.Errorf("got %q, %v of the log after Save, want its line", got, err)
 	}
 }

@@ -252,14 +252,16 @@ func (a *App) openLog(ctx context.Context, r spec.Replica, name logName) (*log, 
 			stored = text
 		}
 	}
-	return openLog(name.dir(replicaDir(a.Dir, r)), stored, func(text string) {
+	return openLog(name.dir(logstore.ReplicaDir(a.Dir, r)), stored, func(text string) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.cursors[key] = text // stored in batches
 	})
 }
 
-func (a *App) lockPath(r spec.Replica) string { return filepath.Join(replicaDir(a.Dir, r), lockFile) }
+func (a *App) lockPath(r spec.Replica) string {
+	return filepath.Join(logstore.ReplicaDir(a.Dir, r), lockFile)
+}
 
 // view is one log on the cluster.
 type view struct {

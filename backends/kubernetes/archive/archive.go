@@ -32,13 +32,14 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
+	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
 // Names in a home and in the folder of an app.
 const (
 	archiveFolder    = "archive"
-	replicasFolder   = "replicas"
 	containersFolder = "containers"
 	streamsFolder    = "streams"
 	roleFile         = "role"  // the name of the role; the folder's name is escaped
@@ -103,14 +104,6 @@ func StreamDir(dir string, s backend.Stream) string {
 	return filepath.Join(dir, streamsFolder, string(s))
 }
 
-func replicaDir(dir string, r spec.Replica) string {
-	return filepath.Join(dir, replicasFolder, agent.Escape(r.Role), strconv.Itoa(r.ID))
-}
-
-func attemptDir(dir string, r spec.Replica, attempt int) string {
-	return filepath.Join(replicaDir(dir, r), strconv.Itoa(attempt))
-}
-
 // logName identifies a log of a replica.
 type logName struct {
 	attempt   int
@@ -122,23 +115,23 @@ func (n logName) dir(replica string) string {
 	if n.container == "" {
 		return dir
 	}
-	return filepath.Join(dir, containersFolder, agent.Escape(n.container))
+	return filepath.Join(dir, containersFolder, safefile.Escape(n.container))
 }
 
 // archived returns the archived logs of a replica, and the number of its attempts.
 func archived(dir string, r spec.Replica) (names map[logName]bool, attempts int) {
 	names = map[logName]bool{}
-	entries, _ := os.ReadDir(replicaDir(dir, r)) // a missing folder has none
+	entries, _ := os.ReadDir(logstore.ReplicaDir(dir, r)) // a missing folder has none
 	for _, e := range entries {
 		attempt, err := strconv.Atoi(e.Name())
 		if err != nil {
 			continue
 		}
 		attempts = max(attempts, attempt+1)
-		if _, err := os.Stat(filepath.Join(attemptDir(dir, r, attempt), logcopy.CursorFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(logstore.AttemptDir(dir, r, attempt), logcopy.CursorFile)); err == nil {
 			names[logName{attempt, ""}] = true
 		}
-		containers, _ := os.ReadDir(filepath.Join(attemptDir(dir, r, attempt), containersFolder))
+		containers, _ := os.ReadDir(filepath.Join(logstore.AttemptDir(dir, r, attempt), containersFolder))
 		for _, c := range containers {
 			names[logName{attempt, c.Name()}] = true
 		}
@@ -164,6 +157,6 @@ func ReadInfo(dir string) (i Info, err error) {
 
 // Exists reports whether an archive has logs.
 func Exists(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, replicasFolder))
+	_, err := os.Stat(filepath.Join(dir, logstore.ReplicasFolder))
 	return !errors.Is(err, fs.ErrNotExist)
 }

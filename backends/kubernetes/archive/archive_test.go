@@ -18,6 +18,7 @@ import (
 	"torchx/backends/kubernetes/podlog"
 	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
@@ -635,7 +636,7 @@ func TestCursorInHistory(t *testing.T) {
 	if len(db.all) != 1 || db.all["archive/worker/0/0/"] == "" {
 		t.Errorf("got positions %q, want one of the replica", db.all)
 	}
-	if err := os.Remove(filepath.Join(attemptDir(dir, worker, 0), logcopy.CursorFile)); err != nil {
+	if err := os.Remove(filepath.Join(logstore.AttemptDir(dir, worker, 0), logcopy.CursorFile)); err != nil {
 		t.Fatal(err)
 	}
 	c.mu.Lock()

@@ -190,7 +190,7 @@ func (c *collector) followAll(ctx context.Context) error {
 // copy copies one log.
 func (c *collector) copy(ctx context.Context, name logName) error {
 	runs, _, ended := c.app.replica(c.replica)
-	if complete(name.dir(replicaDir(c.app.Dir, c.replica)), runs[name]) && (ended || !c.follow) {
+	if complete(name.dir(logstore.ReplicaDir(c.app.Dir, c.replica)), runs[name]) && (ended || !c.follow) {
 		return nil // the usual case for an ended app
 	}
 	l, err := c.app.openLog(ctx, c.replica, name)
@@ -274,7 +274,7 @@ func (c *collector) awaitOther(ctx context.Context) (*os.File, error) {
 // It is not ok if that is left to the other process.
 func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run) (copied func() bool, ok bool) {
 	if len(runs) == 0 { // its end, or a gap there, is copied when the cluster no longer has it
-		return func() bool { return complete(name.dir(replicaDir(c.app.Dir, c.replica)), nil) }, true
+		return func() bool { return complete(name.dir(logstore.ReplicaDir(c.app.Dir, c.replica)), nil) }, true
 	}
 	r := runs[len(runs)-1]
 	if r.State != logcopy.Running && r.State != logcopy.Ended {
@@ -292,7 +292,7 @@ func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run)
 // lastCopied returns the time of a log's last archived line, zero if it has none.
 func (c *collector) lastCopied(ctx context.Context, name logName) (last time.Time) {
 	r, err := logstore.Open(logstore.Source{
-		Dir:   func(int) string { return name.dir(replicaDir(c.app.Dir, c.replica)) },
+		Dir:   func(int) string { return name.dir(logstore.ReplicaDir(c.app.Dir, c.replica)) },
 		State: func() (int, bool, error) { return 1, false, nil },
 	}, backend.LogOptions{Tail: 1})
 	if err != nil {

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"torchx/runtime/logstore"
 	"torchx/runtime/metrics/collect"
 	"torchx/runtime/spec"
 )
@@ -10,7 +11,7 @@ func MetricsConfig(dir string, app *spec.App) collect.Config {
 	return collect.Config{
 		Dir: dir, App: app, LinesInLog: true,
 		Attempts: func() ([]collect.Attempt, error) { return attempts(dir), nil },
-		LogDir:   func(r spec.Replica, attempt int) string { return attemptDir(dir, r, attempt) },
+		LogDir:   func(r spec.Replica, attempt int) string { return logstore.AttemptDir(dir, r, attempt) },
 	}
 }
 

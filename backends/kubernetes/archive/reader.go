@@ -262,8 +262,8 @@ func openLogs(dir string, r spec.Replica, logs map[logName]bool, hub *logstore.H
 	}
 	open := func(container string, o backend.LogOptions) (backend.LogReader, error) {
 		return logstore.Open(logstore.Source{
-			Dir:   func(attempt int) string { return logName{attempt, container}.dir(replicaDir(dir, r)) },
-			State: state, Watch: []string{replicaDir(dir, r)}, Hub: hub,
+			Dir:   func(attempt int) string { return logName{attempt, container}.dir(logstore.ReplicaDir(dir, r)) },
+			State: state, Watch: []string{logstore.ReplicaDir(dir, r)}, Hub: hub,
 		}, o)
 	}
 	var log backend.LogReader

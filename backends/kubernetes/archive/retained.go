@@ -19,10 +19,10 @@ const layout = "archive"
 
 // makeReplica creates the folder of a replica.
 func makeReplica(dir string, r spec.Replica) error {
-	if err := os.MkdirAll(replicaDir(dir, r), 0o700); err != nil {
+	if err := os.MkdirAll(logstore.ReplicaDir(dir, r), 0o700); err != nil {
 		return err
 	}
-	name := filepath.Join(filepath.Dir(replicaDir(dir, r)), roleFile)
+	name := filepath.Join(filepath.Dir(logstore.ReplicaDir(dir, r)), roleFile)
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
@@ -32,12 +32,12 @@ func makeReplica(dir string, r spec.Replica) error {
 // Retained returns the logs in an archive, nil if it has none.
 func Retained(dir string) *backend.RetainedLogs {
 	k := &backend.RetainedLogs{Dir: dir, Layout: layout}
-	roles, err := os.ReadDir(filepath.Join(dir, replicasFolder))
+	roles, err := os.ReadDir(filepath.Join(dir, logstore.ReplicasFolder))
 	if err != nil {
 		return nil
 	}
 	for _, e := range roles {
-		folder := filepath.Join(dir, replicasFolder, e.Name())
+		folder := filepath.Join(dir, logstore.ReplicasFolder, e.Name())
 		name, err := safefile.ReadFile(filepath.Join(folder, roleFile), maxRoleName)
 		if err != nil {
 			continue
@@ -92,17 +92,6 @@ func Size(dir string) (total int64, err error) {
 		return 0, fmt.Errorf("size of archived logs: %w", err)
 	}
 	return total, nil
-}
-
-// FreeName returns a path in folder with the name of path, and a suffix if that is taken.
-func FreeName(folder, path string) string {
-	name := filepath.Join(folder, filepath.Base(path))
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return name
-		}
-		name = filepath.Join(folder, filepath.Base(path)+"+"+strconv.Itoa(n)) // '+' is in no escaped name
-	}
 }
 
 // Retain moves an archive away. Processes that copy into it then stop.

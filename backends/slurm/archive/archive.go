@@ -13,14 +13,11 @@
 package archive
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 
-	"torchx/backends/slurm/folder"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
@@ -63,18 +60,13 @@ func ReadInfo(dir string) (i Info, err error) {
 	return i, err
 }
 
-// replicaDir returns the folder of a replica's logs in an archive, or in the folder of an app.
-func replicaDir(dir string, r spec.Replica) string {
-	return filepath.Join(dir, folder.ReplicasDir, agent.Escape(r.Role), strconv.Itoa(r.ID))
-}
-
 // Logs returns the logs below dir, an archive or a folder of retained logs; nil if it has none.
 func Logs(dir string, roles []Role) *backend.RetainedLogs {
-	k, found := &backend.RetainedLogs{Dir: dir, Layout: folder.ReplicasDir}, false
+	k, found := &backend.RetainedLogs{Dir: dir, Layout: logstore.ReplicasFolder}, false
 	for _, role := range roles {
 		kept := backend.RetainedRole{Role: role.Name, Attempts: make([]int, role.Replicas)}
 		for id := range kept.Attempts {
-			entries, _ := os.ReadDir(replicaDir(dir, spec.Replica{Role: role.Name, ID: id})) // a missing folder has none
+			entries, _ := os.ReadDir(logstore.ReplicaDir(dir, spec.Replica{Role: role.Name, ID: id})) // a missing folder has none
 			for _, e := range entries {
 				if n, err := strconv.Atoi(e.Name()); err == nil {
 					kept.Attempts[id], found = max(kept.Attempts[id], n+1), true
@@ -91,30 +83,14 @@ func Logs(dir string, roles []Role) *backend.RetainedLogs {
 
 // Open opens a log of Logs. Errors: backend.ErrNotFound.
 func Open(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
-	attempts := 0
-	for _, role := range k.Roles {
-		if role.Role == r.Role && r.ID >= 0 && r.ID < len(role.Attempts) {
-			attempts = role.Attempts[r.ID]
-		}
-	}
+	attempts, _ := k.Attempts(r)
 	if attempts == 0 {
 		return nil, fmt.Errorf("replica %s/%d has no archived log: %w", r.Role, r.ID, backend.ErrNotFound)
 	}
 	return logstore.Open(logstore.Source{
-		Dir:   func(attempt int) string { return filepath.Join(replicaDir(k.Dir, r), strconv.Itoa(attempt)) },
+		Dir:   func(attempt int) string { return logstore.AttemptDir(k.Dir, r, attempt) },
 		State: func() (int, bool, error) { return attempts, true, nil }, Hub: hub,
 	}, o)
-}
-
-// FreeName returns a path in a folder with a name, and a suffix if that is taken.
-func FreeName(in, name string) string {
-	path := filepath.Join(in, name)
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return path
-		}
-		path = filepath.Join(in, name+"+"+strconv.Itoa(n)) // '+' is in no escaped name
-	}
 }
 
 // Retain moves the logs below dir, an archive or the folder of an app, to a new folder. It fails if
@@ -123,7 +99,7 @@ func Retain(dir, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	err := os.Rename(filepath.Join(dir, folder.ReplicasDir), filepath.Join(to, folder.ReplicasDir))
+	err := os.Rename(filepath.Join(dir, logstore.ReplicasFolder), filepath.Join(to, logstore.ReplicasFolder))
 	if err != nil {
 		_ = os.Remove(to) // empty
 	}

@@ -119,7 +119,7 @@ func TestPasses(t *testing.T) {
 				}
 			}
 			for _, s := range backend.Streams[1:] {
-				got, gotTimes := read(t, filepath.Join(replicaDir(dir, replica), "0"), s)
+				got, gotTimes := read(t, filepath.Join(logstore.ReplicaDir(dir, replica), "0"), s)
 				want, wantTimes := read(t, f.Attempt(replica, 0), s)
 				if got != want || len(gotTimes) != len(wantTimes) {
 					t.Fatalf("%s: got %d bytes in %d lines, want %d in %d", s, len(got), len(gotTimes), len(want), len(wantTimes))
@@ -163,7 +163,7 @@ func TestAttempts(t *testing.T) {
 	if k == nil || k.Roles[0].Attempts[1] != 2 {
 		t.Fatalf("got %+v, want two attempts", k)
 	}
-	to := FreeName(filepath.Join(t.TempDir(), "logs"), "x")
+	to := backend.RetainedDir(t.TempDir(), "x")
 	if err := Retain(dir, to); err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +190,10 @@ func TestHeld(t *testing.T) {
 	t.Parallel()
 	f, a := app(t)
 	c := &Copier{Dir: t.TempDir(), From: f, App: a}
-	if err := os.MkdirAll(replicaDir(c.Dir, replica), 0o700); err != nil {
+	if err := os.MkdirAll(logstore.ReplicaDir(c.Dir, replica), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := filelock.TryAcquire(filepath.Join(replicaDir(c.Dir, replica), lockFile))
+	lock, err := filelock.TryAcquire(filepath.Join(logstore.ReplicaDir(c.Dir, replica), lockFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func (c *Copier) Pass(ctx context.Context, ended bool) (complete bool, err error
 
 // replica copies the logs of all attempts of a replica, unless another process does.
 func (c *Copier) replica(ctx context.Context, r spec.Replica, attempts []folder.Attempt, ended bool) (complete bool, err error) {
-	dir := replicaDir(c.Dir, r)
+	dir := logstore.ReplicaDir(c.Dir, r)
 	to := func(a *folder.Attempt) string { return filepath.Join(dir, strconv.Itoa(a.Number)) }
 	complete = true
 	for i := range attempts {
