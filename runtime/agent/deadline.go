@@ -72,7 +72,7 @@ func (a *agent) appExceeds(limit time.Duration) {
 	}
 	d := exceededDeadline{a.now(), spec.DeadlineText(limit)}
 	if !a.bundleDeleted {
-		a.logError(writeJSON(a.bundle.path(deadlineFile), d, true))
+		a.logError(WriteJSON(a.bundle.path(deadlineFile), d, true))
 	}
 	failpoint.Hit(failpoint.DeadlineRecorded)
 	a.perform(a.policy.exceedDeadline(d.Msg, d.Time))

@@ -28,8 +28,8 @@ func makePrivate(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// writeJSON replaces a file atomically. With sync the new content survives a power cut.
-func writeJSON(path string, v any, sync bool) error {
+// WriteJSON replaces a file atomically. With sync the new content survives a power cut.
+func WriteJSON(path string, v any, sync bool) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
