@@ -53,7 +53,8 @@ func (b *Backend) archive(id string, s backend.Stream) *podarchive.App {
 // archives are those of apps with archive=true, or with actions for their end.
 var archives = archive.Kind{
 	Backend: manifest.Name, Folder: "archive", Manifest: "archive.json", Changed: podarchive.Changed,
-	Pace: archive.Pace{First: time.Second, Last: time.Second, Away: time.Minute}, // a watch tells what is new
+	// Describe costs nothing: a watch keeps the status current.
+	Pace: archive.Pace{First: time.Second, Last: time.Second, Away: time.Minute},
 }
 
 // Recover restarts the agents of archives that died.
@@ -116,7 +117,7 @@ type waitArchiver struct {
 	b         *Backend
 	t         *target
 	begun     bool                  // a snapshot has arrived
-	app       *podarchive.App       // nil if another part of the program archives the logs
+	app       *podarchive.App       // nil if this Wait does not begin to archive the logs
 	following *podarchive.Following // nil if an agent archives the logs
 }
 

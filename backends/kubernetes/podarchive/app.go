@@ -255,7 +255,7 @@ func (a *App) openLog(ctx context.Context, r spec.Replica, name logName) (*log, 
 			stored = text
 		}
 	}
-	return openLog(name.dir(logstore.ReplicaDir(a.Dir, r)), stored, func(text string) {
+	return openLog(name.dir(a.Dir, r), stored, func(text string) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.cursors[key] = text // stored in batches

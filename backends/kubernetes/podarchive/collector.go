@@ -32,27 +32,24 @@ const (
 type collector struct {
 	app     *App
 	replica spec.Replica
-	follow  bool
 	cancel  context.CancelFunc
 	users   int   // guarded by app.mu
 	slot    *slot // of one that follows; nil otherwise
 
 	done  chan struct{} // closed when copying has ended
+	err   error         // why the copy is incomplete; set when done is closed
 	other bool          // another process copies; set at the end of once
 	waits atomic.Bool   // another process holds the lock now
-
-	mu  sync.Mutex
-	err error
 }
 
 // collectOnce begins to copy the current lines of a replica's logs, until release is called.
 func (a *App) collectOnce(r spec.Replica) (c *collector, release func()) {
-	c = a.newCollector(r, false)
+	c = a.newCollector(r, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		defer close(c.done)
-		c.fail(c.once(ctx))
+		err := c.once(ctx)
 		a.saveCursors()
+		c.end(err)
 	}()
 	return c, func() { cancel(); <-c.done }
 }
@@ -65,22 +62,19 @@ func (a *App) collect(r spec.Replica, in *slot) (c *collector, release func()) {
 	if c = a.collectors[r]; c != nil {
 		in.leave()
 	} else {
-		c = a.newCollector(r, true)
-		c.slot = in
+		c = a.newCollector(r, in)
 		a.collectors[r] = c
 		var ctx context.Context
 		ctx, c.cancel = context.WithCancel(context.Background())
-		go func() {
-			defer close(c.done)
-			c.fail(c.run(ctx))
-		}()
+		go func() { c.end(c.run(ctx)) }()
 	}
 	c.users++
 	return c, sync.OnceFunc(func() { a.leave(c) })
 }
 
-func (a *App) newCollector(r spec.Replica, follow bool) *collector {
-	return &collector{app: a, replica: r, follow: follow, done: make(chan struct{})}
+// newCollector returns a collector that follows the logs if it has a slot.
+func (a *App) newCollector(r spec.Replica, in *slot) *collector {
+	return &collector{app: a, replica: r, slot: in, done: make(chan struct{})}
 }
 
 func (a *App) leave(c *collector) {
@@ -98,21 +92,29 @@ func (a *App) leave(c *collector) {
 	}
 }
 
-func (c *collector) fail(err error) {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err == nil {
+// end records that copying has ended, with the error of run or once.
+func (c *collector) end(err error) {
+	if !errors.Is(err, context.Canceled) {
 		c.err = err
+	}
+	close(c.done)
+}
+
+// isDone reports whether copying has ended.
+func (c *collector) isDone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
 	}
 }
 
-// failure returns why the copy is incomplete, nil if it is complete.
+// failure returns why the copy is incomplete, nil if it is complete or has not ended.
 func (c *collector) failure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	if !c.isDone() {
+		return nil
+	}
 	return c.err
 }
 
@@ -148,10 +150,8 @@ func (c *collector) lock(ctx context.Context, wait bool) (*filelock.Lock, error)
 		if c.waits.Store(lock == nil); lock != nil || !wait {
 			return lock, nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(lockEvery):
+		if err := logcopy.Sleep(ctx, nil, lockEvery); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -191,14 +191,15 @@ func (c *collector) followAll(ctx context.Context) error {
 // copy copies one log.
 func (c *collector) copy(ctx context.Context, name logName) error {
 	runs, _, ended := c.app.replica(c.replica)
-	if complete(name.dir(logstore.ReplicaDir(c.app.Dir, c.replica)), runs[name]) && (ended || !c.follow) {
+	follow := c.slot != nil
+	if complete(name.dir(c.app.Dir, c.replica), runs[name]) && (ended || !follow) {
 		return nil // the usual case for an ended app
 	}
 	l, err := c.app.openLog(ctx, c.replica, name)
 	if err != nil {
 		return err
 	}
-	err = l.copy(ctx, &view{c.app, c.replica, name, !c.follow}, c.follow)
+	err = l.copy(ctx, &view{c.app, c.replica, name, !follow}, follow)
 	return errors.Join(err, l.Close())
 }
 
@@ -258,10 +259,7 @@ func (c *collector) awaitOther(ctx context.Context) (*filelock.Lock, error) {
 			if lock, err := c.lock(ctx, false); err != nil || lock != nil {
 				return lock, err
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(lockEvery / 10):
-			}
+			_ = logcopy.Sleep(ctx, nil, lockEvery/10) // the loop checks ctx
 		}
 	}
 	return nil, nil
@@ -271,7 +269,7 @@ func (c *collector) awaitOther(ctx context.Context) (*filelock.Lock, error) {
 // It is not ok if that is left to the other process.
 func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run) (copied func() bool, ok bool) {
 	if len(runs) == 0 { // its end, or a gap there, is copied when the cluster no longer has it
-		return func() bool { return complete(name.dir(logstore.ReplicaDir(c.app.Dir, c.replica)), nil) }, true
+		return func() bool { return complete(name.dir(c.app.Dir, c.replica), nil) }, true
 	}
 	r := runs[len(runs)-1]
 	if r.State != logcopy.Running && r.State != logcopy.Ended {
@@ -283,21 +281,19 @@ func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run)
 	}
 	defer body.Close()
 	last, err := podlog.LastTime(body)
-	return func() bool { return !c.lastCopied(ctx, name).Before(last) }, err == nil
+	return func() bool { return !c.lastCopied(name).Before(last) }, err == nil
 }
 
 // lastCopied returns the time of a log's last archived line, zero if it has none.
-func (c *collector) lastCopied(ctx context.Context, name logName) (last time.Time) {
+func (c *collector) lastCopied(name logName) (last time.Time) {
 	r, err := logstore.Open(logstore.Source{
-		Dir:   func(int) string { return name.dir(logstore.ReplicaDir(c.app.Dir, c.replica)) },
+		Dir:   func(int) string { return name.dir(c.app.Dir, c.replica) },
 		State: func() (int, bool, error) { return 1, false, nil },
-	}, backend.LogOptions{Tail: 1})
+	}, backend.LogOptions{Tail: -1})
 	if err != nil {
 		return last
 	}
 	defer r.Close()
-	for b, err := r.Next(ctx); err == nil; b, err = r.Next(ctx) {
-		last = b.Time
-	}
-	return last
+	count, _ := r.(backend.LogCounter).Count() // of a log that cannot be read, nothing is known
+	return count.Last
 }

@@ -3,9 +3,11 @@ package podarchive
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/spec"
 )
 
@@ -63,13 +65,9 @@ func (a *App) FollowNow(ctx context.Context) (*Following, Saved, error) {
 	f := a.follow(snap.Status)
 	saved := f.copyWaiting(ctx)
 	f.beginRounds() // not before: a round would hold locks of this copy
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
 	for !a.follows(f, running) {
-		select {
-		case <-ctx.Done():
-			return f, saved, nil
-		case <-tick.C:
+		if logcopy.Sleep(ctx, nil, followEvery) != nil {
+			break
 		}
 	}
 	return f, saved, nil
@@ -79,15 +77,10 @@ func (a *App) FollowNow(ctx context.Context) (*Following, Saved, error) {
 // wait for a slot.
 func (a *App) follows(f *Following, running map[spec.Replica]bool) bool {
 	for _, c := range f.logs {
-		select {
-		case <-c.done:
-			continue
-		default:
-		}
 		a.mu.Lock()
 		open := a.followed[c.replica]
 		a.mu.Unlock()
-		if running[c.replica] && !open && !c.waits.Load() && !c.slot.waits() {
+		if running[c.replica] && !open && !c.isDone() && !c.waits.Load() && !c.slot.waits() {
 			return false
 		}
 	}
@@ -139,12 +132,5 @@ func (f *Following) close() {
 
 // isDone reports whether all logs are complete, or have failed.
 func (f *Following) isDone() bool {
-	for _, l := range f.logs {
-		select {
-		case <-l.done:
-		default:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.logs, func(c *collector) bool { return !c.isDone() })
 }

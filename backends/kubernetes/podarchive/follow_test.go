@@ -12,7 +12,6 @@ import (
 
 	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
-	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
@@ -139,7 +138,7 @@ func TestWaitingIsCopied(t *testing.T) {
 		t.Fatalf("got %+v, %v, want no missing logs, and %d replicas that are not followed", saved, err, replicas-1)
 	}
 	archived := func() string {
-		data, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(logstore.ReplicaDir(dir, runs[replicas-1].Replica)), "stdout.log"))
+		data, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(dir, runs[replicas-1].Replica), "stdout.log"))
 		if err != nil {
 			t.Error(err)
 		}

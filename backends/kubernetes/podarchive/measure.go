@@ -38,10 +38,8 @@ func (s *Source) measure(ctx context.Context) {
 	attempts := map[spec.Replica]*measured{}
 	reason := sample.Reason(s.App.Dir)
 	for pause := time.Duration(0); ; {
-		select {
-		case <-ctx.Done():
+		if logcopy.Sleep(ctx, nil, pause) != nil {
 			return
-		case <-time.After(pause):
 		}
 		pods, err := meter.Usage(ctx)
 		if ctx.Err() != nil {

@@ -53,10 +53,8 @@ func (o *outages) retry(ctx context.Context, node string, open func() (logcopy.S
 		if !o.note(node, err) {
 			return s, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
+		if err := logcopy.Sleep(ctx, nil, pause); err != nil {
+			return nil, err
 		}
 	}
 }

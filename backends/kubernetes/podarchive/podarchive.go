@@ -102,8 +102,9 @@ type logName struct {
 	container string // "" is the main one
 }
 
-func (n logName) dir(replica string) string {
-	dir := filepath.Join(replica, strconv.Itoa(n.attempt))
+// dir returns the folder of the log in the folder of an app.
+func (n logName) dir(app string, r spec.Replica) string {
+	dir := logstore.AttemptDir(app, r, n.attempt)
 	if n.container == "" {
 		return dir
 	}
@@ -120,10 +121,11 @@ func archived(dir string, r spec.Replica) (names map[logName]bool, attempts int)
 			continue
 		}
 		attempts = max(attempts, attempt+1)
-		if _, err := os.Stat(filepath.Join(logstore.AttemptDir(dir, r, attempt), logcopy.CursorFile)); err == nil {
-			names[logName{attempt, ""}] = true
+		main := logName{attempt, ""}
+		if _, err := os.Stat(filepath.Join(main.dir(dir, r), logcopy.CursorFile)); err == nil {
+			names[main] = true
 		}
-		containers, _ := os.ReadDir(filepath.Join(logstore.AttemptDir(dir, r, attempt), containersFolder))
+		containers, _ := os.ReadDir(filepath.Join(main.dir(dir, r), containersFolder))
 		for _, c := range containers {
 			names[logName{attempt, c.Name()}] = true
 		}

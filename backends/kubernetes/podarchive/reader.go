@@ -77,7 +77,7 @@ func hasAttempt(names map[logName]bool, attempt int) bool {
 
 // copied returns a reader that copies the log of a replica and reads the copy.
 func (a *App) copied(r spec.Replica, o backend.LogOptions, follow bool) *reader {
-	rd := &reader{app: a, replica: r, o: o, follow: follow}
+	rd := &reader{app: a, replica: r, o: o}
 	if follow {
 		rd.slot = a.following.request()
 	}
@@ -96,8 +96,7 @@ type reader struct {
 	app     *App
 	replica spec.Replica
 	o       backend.LogOptions
-	follow  bool
-	slot    *slot // nil without follow
+	slot    *slot // nil if the log is not followed
 
 	mu       sync.Mutex
 	first    *collector // of the lines at the time of Open; nil: not needed
@@ -121,7 +120,7 @@ func (r *reader) Waits() bool {
 	if r.followed != nil {
 		return r.followed.slot.waits()
 	}
-	return r.follow && r.slot.waits()
+	return r.slot != nil && r.slot.waits()
 }
 
 func (r *reader) beginFollowing() {
@@ -164,7 +163,7 @@ func (r *reader) await(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	if !r.follow {
+	if r.slot == nil {
 		return nil
 	}
 	r.mu.Lock()
@@ -207,13 +206,8 @@ func (r *reader) opened() (backend.LogReader, error) {
 // state returns the number of attempts so far, and whether all lines are copied.
 func (r *reader) state() (attempts int, done bool, err error) {
 	runs, _, done := r.app.replica(r.replica)
-	if r.follow {
-		select {
-		case <-r.followed.done:
-			done = true
-		default:
-			done = false
-		}
+	if r.slot != nil {
+		done = r.followed.isDone()
 	}
 	r.listing.Lock()
 	defer r.listing.Unlock()
@@ -238,7 +232,7 @@ func (r *reader) Close() error {
 	for _, release := range r.releases {
 		release()
 	}
-	if r.follow && r.followed == nil {
+	if r.slot != nil && r.followed == nil {
 		r.slot.leave()
 	}
 	if r.log != nil {
@@ -262,7 +256,7 @@ func openLogs(dir string, r spec.Replica, logs map[logName]bool, hub *logstore.H
 	}
 	open := func(container string, o backend.LogOptions) (backend.LogReader, error) {
 		return logstore.Open(logstore.Source{
-			Dir:   func(attempt int) string { return logName{attempt, container}.dir(logstore.ReplicaDir(dir, r)) },
+			Dir:   func(attempt int) string { return logName{attempt, container}.dir(dir, r) },
 			State: state, Watch: []string{logstore.ReplicaDir(dir, r)}, Hub: hub,
 		}, o)
 	}

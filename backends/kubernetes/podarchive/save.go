@@ -65,7 +65,7 @@ func (a *App) copyNow(ctx context.Context, replicas map[spec.Replica]bool) Saved
 	var mu sync.Mutex
 	var jobs sync.WaitGroup
 	for r, running := range replicas {
-		c := a.newCollector(r, false)
+		c := a.newCollector(r, nil)
 		jobs.Go(func() {
 			err := c.once(ctx)
 			mu.Lock()
@@ -94,10 +94,8 @@ const (
 // be deleted before they are followed.
 func (f *Following) copyInRounds(ctx context.Context) {
 	for pause := f.app.roundPause; f.waits(); {
-		select {
-		case <-ctx.Done():
+		if logcopy.Sleep(ctx, nil, pause) != nil {
 			return
-		case <-time.After(pause):
 		}
 		began := time.Now()
 		f.copyWaiting(ctx)

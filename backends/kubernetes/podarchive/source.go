@@ -17,8 +17,8 @@ type Source struct {
 	complete    bool
 }
 
-// Changed reports whether a status is new: a cluster sends few, and of an app that it no longer has,
-// nothing new.
+// Changed is the archive.Kind.Changed of pods: each snapshot has a status of its own. That of an app which
+// the cluster no longer has says nothing.
 func Changed(recorded, s *spec.Status) bool { return s != recorded && s.State != spec.Unknown }
 
 // Describe implements archive.Source. Once Copy follows the app, it returns the newest status that the

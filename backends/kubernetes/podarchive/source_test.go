@@ -216,7 +216,7 @@ func TestSaveAfterOther(t *testing.T) {
 	if err != nil || len(s.Missing) > 0 || s.Losing != 1 {
 		t.Errorf("got %+v, %v, want no missing logs, and one replica that is not followed", s, err)
 	}
-	if got, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(logstore.ReplicaDir(dir, worker)), "stdout.log")); string(got) != "line\n" {
+	if got, err := os.ReadFile(filepath.Join(logName{0, ""}.dir(dir, worker), "stdout.log")); string(got) != "line\n" {
 		t.Errorf("got %q, %v of the log after Save, want its line", got, err)
 	}
 }
