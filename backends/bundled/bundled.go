@@ -15,6 +15,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -37,9 +38,9 @@ type Layout struct {
 // ReplicaDir returns the folder of one attempt's streams. Attempts count from 0.
 func (l Layout) ReplicaDir(r spec.Replica, attempt int) string {
 	if !l.User {
-		return filepath.Join(l.Dir, replicasFolder, agent.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
+		return logstore.AttemptDir(l.Dir, r, attempt)
 	}
-	dir := filepath.Join(l.Dir, agent.Escape(r.Role), strconv.Itoa(r.ID))
+	dir := filepath.Join(l.Dir, safefile.Escape(r.Role), strconv.Itoa(r.ID))
 	if attempt > 0 {
 		dir = filepath.Join(dir, "attempt-"+strconv.Itoa(attempt))
 	}

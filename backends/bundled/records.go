@@ -26,7 +26,7 @@ var (
 func (a *Apps) Recover(context.Context) error { return agent.RecoverAll(a.Home, a.Exe) }
 
 func (a *Apps) unrecordedPath(id string) string {
-	return filepath.Join(a.Home, unrecordedFolder, agent.Escape(id))
+	return filepath.Join(a.Home, unrecordedFolder, safefile.Escape(id))
 }
 
 // noteUnrecorded is best effort: the app runs without it, too.

@@ -12,19 +12,13 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
 var (
 	_ backend.Sizer       = (*Apps)(nil)
 	_ backend.LogRetainer = (*Apps)(nil)
-)
-
-// replicasFolder is the folder of the logs in a bundle. logsFolder is the folder of a home
-// for logs that outlive their bundle.
-const (
-	replicasFolder = "replicas"
-	logsFolder     = "logs"
 )
 
 // Values of RetainedLogs.Layout.
@@ -36,22 +30,10 @@ const (
 // logsToKeep returns what Delete moves out of a bundle: nil if logs are not kept, or the
 // bundle has none.
 func (a *Apps) logsToKeep(bundle agent.Bundle, o backend.DeleteOptions) *agent.Keep {
-	if info, err := os.Stat(filepath.Join(bundle.Dir, replicasFolder)); !o.KeepLogs || err != nil || !info.IsDir() {
+	if info, err := os.Stat(filepath.Join(bundle.Dir, logstore.ReplicasFolder)); !o.KeepLogs || err != nil || !info.IsDir() {
 		return nil
 	}
-	return &agent.Keep{Folder: replicasFolder, To: a.freeLogPath(filepath.Base(bundle.Dir))}
-}
-
-// freeLogPath returns an unused path for the logs of an app. Logs of earlier apps with the
-// same ID may exist.
-func (a *Apps) freeLogPath(folder string) string {
-	path := filepath.Join(a.Home, logsFolder, folder)
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return path
-		}
-		path = filepath.Join(a.Home, logsFolder, folder+"+"+strconv.Itoa(n)) // folders of apps have no '+'
-	}
+	return &agent.Keep{Folder: logstore.ReplicasFolder, To: backend.RetainedDir(a.Home, filepath.Base(bundle.Dir))}
 }
 
 // RetainableLogs returns the logs that Delete keeps. It always keeps those of a log_dir.
@@ -108,13 +90,8 @@ func startedAttempts(r *spec.ReplicaStatus) int {
 
 // OpenRetainedLogs opens a log that Delete kept.
 func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
-	attempts := -1
-	for _, role := range k.Roles {
-		if role.Role == r.Role && r.ID >= 0 && r.ID < len(role.Attempts) {
-			attempts = role.Attempts[r.ID]
-		}
-	}
-	if attempts < 0 {
+	attempts, ok := k.Attempts(r)
+	if !ok {
 		return nil, fmt.Errorf("replica %s/%d: %w", r.Role, r.ID, backend.ErrNotFound)
 	}
 	return logstore.Open(logstore.Source{
@@ -122,7 +99,7 @@ func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r sp
 			if k.Layout == layoutUser {
 				return Layout{k.Dir, true}.ReplicaDir(r, attempt)
 			}
-			return filepath.Join(k.Dir, agent.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
+			return filepath.Join(k.Dir, safefile.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
 		},
 		State: func() (int, bool, error) { return attempts, true, nil },
 		Hub:   a.hub,

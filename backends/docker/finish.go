@@ -110,8 +110,7 @@ func (l *launcher) completeLogs() {
 
 // hasCompleteLog reports whether the bundle has the complete log of an attempt.
 func (l *launcher) hasCompleteLog(r spec.Replica, attempt int) bool {
-	var c logcopy.OffsetCursor
-	return logcopy.ReadCursor(l.layout.ReplicaDir(r, attempt), &c) == nil && c.Done
+	return logcopy.IsComplete(l.layout.ReplicaDir(r, attempt))
 }
 
 // removeOldAttempt removes the container of an old attempt if its log is in the bundle.

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"torchx/backends/archive"
 	"torchx/backends/driver"
-	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/manifest"
-	"torchx/runtime/agent"
+	"torchx/backends/kubernetes/podarchive"
 	"torchx/runtime/backend"
 	"torchx/runtime/consent"
 	"torchx/runtime/logstore"
@@ -23,8 +24,8 @@ import (
 // openLogs holds the archives in use.
 type openLogs struct {
 	mu    sync.Mutex
-	apps  map[logKey]*archive.App
-	files *logstore.Hub // nil until first used
+	apps  map[logKey]*podarchive.App
+	files *logstore.Hub // notifies readers when files grow
 }
 
 // logKey identifies the archive of an app's stream, "" for both.
@@ -35,13 +36,13 @@ type logKey struct {
 
 // archive returns the archive of an app's stream, "" for both. All readers of its logs
 // share one watch of the cluster.
-func (b *Backend) archive(id string, s backend.Stream) *archive.App {
-	hub, l, key := b.logs.hub(), &b.logs, logKey{id, s}
+func (b *Backend) archive(id string, s backend.Stream) *podarchive.App {
+	l, key := &b.logs, logKey{id, s}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.apps[key] == nil {
-		l.apps[key] = archive.New(archive.Config{
-			Backend: manifest.Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
+		l.apps[key] = podarchive.New(podarchive.Config{
+			Backend: manifest.Name, ID: id, Dir: podarchive.StreamDir(b.FolderOf(id), s), Stream: s, Hub: l.files,
 			Cluster: &logCluster{backend: b, id: id, stream: s}, Positions: b.config.Positions, Warn: b.config.Warn,
 			SnapshotTime: b.snapshotTime,
 		})
@@ -49,81 +50,55 @@ func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 	return l.apps[key]
 }
 
-// hub returns the hub that notifies readers when files grow.
-func (l *openLogs) hub() *logstore.Hub {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.files == nil {
-		l.files, l.apps = logstore.NewHub(), map[logKey]*archive.App{}
-	}
-	return l.files
-}
-
-func (l *openLogs) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.files == nil {
-		return nil
-	}
-	defer func() { l.files, l.apps = nil, nil }()
-	return l.files.Close()
+// archives are those of apps with archive=true, or with actions for their end.
+var archives = archive.Kind{
+	Backend: manifest.Name, Folder: "archive", Manifest: "archive.json", Changed: podarchive.Changed,
+	// Describe costs nothing: a watch keeps the status current.
+	Pace: archive.Pace{First: time.Second, Last: time.Second, Away: time.Minute},
 }
 
 // Recover restarts the agents of archives that died.
 func (b *Backend) Recover(context.Context) error {
-	return archive.Followers.Recover(b.config.Home, b.config.Exe)
+	return archives.Recover(b.config.Home, b.config.Exe)
 }
 
-// beginArchive records, before the submission, that an app with archive=true, or with something
-// to do at its end, needs an agent, so that a crash cannot leave the app without one. The returned functions start the
-// agent, or remove the archive of an app whose submission failed.
-func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func() error, err error) {
-	none := func() error { return nil }
-	if on, _ := p.Cfg["archive"].(bool); !on && p.OnEnd == nil {
-		return none, none, nil
-	}
-	dir := archive.Dir(b.config.Home, p.ID)
-	if err := archive.Followers.Begin(dir, archive.Info{Followed: agent.NewFollowed(p), App: metricsOf(p.App)}); err != nil {
-		return nil, nil, err
-	}
-	return func() error { return archive.Followers.Spawn(b.config.Exe, dir) }, func() error { return archive.Followers.Forget(dir) }, nil
+func runAgent(dir string, p driver.Program) int { return archives.Main(dir, p.OpenStore, openSource) }
+
+// source is an app whose agent also collects its metrics.
+type source struct {
+	podarchive.Source
+	backend       *Backend
+	finishMetrics func()
 }
 
-func runAgent(dir string, p driver.Program) int {
-	return archive.Followers.Main(dir, manifest.Name, p.OpenStore, follow)
-}
-
-// follow follows the app of an archive to its end.
-func follow(f *agent.Following) error {
-	info, err := archive.ReadInfo(f.Dir)
-	if err != nil {
-		return err
-	}
+func openSource(g *archive.Agent) (archive.Source, error) {
 	b, err := New(Config{
-		Home: f.Home, Warn: func(line string) { f.Log.Print(line) },
-		Positions: func(ctx context.Context) archive.Positions {
-			store, err := f.History.Store(ctx)
+		Home: g.Home, Warn: func(line string) { g.Log.Print(line) },
+		Positions: func(ctx context.Context) podarchive.Positions {
+			store, err := g.History.Store(ctx)
 			if err != nil {
-				f.Log.Print(err)
+				g.Log.Print(err)
 			}
-			p, _ := store.(archive.Positions)
+			p, _ := store.(podarchive.Positions)
 			return p
 		},
 		Settings: func(context.Context, string) (backend.Config, error) {
-			return info.Cfg, recheckConsent(f.Home, info.Cfg)
+			return g.Info.Cfg, recheckConsent(g.Home, g.Info.Cfg)
 		},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer b.Close()
-	g := &archive.Agent{App: b.archive(info.ID, ""), Status: f.Status, Ended: f.Ended, Log: f.Log.Printf}
-	finishMetrics := startMetrics(f, info.App)
-	err = g.Run(context.Background())
-	if after, readErr := archive.ReadInfo(f.Dir); readErr == nil && after.Done {
-		finishMetrics()
+	return &source{podarchive.Source{App: b.archive(g.Info.ID, ""), Log: g.Log.Printf}, b, startMetrics(g)}, nil
+}
+
+// Close implements io.Closer. The rest of the metrics of a complete archive is read first.
+func (s *source) Close() error {
+	err := s.Source.Close()
+	if s.IsComplete() {
+		s.finishMetrics()
 	}
-	return err
+	return errors.Join(err, s.backend.Close())
 }
 
 // recheckConsent refuses a kubeconfig that the user no longer trusts.
@@ -141,28 +116,30 @@ func recheckConsent(home string, cfg backend.Config) error {
 type waitArchiver struct {
 	b         *Backend
 	t         *target
-	replay    *archive.Replay    // nil before the first snapshot
-	following *archive.Following // nil if an agent archives the logs
+	begun     bool                  // a snapshot has arrived
+	app       *podarchive.App       // nil if this Wait does not begin to archive the logs
+	following *podarchive.Following // nil if an agent archives the logs
 }
 
 // update receives the next snapshot of the app.
-func (w *waitArchiver) update(s *archive.Snapshot) {
-	if w.replay != nil {
-		w.replay.Put(s)
+func (w *waitArchiver) update(s *podarchive.Snapshot) {
+	if w.app != nil {
+		w.app.See(s)
+	}
+	if w.begun {
 		return
 	}
-	w.replay = archive.NewReplay(&logCluster{backend: w.b, id: w.t.id}, s)
-	if w.following != nil {
+	w.begun = true
+	dir := w.b.FolderOf(w.t.id)
+	if w.following != nil || archives.IsFollowed(dir) || w.b.canceledBy(w.t.id).Discard {
 		return
 	}
-	dir := archive.Dir(w.b.config.Home, w.t.id)
-	if archive.Followed(dir) || w.b.canceledBy(w.t.id).Discard {
-		return
-	}
-	app := archive.New(archive.Config{
-		Backend: manifest.Name, ID: w.t.id, Dir: dir, Cluster: w.replay, Positions: w.b.config.Positions, Warn: w.b.config.Warn,
+	w.app = podarchive.New(podarchive.Config{
+		Backend: manifest.Name, ID: w.t.id, Dir: dir, Cluster: &logCluster{backend: w.b, id: w.t.id}, Pushed: true,
+		Positions: w.b.config.Positions, Warn: w.b.config.Warn,
 	})
-	w.following = app.Follow(s.Status)
+	w.app.See(s)
+	w.following = w.app.Follow(s.Status)
 }
 
 // end archives the remaining logs of an app that has ended, and warns about missing ones.
@@ -171,7 +148,7 @@ func (w *waitArchiver) end(ctx context.Context, err error) {
 	if w.following == nil {
 		return
 	}
-	bound := archive.SaveTime(w.following.Len())
+	bound := podarchive.SaveTime(w.following.Len())
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	if err != nil {
@@ -204,7 +181,7 @@ func (b *Backend) saveLogs(ctx context.Context, id string) {
 }
 
 // warnMissing warns about lines that could not be archived before an app is stopped.
-func (b *Backend) warnMissing(id string, s archive.Saved) {
+func (b *Backend) warnMissing(id string, s podarchive.Saved) {
 	b.warn("logs of %s of %s could not all be archived in time, the remaining lines are lost", replicasText(s.Missing), manifest.Handle(id))
 }
 

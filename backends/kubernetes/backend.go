@@ -4,7 +4,7 @@
 //	kube      the cluster: kubeconfig, requests, mirrors by watches, explained errors
 //	label     labels and annotations by which objects and pods are found
 //	observe   an app's state, and why it waits, from what the cluster returned (pure)
-//	podlog    copies one container's log; archive keeps the logs of all pods in the home
+//	podlog    copies one container's log; podarchive keeps the logs of all pods in the home
 //
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
 // for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
@@ -25,11 +25,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"torchx/backends/driver"
-	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
+	"torchx/backends/kubernetes/podarchive"
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
 )
 
 // Config configures a Backend.
@@ -46,7 +47,7 @@ type Config struct {
 	Settings func(ctx context.Context, id string) (backend.Config, error)
 	// Positions returns the history, which keeps a copy of the cursors of archived logs.
 	// nil, or a nil result: no copy is kept.
-	Positions func(ctx context.Context) archive.Positions
+	Positions func(ctx context.Context) podarchive.Positions
 	// Warn receives non-fatal problems, one line each; nil drops them.
 	Warn func(line string)
 }
@@ -82,7 +83,7 @@ var (
 
 // Driver registers the backend. Another backend builds and pushes its images.
 func Driver() driver.Driver {
-	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Followers.Has}
+	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archives.Has}
 }
 
 func open(e driver.Env) (backend.Backend, error) {
@@ -93,7 +94,7 @@ func open(e driver.Env) (backend.Backend, error) {
 		return pusher, err
 	}
 	if e.Positions != nil {
-		c.Positions = func(ctx context.Context) archive.Positions { return e.Positions(ctx) }
+		c.Positions = func(ctx context.Context) podarchive.Positions { return e.Positions(ctx) }
 	}
 	if e.Settings != nil {
 		c.Settings = func(ctx context.Context, id string) (backend.Config, error) {
@@ -108,7 +109,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, canceled: map[string]backend.CancelOptions{}, told: map[string]bool{}, snapshotTime: archive.SnapshotTime}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}, canceled: map[string]backend.CancelOptions{}, told: map[string]bool{}, snapshotTime: podarchive.SnapshotTime, logs: openLogs{apps: map[logKey]*podarchive.App{}, files: logstore.NewHub()}}, nil
 }
 
 // Name is "kubernetes".
@@ -123,7 +124,7 @@ func (b *Backend) Close() error {
 		c.Close()
 	}
 	clear(b.clients)
-	return b.logs.close()
+	return b.logs.files.Close()
 }
 
 // Probe checks that the default cluster answers. Errors: ErrUnavailable.

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
-	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
+	"torchx/backends/kubernetes/podarchive"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -55,11 +55,11 @@ func unreadable(err error) error {
 type described struct {
 	id   string
 	at   time.Time
-	snap *archive.Snapshot
+	snap *podarchive.Snapshot
 }
 
 // takeDescribed returns what Describe has just read of an app, once; nil if it has not.
-func (b *Backend) takeDescribed(id string) *archive.Snapshot {
+func (b *Backend) takeDescribed(id string) *podarchive.Snapshot {
 	d := b.described.Load()
 	if d == nil || d.id != id || !b.described.CompareAndSwap(d, nil) || time.Since(d.at) > b.snapshotTime {
 		return nil

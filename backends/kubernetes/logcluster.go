@@ -14,15 +14,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/observe"
+	"torchx/backends/kubernetes/podarchive"
 	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-// logCluster implements archive.Cluster for one app.
+// logCluster implements podarchive.Cluster for one app.
 type logCluster struct {
 	backend *Backend
 	id      string
@@ -43,8 +43,8 @@ func (c *logCluster) target(ctx context.Context) (*target, error) {
 	return t, err
 }
 
-// Snapshot implements archive.Cluster.
-func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
+// Snapshot implements podarchive.Cluster.
+func (c *logCluster) Snapshot(ctx context.Context) (*podarchive.Snapshot, error) {
 	t, err := c.target(ctx)
 	if err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
 // awayPause is the pause between attempts to watch an unreachable cluster; only ctx ends them.
 const awayPause = 10 * time.Second
 
-// Watch implements archive.Cluster.
-func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) error {
+// Watch implements podarchive.Cluster.
+func (c *logCluster) Watch(ctx context.Context, see func(*podarchive.Snapshot)) error {
 	t, err := c.target(ctx)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 		}
 		if errors.Is(err, backend.ErrNotFound) {
 			if end := c.endOf(ctx, t, last); end != nil {
-				see(&archive.Snapshot{Status: end})
+				see(&podarchive.Snapshot{Status: end})
 				return nil
 			}
 		}
@@ -110,8 +110,8 @@ func (c *logCluster) endOf(ctx context.Context, t *target, last *observe.Observa
 }
 
 // snapshot returns the runs of an app's containers.
-func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
-	s := &archive.Snapshot{Status: t.status(seen), Hidden: t.hidden}
+func (t *target) snapshot(seen *observe.Observation) *podarchive.Snapshot {
+	s := &podarchive.Snapshot{Status: t.status(seen), Hidden: t.hidden}
 	t.observers.Notify(t.id, s.Status)
 	locate := seen.Locator()
 	for i := range seen.Pods {
@@ -120,7 +120,7 @@ func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
 		if !ok {
 			continue
 		}
-		s.Runs = append(s.Runs, runsOf(pod, archive.Run{
+		s.Runs = append(s.Runs, runsOf(pod, podarchive.Run{
 			Replica: replica, Attempt: attempt, Pod: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Created: pod.CreationTimestamp.Time,
 		})...)
 	}
@@ -128,7 +128,7 @@ func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
 }
 
 // runsOf returns the runs of a pod's containers whose logs the node may have.
-func runsOf(pod *corev1.Pod, of archive.Run) (all []archive.Run) {
+func runsOf(pod *corev1.Pod, of podarchive.Run) (all []podarchive.Run) {
 	add := func(specs []corev1.Container, list []corev1.ContainerStatus, init bool) {
 		for i := range specs {
 			r := of
@@ -157,14 +157,14 @@ func statusOf(list []corev1.ContainerStatus, name string) *corev1.ContainerStatu
 }
 
 // containerRuns returns the current run of a container and the previous one.
-func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []archive.Run {
+func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r podarchive.Run) []podarchive.Run {
 	podEnded := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	r.State = logcopy.Waiting
 	if podEnded {
 		r.State = logcopy.NeverStarted
 	}
 	if s == nil {
-		return []archive.Run{r}
+		return []podarchive.Run{r}
 	}
 	r.Restart = int(s.RestartCount)
 	last := s.LastTerminationState.Terminated
@@ -175,14 +175,14 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 		r.State = ended(s.State.Terminated)
 	case last != nil: // it waits for its restart
 		r.State = ended(last)
-		return []archive.Run{r}
+		return []podarchive.Run{r}
 	}
 	if last == nil || r.Restart == 0 {
-		return []archive.Run{r}
+		return []podarchive.Run{r}
 	}
 	before := r
 	before.Restart, before.Previous, before.State, before.NextStarted = r.Restart-1, true, ended(last), startOf(s.State)
-	return []archive.Run{before, r}
+	return []podarchive.Run{before, r}
 }
 
 // startOf returns when a container started; zero if it has not.
@@ -205,8 +205,8 @@ func ended(s *corev1.ContainerStateTerminated) logcopy.State {
 	return logcopy.Ended
 }
 
-// Open implements archive.Cluster.
-func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options) (io.ReadCloser, error) {
+// Open implements podarchive.Cluster.
+func (c *logCluster) Open(ctx context.Context, r podarchive.Run, o logcopy.Options) (io.ReadCloser, error) {
 	t := c.found.Load()
 	if t == nil { // another part of the program observes the app
 		var err error
@@ -251,7 +251,7 @@ const (
 
 // reported waits until the kubelet has reported the state of a run whose log was cut off. It
 // returns an error if another run has replaced the run.
-func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error {
+func (t *target) reported(ctx context.Context, r podarchive.Run, ended bool) error {
 	deadline := time.Now().Add(reportTime)
 	if ended {
 		deadline = time.Now().Add(endTime)
@@ -287,7 +287,7 @@ func replaceable(pod *corev1.Pod, s *corev1.ContainerStatus) bool {
 	}
 }
 
-func verify(pod *corev1.Pod, r archive.Run) error {
+func verify(pod *corev1.Pod, r podarchive.Run) error {
 	if string(pod.UID) != r.UID {
 		return errReplaced
 	}
@@ -302,7 +302,7 @@ func verify(pod *corev1.Pod, r archive.Run) error {
 	return nil
 }
 
-func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[string]string {
+func logParams(r podarchive.Run, o logcopy.Options, stream backend.Stream) map[string]string {
 	p := map[string]string{"timestamps": "true", "container": r.Name}
 	if o.Follow {
 		p["follow"] = "true"
@@ -323,7 +323,7 @@ func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[stri
 }
 
 // logError classifies a failure for the archive; any other may be temporary.
-func logError(err error, r archive.Run) error {
+func logError(err error, r podarchive.Run) error {
 	switch {
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
 		return classed{err, logcopy.ErrRefused}
@@ -339,17 +339,17 @@ func logError(err error, r archive.Run) error {
 
 // awayError tells a node that does not answer from a cluster that does not. The server quotes its
 // request to the node: `Get "https://10.0.0.1:10250/containerLogs/…": dial tcp …`.
-func awayError(err error, r archive.Run) error {
+func awayError(err error, r podarchive.Run) error {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
-		return classed{err, archive.ErrServerAway}
+		return classed{err, podarchive.ErrServerAway}
 	}
 	text := answer.Status().Message
 	if _, why, ok := strings.Cut(text, `": `); ok && strings.Contains(text, "/containerLogs/") {
-		return classed{fmt.Errorf("node %s does not send logs (see `kubectl describe node %[1]s`): %s", r.Node, why), archive.ErrNodeAway}
+		return classed{fmt.Errorf("node %s does not send logs (see `kubectl describe node %[1]s`): %s", r.Node, why), podarchive.ErrNodeAway}
 	}
 	if answer.Status().Code == http.StatusInternalServerError {
 		return err // of this log
 	}
-	return classed{err, archive.ErrServerAway}
+	return classed{err, podarchive.ErrServerAway}
 }

@@ -12,8 +12,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/version"
 
-	"torchx/backends/kubernetes/archive"
+	"torchx/backends/archive"
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/podarchive"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -46,15 +47,15 @@ func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r
 	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
 	}
-	if o.Stream != "" && !archive.Exists(archive.StreamDir(k.Dir, o.Stream)) {
+	if o.Stream != "" && !podarchive.Exists(podarchive.StreamDir(k.Dir, o.Stream)) {
 		return nil, errNotSplit(o.Stream)
 	}
-	return archive.OpenRetained(k, r, b.logs.hub(), o)
+	return podarchive.OpenRetained(k, r, b.logs.files, o)
 }
 
 // FindLogs returns the archive of an app that the cluster no longer has.
 func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleStatus) *backend.RetainedLogs {
-	return archive.Retained(archive.Dir(b.config.Home, id))
+	return podarchive.Retained(b.FolderOf(id))
 }
 
 // RetainableLogs returns the logs that Delete keeps: the archive, if o asks for it and it exists.
@@ -62,34 +63,35 @@ func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteO
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // having no logs is not an error
 	}
-	k := archive.Retained(archive.Dir(b.config.Home, id))
+	k := podarchive.Retained(b.FolderOf(id))
 	if k != nil {
-		k.Dir = archive.FreeName(filepath.Join(b.config.Home, retainedFolder), k.Dir)
+		k.Dir = backend.RetainedDir(b.config.Home, filepath.Base(k.Dir))
 	}
 	return k, nil
 }
 
-// retainedFolder is the folder of a home for logs that outlive their apps.
-const retainedFolder = "logs"
-
 // FolderOf returns the folder of an app's archive.
-func (b *Backend) FolderOf(id string) string { return archive.Dir(b.config.Home, id) }
+func (b *Backend) FolderOf(id string) string { return archives.Dir(b.config.Home, id) }
 
 // Size returns the bytes of an app's archive; everything else is the cluster's.
 func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
 	if o.KeepLogs {
 		return 0, nil
 	}
-	return archive.Size(archive.Dir(b.config.Home, id))
+	n, err := archive.Size(b.FolderOf(id), false)
+	if err != nil {
+		return 0, fmt.Errorf("size of archived logs: %w", err)
+	}
+	return n, nil
 }
 
 // forgetLogs removes the archive of a deleted app, or moves it to the retained logs.
 func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
-	dir := archive.Dir(b.config.Home, id)
-	if o.KeepLogs && archive.Exists(dir) {
-		return archive.Retain(dir, archive.FreeName(filepath.Join(b.config.Home, retainedFolder), dir))
+	dir := b.FolderOf(id)
+	if o.KeepLogs && podarchive.Exists(dir) {
+		return archives.Retain(b.config.Home, dir)
 	}
-	return archive.Followers.Remove(dir)
+	return archives.Remove(dir)
 }
 
 const (
@@ -121,7 +123,7 @@ func apiStream(s backend.Stream) string {
 // checkSplit refuses a single stream where the cluster keeps both in one log, unless the
 // archive has it. Errors: ErrUnsupported, ErrUnavailable.
 func (b *Backend) checkSplit(ctx context.Context, id string, s backend.Stream) error {
-	if s == "" || archive.Exists(archive.StreamDir(archive.Dir(b.config.Home, id), s)) {
+	if s == "" || podarchive.Exists(podarchive.StreamDir(b.FolderOf(id), s)) {
 		return nil
 	}
 	t, err := b.target(ctx, id)

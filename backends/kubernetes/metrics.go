@@ -3,8 +3,8 @@ package kubernetes
 import (
 	"context"
 
-	"torchx/backends/kubernetes/archive"
-	"torchx/runtime/agent"
+	"torchx/backends/archive"
+	"torchx/backends/kubernetes/podarchive"
 	"torchx/runtime/backend"
 	"torchx/runtime/metrics"
 	"torchx/runtime/metrics/collect"
@@ -16,16 +16,16 @@ var _ backend.MetricsCollector = (*Backend)(nil)
 // CollectMetrics archives the logs that the cluster still has, and collects metrics from the
 // archive.
 func (b *Backend) CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error {
-	dir := archive.Dir(b.config.Home, id)
-	saved, saveErr := archive.Saved{}, error(nil)
-	if !archive.Followed(dir) {
+	dir := b.FolderOf(id)
+	saved, saveErr := podarchive.Saved{}, error(nil)
+	if !archives.IsFollowed(dir) {
 		saved, saveErr = b.archive(id, "").Save(ctx)
 	}
-	c, err := collect.New(archive.MetricsConfig(dir, app))
-	if err != nil || !archive.Exists(dir) {
+	c, err := collect.New(podarchive.MetricsConfig(dir, app))
+	if err != nil || !podarchive.Exists(dir) {
 		return err
 	}
-	if ended && !archive.Followed(dir) && (saveErr != nil || len(saved.Missing) == 0) {
+	if ended && !archives.IsFollowed(dir) && (saveErr != nil || len(saved.Missing) == 0) {
 		return c.Complete(ctx) // without the pods, the archive gets no more lines
 	}
 	return c.Once(ctx)
@@ -43,25 +43,26 @@ func metricsOf(app *spec.App) *spec.App {
 
 // startMetrics collects the metrics of an archive in the background; the returned function reads
 // the rest.
-func startMetrics(f *agent.Following, app *spec.App) (finish func()) {
+func startMetrics(g *archive.Agent) (finish func()) {
+	app := g.Info.App
 	if app == nil {
 		return func() {}
 	}
-	config := archive.MetricsConfig(f.Dir, app)
-	config.Log = f.Log.Printf
+	config := podarchive.MetricsConfig(g.Dir, app)
+	config.Log = g.Log.Printf
 	config.Record = func(all []metrics.Summary) {
 		ctx := context.Background()
-		store, err := f.History.Store(ctx)
+		store, err := g.History.Store(ctx)
 		if err == nil {
-			err = store.PutMetrics(ctx, f.Backend, f.App.ID, collect.Records(app, all))
+			err = store.PutMetrics(ctx, g.Backend, g.Info.ID, collect.Records(app, all))
 		}
 		if err != nil {
-			f.Log.Print(err)
+			g.Log.Print(err)
 		}
 	}
 	c, err := collect.New(config)
 	if err != nil {
-		f.Log.Print(err)
+		g.Log.Print(err)
 		return func() {}
 	}
 	c.Start()

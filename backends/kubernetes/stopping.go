@@ -7,18 +7,18 @@ import (
 	"slices"
 	"sync"
 
-	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/podarchive"
 )
 
 // stopping holds the logs that are followed since before their apps were stopped: pods are
 // deleted as soon as they have ended, and the last lines with them.
 type stopping struct {
 	mu   sync.Mutex
-	logs map[string]*archive.Following // by app ID
+	logs map[string]*podarchive.Following // by app ID
 }
 
 // take returns the logs of an app, which the caller ends; nil if there are none.
-func (s *stopping) take(id string) *archive.Following {
+func (s *stopping) take(id string) *podarchive.Following {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.logs[id]
@@ -26,11 +26,11 @@ func (s *stopping) take(id string) *archive.Following {
 	return f
 }
 
-func (s *stopping) put(id string, f *archive.Following) {
+func (s *stopping) put(id string, f *podarchive.Following) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.logs == nil {
-		s.logs = map[string]*archive.Following{}
+		s.logs = map[string]*podarchive.Following{}
 	}
 	s.logs[id] = f
 }
@@ -50,11 +50,11 @@ func (s *stopping) close() {
 }
 
 // followToEnd begins to follow the logs of an app that is about to be stopped and returns when
-// all running replicas are followed, or after archive.SaveTime. Wait, which the caller calls next, copies
+// all running replicas are followed, or after podarchive.SaveTime. Wait, which the caller calls next, copies
 // the remaining lines. An agent that follows the app is left to do so.
 func (b *Backend) followToEnd(ctx context.Context, id string) {
-	dir := archive.Dir(b.config.Home, id)
-	if archive.Followed(dir) {
+	dir := b.FolderOf(id)
+	if archives.IsFollowed(dir) {
 		return
 	}
 	f, saved, err := b.archive(id, "").FollowNow(ctx)
@@ -69,7 +69,7 @@ func (b *Backend) followToEnd(ctx context.Context, id string) {
 	case len(saved.Missing) > 0:
 		b.warnMissing(id, saved)
 	case saved.Losing > 0:
-		b.warn("lines that %d of %d replicas write while they stop are lost: following all logs needs %d open files (raise the limit with ulimit -n)", saved.Losing, f.Len(), archive.FilesFor(f.Len()))
+		b.warn("lines that %d of %d replicas write while they stop are lost: following all logs needs %d open files (raise the limit with ulimit -n)", saved.Losing, f.Len(), podarchive.FilesFor(f.Len()))
 	}
 	b.stopping.put(id, f)
 }

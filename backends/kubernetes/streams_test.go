@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends/kubernetes/archive"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/clustertest"
@@ -84,7 +83,7 @@ func TestSplitStreams(t *testing.T) {
 	if err != nil || k == nil {
 		t.Fatal(k, err)
 	}
-	k.Dir = archive.Dir(h.home, id)
+	k.Dir = archives.Dir(h.home, id)
 	r, err := b.OpenRetainedLogs(t.Context(), k, spec.Replica{Role: "worker"}, backend.LogOptions{Stream: backend.Stderr, Tail: -1})
 	if err != nil {
 		t.Fatal(err)

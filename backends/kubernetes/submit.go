@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"torchx/backends/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
@@ -79,7 +80,7 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err := b.push(ctx, p, req, o); err != nil {
 		return err
 	}
-	follow, forget, err := b.beginArchive(p)
+	follow, forget, err := archives.Begin(b.config.Home, b.config.Exe, p, archive.Info{App: metricsOf(p.App)})
 	if err != nil {
 		return err
 	}

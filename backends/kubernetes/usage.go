@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/sample"
@@ -22,8 +21,8 @@ var (
 
 // UsageDir returns the archive: the agent of an app with archive=true appends samples to it.
 func (b *Backend) UsageDir(_ context.Context, id string) (dir, missing string) {
-	dir = archive.Dir(b.config.Home, id)
-	if i, err := archive.ReadInfo(dir); err != nil || !i.Agent {
+	dir = b.FolderOf(id)
+	if i, err := archives.Read(dir); err != nil || !i.Agent {
 		missing = "pods are recorded only with -cfg archive=true"
 	}
 	return dir, missing
@@ -59,7 +58,7 @@ func (b *Backend) Usage(ctx context.Context, id string) (map[spec.Replica]sample
 	return found, nil
 }
 
-// Usage implements archive.Meter.
+// Usage implements podarchive.Meter.
 func (c *logCluster) Usage(ctx context.Context) (map[string]sample.Reading, error) {
 	t, err := c.backend.target(ctx, c.id)
 	if err != nil {

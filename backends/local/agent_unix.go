@@ -17,6 +17,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/cgroup"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -112,7 +113,7 @@ func (c *commands) prepareLimits(o options, m *agent.Manifest) (err error) {
 		return c.limits.err
 	}
 	if c.limits.groups {
-		if c.cgroupParent, err = c.limits.parent.App(agent.Escape(m.ID)); err != nil {
+		if c.cgroupParent, err = c.limits.parent.App(safefile.Escape(m.ID)); err != nil {
 			return fmt.Errorf("limits=%s: %w", o.limits, err)
 		}
 		return nil
@@ -143,7 +144,7 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	}
 	cmd.CgroupLimits, cmd.MaxData = c.limits.limitsOf(c.roles[r.Role])
 	cmd.SharedCgroup = c.sharedCgroup
-	cmd.CgroupParent, cmd.CgroupName = c.cgroupParent, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
+	cmd.CgroupParent, cmd.CgroupName = c.cgroupParent, fmt.Sprintf("%s-%d-%d", safefile.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {
 		cmd.ErrorFile = filepath.Join(p.Cwd, cmd.ErrorFile)

@@ -5,6 +5,7 @@ import (
 
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -34,7 +35,7 @@ type layout struct{ bundled.Layout }
 
 func newLayout(home, logDir, id string) layout {
 	if logDir != "" {
-		return layout{bundled.Layout{Dir: filepath.Join(logDir, spec.Session, agent.Escape(id)), User: true}}
+		return layout{bundled.Layout{Dir: filepath.Join(logDir, spec.Session, safefile.Escape(id)), User: true}}
 	}
 	return layout{bundled.Layout{Dir: agent.BundleAt(home, id).Dir}}
 }
@@ -51,5 +52,5 @@ func (l layout) errorFile(r spec.Replica, attempt int) string {
 
 // elasticDir returns the folder in which torchrun writes its own logs.
 func (l layout) elasticDir(role string) string {
-	return filepath.Join(l.Dir, "torchelastic", agent.Escape(role))
+	return filepath.Join(l.Dir, "torchelastic", safefile.Escape(role))
 }

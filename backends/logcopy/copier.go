@@ -90,7 +90,7 @@ func (c *copier) run(ctx context.Context) (done bool, err error) {
 		case state == Waiting && !c.mode.Follow:
 			return false, nil
 		case state == Waiting:
-			if err := sleep(ctx, changed, c.mode.Timing.IdleTimeout); err != nil {
+			if err := Sleep(ctx, changed, c.mode.Timing.IdleTimeout); err != nil {
 				return false, err
 			}
 			continue
@@ -288,10 +288,11 @@ func (c *copier) finishGone() error {
 func (c *copier) backOff(ctx context.Context, changed <-chan struct{}) error {
 	d := c.retry.backoff/2 + rand.N(c.retry.backoff) // spread the copiers when a server comes back
 	c.retry.backoff = min(2*c.retry.backoff, c.mode.Timing.MaxBackoff)
-	return sleep(ctx, changed, d)
+	return Sleep(ctx, changed, d)
 }
 
-func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) error {
+// Sleep waits for d, for a change, or until ctx is done, whose error it then returns. changed may be nil.
+func Sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/runtime/filelock"
 	"torchx/runtime/logstore"
 	"torchx/runtime/safefile"
 )
@@ -172,6 +173,25 @@ func (l *Log) Close() error {
 	return err
 }
 
+// lockFile is the file in the folder of a replica that the process holds that copies its logs.
+const lockFile = "lock"
+
+// TryLock takes the lock of a replica's folder, which it creates. The lock is nil if another process
+// copies logs there.
+func TryLock(dir string) (*filelock.Lock, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create archive: %w", err)
+	}
+	lock, err := filelock.TryAcquire(filepath.Join(dir, lockFile))
+	switch {
+	case errors.Is(err, filelock.ErrHeld):
+		return nil, nil //nolint:nilnil // a held lock is not an error
+	case err != nil:
+		return nil, fmt.Errorf("lock archive: %w", err)
+	}
+	return lock, nil
+}
+
 // MaxCursor is the maximum size of a cursor's file, in bytes.
 const MaxCursor = 64 << 20
 
@@ -188,6 +208,12 @@ func ReadCursor(dir string, c any) error {
 		return fmt.Errorf("read %s: %w", CursorFile, err)
 	}
 	return nil
+}
+
+// IsComplete reports whether the log in dir is complete, by its OffsetCursor.
+func IsComplete(dir string) bool {
+	var c OffsetCursor
+	return ReadCursor(dir, &c) == nil && c.Done
 }
 
 // WriteJSON replaces a file atomically: readers see all of it or the old one.

@@ -2,76 +2,80 @@ package slurm
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"torchx/backends/archive"
 	"torchx/backends/driver"
-	"torchx/backends/slurm/archive"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 var _ backend.Recoverer = (*Backend)(nil)
 
+// archives are those of apps with archive=true or with actions for their end, and of apps whose logs
+// were read. Each look at an app costs a call of Slurm's controller.
+var archives = archive.Kind{
+	Backend: Name, Folder: "slurm-archive", Manifest: "app.json",
+	Pace:    archive.Pace{First: 2 * time.Second, Last: 15 * time.Second, Away: 15 * time.Second, Rest: 10 * time.Minute},
+	Changed: func(recorded, s *spec.Status) bool { return s.State != recorded.State },
+}
+
 // Recover restarts the agents of archives that died.
 func (b *Backend) Recover(context.Context) error {
-	return archive.Followers.Recover(b.config.Home, b.config.Exe)
+	return archives.Recover(b.config.Home, b.config.Exe)
 }
 
-// beginArchive records, before the submission, that an app with archive=true, or with something to
-// do at its end, needs an agent. The returned functions start the agent, or remove the archive of
-// an app whose submission failed.
-func (b *Backend) beginArchive(p *backend.Plan) (start, forget func() error, err error) {
-	none := func() error { return nil }
-	logs, _ := p.Cfg["archive"].(bool)
-	if !logs && p.OnEnd == nil {
-		return none, none, nil
-	}
-	dir := archive.Dir(b.config.Home, p.ID)
-	i := archive.Info{Followed: agent.NewFollowed(p), Roles: archive.RolesOf(p.App), Logs: logs}
-	if err := archive.Followers.Begin(dir, i); err != nil {
-		return nil, nil, err
-	}
-	return func() error { return archive.Followers.Spawn(b.config.Exe, dir) }, func() error { return archive.Followers.Forget(dir) }, nil
+func runAgent(dir string, p driver.Program) int { return archives.Main(dir, p.OpenStore, openSource) }
+
+// source is an app as its agent sees it.
+type source struct {
+	backend *Backend
+	dir     string // the archive
+	info    archive.Info
+	copier  *copier // nil: not known yet
 }
 
-func runAgent(dir string, p driver.Program) int {
-	return archive.Followers.Main(dir, Name, p.OpenStore, follow)
-}
-
-// follow follows the app of an archive to its end.
-func follow(f *agent.Following) error {
-	info, err := archive.ReadInfo(f.Dir)
-	if err != nil {
-		return err
-	}
+func openSource(g *archive.Agent) (archive.Source, error) {
 	b, err := New(Config{
-		Home: f.Home, Warn: func(line string) { f.Log.Print(line) },
-		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, nil },
+		Home: g.Home, Warn: func(line string) { g.Log.Print(line) },
+		Settings: func(context.Context, string) (backend.Config, error) { return g.Info.Cfg, nil },
 	})
-	if err != nil {
-		return err
+	return &source{backend: b, dir: g.Dir, info: g.Info}, err
+}
+
+// Describe implements archive.Source.
+func (s *source) Describe(ctx context.Context) (*spec.Status, error) {
+	return s.backend.Describe(ctx, s.info.ID)
+}
+
+// Copy implements archive.Source.
+func (s *source) Copy(ctx context.Context, ended bool) (complete bool, err error) {
+	if !s.info.Logs {
+		return ended, nil
 	}
-	defer b.Close()
-	g := &archive.Agent{
-		Dir: f.Dir, Logs: info.Logs, Status: f.Status, Ended: f.Ended, Log: f.Log.Printf,
-		Describe: func(ctx context.Context) (*spec.Status, error) { return b.Describe(ctx, info.ID) },
-		Copier: func(ctx context.Context) (*archive.Copier, error) {
-			t, err := b.find(ctx, info.ID)
-			if err == nil && t.record == nil {
-				err = fmt.Errorf("%s", t.hint())
-			}
-			if err != nil {
-				return nil, err
-			}
-			return &archive.Copier{Dir: f.Dir, From: t.folder, App: t.record.App}, nil
-		},
+	if s.copier == nil {
+		t, err := s.backend.find(ctx, s.info.ID)
+		if err == nil && t.record == nil {
+			err = errors.New(t.hint())
+		}
+		if err != nil {
+			return false, err
+		}
+		s.copier = t.copierTo(s.dir)
 	}
-	return g.Run(context.Background())
+	return s.copier.pass(ctx, ended)
+}
+
+// Close implements io.Closer.
+func (s *source) Close() error { return s.backend.Close() }
+
+// copierTo returns what copies the logs of the app to an archive.
+func (t *target) copierTo(dir string) *copier {
+	return &copier{dir: dir, from: t.folder, app: t.record.App}
 }
 
 // isHere reports whether the folder of an app is in the home, so that no copy of its logs is needed.
@@ -97,23 +101,24 @@ type copied struct {
 
 // copyWhileRead begins to copy the log of a replica, which l knows.
 func (b *Backend) copyWhileRead(r backend.LogReader, l *liveLog) backend.LogReader {
-	dir := archive.Dir(b.config.Home, l.target.id)
-	if _, err := archive.ReadInfo(dir); err != nil {
-		i := archive.Info{Followed: agent.Followed{ID: l.target.id, Cfg: l.target.record.Cfg}, Roles: archive.RolesOf(l.target.record.App)}
-		if archive.Followers.Write(dir, i) != nil {
+	dir := archives.Dir(b.config.Home, l.target.id)
+	if _, err := archives.Read(dir); err != nil {
+		i := archive.Info{ID: l.target.id, Cfg: l.target.record.Cfg, Roles: archive.RolesOf(l.target.record.App)}
+		if archives.Write(dir, i) != nil {
 			return r // a full disk must not stop the reader
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c := &copied{LogReader: r, finish: make(chan struct{}), stop: stop, done: make(chan struct{})}
-	copier := &archive.Copier{Dir: dir, From: l.target.folder, App: l.target.record.App, Only: &l.replica}
+	copier := l.target.copierTo(dir)
+	copier.only = &l.replica
 	go func() {
 		defer close(c.done)
 		for last := false; ; {
 			_, ended, err := l.state()
 			complete := false
 			if err == nil {
-				complete, err = copier.Pass(ctx, ended)
+				complete, err = copier.pass(ctx, ended)
 			}
 			if last || complete || err != nil { // a later reader, or the agent, tries again
 				return

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends/slurm/archive"
 	"torchx/runtime/backend"
 	"torchx/runtime/sample"
 	"torchx/runtime/spec"
@@ -63,8 +62,8 @@ func TestArchive(t *testing.T) {
 	t.Parallel()
 	l := startIn(t, map[string]string{"archive": "true"}, shell("r", 2, "seq 5000; echo error >&2; printf tail"))
 	l.wait(spec.Succeeded, 0)
-	dir := archive.Dir(l.b.config.Home, l.id)
-	slurmtest.Eventually(t, "the agent is done", func() bool { i, err := archive.ReadInfo(dir); return err == nil && i.Done })
+	dir := archives.Dir(l.b.config.Home, l.id)
+	slurmtest.Eventually(t, "the agent is done", func() bool { i, err := archives.Read(dir); return err == nil && i.Done })
 	want := l.log("r", 1)
 	if err := os.RemoveAll(string(l.folder())); err != nil {
 		t.Fatal(err)

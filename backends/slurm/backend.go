@@ -2,7 +2,6 @@
 // component per role if the app has several.
 //
 //	script  plans: an app as a batch script (pure), which is also the launcher in the allocation
-//	archive copies of the logs in the home, and the agent that makes them
 //	folder  the app's folder on the shared file system: plan, records of the launcher, logs
 //	client  runs sbatch, squeue, sacct, scontrol, scancel, sinfo; explains their errors
 //	job     what these print, in the forms of all versions (pure)
@@ -16,15 +15,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"torchx/backends/driver"
-	"torchx/backends/slurm/archive"
 	"torchx/backends/slurm/client"
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -54,15 +51,13 @@ type Backend struct {
 	config Config
 	slurm  *client.Client
 	queue  *queue
-
-	mu  sync.Mutex
-	hub *logstore.Hub // nil before the first use
+	files  *logstore.Hub
 }
 
 // Driver registers the backend.
 func Driver() driver.Driver {
 	return driver.Driver{
-		Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Followers.Has, Commands: map[string]func([]string) (int, error){LogCommand: writeLog},
+		Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archives.Has, Commands: map[string]func([]string) (int, error){LogCommand: writeLog},
 	}
 }
 
@@ -84,31 +79,14 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{config: c, slurm: &client.Client{Environ: c.Environ, Offline: c.Offline}, queue: newQueue()}, nil
+	return &Backend{config: c, slurm: &client.Client{Environ: c.Environ, Offline: c.Offline}, queue: newQueue(), files: logstore.NewHub()}, nil
 }
 
 // Name is "slurm".
 func (b *Backend) Name() string { return Name }
 
 // Close stops watching files; apps keep running.
-func (b *Backend) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.hub == nil {
-		return nil
-	}
-	defer func() { b.hub = nil }()
-	return b.hub.Close()
-}
-
-func (b *Backend) files() *logstore.Hub {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.hub == nil {
-		b.hub = logstore.NewHub()
-	}
-	return b.hub
-}
+func (b *Backend) Close() error { return b.files.Close() }
 
 // handleOf returns the handle of an app.
 func handleOf(id string) string {
@@ -138,7 +116,7 @@ func (b *Backend) warn(line string) {
 // was submitted.
 func (b *Backend) folderOf(ctx context.Context, id string) (folder.Folder, error) {
 	dir, err := b.appsDir(ctx, id)
-	return folder.Folder(filepath.Join(dir, agent.Escape(id))), err
+	return folder.Folder(filepath.Join(dir, safefile.Escape(id))), err
 }
 
 // appsDir returns the folder that has the folder of an app, or for "" those of new apps.

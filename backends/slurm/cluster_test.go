@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 	"torchx/test/homedir"
 	"torchx/test/slurmtest"
@@ -258,7 +258,7 @@ func TestForgottenJob(t *testing.T) {
 	b := newBackend(t, home)
 	id := idOf(t, "forgotten")
 	submit(t, b, id, "partition=shut", "exit 0", 1)
-	f := folder.Folder(filepath.Join(home, homeFolder, agent.Escape(id)))
+	f := folder.Folder(filepath.Join(home, homeFolder, safefile.Escape(id)))
 	job, _ := f.Job()
 	if err := f.SetJob(87654321); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"torchx/backends/slurm/archive"
 	"torchx/runtime/backend"
 )
 
@@ -30,5 +29,5 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	if err := os.RemoveAll(string(t.folder)); err != nil {
 		return fmt.Errorf("delete app %s: %w", id, err)
 	}
-	return archive.Followers.Remove(archive.Dir(b.config.Home, id))
+	return archives.Remove(archives.Dir(b.config.Home, id))
 }

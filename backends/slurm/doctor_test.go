@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 	"torchx/test/slurmtest"
 )
@@ -112,7 +112,7 @@ func TestDeadController(t *testing.T) {
 	if err := submitted(t, b, refused, "nomem=true", "exit 0", 1); !errors.Is(err, backend.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("submit: got %v, want ErrUnavailable in one line", err)
 	}
-	if folder.Folder(filepath.Join(home, homeFolder, agent.Escape(refused))).Exists() {
+	if folder.Folder(filepath.Join(home, homeFolder, safefile.Escape(refused))).Exists() {
 		t.Error("submit: the folder of the app is left")
 	}
 }

@@ -39,7 +39,7 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	l := &liveLog{backend: b, target: t, replica: r}
 	reader, err := logstore.Open(logstore.Source{
 		Dir:   func(attempt int) string { return t.folder.Attempt(r, attempt) },
-		State: l.state, Watch: []string{string(t.folder)}, Hub: b.files(),
+		State: l.state, Watch: []string{string(t.folder)}, Hub: b.files,
 	}, o)
 	isWhole := o.Tail < 0 && o.FromLine <= 1 && o.ToLine == 0 && o.Since.IsZero() && o.Until.IsZero()
 	if err != nil || b.isHere(t) || !o.Follow && !isWhole {

@@ -3,19 +3,16 @@ package slurm
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"torchx/backends/slurm/archive"
+	"torchx/backends/archive"
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/metrics/collect"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -43,7 +40,7 @@ func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, err
 func (b *Backend) FolderOf(id string) string {
 	f, err := b.folderOf(context.Background(), id)
 	if err != nil {
-		return filepath.Join(b.config.Home, homeFolder, agent.Escape(id))
+		return filepath.Join(b.config.Home, homeFolder, safefile.Escape(id))
 	}
 	return string(f)
 }
@@ -93,38 +90,12 @@ func (b *Backend) Size(ctx context.Context, id string, o backend.DeleteOptions) 
 	if err != nil || t.record == nil {
 		return 0, err
 	}
-	for _, dir := range []string{string(t.folder), archive.Dir(b.config.Home, id)} {
-		n, err := sizeOf(dir, o.KeepLogs)
+	for _, dir := range []string{string(t.folder), archives.Dir(b.config.Home, id)} {
+		n, err := archive.Size(dir, o.KeepLogs)
 		if err != nil {
 			return 0, fmt.Errorf("size of app %s: %w", id, err)
 		}
 		total += n
 	}
 	return total, nil
-}
-
-// sizeOf returns the bytes of the files below a folder, with or without its logs.
-func sizeOf(dir string, withoutLogs bool) (total int64, err error) {
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		if withoutLogs && path == filepath.Join(dir, folder.ReplicasDir) {
-			return fs.SkipDir
-		}
-		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() {
-			total += info.Size()
-		}
-		return ignoreMissing(err)
-	})
-	return total, err
-}
-
-// ignoreMissing returns nil for a file that was deleted meanwhile.
-func ignoreMissing(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"torchx/backends/archive"
 	"torchx/backends/slurm/client"
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/script"
@@ -60,7 +61,8 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 			p.Progress.Tell(backend.Step{Warning: fmt.Sprintf("the logs will have no times: copy torchx to %s: %v", path, err)})
 		}
 	}
-	startAgent, forgetAgent, err := b.beginArchive(p)
+	logs, _ := p.Cfg["archive"].(bool)
+	startAgent, forgetAgent, err := archives.Begin(b.config.Home, b.config.Exe, p, archive.Info{Roles: archive.RolesOf(p.App), Logs: logs})
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func (ad *admission) explainBusy(err error) (verdict, error) {
 
 // writeAllocation makes the allocation visible to other apps.
 func (ad *admission) writeAllocation(allocated *allocation) error {
-	if err := writeJSON(ad.bundle.path(allocationFile), allocated, false); err != nil {
+	if err := WriteJSON(ad.bundle.path(allocationFile), allocated, false); err != nil {
 		return fmt.Errorf("write %s: %w", allocationFile, err)
 	}
 	failpoint.Hit(failpoint.Claimed)

@@ -98,7 +98,9 @@ type Bundle struct{ Dir string }
 func appsDir(home string) string { return filepath.Join(home, "apps") }
 
 // BundleAt returns the bundle of an app ID; it need not exist.
-func BundleAt(home, id string) Bundle { return Bundle{filepath.Join(appsDir(home), Escape(id))} }
+func BundleAt(home, id string) Bundle {
+	return Bundle{filepath.Join(appsDir(home), safefile.Escape(id))}
+}
 
 // BundleOf returns the bundle with a folder name.
 func BundleOf(home, folder string) Bundle { return Bundle{filepath.Join(appsDir(home), folder)} }
@@ -154,7 +156,7 @@ func fill(b Bundle, m *Manifest) (*filelock.Lock, error) {
 	if _, err := lock.File.Write(holder{Handle: m.Handle}.encode()); err != nil {
 		return lock, fmt.Errorf("write %s: %w", lockFile, err)
 	}
-	if err := writeJSON(b.path(manifestFile), m, false); err != nil {
+	if err := WriteJSON(b.path(manifestFile), m, false); err != nil {
 		return lock, fmt.Errorf("write %s: %w", manifestFile, err)
 	}
 	st := initialStatus(m)
@@ -209,7 +211,7 @@ func (b Bundle) Status() (*spec.Status, error) {
 func (b Bundle) StatusPath() string { return b.path(statusFile) }
 
 func (b Bundle) writeStatus(s *spec.Status, sync bool) error {
-	if err := writeJSON(b.path(statusFile), s, sync); err != nil {
+	if err := WriteJSON(b.path(statusFile), s, sync); err != nil {
 		return fmt.Errorf("write %s: %w", statusFile, err)
 	}
 	return nil

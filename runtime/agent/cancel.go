@@ -26,7 +26,7 @@ func Cancel(b Bundle, force bool, reason string) error {
 		name = killFile
 	}
 	if !b.hasFile(name) {
-		if err := writeJSON(b.path(name), cancelRequest{time.Now(), reason}, true); err != nil {
+		if err := WriteJSON(b.path(name), cancelRequest{time.Now(), reason}, true); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}

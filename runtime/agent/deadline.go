@@ -73,7 +73,7 @@ func (a *agent) appExceeds(limit time.Duration) {
 	}
 	d := exceededDeadline{a.now(), spec.DeadlineText(limit)}
 	if !a.bundleDeleted {
-		a.logError(writeJSON(a.bundle.path(deadlineFile), d, true))
+		a.logError(WriteJSON(a.bundle.path(deadlineFile), d, true))
 	}
 	failpoint.Hit(failpoint.DeadlineRecorded)
 	a.perform(a.policy.ExceedDeadline(d.Msg, d.Time))

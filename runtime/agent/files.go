@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,35 +17,6 @@ import (
 // maxFile bounds each file of a bundle in bytes: 100,000 replicas have some 100 MB.
 const maxFile = 512 << 20
 
-const (
-	maxName  = 100 // longer folder names are shortened; bytes
-	keepName = 80  // bytes kept of a shortened name, before '~' and 16 hex digits
-)
-
-// Escape turns any name into a folder name; different names give different folder names.
-// Bytes outside [A-Za-z0-9._-] and a leading dot become %XX; a name that is too long ends
-// in '~' and a hash.
-func Escape(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' && i > 0
-		if plain {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	if b.Len() == 0 {
-		return "%"
-	}
-	if b.Len() <= maxName {
-		return b.String()
-	}
-	sum := sha256.Sum256([]byte(name))
-	return b.String()[:keepName] + "~" + hex.EncodeToString(sum[:8])
-}
-
 // makePrivate makes a folder and its parents with mode 0700 regardless of the umask.
 func makePrivate(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -59,8 +28,8 @@ func makePrivate(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// writeJSON replaces a file atomically. With sync the new content survives a power cut.
-func writeJSON(path string, v any, sync bool) error {
+// WriteJSON replaces a file atomically. With sync the new content survives a power cut.
+func WriteJSON(path string, v any, sync bool) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)

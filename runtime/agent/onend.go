@@ -55,7 +55,7 @@ func NoteEnd(home, folder string, on *backend.OnEnd, s *spec.Status) error {
 		if err := makePrivate(dir); err != nil {
 			return fmt.Errorf("create %s: %w", dir, err)
 		}
-		if err := writeJSON(filepath.Join(dir, EndFile), End{*on, short}, true); err != nil {
+		if err := WriteJSON(filepath.Join(dir, EndFile), End{*on, short}, true); err != nil {
 			return fmt.Errorf("write %s: %w", EndFile, err)
 		}
 	}

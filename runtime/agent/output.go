@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"torchx/runtime/policy"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -26,7 +27,7 @@ func (b Bundle) OutputDir(m *Manifest) string {
 }
 
 // OutputPath returns the folder of an app's outputs below dir, the value of output_dir.
-func OutputPath(dir, id string) string { return filepath.Join(dir, Escape(id)) }
+func OutputPath(dir, id string) string { return filepath.Join(dir, safefile.Escape(id)) }
 
 // makeOutput creates the folder of outputs.
 func (a *agent) makeOutput() error {

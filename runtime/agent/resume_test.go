@@ -200,7 +200,7 @@ func TestAdopt(t *testing.T) {
 			t.Parallel()
 			b, _, m := orphan(t, test.starts, test.exits, role("a", 2, test.change))
 			if test.cancel {
-				if err := writeJSON(b.path(cancelFile), cancelRequest{}, false); err != nil {
+				if err := WriteJSON(b.path(cancelFile), cancelRequest{}, false); err != nil {
 					t.Fatal(err)
 				}
 			}

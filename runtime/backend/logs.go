@@ -2,7 +2,12 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"torchx/runtime/spec"
@@ -111,6 +116,31 @@ type RetainedLogs struct {
 	Dir    string         `json:"dir"`    // absolute
 	Layout string         `json:"layout"` // the backend's name for the structure of Dir
 	Roles  []RetainedRole `json:"roles"`
+}
+
+// Attempts returns the number of attempts of a replica; ok is false if the app did not have it.
+func (k *RetainedLogs) Attempts(r spec.Replica) (n int, ok bool) {
+	for _, role := range k.Roles {
+		if role.Role == r.Role && r.ID >= 0 && r.ID < len(role.Attempts) {
+			return role.Attempts[r.ID], true
+		}
+	}
+	return 0, false
+}
+
+// retainedFolder is the folder of a home for logs that outlive their apps.
+const retainedFolder = "logs"
+
+// RetainedDir returns an unused folder of a home for the logs of a removed app, whose folder has a
+// name. Logs of earlier apps with the same ID may exist.
+func RetainedDir(home, name string) string {
+	path := filepath.Join(home, retainedFolder, name)
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+		path = filepath.Join(home, retainedFolder, name+"+"+strconv.Itoa(n)) // '+' is in no escaped name
+	}
 }
 
 // RetainedRole are the logs of one role.

@@ -4,7 +4,7 @@
 //
 // Open, OpenFile, ReadFile and WriteFile are for files of a home and reject symbolic links, since
 // torchx creates none there. OpenInput and ReadInput are for users' files, such as a job or a
-// component, and follow links.
+// component, and follow links. Escape names a folder after any text.
 package safefile
 
 import (

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"torchx/runtime/agent"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -118,7 +117,7 @@ func (r *Run) explainRestarts(app *spec.App) {
 	for i := range r.Restarts {
 		restart := &r.Restarts[i]
 		for j := range app.Roles {
-			if role := &app.Roles[j]; agent.Escape(role.Name) == restart.Role {
+			if role := &app.Roles[j]; safefile.Escape(role.Name) == restart.Role {
 				restart.Role, restart.Policy, restart.MaxRetries = role.Name, role.RetryPolicy, role.MaxRetries
 				break
 			}

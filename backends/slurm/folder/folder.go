@@ -30,9 +30,9 @@ import (
 	"strings"
 	"time"
 
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
+	"torchx/runtime/logstore"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -48,8 +48,6 @@ const (
 	OutputFile = "slurm.out"
 	OutputDir  = "output"
 	ErrorFile  = "error.json"
-
-	ReplicasDir = "replicas"
 )
 
 const (
@@ -103,13 +101,11 @@ func (f Folder) Record() (*Record, error) {
 func (f Folder) Path(name string) string { return filepath.Join(string(f), name) }
 
 // Replica returns the folder of a replica, Attempt that of one of its attempts.
-func (f Folder) Replica(r spec.Replica) string {
-	return filepath.Join(string(f), ReplicasDir, agent.Escape(r.Role), strconv.Itoa(r.ID))
-}
+func (f Folder) Replica(r spec.Replica) string { return logstore.ReplicaDir(string(f), r) }
 
 // Attempt returns the folder of an attempt's log.
 func (f Folder) Attempt(r spec.Replica, attempt int) string {
-	return filepath.Join(f.Replica(r), strconv.Itoa(attempt))
+	return logstore.AttemptDir(string(f), r, attempt)
 }
 
 // maxMessages bounds what Messages returns, in bytes.

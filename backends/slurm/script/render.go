@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/agent"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -140,7 +140,7 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 		return err
 	}
 	fmt.Fprintf(b, "\nrole_dir[%[1]d]=%[2]s role_replicas[%[1]d]=%[3]d role_required[%[1]d]=%[4]d role_policy[%[1]d]=%[5]s role_retries[%[1]d]=%[6]d\n",
-		i, quote(agent.Escape(role.Name)), role.NumReplicas, required(&role), role.RetryPolicy, role.MaxRetries)
+		i, quote(safefile.Escape(role.Name)), role.NumReplicas, required(&role), role.RetryPolicy, role.MaxRetries)
 	fmt.Fprintf(b, "role_name[%[1]d]=%[5]s role_sidecar[%[1]d]=%[2]s role_timeout[%[1]d]=%[3]d role_retry_timeout[%[1]d]=%[4]s\n",
 		i, flag(order.Sidecar), seconds(order.Timeout), flag(order.RetryOnTimeout), quote(role.Name))
 	b.WriteString("srun_" + strconv.Itoa(i) + "() { srun")

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"torchx/backends/workspace"
-	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -55,14 +55,14 @@ type Input struct {
 var sbatch = []string{"sbatch", "--parsable"}
 
 // FolderOf returns the folder of an app.
-func FolderOf(base, id string) string { return filepath.Join(base, agent.Escape(id)) }
+func FolderOf(base, id string) string { return filepath.Join(base, safefile.Escape(id)) }
 
 // maxName bounds an app ID, which is the name of the job.
 const maxName = 200
 
 // checkID refuses an app ID that cannot be the name of a job.
 func checkID(id string) error {
-	if id == "" || len(id) > maxName || agent.Escape(id) != id {
+	if id == "" || len(id) > maxName || safefile.Escape(id) != id {
 		return fmt.Errorf("app id %q cannot be the name of a job: use letters, digits, '-', '_' and '.', at most %d", id, maxName)
 	}
 	if _, err := strconv.ParseInt(id, 10, 64); err == nil {
