@@ -7,7 +7,7 @@
 //	podlog    copies one container's log; archive keeps the logs of all pods in the home
 //
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
-// for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
+// for Describe, Wait and List. Beyond the contract it implements Prober,
 // BatchDescriber, TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
 // Recoverer.
 package kubernetes
@@ -72,7 +72,6 @@ type Backend struct {
 
 var (
 	_ backend.Backend          = (*Backend)(nil)
-	_ backend.Waiter           = (*Backend)(nil)
 	_ backend.Prober           = (*Backend)(nil)
 	_ backend.TargetResolver   = (*Backend)(nil)
 	_ backend.TrustedFiler     = (*Backend)(nil)

@@ -47,7 +47,6 @@ type Backend struct {
 
 var (
 	_ backend.Backend         = (*Backend)(nil)
-	_ backend.Waiter          = (*Backend)(nil)
 	_ backend.Prober          = (*Backend)(nil)
 	_ backend.Recoverer       = (*Backend)(nil)
 	_ backend.HistoryRestorer = (*Backend)(nil)

@@ -58,6 +58,5 @@ func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 
 var (
 	_ backend.Backend        = (*Backend)(nil)
-	_ backend.Waiter         = (*Backend)(nil)
 	_ backend.TargetResolver = (*Backend)(nil)
 )

@@ -10,7 +10,6 @@
 // command works as the last column says:
 //
 //	interface         the user gets                                   without it
-//	Waiter            `wait` and `run` see a state immediately        polling
 //	StatusObserver    restarts are announced while an app is followed   silence
 //	LocalRunner       `run` follows an app, `top` shows last lines    `run` returns
 //	Queuer            `--queue`: start when resources are free        an error
@@ -88,6 +87,8 @@ type Backend interface {
 	Submit(ctx context.Context, p *Plan) error
 	// Describe returns the status of an app. Errors: ErrNotFound, ErrUnavailable.
 	Describe(ctx context.Context, id string) (*spec.Status, error)
+	// Wait blocks until the app is terminal or ctx ends. Errors: ErrNotFound, ErrUnavailable.
+	Wait(ctx context.Context, id string) (*spec.Status, error)
 	// List returns all apps that the backend itself has. Errors: ErrUnavailable.
 	List(ctx context.Context) ([]spec.Summary, error)
 	// Cancel requests the end of an app and returns once the request is durable. It does

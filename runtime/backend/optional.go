@@ -11,12 +11,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Waiter is a Backend that can wait without polling.
-type Waiter interface {
-	// Wait blocks until the app is terminal or ctx ends. Errors: ErrNotFound, ErrUnavailable.
-	Wait(ctx context.Context, id string) (*spec.Status, error)
-}
-
 // BatchDescriber is a Backend that reads the statuses of many apps with as few requests as of one.
 type BatchDescriber interface {
 	// DescribeAll returns the statuses of those of the apps that the backend has, by ID. A status

@@ -175,12 +175,9 @@ type noLog struct{}
 func (noLog) Next(context.Context) (backend.Block, error) { return backend.Block{}, io.EOF }
 func (noLog) Close() error                                { return nil }
 
-// waiting is a fake that implements backend.Waiter.
-type waiting struct{ *fake }
-
-func (w waiting) Wait(ctx context.Context, id string) (*spec.Status, error) {
+func (f *fake) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	for p := (&pause{next: time.Millisecond, max: time.Millisecond}); ; {
-		s, err := w.Describe(ctx, id)
+		s, err := f.Describe(ctx, id)
 		if err != nil || s.State.Terminal() {
 			return s, err
 		}
@@ -213,7 +210,7 @@ func newWorld(t *testing.T) *world {
 	}
 	reg := backend.NewRegistry()
 	reg.Add("local", func() (backend.Backend, error) { return w.local, nil })
-	reg.Add("docker", func() (backend.Backend, error) { return waiting{w.other}, nil })
+	reg.Add("docker", func() (backend.Backend, error) { return w.other, nil })
 	reg.AddAlias("local_cwd", backend.Alias{Backend: "local"})
 	reg.AddAlias("local_dir", backend.Alias{Backend: "local", Defaults: map[string]string{"image_type": "dir"}})
 	reg.AddAlias("local_docker", backend.Alias{Backend: "docker"})

@@ -33,7 +33,6 @@ type cluster struct {
 
 var (
 	_ backend.Backend = (*Backend)(nil)
-	_ backend.Waiter  = (*Backend)(nil)
 	_ backend.Prober  = (*Backend)(nil)
 )
 
