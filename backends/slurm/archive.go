@@ -15,8 +15,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var _ backend.Recoverer = (*Backend)(nil)
-
 // Recover restarts the agents of archives that died.
 func (b *Backend) Recover(context.Context) error {
 	return archive.Followers.Recover(b.config.Home, b.config.Exe)

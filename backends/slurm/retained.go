@@ -11,11 +11,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var (
-	_ backend.LogRetainer = (*Backend)(nil)
-	_ backend.LogFinder   = (*Backend)(nil)
-)
-
 // retainedFolder is the folder of a home for logs that outlive their apps.
 const retainedFolder = "logs"
 

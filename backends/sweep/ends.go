@@ -108,7 +108,7 @@ func (c *controller) end(n int, e policy.Event) {
 // stop records that a trial stops, then stops it.
 func (c *controller) stop(n int, reason string) {
 	starting := c.machine.Trials()[n].Phase == policy.Starting
-	c.apply(!backend.RunsHere(c.target), policy.Event{Kind: policy.Stop, Trial: n, Msg: reason})
+	c.apply(!c.target.Capabilities().RunsHere, policy.Event{Kind: policy.Stop, Trial: n, Msg: reason})
 	failpoint.Hit(failpoint.TrialStopping)
 	if !starting { // otherwise as soon as its submission is over
 		c.stopIfDue(n)

@@ -43,12 +43,11 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 // following its logs, until stop is called. If the backend does not support it, see is
 // never called.
 func (r *Runner) Observe(ref history.AppKey, see func(*spec.Status)) (stop func()) {
-	b, err := r.Backends.Get(ref.Backend)
-	o, ok := b.(backend.StatusObserver)
-	if err != nil || !ok {
+	can, err := r.Backends.Capabilities(ref.Backend)
+	if err != nil || can.Observers == nil {
 		return func() {}
 	}
-	return o.Observe(ref.ID, see)
+	return can.Observers.Observe(ref.ID, see)
 }
 
 // Cancel requests the end of an app and returns once the request is durable. It does

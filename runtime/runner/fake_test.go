@@ -46,6 +46,8 @@ func newFake(name string) *fake { return &fake{name: name, apps: map[string]*spe
 func (f *fake) Name() string { return f.name }
 func (f *fake) Close() error { return nil }
 
+func (f *fake) Capabilities() backend.Capabilities { return backend.Capabilities{} }
+
 func (f *fake) Options() []backend.Option {
 	return []backend.Option{
 		{Key: "log_dir", Risk: backend.Harmless, Type: backend.TypeStr},

@@ -192,6 +192,10 @@ func TestDescribe(t *testing.T) {
 // keeping is a fake that resolves targets and keeps submissions.
 type keeping struct{ *fake }
 
+func (k keeping) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Placement: backend.Placement{Target: k}, Reports: backend.Reports{Submissions: k}}
+}
+
 func (k keeping) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	if cfg["image_type"] == "dir" {
 		return nil, backend.Errorf(backend.ErrUnavailable, "no such target")
