@@ -1,6 +1,7 @@
 package all
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,29 @@ func TestDrivers(t *testing.T) {
 	}
 	if Command("limited") == nil || Command("run") != nil {
 		t.Error("Command: want one for limited, none for run")
+	}
+}
+
+// TestCapabilities: a backend declares each capability whose methods it has, except those that a sweep
+// gets from the package of bundles: it has no outputs, and the local backend recovers all bundles.
+func TestCapabilities(t *testing.T) {
+	t.Parallel()
+	r := New(driver.Env{Home: t.TempDir(), Exe: "torchx", Version: "0"})
+	var missing []string
+	for _, name := range r.Names() {
+		b, err := r.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		can := reflect.ValueOf(b.Capabilities())
+		for _, field := range reflect.VisibleFields(can.Type()) {
+			if field.Type.Kind() == reflect.Interface && reflect.TypeOf(b).Implements(field.Type) && can.FieldByIndex(field.Index).IsNil() {
+				missing = append(missing, name+" "+field.Name)
+			}
+		}
+	}
+	if want := []string{"sweep Output", "sweep Recovery"}; !slices.Equal(missing, want) {
+		t.Errorf("got undeclared capabilities %q, want %q", missing, want)
 	}
 }
 

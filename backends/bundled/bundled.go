@@ -68,9 +68,6 @@ func New(c Config) (*Apps, error) {
 	return &Apps{Config: c, hub: logstore.NewHub(), watches: map[string]*watch{}, early: map[string]*agent.Early{}}, nil
 }
 
-// RunsHere returns true: bundles are on this machine.
-func (a *Apps) RunsHere() bool { return true }
-
 // Close ends all watches; apps keep running.
 func (a *Apps) Close() error {
 	a.mu.Lock()

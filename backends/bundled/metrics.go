@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/metrics/collect"
 	"torchx/runtime/spec"
 )
-
-var _ backend.MetricsCollector = (*Apps)(nil)
 
 // CollectMetrics reads what the agent of an app that has ended did not: it was killed, or is
 // still busy with it.

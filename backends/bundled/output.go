@@ -10,8 +10,6 @@ import (
 	"torchx/runtime/backend"
 )
 
-var _ backend.OutputFinder = (*Apps)(nil)
-
 const outputKey = "output_dir"
 
 // OutputOption is the option that moves the outputs of apps.

@@ -17,11 +17,6 @@ import (
 // history could not store at submit.
 const unrecordedFolder = "unrecorded"
 
-var (
-	_ backend.Recoverer       = (*Apps)(nil)
-	_ backend.HistoryRestorer = (*Apps)(nil)
-)
-
 // Recover ends the remaining processes of dead agents.
 func (a *Apps) Recover(context.Context) error { return agent.RecoverAll(a.Home, a.Exe) }
 

@@ -16,11 +16,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var (
-	_ backend.Sizer       = (*Apps)(nil)
-	_ backend.LogRetainer = (*Apps)(nil)
-)
-
 // Values of RetainedLogs.Layout.
 const (
 	layoutKept = "kept" // as in the replicas folder of a bundle
@@ -104,6 +99,11 @@ func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r sp
 		State: func() (int, bool, error) { return attempts, true, nil },
 		Hub:   a.hub,
 	}, o)
+}
+
+// FindLogs returns nil: the logs of apps are in their bundles.
+func (a *Apps) FindLogs(string, backend.Config, string, []spec.RoleStatus) *backend.RetainedLogs {
+	return nil
 }
 
 // readLayout returns the layout of an app's logs.

@@ -42,16 +42,6 @@ type Backend struct {
 	at     endpoint
 }
 
-var (
-	_ backend.Backend         = (*Backend)(nil)
-	_ backend.Waiter          = (*Backend)(nil)
-	_ backend.Prober          = (*Backend)(nil)
-	_ backend.Recoverer       = (*Backend)(nil)
-	_ backend.HistoryRestorer = (*Backend)(nil)
-	_ backend.Sizer           = (*Backend)(nil)
-	_ backend.LogRetainer     = (*Backend)(nil)
-)
-
 // Driver registers the backend.
 func Driver() driver.Driver {
 	return driver.Driver{
@@ -101,15 +91,6 @@ func (b *Backend) connect(ctx context.Context) (*client.Client, error) {
 	}
 	b.engine, b.at = engine, at
 	return engine, nil
-}
-
-// Probe checks that an engine answers. Errors: ErrUnavailable, with a remedy.
-func (b *Backend) Probe(ctx context.Context) error {
-	engine, err := b.connect(ctx)
-	if err == nil {
-		_, err = engine.Ping(ctx)
-	}
-	return err
 }
 
 // Close closes connections; apps keep running.

@@ -12,8 +12,6 @@ import (
 	"torchx/runtime/backend"
 )
 
-var _ backend.Doctor = (*Backend)(nil)
-
 // inspectTimeout bounds the checks of an engine that answers.
 const inspectTimeout = 10 * time.Second
 

@@ -19,8 +19,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var _ backend.Executor = (*Backend)(nil)
-
 // Exec runs a command in the container of a running replica.
 func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend.Command) (int, error) {
 	engine, target, err := b.runningContainer(ctx, id, r)

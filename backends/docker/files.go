@@ -15,11 +15,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
-
-var _ backend.FileCopier = (*Backend)(nil)
 
 // StatFile returns the type of a file in a container.
 func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {

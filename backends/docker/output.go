@@ -10,8 +10,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var _ backend.OutputFinder = (*Backend)(nil)
-
 // unreachableOutput returns a warning if the engine cannot mount a folder of this machine.
 func (p planner) unreachableOutput() []string {
 	at, err := findEndpoint(lookup(p.environ))

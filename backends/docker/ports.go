@@ -7,11 +7,8 @@ import (
 	"net"
 	"syscall"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
-
-var _ backend.PortDialer = (*Backend)(nil)
 
 // SharesPorts returns false: containers have addresses of their own.
 func (b *Backend) SharesPorts() bool { return false }

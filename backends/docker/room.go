@@ -9,8 +9,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var _ backend.RoomFinder = (*Backend)(nil)
-
 // RoomFor returns how many apps like this one fit on the engine's machine. An app that requests no
 // CPU counts as one.
 func (b *Backend) RoomFor(ctx context.Context, app *spec.App, _ backend.Config) (*backend.Room, error) {

@@ -7,9 +7,7 @@
 //	podlog    copies one container's log; podarchive keeps the logs of all pods in the home
 //
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
-// for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
-// BatchDescriber, TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
-// Recoverer.
+// for Describe, Wait and List.
 package kubernetes
 
 import (
@@ -71,16 +69,6 @@ type Backend struct {
 	stopping stopping
 }
 
-var (
-	_ backend.Backend          = (*Backend)(nil)
-	_ backend.Waiter           = (*Backend)(nil)
-	_ backend.Prober           = (*Backend)(nil)
-	_ backend.TargetResolver   = (*Backend)(nil)
-	_ backend.TrustedFiler     = (*Backend)(nil)
-	_ backend.SubmissionReader = (*Backend)(nil)
-	_ backend.Doctor           = (*Backend)(nil)
-)
-
 // Driver registers the backend. Another backend builds and pushes its images.
 func Driver() driver.Driver {
 	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archives.Has}
@@ -125,15 +113,6 @@ func (b *Backend) Close() error {
 	}
 	clear(b.clients)
 	return b.logs.files.Close()
-}
-
-// Probe checks that the default cluster answers. Errors: ErrUnavailable.
-func (b *Backend) Probe(ctx context.Context) error {
-	c, _, err := b.cluster(ctx, "")
-	if err == nil {
-		_, err = c.Groups(ctx)
-	}
-	return err
 }
 
 // Plan is Planner.Plan in the namespace of the context, or of this process's pod, unless the

@@ -14,12 +14,9 @@ import (
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
-	"torchx/runtime/backend"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
-
-var _ backend.EndFinder = (*Backend)(nil)
 
 // FindEnd implements backend.EndFinder: with ttl_seconds a cluster deletes an app after its end.
 // The events of its objects outlive them for an hour; otherwise the last known pods decide.

@@ -14,8 +14,6 @@ import (
 	"torchx/runtime/backend"
 )
 
-var _ backend.EventLister = (*Backend)(nil)
-
 // Events implements backend.EventLister: it returns the events of the app's pods and main objects,
 // which clusters keep for an hour, also after the app is deleted.
 func (b *Backend) Events(ctx context.Context, id string) ([]backend.Event, error) {

@@ -23,12 +23,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var (
-	_ backend.Executor   = (*Backend)(nil)
-	_ backend.PortDialer = (*Backend)(nil)
-	_ backend.FileCopier = (*Backend)(nil)
-)
-
 // runningPod returns the running pod of a replica's last attempt. Errors: ErrNotFound,
 // ErrNotRunning, ErrUnavailable.
 func (b *Backend) runningPod(ctx context.Context, id string, r spec.Replica) (*target, *corev1.Pod, error) {

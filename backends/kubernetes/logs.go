@@ -34,13 +34,6 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	return b.archive(id, o.Stream).Open(ctx, r, o)
 }
 
-var (
-	_ backend.Sizer       = (*Backend)(nil)
-	_ backend.LogFinder   = (*Backend)(nil)
-	_ backend.LogRetainer = (*Backend)(nil)
-	_ backend.Recoverer   = (*Backend)(nil)
-)
-
 // OpenRetainedLogs opens a log that Delete kept, or one of an app that another client deleted.
 func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error

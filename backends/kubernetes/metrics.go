@@ -5,13 +5,10 @@ import (
 
 	"torchx/backends/archive"
 	"torchx/backends/kubernetes/podarchive"
-	"torchx/runtime/backend"
 	"torchx/runtime/metrics"
 	"torchx/runtime/metrics/collect"
 	"torchx/runtime/spec"
 )
-
-var _ backend.MetricsCollector = (*Backend)(nil)
 
 // CollectMetrics archives the logs that the cluster still has, and collects metrics from the
 // archive.

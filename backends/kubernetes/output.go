@@ -10,8 +10,6 @@ import (
 	"torchx/runtime/backend"
 )
 
-var _ backend.OutputFinder = (*Backend)(nil)
-
 // OutputOf returns where the outputs of an app are: as its pods mount them, or by the options
 // of its submission if the cluster no longer has the app or does not answer. Errors:
 // ErrNotFound.

@@ -19,8 +19,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var _ backend.BatchDescriber = (*Backend)(nil)
-
 // overview holds the main objects of all apps of a namespace. It takes one request for each
 // form, two for the first one if the user may not list all namespaces.
 type overview struct {

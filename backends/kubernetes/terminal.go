@@ -19,8 +19,6 @@ const reattachPause = time.Second
 // defaultSize is the size of a terminal that no client has set: the cluster creates it without one.
 var defaultSize = backend.TerminalSize{Rows: 24, Cols: 80}
 
-var _ backend.TerminalOpener = (*Backend)(nil)
-
 // OpenTerminal connects to the terminal of an app's only pod when that runs. Errors: ErrNotFound,
 // ErrUnavailable, ErrUnsupported.
 func (b *Backend) OpenTerminal(ctx context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {

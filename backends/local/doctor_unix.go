@@ -16,8 +16,6 @@ import (
 	"torchx/runtime/machine"
 )
 
-var _ backend.Doctor = (*Backend)(nil)
-
 // checkTimeout bounds each check, so that a hanging driver does not hang the doctor.
 const checkTimeout = 10 * time.Second
 

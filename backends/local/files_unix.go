@@ -11,12 +11,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/runtime/tarball"
 )
-
-var _ backend.FileCopier = (*Backend)(nil)
 
 // StatFile returns the type of a file.
 func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, path string) (fs.FileMode, error) {

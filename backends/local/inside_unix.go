@@ -14,11 +14,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var (
-	_ backend.Executor   = (*Backend)(nil)
-	_ backend.PortDialer = (*Backend)(nil)
-)
-
 // Exec runs a command with the environment and in the folder of a running replica.
 func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend.Command) (int, error) {
 	p, err := b.placeOf(ctx, id, r)

@@ -45,20 +45,6 @@ type Backend struct {
 	gpus func() ([]string, error) // nil before the first use
 }
 
-var (
-	_ backend.Backend         = (*Backend)(nil)
-	_ backend.Waiter          = (*Backend)(nil)
-	_ backend.Prober          = (*Backend)(nil)
-	_ backend.Recoverer       = (*Backend)(nil)
-	_ backend.HistoryRestorer = (*Backend)(nil)
-	_ backend.Queuer          = (*Backend)(nil)
-	_ backend.TerminalOpener  = (*Backend)(nil)
-	_ backend.Sizer           = (*Backend)(nil)
-	_ backend.LogRetainer     = (*Backend)(nil)
-	_ backend.LogFinder       = (*Backend)(nil)
-	_ backend.OutputFinder    = (*Backend)(nil)
-)
-
 // Driver registers the backend.
 func Driver() driver.Driver {
 	return driver.Driver{
@@ -122,9 +108,6 @@ func (b *Backend) Options() []backend.Option {
 		{Key: "cgroup_parent", Risk: backend.Writes, Path: true, Type: backend.TypeStr, Help: "delegated cgroup v2 folder in which to create the groups of replicas (default: that of torchx)"},
 	}
 }
-
-// Queues returns true: the agents of a home share a queue.
-func (b *Backend) Queues() bool { return true }
 
 // handleOf returns the handle of a local app.
 func handleOf(id string) string {

@@ -44,6 +44,3 @@ func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifes
 		Placement: agent.Placement{Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices), OutputDir: req.OutputDir},
 	}, nil
 }
-
-// Probe always succeeds: the local machine is always available.
-func (b *Backend) Probe(context.Context) error { return nil }

@@ -14,12 +14,14 @@ var errNoProcesses = backend.Errorf(backend.ErrUnsupported, "the local backend n
 // Submit is not supported on this system.
 func (b *Backend) Submit(context.Context, *backend.Plan) error { return errNoProcesses }
 
-// Probe fails: this system cannot run local apps.
-func (b *Backend) Probe(context.Context) error { return errNoProcesses }
+// Capabilities returns only the reason: this system cannot run local apps.
+func (b *Backend) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Placement: backend.Placement{RunsHere: true}, Reports: backend.Reports{Doctor: b}}
+}
 
-// OpenTerminal is not supported on this system.
-func (b *Backend) OpenTerminal(context.Context, string, backend.TerminalOptions) (backend.Terminal, error) {
-	return nil, errNoProcesses
+// Doctor returns the reason.
+func (b *Backend) Doctor(context.Context) []backend.Check {
+	return []backend.Check{backend.FailedCheck("reachable", "", "%v", errNoProcesses)}
 }
 
 func runAgent(string, driver.Program) int { return 1 }

@@ -14,8 +14,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var _ backend.Recoverer = (*Backend)(nil)
-
 // archives are those of apps with archive=true or with actions for their end, and of apps whose logs
 // were read. Each look at an app costs a call of Slurm's controller.
 var archives = archive.Kind{

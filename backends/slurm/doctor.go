@@ -32,13 +32,6 @@ var (
 	useful = []string{"sacct", "sacctmgr"}
 )
 
-var _ backend.Doctor = (*Backend)(nil)
-
-// Probe checks that the controller answers. Errors: ErrUnavailable.
-func (b *Backend) Probe(ctx context.Context) error {
-	return b.slurm.Ping(ctx)
-}
-
 // Doctor checks the commands, the cluster, and whether apps can use the partition, the account
 // and the folder that the options select.
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {

@@ -19,11 +19,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var (
-	_ backend.Executor   = (*Backend)(nil)
-	_ backend.FileCopier = (*Backend)(nil)
-)
-
 // enterScript runs a command with the environment and in the folder of the process $1. Arguments are
 // public on a node, so only variables whose names Bash cannot set, or changes itself, are given to env.
 const enterScript = `vars=() PATH=

@@ -9,13 +9,10 @@ import (
 
 	"torchx/backends/slurm/folder"
 	"torchx/runtime/agent"
-	"torchx/runtime/backend"
 	"torchx/runtime/procs"
 	"torchx/runtime/sample"
 	"torchx/runtime/spec"
 )
-
-var _ backend.UsageRecorder = (*Backend)(nil)
 
 // UsageDir returns the folder of an app, in which the processes that write its logs also record
 // what its replicas use.

@@ -16,12 +16,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var (
-	_ backend.OutputFinder  = (*Backend)(nil)
-	_ backend.LateCollector = (*Backend)(nil)
-	_ backend.Sizer         = (*Backend)(nil)
-)
-
 // OutputOf returns the folder of an app's outputs, which is in the folder of the app.
 func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, error) {
 	t, err := b.find(ctx, id)
@@ -63,9 +57,6 @@ func (b *Backend) CollectMetrics(ctx context.Context, id string, _ *spec.App, en
 	}
 	return c.Complete(ctx)
 }
-
-// CollectsLate implements backend.LateCollector.
-func (*Backend) CollectsLate() {}
 
 // attemptsOf returns the attempts of an app in the order of their starts.
 func attemptsOf(t *target) (all []collect.Attempt, err error) {

@@ -55,9 +55,3 @@ func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	cfg["job_dir"] = dir
 	return cfg, nil
 }
-
-var (
-	_ backend.Backend        = (*Backend)(nil)
-	_ backend.Waiter         = (*Backend)(nil)
-	_ backend.TargetResolver = (*Backend)(nil)
-)

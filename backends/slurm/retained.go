@@ -15,11 +15,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-var (
-	_ backend.LogRetainer = (*Backend)(nil)
-	_ backend.LogFinder   = (*Backend)(nil)
-)
-
 // retainedLogs returns the logs below dir, an archive or the folder of an app; nil if it has none.
 func retainedLogs(dir string, roles []archive.Role) *backend.RetainedLogs {
 	k, found := &backend.RetainedLogs{Dir: dir, Layout: logstore.ReplicasFolder}, false

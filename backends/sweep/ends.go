@@ -14,7 +14,8 @@ import (
 	"torchx/runtime/sweep/policy"
 )
 
-// pollEvery is how often a trial is checked on a backend that cannot wait.
+// pollEvery is the pause before a failed cancel of a trial is repeated. A reader of its log waits a
+// quarter of it between two checks whether the trial has started.
 const pollEvery = time.Second
 
 // endOf returns the event for the end of an app with a terminal status.
@@ -65,7 +66,7 @@ func (c *controller) await(n int, ref history.AppKey) {
 	defer stop()
 	go c.collect(ctx, ref)
 	for wait := (backoff{}); ; time.Sleep(wait.next()) {
-		s, err := c.wait(ctx, ref)
+		s, err := c.target.Wait(ctx, ref.ID)
 		if errors.Is(err, backend.ErrNotFound) {
 			s, err = c.deleted(ctx, ref), nil
 		}
@@ -77,18 +78,6 @@ func (c *controller) await(n int, ref history.AppKey) {
 		failpoint.Hit(failpoint.TrialEnded)
 		c.post(func() { c.end(n, endOf(s)) })
 		return
-	}
-}
-
-// wait returns the terminal status of an app.
-func (c *controller) wait(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
-	if w, ok := c.target.(backend.Waiter); ok {
-		return w.Wait(ctx, ref.ID)
-	}
-	for ; ; time.Sleep(pollEvery) {
-		if s, err := c.target.Describe(ctx, ref.ID); err != nil || s.State.Terminal() {
-			return s, err
-		}
 	}
 }
 
@@ -119,7 +108,7 @@ func (c *controller) end(n int, e policy.Event) {
 // stop records that a trial stops, then stops it.
 func (c *controller) stop(n int, reason string) {
 	starting := c.machine.Trials()[n].Phase == policy.Starting
-	c.apply(!backend.RunsHere(c.target), policy.Event{Kind: policy.Stop, Trial: n, Msg: reason})
+	c.apply(!c.target.Capabilities().RunsHere, policy.Event{Kind: policy.Stop, Trial: n, Msg: reason})
 	failpoint.Hit(failpoint.TrialStopping)
 	if !starting { // otherwise as soon as its submission is over
 		c.stopIfDue(n)

@@ -40,7 +40,7 @@ func (c *controller) launch(n int) {
 	if err == nil {
 		id = p.Plan.ID
 	}
-	c.apply(!backend.RunsHere(c.target), policy.Event{Kind: policy.Launch, Trial: n, App: id})
+	c.apply(!c.target.Capabilities().RunsHere, policy.Event{Kind: policy.Launch, Trial: n, App: id})
 	failpoint.Hit(failpoint.TrialChosen)
 	if err != nil {
 		c.end(n, policy.Event{Kind: policy.End, State: spec.Failed, Code: new(spec.ExitNotStarted), Msg: err.Error()})

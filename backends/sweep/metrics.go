@@ -5,7 +5,6 @@ import (
 	"log"
 	"time"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/metrics"
 	"torchx/runtime/spec"
@@ -29,14 +28,14 @@ func newWatcher(d *sweep.Definition, l *log.Logger) (sweep.Watcher, error) {
 
 // begin starts to follow the metrics of a trial that has an app.
 func (c *controller) begin(n int) {
-	if finder, ok := c.target.(backend.FolderFinder); ok && c.watcher != nil {
+	if finder := c.target.Capabilities().Folder; finder != nil && c.watcher != nil {
 		c.watcher.Begin(n, finder.FolderOf(c.ref(n).ID))
 	}
 }
 
 // collect collects the metrics of an app elsewhere until ctx ends.
 func (c *controller) collect(ctx context.Context, ref history.AppKey) {
-	if c.watcher == nil || backend.RunsHere(c.target) {
+	if c.watcher == nil || c.target.Capabilities().RunsHere {
 		return
 	}
 	for tick := time.NewTicker(collectEvery); ; {
@@ -85,8 +84,8 @@ func (b *Backend) liveValues(s *sweep.Snapshot) {
 	if err != nil {
 		return // the states of trials are known all the same
 	}
-	finder, ok := target.(backend.FolderFinder)
-	if !ok {
+	finder := target.Capabilities().Folder
+	if finder == nil {
 		return
 	}
 	for i := range s.Trials {

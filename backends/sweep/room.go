@@ -11,7 +11,7 @@ import (
 // stands for all.
 func (c *controller) findRoom(ctx context.Context) backend.Room {
 	room := &backend.Room{Apps: defaultParallel}
-	if finder, ok := c.target.(backend.RoomFinder); ok {
+	if finder := c.target.Capabilities().Room; finder != nil {
 		t, err := c.trials.trial(0)
 		if err == nil {
 			var found *backend.Room

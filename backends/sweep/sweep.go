@@ -35,16 +35,6 @@ type Backend struct {
 	known map[string]knownTrials // by folder of the sweep
 }
 
-var (
-	_ backend.Backend         = (*Backend)(nil)
-	_ backend.Waiter          = (*Backend)(nil)
-	_ backend.Recoverer       = (*Backend)(nil)
-	_ backend.HistoryRestorer = (*Backend)(nil)
-	_ backend.Sizer           = (*Backend)(nil)
-	_ backend.TrialRunner     = (*Backend)(nil)
-	_ backend.UsageRecorder   = (*Backend)(nil)
-)
-
 // Driver registers the backend.
 func Driver() driver.Driver {
 	return driver.Driver{
@@ -70,9 +60,6 @@ func (b *Backend) Name() string { return Name }
 
 // Options returns none: those of trials are part of the definition.
 func (b *Backend) Options() []backend.Option { return nil }
-
-// Sweep does nothing: the local backend recovers all bundles of a home.
-func (b *Backend) Sweep(context.Context) error { return nil }
 
 // Plan plans the sweep in.Sweep.
 func (b *Backend) Plan(_ context.Context, in backend.PlanInput) (*backend.Plan, error) {

@@ -6,34 +6,8 @@
 // into a Plan, and Backend.Submit starts that. Describe, Logs, Cancel and Delete address
 // the app by its ID.
 //
-// A Backend may implement optional interfaces. The runner checks for them; without one, a
-// command works as the last column says:
-//
-//	interface         the user gets                                   without it
-//	Waiter            `wait` and `run` see a state immediately        polling
-//	StatusObserver    restarts are announced while an app is followed   silence
-//	LocalRunner       `run` follows an app, `top` shows last lines    `run` returns
-//	Queuer            `--queue`: start when resources are free        an error
-//	TerminalOpener    `--tty` and `attach`                            an error
-//	Executor          `exec`: commands inside running replicas          an error
-//	PortDialer        `port-forward`: connections to replicas           an error
-//	FileCopier        `cp`: files of running replicas                   an error
-//	Prober            a reason why the backend is unavailable         nothing
-//	Doctor            `doctor`: one check per requirement of apps     the Prober's result
-//	FolderFinder      metrics of apps                                 an error
-//	Sizer             sizes in `prune` and `delete`                   no sizes
-//	LogRetainer       `delete --keep-logs`, logs of deleted apps      logs are deleted
-//	LogFinder         logs of apps that were removed elsewhere        not found
-//	MetricsCollector  `metrics` of apps whose supervisor died         what was collected before
-//	LateCollector     order of `list` by a metric                     apps of the backend are missing
-//	OutputFinder      `output`: files that replicas wrote               an error
-//	Recoverer         every command ends what dead supervisors left   nothing
-//	HistoryRestorer   a lost history is restored                      it stays lost
-//	SubmissionReader  `rerun` of apps that other machines submitted   not found
-//	TargetResolver    an app is found after the context changed       the current context
-//	TrialRunner       `sweep`: apps that run other apps as trials     an error
-//	RoomFinder        a sweep runs as many trials as fit              4 trials at a time
-//	TrustedFiler      a project's file runs programs only by consent  options name no such files
+// What a backend can do beyond that is in its Capabilities, one field each: a command uses a field
+// that is set, and otherwise works as the comment of the field says.
 //
 // A Plan.Request may be a ManifestLister: `--dryrun` then prints YAML documents.
 package backend
@@ -75,6 +49,9 @@ func (e *classified) Unwrap() []error { return []error{e.err, e.class} }
 type Backend interface {
 	// Name returns the canonical name, the scheme of handles.
 	Name() string
+	// Capabilities returns what the backend can do beyond this interface, each time the same. It
+	// opens and contacts nothing.
+	Capabilities() Capabilities
 	// Options returns the -cfg keys.
 	Options() []Option
 	// Plan determines what Submit would do. It changes, reserves and contacts nothing.
@@ -88,6 +65,8 @@ type Backend interface {
 	Submit(ctx context.Context, p *Plan) error
 	// Describe returns the status of an app. Errors: ErrNotFound, ErrUnavailable.
 	Describe(ctx context.Context, id string) (*spec.Status, error)
+	// Wait blocks until the app is terminal or ctx ends. Errors: ErrNotFound, ErrUnavailable.
+	Wait(ctx context.Context, id string) (*spec.Status, error)
 	// List returns all apps that the backend itself has. Errors: ErrUnavailable.
 	List(ctx context.Context) ([]spec.Summary, error)
 	// Cancel requests the end of an app and returns once the request is durable. It does

@@ -27,7 +27,7 @@ type Check struct {
 	Manifest string
 }
 
-// Doctor is a Backend that diagnoses itself in more detail than a Prober.
+// Doctor diagnoses a backend.
 type Doctor interface {
 	// Doctor checks each requirement of apps and changes nothing. RunDiagnostics bounds
 	// its time.
@@ -97,18 +97,3 @@ func RunDiagnostics(ctx context.Context, limit time.Duration, diagnostics []Diag
 
 // graceTime is how long a diagnostic may exceed its limit to give its reason.
 const graceTime = 500 * time.Millisecond
-
-// Diagnose returns a backend's checks of itself: those of a Doctor, the one of a Prober, or
-// none.
-func Diagnose(ctx context.Context, b Backend) []Check {
-	switch b := b.(type) {
-	case Doctor:
-		return b.Doctor(ctx)
-	case Prober:
-		if err := b.Probe(ctx); err != nil {
-			return []Check{FailedCheck("reachable", "", "%v", err)}
-		}
-		return []Check{PassedCheck("reachable", "the server answers")}
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -37,33 +36,5 @@ func TestRunDiagnostics(t *testing.T) {
 	}
 	if got := RunDiagnostics(t.Context(), time.Second, nil); len(got) != 0 {
 		t.Errorf("no diagnostics: got %+v, want none", got)
-	}
-}
-
-// The backends of TestDiagnose have only these methods.
-type (
-	probed  struct{ Backend }
-	doctors struct{ probed }
-)
-
-func (probed) Probe(context.Context) error { return errors.New("start the server") }
-
-func (doctors) Doctor(context.Context) []Check {
-	return []Check{PassedCheck("x", "y"), PassedCheck("z", "y")}
-}
-
-func TestDiagnose(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		backend Backend
-		want    []Check
-	}{
-		{doctors{}, []Check{{Name: "x", Level: LevelOK, Text: "y"}, {Name: "z", Level: LevelOK, Text: "y"}}},
-		{probed{}, []Check{{Name: "reachable", Level: LevelFailure, Text: "start the server"}}},
-		{struct{ Backend }{}, nil},
-	} {
-		if got := Diagnose(t.Context(), c.backend); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%T: got %+v, want %+v", c.backend, got, c.want)
-		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Executor is a Backend that runs commands inside running replicas.
+// Executor runs commands inside running replicas.
 type Executor interface {
 	// Exec runs a command with the environment, in the folder and on the file system of a
 	// running replica. It returns the exit code (128+n for signal n) once the command has ended
@@ -30,7 +30,7 @@ type Command struct {
 	Signals  <-chan os.Signal    // signals to forward; may be nil
 }
 
-// PortDialer is a Backend that connects to ports of running replicas.
+// PortDialer connects to ports of running replicas.
 type PortDialer interface {
 	// DialPort connects to a TCP port of a replica. Errors: ErrNotFound, ErrNotRunning,
 	// ErrUnavailable, fs.ErrPermission if the user may not connect, and one that wraps
@@ -40,7 +40,7 @@ type PortDialer interface {
 	SharesPorts() bool
 }
 
-// FileCopier is a Backend that copies files from and to running replicas.
+// FileCopier copies files from and to running replicas.
 type FileCopier interface {
 	// StatFile returns the type of a file of a replica. A relative path begins in the replica's
 	// folder. Errors: fs.ErrNotExist, ErrNotFound, ErrNotRunning, ErrUnavailable.

@@ -94,20 +94,15 @@ type LogCount struct {
 	Dir          string    // of the last attempt, in which files grow
 }
 
-// LogRetainer is a Backend that can retain logs of an app that it deletes.
+// LogRetainer keeps logs of an app that is deleted.
 type LogRetainer interface {
 	// RetainableLogs returns the logs that Delete with these options would keep; nil if
 	// none. Errors: ErrNotFound.
 	RetainableLogs(ctx context.Context, id string, o DeleteOptions) (*RetainedLogs, error)
 	// OpenRetainedLogs opens a retained log. Errors: ErrNotFound (role, replica or attempt).
 	OpenRetainedLogs(ctx context.Context, l *RetainedLogs, r spec.Replica, o LogOptions) (LogReader, error)
-}
-
-// LogFinder is a LogRetainer that finds logs outside of an app when the app itself was removed
-// by other means.
-type LogFinder interface {
-	// FindLogs returns the logs in the folder that the options of an app select, which was
-	// submitted in folder cwd; nil if there are none.
+	// FindLogs returns the logs of an app that was removed by other means: those in the folder that its
+	// options select, which was submitted in folder cwd; nil if there are none.
 	FindLogs(id string, cfg Config, cwd string, roles []spec.RoleStatus) *RetainedLogs
 }
 

@@ -52,14 +52,14 @@ type Launch struct {
 	Begin    func() (end func())
 	Progress Progress      // receives steps of slow work in Submit
 	Environ  []string      // environment of replicas, "K=V"; nil: this process's
-	Queue    bool          // start only when resources are free; for a Queuer
+	Queue    bool          // start only when resources are free; needs Placement.Queues
 	OnEnd    *OnEnd        // nil: nothing to do at the end
-	TTY      *TerminalSize // run on a pseudo-terminal of this size; for a TerminalOpener
+	TTY      *TerminalSize // run on a pseudo-terminal of this size; needs Access.Terminal
 }
 
 // Origin holds what a plan was created from. The printed plan omits it.
 type Origin struct {
-	Component string // "" if the app has no component; for a SubmissionReader
+	Component string // "" if the app has no component; for Reports.Submissions
 	Args      []string
 
 	// Record holds further data of the history's record, as opaque JSON. Unrecorded means

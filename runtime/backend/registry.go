@@ -91,6 +91,15 @@ func (r *Registry) Get(name string) (Backend, error) {
 	return b, nil
 }
 
+// Capabilities returns what the backend with a name or alias can do. Errors: those of Get.
+func (r *Registry) Capabilities(name string) (Capabilities, error) {
+	b, err := r.Get(name)
+	if err != nil {
+		return Capabilities{}, err
+	}
+	return b.Capabilities(), nil
+}
+
 // Close closes all open backends.
 func (r *Registry) Close() error {
 	r.mu.Lock()

@@ -22,8 +22,7 @@ type TerminalSize struct {
 	Cols uint16 `json:"cols"`
 }
 
-// TerminalOpener is a Backend that runs an app of one replica on a pseudo-terminal if
-// its plan sets TTY.
+// TerminalOpener is for apps of one replica, which run on a pseudo-terminal if their plan sets TTY.
 type TerminalOpener interface {
 	// OpenTerminal connects to the terminal of an app; several clients may connect.
 	// Errors: ErrNotFound, ErrUnsupported if the app has no terminal.

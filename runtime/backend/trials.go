@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/sweep"
 )
 
-// TrialRunner is a Backend whose apps are sweeps: each runs other apps as its trials, on the
+// TrialRunner is for a backend whose apps are sweeps: each runs other apps as its trials, on the
 // backend that its definition names. Replica k of its only role is trial k. Its Plan needs
 // PlanInput.Sweep.
 type TrialRunner interface {
@@ -22,7 +22,7 @@ type TrialRunner interface {
 	Extend(ctx context.Context, id string, e sweep.Extension) error
 }
 
-// RoomFinder is a Backend that knows how much room it has.
+// RoomFinder knows how many apps fit.
 type RoomFinder interface {
 	// RoomFor returns how many apps like this one can run at the same time on all that the
 	// backend has. Errors: ErrUnavailable.

@@ -17,22 +17,19 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 	if err != nil {
 		return nil, err
 	}
-	waiter, _ := b.(backend.Waiter)
 	for p := newPoller(); ; {
-		if waiter != nil {
-			s, err := waiter.Wait(ctx, ref.ID)
-			if err == nil {
-				return r.recordStatus(ctx, ref, r.row(ctx, ref), s), nil
-			}
-			if s := r.recordedResult(ctx, ref, err); s != nil {
-				return s, nil
-			}
-			// Not found: it is being submitted, or only the history has it.
-			if !errors.Is(err, backend.ErrNotFound) {
-				return nil, fmt.Errorf("wait for app %s: %w", ref.Handle(), err)
-			}
+		s, err := b.Wait(ctx, ref.ID)
+		if err == nil {
+			return r.recordStatus(ctx, ref, r.row(ctx, ref), s), nil
 		}
-		s, err := r.Status(ctx, ref)
+		if s := r.recordedResult(ctx, ref, err); s != nil {
+			return s, nil
+		}
+		// Not found: it is being submitted, or only the history has it.
+		if !errors.Is(err, backend.ErrNotFound) {
+			return nil, fmt.Errorf("wait for app %s: %w", ref.Handle(), err)
+		}
+		s, err = r.Status(ctx, ref)
 		if err != nil || s.State.Terminal() || hasVanished(ctx, b, ref, s) {
 			return s, err
 		}
@@ -46,12 +43,11 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 // following its logs, until stop is called. If the backend does not support it, see is
 // never called.
 func (r *Runner) Observe(ref history.AppKey, see func(*spec.Status)) (stop func()) {
-	b, err := r.Backends.Get(ref.Backend)
-	o, ok := b.(backend.StatusObserver)
-	if err != nil || !ok {
+	can, err := r.Backends.Capabilities(ref.Backend)
+	if err != nil || can.Observers == nil {
 		return func() {}
 	}
-	return o.Observe(ref.ID, see)
+	return can.Observers.Observe(ref.ID, see)
 }
 
 // Cancel requests the end of an app and returns once the request is durable. It does

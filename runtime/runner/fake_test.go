@@ -46,6 +46,8 @@ func newFake(name string) *fake { return &fake{name: name, apps: map[string]*spe
 func (f *fake) Name() string { return f.name }
 func (f *fake) Close() error { return nil }
 
+func (f *fake) Capabilities() backend.Capabilities { return backend.Capabilities{} }
+
 func (f *fake) Options() []backend.Option {
 	return []backend.Option{
 		{Key: "log_dir", Risk: backend.Harmless, Type: backend.TypeStr},
@@ -175,12 +177,9 @@ type noLog struct{}
 func (noLog) Next(context.Context) (backend.Block, error) { return backend.Block{}, io.EOF }
 func (noLog) Close() error                                { return nil }
 
-// waiting is a fake that implements backend.Waiter.
-type waiting struct{ *fake }
-
-func (w waiting) Wait(ctx context.Context, id string) (*spec.Status, error) {
+func (f *fake) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	for p := (&pause{next: time.Millisecond, max: time.Millisecond}); ; {
-		s, err := w.Describe(ctx, id)
+		s, err := f.Describe(ctx, id)
 		if err != nil || s.State.Terminal() {
 			return s, err
 		}
@@ -213,7 +212,7 @@ func newWorld(t *testing.T) *world {
 	}
 	reg := backend.NewRegistry()
 	reg.Add("local", func() (backend.Backend, error) { return w.local, nil })
-	reg.Add("docker", func() (backend.Backend, error) { return waiting{w.other}, nil })
+	reg.Add("docker", func() (backend.Backend, error) { return w.other, nil })
 	reg.AddAlias("local_cwd", backend.Alias{Backend: "local"})
 	reg.AddAlias("local_dir", backend.Alias{Backend: "local", Defaults: map[string]string{"image_type": "dir"}})
 	reg.AddAlias("local_docker", backend.Alias{Backend: "docker"})

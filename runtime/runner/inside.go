@@ -10,7 +10,7 @@ import (
 )
 
 // Inside is a running replica, and the backend with the capability T that was asked for.
-type Inside[T any] struct {
+type Inside[T comparable] struct {
 	Backend T
 	Ref     history.AppKey
 	Replica spec.Replica
@@ -24,15 +24,15 @@ func replicaName(ref history.AppKey, r spec.Replica) string {
 }
 
 // FindInside finds the running replica that APP[/ROLE[/ID]] names; role and ID may be left out
-// where there is only one. what names the capability in errors. Errors: those of Resolve and
+// where there is only one. has returns the capability, which what names in errors. Errors: those of Resolve and
 // Status, backend.ErrNotFound, backend.ErrNotRunning, backend.ErrUnsupported.
-func FindInside[T any](ctx context.Context, r *Runner, text, what string) (in Inside[T], err error) {
+func FindInside[T comparable](ctx context.Context, r *Runner, text, what string, has func(backend.Capabilities) T) (in Inside[T], err error) {
 	var role string
 	var ids []int
 	if in.Ref, role, ids, err = r.ResolveLog(ctx, text); err != nil {
 		return in, err
 	}
-	b, err := r.Backends.Get(in.Ref.Backend)
+	can, err := r.Backends.Capabilities(in.Ref.Backend)
 	if err != nil {
 		return in, err
 	}
@@ -43,8 +43,8 @@ func FindInside[T any](ctx context.Context, r *Runner, text, what string) (in In
 	if r.IsSweep(in.Ref) {
 		return in, backend.Errorf(backend.ErrUnsupported, "%s is a sweep: name the app of a trial (`torchx status %s` lists them)", in.Ref.Handle(), in.Ref.ID)
 	}
-	var ok bool
-	if in.Backend, ok = b.(T); !ok {
+	var none T
+	if in.Backend = has(can); in.Backend == none {
 		return in, backend.Errorf(backend.ErrUnsupported, "%s is not supported by backend %s", what, in.Ref.Backend)
 	}
 	found, err := selectReplicas(in.Ref, r.replicas(ctx, in.Ref, s), role, ids)

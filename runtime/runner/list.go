@@ -329,7 +329,7 @@ func (r *Runner) refresh(ctx context.Context, rows []*Row) {
 		if err != nil {
 			continue
 		}
-		if batch, ok := b.(backend.BatchDescriber); ok && len(rows) > 1 {
+		if batch := b.Capabilities().Batch; batch != nil && len(rows) > 1 {
 			g.Go(func() error {
 				quiet.refreshAll(ctx, b, batch, rows, w)
 				return nil

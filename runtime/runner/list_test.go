@@ -298,12 +298,16 @@ func TestParentIDs(t *testing.T) {
 	}
 }
 
-// batched is a fake that implements backend.BatchDescriber.
+// batched is a fake that describes several apps at once.
 type batched struct {
 	*fake
 	calls [][]string
 	err   error
 	gone  string // an app that the backend surely does not have, despite err
+}
+
+func (b *batched) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Reports: backend.Reports{Batch: b}}
 }
 
 func (b *batched) DescribeAll(_ context.Context, ids []string) (map[string]*spec.Status, error) {

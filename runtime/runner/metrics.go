@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/metrics"
 	"torchx/runtime/metrics/collect"
@@ -15,23 +14,19 @@ import (
 // Metrics returns the folder with an app's metrics, as Folder does, after it has completed them if
 // they are not. Problems are warnings, since the rest can be read.
 func (r *Runner) Metrics(ctx context.Context, ref history.AppKey) (string, error) {
-	dir, err := r.Folder(ref)
+	keeper, err := r.folders(ref)
 	if err != nil {
 		return "", err
 	}
-	b, err := r.Backends.Get(ref.Backend)
-	if err != nil {
-		return "", err
-	}
-	c, ok := b.(backend.MetricsCollector)
-	if done, _ := metrics.Complete(dir); done || !ok { // reading the metrics reports the error
+	dir := keeper.FolderOf(ref.ID)
+	if done, _ := metrics.Complete(dir); done { // reading the metrics reports the error
 		return dir, nil
 	}
 	app, ended := r.appAndEnd(ctx, ref)
 	if app == nil {
 		return dir, nil
 	}
-	if err := c.CollectMetrics(ctx, ref.ID, app, ended); err != nil {
+	if err := keeper.CollectMetrics(ctx, ref.ID, app, ended); err != nil {
 		r.warn("metrics of %s may be incomplete: %v", ref.Handle(), err)
 	} else if ended && r.History != nil {
 		if all, err := metrics.Summaries(dir); err == nil && len(all) > 0 {
@@ -51,8 +46,8 @@ func (r *Runner) collectLate(ctx context.Context, f Filter) {
 	quiet := *r
 	quiet.Warn = func(string) {} // an app without its metrics is left out
 	for _, name := range r.Backends.Names() {
-		b, err := r.Backends.Get(name)
-		if _, ok := b.(backend.LateCollector); !ok || err != nil || f.Backend != "" && f.Backend != name {
+		can, err := r.Backends.Capabilities(name)
+		if err != nil || !can.CollectsLate || f.Backend != "" && f.Backend != name {
 			continue
 		}
 		for _, ref := range quiet.uncollected(ctx, f, name) {

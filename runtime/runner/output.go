@@ -19,8 +19,8 @@ func (r *Runner) Output(ctx context.Context, ref history.AppKey) (*backend.Outpu
 	if r.IsSweep(ref) {
 		return nil, notFound("%s has no outputs of its own: those of a trial are with its app (`torchx status %s` lists them)", ref.Handle(), ref.ID)
 	}
-	finder, ok := b.(backend.OutputFinder)
-	if !ok {
+	finder := b.Capabilities().Output
+	if finder == nil {
 		return nil, notFound("apps of %s have no output folder", ref.Backend)
 	}
 	out, err := finder.OutputOf(ctx, ref.ID)

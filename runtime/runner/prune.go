@@ -165,12 +165,11 @@ func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backend.Delete
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for _, p := range apps {
-		b, err := r.Backends.Get(p.Backend) // opened here: the registry has no lock
-		sizer, ok := b.(backend.Sizer)
-		if err != nil || !ok {
+		can, err := r.Backends.Capabilities(p.Backend) // opened here: the registry has no lock
+		if err != nil || can.Size == nil {
 			continue
 		}
-		g.Go(func() error { return measureOne(ctx, sizer, p, o) })
+		g.Go(func() error { return measureOne(ctx, can.Size, p, o) })
 	}
 	return g.Wait()
 }

@@ -21,6 +21,10 @@ type sized struct {
 	before func(id string) error
 }
 
+func (s *sized) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Storage: backend.Storage{Size: s}}
+}
+
 func (s *sized) Size(_ context.Context, id string, _ backend.DeleteOptions) (int64, error) {
 	if _, err := s.Describe(context.Background(), id); err != nil {
 		return 0, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/history"
 )
 
@@ -56,8 +55,8 @@ func (r *Runner) knowsPrunable(ctx context.Context, f *PruneFilter) bool {
 		return false
 	}
 	for _, name := range r.Backends.Names() {
-		b, err := r.Backends.Get(name)
-		if err == nil && backend.RunsHere(b) {
+		can, err := r.Backends.Capabilities(name)
+		if err == nil && can.RunsHere {
 			continue
 		}
 		n, err := r.History.Count(ctx, history.Filter{Backend: name})

@@ -27,14 +27,12 @@ type Provenance struct {
 // Failures are warnings.
 func (r *Runner) Reconcile(ctx context.Context) {
 	for _, name := range r.Backends.Names() {
-		b, err := r.Backends.Get(name)
-		if err != nil {
-			continue // commands that need this backend report it
+		can, err := r.Backends.Capabilities(name)
+		if err != nil || can.Recovery == nil {
+			continue // commands that need this backend report the error
 		}
-		if s, ok := b.(backend.Recoverer); ok {
-			if err := s.Recover(ctx); err != nil {
-				r.warn("%v", err)
-			}
+		if err := can.Recovery.Recover(ctx); err != nil {
+			r.warn("%v", err)
 		}
 	}
 	if r.History == nil || r.History.ReadOnly() {
@@ -97,17 +95,16 @@ type lostApp struct {
 // most recent one for `-`.
 func (r *Runner) lost(ctx context.Context, all bool) (apps []lostApp, err error) {
 	for _, name := range r.Backends.Names() {
-		b, err := r.Backends.Get(name)
-		restorer, ok := b.(backend.HistoryRestorer)
-		if err != nil || !ok {
+		can, err := r.Backends.Capabilities(name)
+		if err != nil || can.History == nil {
 			continue
 		}
-		records, err := restorer.AppRecords(ctx, all)
+		records, err := can.History.AppRecords(ctx, all)
 		if err != nil {
 			return nil, err
 		}
 		for _, record := range records {
-			apps = append(apps, lostApp{name, restorer, record})
+			apps = append(apps, lostApp{name, can.History, record})
 		}
 	}
 	slices.SortStableFunc(apps, func(a, b lostApp) int { return a.record.SubmittedAt.Compare(b.record.SubmittedAt) })

@@ -15,6 +15,10 @@ type restoring struct {
 	records []backend.AppRecord
 }
 
+func (r restoring) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Storage: backend.Storage{History: r}}
+}
+
 func (r restoring) AppRecords(context.Context, bool) ([]backend.AppRecord, error) {
 	return r.records, nil
 }

@@ -78,8 +78,8 @@ func (r *Runner) newTombstone(ctx context.Context, b backend.Backend, ref histor
 	if row := r.row(ctx, ref); row != nil {
 		t.Name = row.Name
 	}
-	keeper, ok := b.(backend.LogRetainer)
-	if !ok {
+	keeper := b.Capabilities().Logs
+	if keeper == nil {
 		return t
 	}
 	kept, err := keeper.RetainableLogs(ctx, ref.ID, how.DeleteOptions)

@@ -90,8 +90,8 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 	if !ok {
 		kept = r.foreignLogs(ctx, b, ref)
 	}
-	keeper, can := b.(backend.LogRetainer)
-	if !can || kept == nil {
+	keeper := b.Capabilities().Logs
+	if keeper == nil || kept == nil {
 		return nil, cause
 	}
 	targets, err := selectReplicas(ref, keptRoles(kept), role, ids)
@@ -114,11 +114,11 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 
 // foreignLogs finds logs on this machine of an app that another home submitted.
 func (r *Runner) foreignLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.RetainedLogs {
-	finder, ok := b.(backend.LogFinder)
-	if !ok || r.row(ctx, ref) != nil {
+	keeper := b.Capabilities().Logs
+	if keeper == nil || r.row(ctx, ref) != nil {
 		return nil
 	}
-	return finder.FindLogs(ref.ID, nil, "", nil)
+	return keeper.FindLogs(ref.ID, nil, "", nil)
 }
 
 // foundLogs opens logs outside the home of an app that disappeared without torchx. If there
@@ -126,28 +126,28 @@ func (r *Runner) foreignLogs(ctx context.Context, b backend.Backend, ref history
 func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool,
 	o ReplicaOptions, cause error,
 ) ([]LogInput, error) {
-	keeper, can := b.(backend.LogRetainer)
 	kept := r.findLogs(ctx, b, ref, s)
-	if !can || kept == nil {
+	if kept == nil {
 		return nil, cause
 	}
 	r.warn("app %s is gone: its backend no longer has it, and no torchx command removed it; its logs are in %s", ref.Handle(), kept.Dir)
-	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(s, t)) }
+	open := func(t spec.Replica) (backend.LogReader, error) {
+		return b.Capabilities().Logs.OpenRetainedLogs(ctx, kept, t, o(s, t))
+	}
 	return r.open(open, ref, targets, named)
 }
 
 // findLogs finds logs outside the home of an app that its backend no longer has.
 func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.RetainedLogs {
-	finder, ok := b.(backend.LogFinder)
-	row := r.row(ctx, ref)
-	if !ok || row == nil {
+	keeper, row := b.Capabilities().Logs, r.row(ctx, ref)
+	if keeper == nil || row == nil {
 		return nil
 	}
 	var cfg backend.Config
 	if err := json.Unmarshal(row.Cfg, &cfg); err != nil {
 		return nil // an app without options
 	}
-	return finder.FindLogs(ref.ID, cfg, row.Cwd, s.Roles)
+	return keeper.FindLogs(ref.ID, cfg, row.Cwd, s.Roles)
 }
 
 func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {

@@ -157,7 +157,7 @@ func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref his
 			return r.recordStatus(ctx, ref, row, again), nil
 		}
 	}
-	if f, ok := b.(backend.EndFinder); ok {
+	if f := b.Capabilities().Ends; f != nil {
 		app := &spec.App{}
 		if json.Unmarshal(row.App, app) != nil {
 			app = &spec.App{} // the number of roles is unknown
@@ -230,15 +230,11 @@ func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description
 
 // submission returns the submission that a backend keeps; nil if it keeps none.
 func (r *Runner) submission(ctx context.Context, ref history.AppKey) (*Description, error) {
-	b, err := r.Backends.Get(ref.Backend)
-	if err != nil {
+	can, err := r.Backends.Capabilities(ref.Backend)
+	if err != nil || can.Submissions == nil {
 		return nil, err
 	}
-	recorder, ok := b.(backend.SubmissionReader)
-	if !ok {
-		return nil, nil
-	}
-	s, err := recorder.Submission(ctx, ref.ID)
+	s, err := can.Submissions.Submission(ctx, ref.ID)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil, r.unknownApp(ctx, ref)
 	}

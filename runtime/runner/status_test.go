@@ -192,6 +192,10 @@ func TestDescribe(t *testing.T) {
 // keeping is a fake that resolves targets and keeps submissions.
 type keeping struct{ *fake }
 
+func (k keeping) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Placement: backend.Placement{Target: k}, Reports: backend.Reports{Submissions: k}}
+}
+
 func (k keeping) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	if cfg["image_type"] == "dir" {
 		return nil, backend.Errorf(backend.ErrUnavailable, "no such target")
@@ -255,50 +259,41 @@ func TestTargetAndSubmission(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	for _, backendName := range []string{"local", "docker"} { // by polling, and by a Waiter
-		t.Run(backendName, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			f := map[string]*fake{"local": w.local, "docker": w.other}[backendName]
-			ref := w.run(t, backendName, "echo")
-			var queries atomic.Int32
-			f.describe = func(string) error {
-				if queries.Add(1) == 3 {
-					go f.finish(ref.ID, spec.Succeeded, 0)
-				}
-				return nil
-			}
-			s, err := w.Wait(t.Context(), ref)
-			if err != nil || s.State != spec.Succeeded || queries.Load() < 3 {
-				t.Fatalf("got %+v, %v after %d queries, want SUCCEEDED", s, err, queries.Load())
-			}
-			if a := w.rowOf(t, ref); a.State != spec.Succeeded {
-				t.Errorf("history: got %v, want SUCCEEDED", a.State)
-			}
-		})
+	w := newWorld(t)
+	ref := w.run(t, "local", "echo")
+	var queries atomic.Int32
+	w.local.describe = func(string) error {
+		if queries.Add(1) == 3 {
+			go w.local.finish(ref.ID, spec.Succeeded, 0)
+		}
+		return nil
+	}
+	s, err := w.Wait(t.Context(), ref)
+	if err != nil || s.State != spec.Succeeded || queries.Load() < 3 {
+		t.Fatalf("got %+v, %v after %d queries, want SUCCEEDED", s, err, queries.Load())
+	}
+	if a := w.rowOf(t, ref); a.State != spec.Succeeded {
+		t.Errorf("history: got %v, want SUCCEEDED", a.State)
 	}
 }
 
 // TestEndedAndUnavailable: the recorded result of an app does not need its backend.
 func TestEndedAndUnavailable(t *testing.T) {
 	t.Parallel()
-	for _, backendName := range []string{"local", "docker"} { // by polling, and by a Waiter
-		w := newWorld(t)
-		f := map[string]*fake{"local": w.local, "docker": w.other}[backendName]
-		ref, live := w.run(t, backendName, "echo"), w.run(t, backendName, "live")
-		f.finish(ref.ID, spec.Failed, 7)
-		if _, err := w.Status(t.Context(), ref); err != nil {
-			t.Fatal(err)
+	w := newWorld(t)
+	ref, live := w.run(t, "local", "echo"), w.run(t, "local", "live")
+	w.local.finish(ref.ID, spec.Failed, 7)
+	if _, err := w.Status(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	w.local.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
+	for name, get := range map[string]func(context.Context, history.AppKey) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
+		s, err := get(t.Context(), ref)
+		if err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() {
+			t.Errorf("%s: got %+v, %v, want the recorded result", name, s, err)
 		}
-		f.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
-		for name, get := range map[string]func(context.Context, history.AppKey) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
-			s, err := get(t.Context(), ref)
-			if err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() {
-				t.Errorf("%s on %s: got %+v, %v, want the recorded result", name, backendName, s, err)
-			}
-			if _, err := get(t.Context(), live); !errors.Is(err, backend.ErrUnavailable) {
-				t.Errorf("%s of a live app on %s: got %v, want unavailable", name, backendName, err)
-			}
+		if _, err := get(t.Context(), live); !errors.Is(err, backend.ErrUnavailable) {
+			t.Errorf("%s of a live app: got %v, want unavailable", name, err)
 		}
 	}
 }

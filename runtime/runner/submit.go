@@ -76,7 +76,7 @@ func (r *Runner) start(ctx context.Context, b backend.Backend, p *Planned, recor
 
 // resolveTarget returns options with an explicit target.
 func resolveTarget(b backend.Backend, cfg backend.Config) (backend.Config, error) {
-	if t, ok := b.(backend.TargetResolver); ok {
+	if t := b.Capabilities().Target; t != nil {
 		return t.ResolveTarget(cfg)
 	}
 	return cfg, nil

@@ -19,11 +19,7 @@ import (
 // SweepBackend returns the name of the backend that runs sweeps. Errors: backend.ErrUnsupported.
 func (r *Runner) SweepBackend() (string, error) {
 	for _, name := range r.Backends.Names() {
-		b, err := r.Backends.Get(name)
-		if err != nil {
-			continue
-		}
-		if _, ok := b.(backend.TrialRunner); ok {
+		if can, err := r.Backends.Capabilities(name); err == nil && can.Trials != nil {
 			return name, nil
 		}
 	}
@@ -32,14 +28,11 @@ func (r *Runner) SweepBackend() (string, error) {
 
 // trialRunner returns the backend of a sweep. Errors: backend.ErrUnsupported if the app is none.
 func (r *Runner) trialRunner(ref history.AppKey) (backend.TrialRunner, error) {
-	b, err := r.Backends.Get(ref.Backend)
-	if err != nil {
-		return nil, err
+	can, err := r.Backends.Capabilities(ref.Backend)
+	if err == nil && can.Trials == nil {
+		err = backend.Errorf(backend.ErrUnsupported, "app %s is not a sweep", ref.Handle())
 	}
-	if t, ok := b.(backend.TrialRunner); ok {
-		return t, nil
-	}
-	return nil, backend.Errorf(backend.ErrUnsupported, "app %s is not a sweep", ref.Handle())
+	return can.Trials, err
 }
 
 // IsSweep reports whether an app is a sweep.
@@ -100,7 +93,7 @@ func (r *Runner) TrialCfg(backendName string, layers []backend.Layer, submit boo
 	if err != nil {
 		return "", nil, nil, err
 	}
-	if _, ok := t.backend.(backend.TrialRunner); ok {
+	if t.backend.Capabilities().Trials != nil {
 		return "", nil, nil, backend.Errorf(backend.ErrUnsupported, "backend %s runs sweeps, which cannot be trials (choose another backend with -s)", t.name)
 	}
 	if submit {

@@ -33,14 +33,11 @@ func replicaCount(app *spec.App) (n int) {
 }
 
 func (r *Runner) terminals(backendName string) (backend.TerminalOpener, error) {
-	b, err := r.Backends.Get(backendName)
-	if err != nil {
-		return nil, err
+	can, err := r.Backends.Capabilities(backendName)
+	if err == nil && can.Terminal == nil {
+		err = fmt.Errorf("%w %s", ErrNoTerminal, backendName)
 	}
-	if t, ok := b.(backend.TerminalOpener); ok {
-		return t, nil
-	}
-	return nil, fmt.Errorf("%w %s", ErrNoTerminal, backendName)
+	return can.Terminal, err
 }
 
 // OpenTerminal connects to an app's terminal. Errors: ErrNoTerminal, backend.ErrNotFound,

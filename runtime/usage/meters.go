@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/sample"
 	"torchx/runtime/spec"
@@ -42,13 +41,12 @@ func (m meters) read(ctx context.Context, r *runner.Runner, apps []*App, now tim
 	for i, a := range apps {
 		ref := runner.Ref{Backend: a.Backend, ID: a.AppID}
 		answers[i] = m[ref]
-		b, err := r.Backends.Get(a.Backend)
-		meter, ok := b.(backend.UsageMeter)
-		if err != nil || !ok || !a.runsElsewhere() || now.Sub(answers[i].at) < meterEvery {
+		can, err := r.Backends.Capabilities(a.Backend)
+		if err != nil || can.Meter == nil || !a.runsElsewhere() || now.Sub(answers[i].at) < meterEvery {
 			continue
 		}
 		ask.Go(func() error {
-			used, err := meter.Usage(ctx, a.AppID)
+			used, err := can.Meter.Usage(ctx, a.AppID)
 			if err != nil {
 				used = nil // why is told by `torchx usage`
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/sample"
 	"torchx/runtime/spec"
@@ -43,21 +42,21 @@ func (r *Recorder) Read(ctx context.Context) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.Runner.Backends.Get(r.Ref.Backend)
+	can, err := r.Runner.Backends.Capabilities(r.Ref.Backend)
 	if err != nil {
 		return nil, err
 	}
 	var series []sample.Series
 	unknown := "its backend does not tell what replicas use"
-	if recorder, ok := b.(backend.UsageRecorder); ok {
-		dir, missing := recorder.UsageDir(ctx, r.Ref.ID)
+	if can.Usage != nil {
+		dir, missing := can.Usage.UsageDir(ctx, r.Ref.ID)
 		if series, err = sample.Read(dir); err != nil {
 			return nil, err
 		}
 		unknown = cmp.Or(sample.Reason(dir), missing, "torchx did not record it (an earlier version started the app)")
 	}
-	if meter, ok := b.(backend.UsageMeter); ok && len(series) == 0 && !s.State.Terminal() {
-		readings, err := meter.Usage(ctx, r.Ref.ID)
+	if can.Meter != nil && len(series) == 0 && !s.State.Terminal() {
+		readings, err := can.Meter.Usage(ctx, r.Ref.ID)
 		if err != nil {
 			unknown = err.Error()
 		}

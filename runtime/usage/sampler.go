@@ -164,7 +164,7 @@ func (s *Sampler) ReadLastLines(ctx context.Context, apps []*App, first, limit i
 	row := 0
 	for _, a := range apps {
 		b, err := s.runner.Backends.Get(a.Backend)
-		readable := err == nil && backend.RunsHere(b)
+		readable := err == nil && b.Capabilities().RunsHere
 		row++
 		for i := range a.Replicas {
 			if r := &a.Replicas[i]; readable && row >= first && row < first+limit && ctx.Err() == nil {

@@ -77,7 +77,7 @@ func groups() []group {
 			{"another client sees everything", nil, anotherClient},
 			{"concurrent apps", nil, concurrentApps},
 			{"concurrent submits of one ID", nil, concurrentSubmits},
-			{"probe", nil, probe},
+			{"capabilities", nil, capabilities},
 			{"options", nil, options},
 		}},
 		{"ids", []test{{"any characters", anyID, oddIDs}}},

@@ -3,6 +3,7 @@ package backendtest
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,10 +105,16 @@ func concurrentSubmits(s *suite) {
 	s.wantLog(p.ID, "once\n")
 }
 
-func probe(s *suite) {
-	if p, ok := s.Backend.(backend.Prober); ok {
-		if err := p.Probe(s.ctx); err != nil {
-			s.Errorf("probe: %v", err)
+// capabilities: a capability is there or nil, and always the same.
+func capabilities(s *suite) {
+	can := s.Backend.Capabilities()
+	if again := s.Backend.Capabilities(); !reflect.DeepEqual(can, again) {
+		s.Errorf("got capabilities %+v, then %+v", can, again)
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(can)) {
+		v := reflect.ValueOf(can).FieldByIndex(field.Index)
+		if v.Kind() == reflect.Interface && !v.IsNil() && v.Elem().Kind() == reflect.Pointer && v.Elem().IsNil() {
+			s.Errorf("capability %s is a nil pointer", field.Name)
 		}
 	}
 }

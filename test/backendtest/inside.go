@@ -22,14 +22,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// capability returns what the backend offers, or skips the case.
-func capability[T any](s *suite) T {
+// need returns a capability of the backend, or skips the case.
+func need[T comparable](s *suite, capability T) T {
 	s.Helper()
-	c, ok := s.Backend.(T)
-	if !ok {
+	var none T
+	if capability == none {
 		s.Skipf("%s has no %v", s.Backend.Name(), reflect.TypeFor[T]())
 	}
-	return c
+	return capability
 }
 
 // sleeper starts an app of one replica that runs until the end of the case.
@@ -67,7 +67,7 @@ func shellCommand(script string) backend.Command {
 // exec runs a command in replica 0 of role "r" and checks its exit code.
 func (s *suite) exec(id string, c backend.Command, want int) (stdout, stderr string) {
 	s.Helper()
-	code, err := s.Backend.(backend.Executor).Exec(s.ctx, id, spec.Replica{Role: "r"}, c)
+	code, err := s.Backend.Capabilities().Exec.Exec(s.ctx, id, spec.Replica{Role: "r"}, c)
 	stdout, stderr = c.Stdout.(*shared).String(), c.Stderr.(*shared).String()
 	if err != nil || code != want {
 		s.Fatalf("exec %q: got %d, %v, want %d (stdout %q, stderr %q)", c.Args, code, err, want, stdout, stderr)
@@ -76,7 +76,7 @@ func (s *suite) exec(id string, c backend.Command, want int) (stdout, stderr str
 }
 
 func execStreams(s *suite) {
-	capability[backend.Executor](s)
+	need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	stdout, stderr := s.exec(id, shellCommand(`echo "$INSIDE"; echo two >&2; exit 7`), 7)
 	if stdout != "two words\n" || stderr != "two\n" {
@@ -88,7 +88,7 @@ func execStreams(s *suite) {
 }
 
 func execInput(s *suite) {
-	capability[backend.Executor](s)
+	need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	input := strings.Repeat("0123456789abcde\n", 1<<16)
 	c := shellCommand("cat")
@@ -105,7 +105,7 @@ func execInput(s *suite) {
 // execLost: a command whose output cannot be written ends, with an error or, where it writes itself, by
 // its own.
 func execLost(s *suite) {
-	e := capability[backend.Executor](s)
+	e := need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	out, w, err := os.Pipe()
 	if err != nil {
@@ -125,7 +125,7 @@ func execLost(s *suite) {
 }
 
 func execNotFound(s *suite) {
-	e := capability[backend.Executor](s)
+	e := need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	for name, code := range map[string]int{"no-such-program": spec.ExitNotFound, "/etc": spec.ExitNotExecutable} {
 		got, err := e.Exec(s.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{name}, Stdout: io.Discard, Stderr: io.Discard})
@@ -141,7 +141,7 @@ func execNotFound(s *suite) {
 
 // execSignal: a signal reaches the command, and nothing else in the replica.
 func execSignal(s *suite) {
-	e := capability[backend.Executor](s)
+	e := need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	signals := make(chan os.Signal, 1)
 	c := shellCommand(`trap "echo got it; exit 9" INT; echo ready; while :; do sleep 0.1; done`)
@@ -167,7 +167,7 @@ func execSignal(s *suite) {
 }
 
 func execTerminal(s *suite) {
-	e := capability[backend.Executor](s)
+	e := need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	sizes := make(chan backend.TerminalSize)
 	c := shellCommand(`test -t 0 && test -t 1 && test -t 2 || exit 3
@@ -204,7 +204,7 @@ func execTerminal(s *suite) {
 
 // execEnds: a replica that has ended is an error, and Exec ends with its context.
 func execEnds(s *suite) {
-	e := capability[backend.Executor](s)
+	e := need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	ctx, cancel := context.WithCancel(s.ctx)
 	c := shellCommand("echo ready; sleep 600")
@@ -228,7 +228,7 @@ func execEnds(s *suite) {
 
 // copyFiles: what is written is read again.
 func copyFiles(s *suite) {
-	f := capability[backend.FileCopier](s)
+	f := need(s, s.Backend.Capabilities().Files)
 	id := s.sleeper()
 	r := spec.Replica{Role: "r"}
 	dir := "/tmp/" + id
@@ -305,7 +305,7 @@ func largeArchive(s *suite) io.Reader {
 
 // copyContents: the archive of the replica's folder has its contents, not its name.
 func copyContents(s *suite) {
-	f := capability[backend.FileCopier](s)
+	f := need(s, s.Backend.Capabilities().Files)
 	id := s.sleeper()
 	const name = "copied-contents"
 	if dir, _ := s.exec(id, shellCommand("pwd"), 0); dir == "/\n" {
@@ -337,7 +337,7 @@ func copyContents(s *suite) {
 
 // dialPorts: several connections at once, and the end of one direction does not end the other.
 func dialPorts(s *suite) {
-	d := capability[backend.PortDialer](s)
+	d := need(s, s.Backend.Capabilities().Ports)
 	id := s.sleeper()
 	port := 18080
 	if d.SharesPorts() {

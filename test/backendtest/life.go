@@ -209,10 +209,8 @@ func unknownApp(s *suite) {
 	_, err = s.Backend.Logs(s.ctx, id, spec.Replica{Role: "r"}, everything())
 	s.wantError("logs", err, backend.ErrNotFound)
 	s.wantError("delete", s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}), backend.ErrNotFound)
-	if w, ok := s.Backend.(backend.Waiter); ok {
-		_, err = w.Wait(s.ctx, id)
-		s.wantError("wait", err, backend.ErrNotFound)
-	}
+	_, err = s.Backend.Wait(s.ctx, id)
+	s.wantError("wait", err, backend.ErrNotFound)
 	if err := s.Backend.Cancel(s.ctx, id, backend.CancelOptions{}); err != nil {
 		s.Errorf("cancel: got %v, want no error", err)
 	}
@@ -257,14 +255,10 @@ func waitTwice(s *suite) {
 }
 
 func waitCancelled(s *suite) {
-	w, ok := s.Backend.(backend.Waiter)
-	if !ok {
-		return
-	}
 	id := s.start(s.one(s.Programs.Sleep(long)))
 	ctx, cancel := context.WithTimeout(s.ctx, 50*time.Millisecond)
 	defer cancel()
-	if _, err := w.Wait(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Backend.Wait(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
 		s.Errorf("wait: %v, want the context's error", err)
 	}
 	s.waitRunning(id)

@@ -108,7 +108,7 @@ func (s *suite) endAfter(id string) {
 			s.Errorf("clean up %s: %v", id, err)
 			return
 		}
-		if _, err := wait(ctx, b, id); err != nil && !errors.Is(err, backend.ErrNotFound) {
+		if _, err := b.Wait(ctx, id); err != nil && !errors.Is(err, backend.ErrNotFound) {
 			s.Errorf("clean up %s: %v", id, err)
 		}
 	})
@@ -123,7 +123,7 @@ func (s *suite) run(roles ...spec.Role) (string, *spec.Status) {
 
 func (s *suite) wait(id string) *spec.Status {
 	s.Helper()
-	st, err := wait(s.ctx, s.Backend, id)
+	st, err := s.Backend.Wait(s.ctx, id)
 	if err != nil {
 		s.Fatalf("wait for %s: %v (status %+v)", id, err, st)
 	}
@@ -138,24 +138,6 @@ func (s *suite) wantEnd(id string, want spec.State) {
 	s.Helper()
 	if st := s.wait(id); st.State != want {
 		s.Errorf("app %s: got %v (%s), want %v", id, st.State, st.Msg, want)
-	}
-}
-
-// wait calls Wait of the backend, or else polls Describe.
-func wait(ctx context.Context, b backend.Backend, id string) (*spec.Status, error) {
-	if w, ok := b.(backend.Waiter); ok {
-		return w.Wait(ctx, id)
-	}
-	for {
-		st, err := b.Describe(ctx, id)
-		if err != nil || st.State.Terminal() {
-			return st, err
-		}
-		select {
-		case <-ctx.Done():
-			return st, ctx.Err()
-		case <-time.After(pollInterval):
-		}
 	}
 }
 

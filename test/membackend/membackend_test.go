@@ -31,12 +31,6 @@ type cluster struct {
 	order []string // IDs in the order of submits
 }
 
-var (
-	_ backend.Backend = (*Backend)(nil)
-	_ backend.Waiter  = (*Backend)(nil)
-	_ backend.Prober  = (*Backend)(nil)
-)
-
 // New returns a client of a new, empty cluster. It also accepts the extra options, which
 // have no effect.
 func New(extra ...backend.Option) *Backend {
@@ -49,8 +43,8 @@ func (b *Backend) Reopen() *Backend { return &Backend{extra: b.extra, cluster: b
 // Name is "mem".
 func (b *Backend) Name() string { return Name }
 
-// Probe always succeeds.
-func (b *Backend) Probe(context.Context) error { return nil }
+// Capabilities returns none.
+func (b *Backend) Capabilities() backend.Capabilities { return backend.Capabilities{} }
 
 // Close does nothing: apps belong to the cluster, not to its clients.
 func (b *Backend) Close() error { return nil }

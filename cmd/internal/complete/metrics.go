@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"torchx/runtime/backend"
 	"torchx/runtime/metrics"
 )
 
@@ -26,12 +25,11 @@ func (c *completer) metricNames(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	b, err := reg.Get(row.Backend)
-	finder, ok := b.(backend.FolderFinder)
-	if err != nil || !ok {
+	can, err := reg.Capabilities(row.Backend)
+	if err != nil || can.Folder == nil {
 		return
 	}
-	series, _ := metrics.Summaries(finder.FolderOf(row.ID)) // what precedes damage has names, too
+	series, _ := metrics.Summaries(can.Folder.FolderOf(row.ID)) // what precedes damage has names, too
 	for i := range series {
 		if !strings.ContainsAny(series[i].Name, " \"'") {
 			c.add(series[i].Name, "a metric")

@@ -59,12 +59,11 @@ func (c *completer) outputOf(ctx context.Context, handle string) *backend.Output
 	if err != nil {
 		return nil
 	}
-	b, err := reg.Get(row.Backend)
-	finder, ok := b.(backend.OutputFinder)
-	if err != nil || !ok || !backend.RunsHere(b) {
+	can, err := reg.Capabilities(row.Backend)
+	if err != nil || can.Output == nil || !can.RunsHere {
 		return nil
 	}
-	out, err := finder.OutputOf(ctx, row.ID)
+	out, err := can.Output.OutputOf(ctx, row.ID)
 	if err != nil {
 		return nil
 	}

@@ -146,12 +146,15 @@ func diagnose(ctx context.Context, reg *backend.Registry, name string) []backend
 	defer cancel()
 	done := make(chan []backend.Check, 1)
 	go func() {
-		b, err := reg.Get(name)
-		if err != nil {
+		can, err := reg.Capabilities(name)
+		switch {
+		case err != nil:
 			done <- []backend.Check{backend.FailedCheck("opening", "", "%v", err)}
-			return
+		case can.Doctor == nil:
+			done <- nil
+		default:
+			done <- can.Doctor.Doctor(ctx)
 		}
-		done <- backend.Diagnose(ctx, b)
 	}()
 	select {
 	case checks := <-done:

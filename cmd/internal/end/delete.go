@@ -104,7 +104,7 @@ func sayIfWaiting(f *program.Factory, targets []apps.Target) (stop func()) {
 
 // keptOutput says where on this machine the outputs stay of an app that will be deleted.
 func keptOutput(ctx context.Context, r *runner.Runner, ref runner.Ref) string {
-	if b, err := r.Backends.Get(ref.Backend); err != nil || !backend.RunsHere(b) {
+	if can, err := r.Backends.Capabilities(ref.Backend); err != nil || !can.RunsHere {
 		return ""
 	}
 	out, err := r.Output(ctx, ref)

@@ -78,7 +78,7 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 		return err
 	}
 	defer collected()
-	runsHere := !o.Detach && backend.RunsHere(b)
+	runsHere := !o.Detach && b.Capabilities().RunsHere
 	a := app{f.Console, r, p.Ref()}
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -94,7 +94,7 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 
 // requestQueue makes a plan wait until its resources are free, if the backend supports that.
 func requestQueue(b backend.Backend, p *runner.Planned) error {
-	if q, ok := b.(backend.Queuer); !ok || !q.Queues() {
+	if !b.Capabilities().Queues {
 		return backend.Errorf(backend.ErrUnsupported,
 			"--queue is for backends that run apps on this machine: %s has its own scheduler (see torchx runopts %s)", p.Backend, p.Backend)
 	}
@@ -168,7 +168,7 @@ func (fg *foreground) follow(ctx context.Context, queued bool) error {
 // sayNotStarted says that a detached app has not started, unless its last status says that it
 // has: only backends that run apps on this machine return after the start.
 func (fg *foreground) sayNotStarted(ctx context.Context) {
-	if backend.RunsHere(fg.backend) {
+	if fg.backend.Capabilities().RunsHere {
 		return
 	}
 	if s := fg.runner.LastStatus(ctx, fg.ref); s == nil || !s.State.Started() {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -65,7 +64,7 @@ func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAn
 		unobserve()
 	}
 	first, last := pendingFirst, pendingLast
-	if b, err := r.Backends.Get(ref.Backend); err == nil && backend.RunsHere(b) {
+	if can, err := r.Backends.Capabilities(ref.Backend); err == nil && can.RunsHere {
 		first, last = pendingHere, pendingHere
 	}
 	go p.poll(ctx, first, last, func() (*spec.Status, error) { return r.Status(ctx, ref) })

@@ -113,8 +113,8 @@ func isUntrusted(err error) bool {
 // Recheck returns an error if files in the options of a recorded app, which can run programs here,
 // are listed and were changed or revoked. Errors: backend.ErrUnavailable.
 func (f *Factory) Recheck(b backend.Backend, layers ...backend.Layer) error {
-	files, ok := b.(backend.TrustedFiler)
-	if !ok {
+	files := b.Capabilities().Trusted
+	if files == nil {
 		return nil
 	}
 	list, err := f.TrustedList()

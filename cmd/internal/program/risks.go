@@ -41,7 +41,7 @@ func (f *Factory) Settings(folder string) (all []Setting, err error) {
 		return nil, err
 	}
 	for _, section := range conf.Names() {
-		options, b, err := f.optionsOf(section)
+		options, filer, err := f.optionsOf(section)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (f *Factory) Settings(folder string) (all []Setting, err error) {
 			for _, o := range options {
 				if s, risky := newSetting(o, v); risky {
 					s.Name = "[" + section + "] " + v.Key
-					s.addTrusted(b, o.Key, f.Env.Get)
+					s.addTrusted(filer, o.Key, f.Env.Get)
 					all = append(all, s)
 				}
 			}
@@ -64,8 +64,8 @@ func isBackend(reg *backend.Registry, section string) bool {
 	return err == nil
 }
 
-// optionsOf returns the options of a section, and the backend that it belongs to, nil if none.
-func (f *Factory) optionsOf(section string) ([]backend.Option, backend.Backend, error) {
+// optionsOf returns the options of a section, and what tells the files that they name, nil if nothing.
+func (f *Factory) optionsOf(section string) ([]backend.Option, backend.TrustedFiler, error) {
 	if name, ok := strings.CutPrefix(section, "component:"); ok {
 		module := strings.ReplaceAll(name[:max(strings.LastIndexByte(name, '.'), 0)], ".", "/")
 		if _, err := fs.Stat(components.FS, module+".star"); err == nil {
@@ -84,7 +84,7 @@ func (f *Factory) optionsOf(section string) ([]backend.Option, backend.Backend, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.Options(), b, nil
+	return b.Options(), b.Capabilities().Trusted, nil
 }
 
 // newSetting returns a value as the value of an option, and whether it needs consent. Invalid
@@ -135,9 +135,8 @@ func absoluteIn(folder, path string) string {
 
 // addTrusted adds the files that the backend reads and runs for the setting of an option: a
 // kubeconfig and its programs, none for one of the user.
-func (s *Setting) addTrusted(b backend.Backend, key string, getenv func(string) string) {
-	t, ok := b.(backend.TrustedFiler)
-	if !ok || s.Risk != backend.Executes {
+func (s *Setting) addTrusted(filer backend.TrustedFiler, key string, getenv func(string) string) {
+	if filer == nil || s.Risk != backend.Executes {
 		return
 	}
 	folder := filepath.Dir(s.File)
@@ -146,7 +145,7 @@ func (s *Setting) addTrusted(b backend.Backend, key string, getenv func(string) 
 		paths[i] = absoluteIn(folder, paths[i])
 	}
 	path := strings.Join(paths, string(filepath.ListSeparator))
-	files := slices.Collect(t.TrustedFiles(backend.Config{key: path}))
+	files := slices.Collect(filer.TrustedFiles(backend.Config{key: path}))
 	s.Files = append(s.Files, files...)
 	s.own = len(files) > 0 && !slices.ContainsFunc(files, func(file string) bool { return !consent.Inside(folder, file) })
 	s.usual = path == cmp.Or(getenv("KUBECONFIG"), filepath.Join(getenv("HOME"), ".kube", "config"))

@@ -43,8 +43,8 @@ func (f *Factory) trustedWith(path string) (files []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		t, ok := b.(backend.TrustedFiler)
-		for i := 0; ok && i < len(b.Options()); i++ {
+		t := b.Capabilities().Trusted
+		for i := 0; t != nil && i < len(b.Options()); i++ {
 			files = slices.AppendSeq(files, t.TrustedFiles(backend.Config{b.Options()[i].Key: path}))
 		}
 	}

@@ -54,7 +54,7 @@ func cp(ctx context.Context, f *program.Factory, source, target string) error {
 	if err != nil {
 		return err
 	}
-	in, err := runner.FindInside[backend.FileCopier](ctx, r, from.replica+to.replica, "cp")
+	in, err := runner.FindInside(ctx, r, from.replica+to.replica, "cp", func(c backend.Capabilities) backend.FileCopier { return c.Files })
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func execute(ctx context.Context, f *program.Factory, target string, args []stri
 	if err != nil {
 		return err
 	}
-	in, err := runner.FindInside[backend.Executor](ctx, r, target, "exec")
+	in, err := runner.FindInside(ctx, r, target, "exec", func(c backend.Capabilities) backend.Executor { return c.Exec })
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func portForward(ctx context.Context, f *program.Factory, target, address string
 	if err != nil {
 		return err
 	}
-	in, err := runner.FindInside[backend.PortDialer](ctx, r, target, "port-forward")
+	in, err := runner.FindInside(ctx, r, target, "port-forward", func(c backend.Capabilities) backend.PortDialer { return c.Ports })
 	if err != nil {
 		return err
 	}

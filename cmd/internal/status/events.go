@@ -13,7 +13,6 @@ import (
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/onend"
 	"torchx/runtime/runner"
@@ -71,12 +70,11 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 
 // backendEvents returns what the system of the backend recorded, none if it cannot be read.
 func backendEvents(ctx context.Context, r *runner.Runner, ref runner.Ref, s *spec.Status) (events []history.Event) {
-	b, err := r.Backends.Get(ref.Backend)
-	lister, ok := b.(backend.EventLister)
-	if err != nil || !ok {
+	can, err := r.Backends.Capabilities(ref.Backend)
+	if err != nil || can.Events == nil {
 		return nil
 	}
-	list, err := lister.Events(ctx, ref.ID)
+	list, err := can.Events.Events(ctx, ref.ID)
 	if err != nil {
 		return nil
 	}

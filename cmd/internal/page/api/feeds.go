@@ -85,8 +85,8 @@ func (a *API) feeds(ctx context.Context, text string) ([]stream.Feed, error) {
 }
 
 func (a *API) isRemote(ref runner.Ref) bool {
-	b, err := a.runner.Backends.Get(ref.Backend)
-	return err == nil && !backend.RunsHere(b)
+	can, err := a.runner.Backends.Capabilities(ref.Backend)
+	return err == nil && !can.RunsHere
 }
 
 // labeled makes a feed follow the tags and the note of an app, which only the history has.

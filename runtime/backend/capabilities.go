@@ -11,13 +11,59 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Waiter is a Backend that can wait without polling.
-type Waiter interface {
-	// Wait blocks until the app is terminal or ctx ends. Errors: ErrNotFound, ErrUnavailable.
-	Wait(ctx context.Context, id string) (*spec.Status, error)
+// Capabilities is what a backend can do beyond the methods of Backend. A nil or false field is
+// missing: the comment of each field says what it adds, and what happens without it.
+type Capabilities struct {
+	Placement
+	Access
+	Reports
+	Storage
 }
 
-// BatchDescriber is a Backend that reads the statuses of many apps with as few requests as of one.
+// Placement is where and when apps start.
+type Placement struct {
+	RunsHere bool           // on this machine: `run` follows an app, `top` shows last lines; else `run` returns
+	Queues   bool           // `--queue`: with Plan.Queue an app waits for free resources; else an error
+	Room     RoomFinder     // a sweep runs as many trials as fit; else 4 at a time
+	Target   TargetResolver // an app is found after the context changed; else the current context
+	Trusted  TrustedFiler   // a project's file runs programs only by consent; else options name no such files
+	Trials   TrialRunner    // `sweep`: apps that run others as trials; else an error
+}
+
+// Access is how users reach running replicas. Without a field its command is an error.
+type Access struct {
+	Exec     Executor       // `exec`: commands inside replicas
+	Ports    PortDialer     // `port-forward`: connections to replicas
+	Files    FileCopier     // `cp`: files of replicas
+	Terminal TerminalOpener // `--tty` and `attach`
+}
+
+// Reports is what a backend reports about itself and its apps.
+type Reports struct {
+	Doctor      Doctor           // `doctor`: one check per requirement of apps; else no checks
+	Batch       BatchDescriber   // `list` reads many apps with few requests; else one by one
+	Ends        EndFinder        // how an app ended that its system removed; else it counts as failed
+	Events      EventLister      // `events`: what happened to pods; else only the history
+	Observers   *Observers       // restarts are announced while an app is followed; else silence
+	Submissions SubmissionReader // `rerun` of apps that other machines submitted; else not found
+	Usage       UsageRecorder    // `usage`: what replicas used over time; else unknown
+	Meter       UsageMeter       // `top`, `usage` of apps that are not recorded; else unknown
+}
+
+// Storage is what a backend keeps of its apps.
+type Storage struct {
+	Folder FolderKeeper // `metrics`, results of --on-end; else an error
+	// CollectsLate means that no supervisor collects metrics: the history has those of an app once
+	// CollectMetrics was called. Else `list` by a metric collects nothing.
+	CollectsLate bool
+	Output       OutputFinder    // `output`: files that replicas wrote; else an error
+	Size         Sizer           // sizes in `prune` and `delete`; else none
+	Logs         LogRetainer     // `delete --keep-logs`, logs of deleted apps; else logs are deleted
+	Recovery     Recoverer       // every command ends what dead supervisors left; else nothing
+	History      HistoryRestorer // a lost history is restored; else it stays lost
+}
+
+// BatchDescriber reads the statuses of many apps with as few requests as of one.
 type BatchDescriber interface {
 	// DescribeAll returns the statuses of those of the apps that the backend has, by ID. A status
 	// may explain less than Describe's. With an error it returns what it could read, and a nil
@@ -25,7 +71,7 @@ type BatchDescriber interface {
 	DescribeAll(ctx context.Context, ids []string) (map[string]*spec.Status, error)
 }
 
-// EndFinder is a Backend whose system may remove an app on its own after the app's end.
+// EndFinder is for a system that may remove an app on its own after the app's end.
 type EndFinder interface {
 	// FindEnd completes the last known status of an app that the backend no longer has: with its
 	// end, if something still tells it, otherwise with state Unknown and the reason as Msg.
@@ -33,7 +79,7 @@ type EndFinder interface {
 	FindEnd(ctx context.Context, id string, app *spec.App, last *spec.Status) (known bool)
 }
 
-// EventLister is a Backend whose system records what happens to the parts of an app, such as pods.
+// EventLister is for a system that records what happens to the parts of an app, such as pods.
 type EventLister interface {
 	// Events returns what is still recorded, oldest first. Errors: ErrNotFound, ErrUnavailable, or
 	// why it cannot be read.
@@ -48,68 +94,24 @@ type Event struct {
 	Msg     string // one line, which names the part
 }
 
-// StatusObserver is a Backend that reads statuses of an app while it waits for the app's end or
-// follows its logs.
-type StatusObserver interface {
-	// Observe calls see with each status that is read, even if it repeats, until stop is
-	// called. It reads no status itself. see must not block or change the status.
-	Observe(id string, see func(*spec.Status)) (stop func())
-}
-
-// Queuer is a Backend that knows its machine's resources. If a plan sets Queue, the app waits
-// until its resources fit besides those of running apps; Submit returns once it is queued.
-type Queuer interface {
-	// Queues reports whether Plan.Queue has an effect.
-	Queues() bool
-}
-
-// LocalRunner is a Backend whose apps run on this machine. By default `run` follows such an app,
-// and `top` reads the last lines of its logs.
-type LocalRunner interface {
-	// RunsHere reports whether apps run on this machine.
-	RunsHere() bool
-}
-
-// RunsHere reports whether b is a LocalRunner with apps on this machine.
-func RunsHere(b Backend) bool {
-	l, ok := b.(LocalRunner)
-	return ok && l.RunsHere()
-}
-
-// Prober is a Backend that can be unreachable, such as a server.
-type Prober interface {
-	// Probe checks that the backend answers. Errors: ErrUnavailable, with the remedy.
-	Probe(ctx context.Context) error
-}
-
-// Sizer is a Backend that knows the disk space of an app.
+// Sizer knows the disk space of an app.
 type Sizer interface {
 	// Size returns the bytes that Delete with these options would free. Errors: ErrNotFound.
 	Size(ctx context.Context, id string, o DeleteOptions) (int64, error)
 }
 
-// FolderFinder is a Backend that keeps data of its apps on this machine.
-type FolderFinder interface {
+// FolderKeeper keeps data of apps on this machine.
+type FolderKeeper interface {
 	// FolderOf returns the folder with the data of an app that torchx keeps beside its logs. The
 	// folder need not exist.
 	FolderOf(id string) string
-}
-
-// MetricsCollector is a FolderFinder that can collect what the apps' own supervisors have not.
-type MetricsCollector interface {
-	// CollectMetrics completes the metrics in the folder of an app. If the app has not ended, those
-	// of a supervisor that is alive are complete.
+	// CollectMetrics completes the metrics in the folder of an app by those that the app's own
+	// supervisor has not collected. If the app has not ended, those of a supervisor that is alive
+	// are complete.
 	CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error
 }
 
-// LateCollector is a MetricsCollector whose apps have no supervisor that collects: the history has
-// the metrics of an app once CollectMetrics was called.
-type LateCollector interface {
-	MetricsCollector
-	CollectsLate()
-}
-
-// Recoverer is a Backend whose apps have supervisors on this machine.
+// Recoverer is for apps with supervisors on this machine.
 type Recoverer interface {
 	// Recover ends what killed supervisors left running and writes the results of their
 	// apps, or starts new supervisors. Its cost depends only on the number of live apps.
@@ -117,7 +119,7 @@ type Recoverer interface {
 	Recover(ctx context.Context) error
 }
 
-// HistoryRestorer is a Backend that stores the history's record of each app with the app, so
+// HistoryRestorer stores the history's record of each app with the app, so
 // that a history that was lost or not writable can be restored.
 type HistoryRestorer interface {
 	// AppRecords returns the stored records of all apps, or only of those submitted as
@@ -137,7 +139,7 @@ type AppRecord struct {
 	Status      *spec.Status
 }
 
-// OutputFinder is a Backend whose apps have a folder for outputs, $TORCHX_OUTPUT.
+// OutputFinder is for apps with a folder for outputs, $TORCHX_OUTPUT.
 type OutputFinder interface {
 	// OutputOf returns where the outputs of an app are. Errors: ErrNotFound, also if the app
 	// has no such folder.
@@ -156,8 +158,7 @@ type Output struct {
 	Read string
 }
 
-// SubmissionReader is a Backend that stores with an app what was submitted, so that other
-// machines can read it.
+// SubmissionReader reads what was submitted, which is stored with an app for other machines.
 type SubmissionReader interface {
 	// Submission returns what was submitted. Errors: ErrNotFound, ErrUnavailable.
 	Submission(ctx context.Context, id string) (*Submission, error)
@@ -175,9 +176,8 @@ type Submission struct {
 	history.Labels       // as submitted
 }
 
-// TrustedFiler is a Backend that runs programs selected by files that its options name, such as
-// the credential program of a kubeconfig. If others may have chosen such files, the user must
-// have consented.
+// TrustedFiler is for programs selected by files that options name, such as the credential program
+// of a kubeconfig. If others may have chosen such files, the user must have consented.
 type TrustedFiler interface {
 	// TrustedFiles returns the files named by cfg that determine what runs on this machine:
 	// absolute paths, without those named by the user's environment. It runs and contacts
@@ -185,8 +185,7 @@ type TrustedFiler interface {
 	TrustedFiles(cfg Config) iter.Seq[string]
 }
 
-// TargetResolver is a Backend with several targets, such as clusters, one of which an app's
-// options select.
+// TargetResolver is for several targets, such as clusters, one of which an app's options select.
 type TargetResolver interface {
 	// ResolveTarget returns cfg with an explicit target (such as the current context of a
 	// kubeconfig), so that the app is found after the environment changes. It contacts no
@@ -194,15 +193,14 @@ type TargetResolver interface {
 	ResolveTarget(cfg Config) (Config, error)
 }
 
-// UsageRecorder is a Backend that records what replicas use over time.
+// UsageRecorder records what replicas use over time.
 type UsageRecorder interface {
 	// UsageDir returns the folder of an app that has the samples (package sample), and why it
 	// can have none, "" if it can. The folder need not exist.
 	UsageDir(ctx context.Context, id string) (dir, missing string)
 }
 
-// UsageMeter is a Backend that can tell what the replicas of an app use now, also of an app of
-// which nothing is recorded.
+// UsageMeter reads what the replicas of an app use now, even if nothing is recorded.
 type UsageMeter interface {
 	// Usage returns a reading of each running replica. Errors: ErrNotFound, ErrUnavailable, or
 	// why nothing is known.
