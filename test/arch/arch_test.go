@@ -52,7 +52,6 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	g := graph{
