@@ -1,6 +1,9 @@
 package kubernetes
 
-import "torchx/runtime/backend"
+import (
+	"torchx/backends/remote"
+	"torchx/runtime/backend"
+)
 
 var _ backend.Backend = (*Backend)(nil)
 
@@ -9,7 +12,7 @@ var _ backend.Backend = (*Backend)(nil)
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
 		Placement: backend.Placement{Target: b, Trusted: b},
-		Access:    backend.Access{Exec: b, Ports: b, Files: b, Terminal: b},
+		Access:    backend.Access{Exec: b, Ports: b, Files: remote.Copier{Executor: b}, Terminal: b},
 		Reports: backend.Reports{
 			Doctor: b, Batch: b, Ends: b, Events: b, Observers: &b.Observers, Submissions: b, Usage: b, Meter: b,
 		},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"strconv"
@@ -176,21 +175,3 @@ func (c *podConn) RemoteAddr() net.Addr             { return &net.TCPAddr{Port: 
 func (c *podConn) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
 func (c *podConn) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
 func (c *podConn) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
-
-// files copies by tar in the container, as kubectl does.
-func (b *Backend) files() remote.Copier { return remote.Copier{Executor: b} }
-
-// StatFile returns the type of a file in a container.
-func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
-	return b.files().StatFile(ctx, id, r, name)
-}
-
-// ReadFiles writes a file or a folder of a container as a tar archive.
-func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, name string, w io.Writer) error {
-	return b.files().ReadFiles(ctx, id, r, name, w)
-}
-
-// WriteFiles extracts a tar archive into a folder of a container.
-func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
-	return b.files().WriteFiles(ctx, id, r, dir, archive)
-}

@@ -182,7 +182,7 @@ func TestWriteFilesFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{"/no/folder": fs.ErrNotExist.Error(), "/proc": "/proc: "} {
-		err := s.WriteFiles(s.Context(), id, spec.Replica{Role: "r"}, dir, bytes.NewReader(archive.Bytes()))
+		err := s.Capabilities().Files.WriteFiles(s.Context(), id, spec.Replica{Role: "r"}, dir, bytes.NewReader(archive.Bytes()))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", dir, err, want)
 		}

@@ -1,6 +1,9 @@
 package slurm
 
-import "torchx/runtime/backend"
+import (
+	"torchx/backends/remote"
+	"torchx/runtime/backend"
+)
 
 var _ backend.Backend = (*Backend)(nil)
 
@@ -9,7 +12,7 @@ var _ backend.Backend = (*Backend)(nil)
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
 		Placement: backend.Placement{Target: b},
-		Access:    backend.Access{Exec: b, Files: b},
+		Access:    backend.Access{Exec: b, Files: remote.Copier{Executor: b}},
 		Reports:   backend.Reports{Doctor: b, Observers: &b.Observers, Submissions: b, Usage: b},
 		Storage:   backend.Storage{Folder: b, CollectsLate: true, Output: b, Size: b, Logs: b, Recovery: b},
 	}

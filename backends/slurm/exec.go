@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -176,21 +175,4 @@ func (f *stepFilter) Write(p []byte) (int, error) {
 func (f *stepFilter) flush() error {
 	_, err := f.w.Write(f.held)
 	return err
-}
-
-func (b *Backend) copier() remote.Copier { return remote.Copier{Executor: b} }
-
-// StatFile returns the type of a file of a replica.
-func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
-	return b.copier().StatFile(ctx, id, r, name)
-}
-
-// ReadFiles writes a file or a folder of a replica as a tar archive.
-func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, name string, w io.Writer) error {
-	return b.copier().ReadFiles(ctx, id, r, name, w)
-}
-
-// WriteFiles extracts a tar archive into a folder of a replica.
-func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
-	return b.copier().WriteFiles(ctx, id, r, dir, archive)
 }
