@@ -91,7 +91,7 @@ func (k Kind) NewAgent(dir string, open agent.StoreOpener, l *log.Logger) (g *Ag
 // do. An error means that the next command starts another agent. It returns immediately if another
 // process is the agent, and soon after the archive is deleted.
 func (g *Agent) Run(ctx context.Context, source func(*Agent) (Source, error)) error {
-	lock, err := g.life(g.Dir).Acquire(lockWait)
+	lock, err := g.supervisor(g.Dir).Acquire(lockWait)
 	if errors.Is(err, filelock.ErrHeld) {
 		return nil
 	}
@@ -217,7 +217,7 @@ func (g *Agent) end(s *spec.Status) error {
 	if err != nil {
 		return err
 	}
-	g.life(g.Dir).RemoveEntry()
+	g.supervisor(g.Dir).RemoveEntry()
 	return nil
 }
 

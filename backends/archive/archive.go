@@ -9,7 +9,7 @@
 // An app has a folder:
 //
 //	archive.json or app.json         Info, by the Kind
-//	agent.lock, agent.log            of the agent, see agent.Life
+//	agent.lock, agent.log            of the agent, see agent.Supervisor
 //	replicas/<role>/<n>/lock         held by the process that copies logs of that replica
 //	replicas/<role>/<n>/<attempt>/   the log (package logstore) and its cursor.json
 package archive

@@ -43,7 +43,7 @@ func TestRecover(t *testing.T) {
 	if err := os.WriteFile(exe, []byte("#!/bin/sh\necho started \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := kind.life(dir).Acquire(0)
+	lock, err := kind.supervisor(dir).Acquire(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestRecover(t *testing.T) {
 			break
 		}
 	}
-	if _, err := os.Stat(kind.life(gone).Entry()); err == nil {
+	if _, err := os.Stat(kind.supervisor(gone).Entry()); err == nil {
 		t.Error("got a live entry of a deleted archive, want none")
 	}
 }

@@ -16,9 +16,9 @@ import (
 // liveFolder is the folder with an empty file for each archive whose agent has work to do.
 const liveFolder = "live"
 
-// life returns the lock and the live entry of an archive's agent.
-func (k Kind) life(dir string) agent.Life {
-	return agent.Life{Dir: dir, LiveDir: filepath.Join(filepath.Dir(dir), liveFolder), Manifest: k.Manifest}
+// supervisor returns the lock and the live entry of an archive's agent.
+func (k Kind) supervisor(dir string) agent.Supervisor {
+	return agent.Supervisor{Dir: dir, LiveDir: filepath.Join(filepath.Dir(dir), liveFolder), Manifest: k.Manifest}
 }
 
 // Begin records, before the submission of a plan, that its app needs an agent, so that a crash cannot
@@ -35,7 +35,7 @@ func (k Kind) Begin(home, exe string, p *backend.Plan, i Info) (start, forget fu
 	if err := k.Write(dir, i); err != nil {
 		return nil, nil, err
 	}
-	entry := k.life(dir).Entry()
+	entry := k.supervisor(dir).Entry()
 	err = os.MkdirAll(filepath.Dir(entry), 0o700)
 	if err == nil {
 		err = safefile.WriteFile(entry, nil)
@@ -44,7 +44,7 @@ func (k Kind) Begin(home, exe string, p *backend.Plan, i Info) (start, forget fu
 		return nil, nil, fmt.Errorf("create archive: %w", err)
 	}
 	forget = func() error {
-		k.life(dir).RemoveEntry()
+		k.supervisor(dir).RemoveEntry()
 		return k.Remove(dir)
 	}
 	return func() error { return k.spawn(exe, dir) }, forget, nil
@@ -53,7 +53,7 @@ func (k Kind) Begin(home, exe string, p *backend.Plan, i Info) (start, forget fu
 // spawn starts the agent of an archive, detached, unless there is one. If two start at the same time,
 // the second one exits.
 func (k Kind) spawn(exe, dir string) error {
-	l := k.life(dir)
+	l := k.supervisor(dir)
 	if l.Alive() {
 		l.Resume()
 		return nil
@@ -78,7 +78,7 @@ func (k Kind) Recover(home, exe string) error {
 		dir := filepath.Join(home, k.Folder, e.Name())
 		switch i, err := k.Read(dir); {
 		case errors.Is(err, fs.ErrNotExist), err == nil && i.Done:
-			k.life(dir).RemoveEntry()
+			k.supervisor(dir).RemoveEntry()
 		case err != nil:
 			errs = append(errs, err)
 		default:

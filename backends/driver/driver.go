@@ -19,7 +19,7 @@ type Driver struct {
 	// Open returns the backend. It accesses neither files nor the network.
 	Open func(Env) (backend.Backend, error)
 
-	// RunAgent runs the detached process that supervises an app (see agent.Life) and
+	// RunAgent runs the detached process that supervises an app (see agent.Supervisor) and
 	// returns its exit code. OwnsDir reports whether an app's folder, the argument of that
 	// process, belongs to this backend. Both are nil if the backend has no such process.
 	RunAgent func(dir string, p Program) int

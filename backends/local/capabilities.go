@@ -10,7 +10,7 @@ var _ backend.Backend = (*Backend)(nil)
 // a home share one queue.
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
-		Placement: backend.Placement{RunsHere: true, Queues: true, Room: b},
+		Placement: backend.Placement{RunsHere: true, Queues: true, Capacity: b},
 		Access:    backend.Access{Exec: b, Ports: b, Files: b, Terminal: b},
 		Reports:   backend.Reports{Doctor: b, Observers: &b.Observers, Usage: b},
 		Storage:   backend.Storage{Folder: b, Output: b, Size: b, Logs: b, Recovery: b, History: b},

@@ -38,14 +38,14 @@ const (
 // goroutines post what they did.
 type controller struct {
 	*agent.Controller
-	def     *sweep.Definition
-	machine *policy.Machine
-	trials  *trialFile
-	journal *journal
-	run     *driver.Runner
-	target  backend.Backend
-	room    backend.Room
-	watcher sweep.Watcher // nil: no metrics are followed
+	def      *sweep.Definition
+	machine  *policy.Machine
+	trials   *trialFile
+	journal  *journal
+	run      *driver.Runner
+	target   backend.Backend
+	capacity backend.Capacity
+	watcher  sweep.Watcher // nil: no metrics are followed
 
 	events      chan func()
 	slots       chan struct{} // of submissions
@@ -109,8 +109,8 @@ func (c *controller) open(p driver.Program) error {
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
-	c.room = c.findRoom(ctx)
-	cfg := policy.Config{Trials: c.App.Roles[0].NumReplicas, Parallel: c.room.Apps, FailFast: c.def.FailFast}
+	c.capacity = c.findCapacity(ctx)
+	cfg := policy.Config{Trials: c.App.Roles[0].NumReplicas, Parallel: c.capacity.Apps, FailFast: c.def.FailFast}
 	c.machine = policy.New(cfg)
 	return replay(c.Dir, c.machine)
 }

@@ -56,10 +56,10 @@ func (c *controller) plan(n int, id string) (*runner.Planned, error) {
 		return nil, err
 	}
 	p, err := c.run.PlanTrial(context.Background(), c.def, t, runner.TrialOptions{
-		ID: id, Sweep: c.ID, Environ: c.Environ, Cfg: c.room.Cfg, Progress: c.progress(n),
+		ID: id, Sweep: c.ID, Environ: c.Environ, Cfg: c.capacity.Cfg, Progress: c.progress(n),
 	})
 	if err == nil {
-		p.Plan.Queue = c.room.Queue
+		p.Plan.Queue = c.capacity.Queue
 	}
 	return p, err
 }

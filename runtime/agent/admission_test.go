@@ -76,7 +76,7 @@ func (a applicant) wait(t *testing.T, enter bool, reason string) {
 
 // end ends the app as an agent does: entry first, then lock.
 func (a applicant) end() {
-	a.bundle.life().RemoveEntry()
+	a.bundle.supervisor().RemoveEntry()
 	a.lock.Close()
 }
 

@@ -1,5 +1,5 @@
 // Package agent supervises one app on this machine. A supervisor is a detached process,
-// `torchx agent DIR`, whose Life every backend's supervisors share: how they start, hold
+// `torchx agent DIR`, whose Supervisor every backend's supervisors share: how they start, hold
 // a lock, appear among live apps and are replaced by the next command when they die.
 //
 // The agent proper runs an app whose folder is a Bundle, the source of truth about it:

@@ -37,14 +37,14 @@ func Cancel(b Bundle, force bool, reason string) error {
 
 // Resume continues a supervisor that was stopped (SIGSTOP), so that a waiting command
 // gets an answer.
-func (l Life) Resume() {
-	if h := l.holder(); h.PID > 1 && procs.Stopped(h.PID) {
-		_ = signalHolder(l.lock(), continueSignal) // on failure the command keeps waiting
+func (s Supervisor) Resume() {
+	if h := s.holder(); h.PID > 1 && procs.Stopped(h.PID) {
+		_ = signalHolder(s.lock(), continueSignal) // on failure the command keeps waiting
 	}
 }
 
-// Resume is Life.Resume for the bundle's agent.
-func (b Bundle) Resume() { b.life().Resume() }
+// Resume is Supervisor.Resume for the bundle's agent.
+func (b Bundle) Resume() { b.supervisor().Resume() }
 
 // signalHolder signals the agent and never another process with its pid: it pins the
 // process, then checks that it has the lock open and that the lock is held. An agent that

@@ -78,7 +78,7 @@ func newController(b Bundle, open StoreOpener, l *log.Logger) (*Controller, erro
 func (c *Controller) Cancelled() (cancelled, force bool) { return c.cancelRequested() }
 
 // Deleted reports whether the app's folder was deleted.
-func (c *Controller) Deleted() bool { return c.life().Deleted() }
+func (c *Controller) Deleted() bool { return c.supervisor().Deleted() }
 
 // Now returns the time to record, which never goes back.
 func (c *Controller) Now() time.Time { return c.clock.at(failpoint.Now()) }
@@ -117,7 +117,7 @@ func (c *Controller) Finish(s *spec.Status) error {
 		failpoint.Hit(failpoint.EndNoted)
 	}
 	if err == nil || deleted {
-		c.life().RemoveEntry()
+		c.supervisor().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
 	if exe, e := os.Executable(); e == nil && c.OnEnd != nil {
@@ -130,7 +130,7 @@ func (c *Controller) Finish(s *spec.Status) error {
 // bundle. prepare runs while the app has no supervisor, and running is the status from then on.
 // Errors: *backend.StartError; filelock.ErrHeld if the supervisor runs.
 func (b Bundle) Reopen(exe string, running *spec.Status, prepare func() error) error {
-	lock, err := b.life().Acquire(reconcileWait)
+	lock, err := b.supervisor().Acquire(reconcileWait)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func AwaitBundle(dir string) bool {
 	if err != nil {
 		return false
 	}
-	log, err := safefile.OpenFile(Bundle{dir}.life().log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := safefile.OpenFile(Bundle{dir}.supervisor().log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	for from, to := range map[int][]int{lock: {lockFD}, int(log.Fd()): {1, 2}} {
 		for _, fd := range to {
 			if err == nil {

@@ -33,7 +33,7 @@ func (a *agent) finish() error {
 	if err == nil && !a.bundleDeleted {
 		a.logError(NoteEnd(a.manifest.Home, a.bundle.Dir, a.manifest.OnEnd, &s))
 		failpoint.Hit(failpoint.EndNoted)
-		a.bundle.life().RemoveEntry()
+		a.bundle.supervisor().RemoveEntry()
 	}
 	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
 		a.reply(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
@@ -44,7 +44,7 @@ func (a *agent) finish() error {
 	awaitMetrics()
 	a.recorder.close()
 	if a.bundleDeleted { // commands wait for the history: only it has the result
-		a.bundle.life().RemoveEntry()
+		a.bundle.supervisor().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
 	a.runOnEnd()

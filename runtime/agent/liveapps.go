@@ -53,7 +53,7 @@ func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 			continue
 		}
 		if !b.isLive() {
-			_, err := os.Lstat(b.life().Entry())
+			_, err := os.Lstat(b.supervisor().Entry())
 			dead = dead || err == nil
 			continue
 		}
@@ -79,7 +79,7 @@ func (b Bundle) liveApp() liveApp {
 	if err == nil {
 		return liveApp{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: resourcesOf(m.App), isQueued: m.Queue}
 	}
-	h, _ := readHolder(b.life().Entry()) // empty if that is unreadable as well
+	h, _ := readHolder(b.supervisor().Entry()) // empty if that is unreadable as well
 	p := liveApp{handle: h.Handle}
 	if handle, err := spec.ParseHandle(h.Handle); err == nil {
 		p.key = history.AppKey{Backend: handle.Backend, ID: handle.AppID}

@@ -101,6 +101,6 @@ func (b Bundle) predecessor() (handle string, before int, err error) {
 // isLive reports whether an agent or submitter holds the app, by its live entry, which
 // is removed when the app has a result.
 func (b Bundle) isLive() bool {
-	_, err := os.Lstat(b.life().Entry())
-	return err == nil && b.life().held()
+	_, err := os.Lstat(b.supervisor().Entry())
+	return err == nil && b.supervisor().held()
 }

@@ -28,7 +28,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	if runtime.GOOS == "windows" || b.Held() || b.isAdoptable() { // Windows cannot see locks or processes of Linux
 		return s, err
 	}
-	lock, err := b.life().Acquire(reconcileWait)
+	lock, err := b.supervisor().Acquire(reconcileWait)
 	if errors.Is(err, filelock.ErrHeld) {
 		return b.Status()
 	}
@@ -40,7 +40,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	if err == nil && s.State.Terminal() {
 		failpoint.Hit(failpoint.ReconcileRecorded)
 		err = b.noteEnd(s)
-		b.life().RemoveEntry()
+		b.supervisor().RemoveEntry()
 	}
 	return s, err
 }
@@ -60,7 +60,7 @@ func (b Bundle) Recover(exe string) (*spec.Status, error) {
 
 // revive starts a new agent for an app of containers.
 func (b Bundle) revive(exe string) error {
-	lock, err := b.life().Acquire(reconcileWait)
+	lock, err := b.supervisor().Acquire(reconcileWait)
 	if errors.Is(err, filelock.ErrHeld) {
 		return nil // another process starts one
 	}
@@ -94,7 +94,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reconcile: %w", err)
 	}
-	outcome := endRemains(b.Dir, m.Handle, starts)
+	outcome := killOrphans(b.Dir, m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replayResult(m, starts, exits, cancelled, b.recordedDeadline(m))
 	if s.State == spec.Cancelled {

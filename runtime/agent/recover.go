@@ -21,8 +21,8 @@ func liveDir(home string) string { return filepath.Join(home, liveFolder) }
 // home returns the folder of the home that the bundle belongs to.
 func (b Bundle) home() string { return filepath.Dir(filepath.Dir(b.Dir)) }
 
-// life returns the Life of the bundle's agent.
-func (b Bundle) life() Life { return Life{b.Dir, liveDir(b.home()), manifestFile} }
+// supervisor returns the Supervisor of the bundle's agent.
+func (b Bundle) supervisor() Supervisor { return Supervisor{b.Dir, liveDir(b.home()), manifestFile} }
 
 // Held reports whether an agent, or the submitter, holds the bundle's lock.
 func (b Bundle) Held() bool { return filelock.Held(b.path(lockFile)) }
@@ -30,7 +30,7 @@ func (b Bundle) Held() bool { return filelock.Held(b.path(lockFile)) }
 // enterLive adds an entry for the bundle. An existing entry of that name belongs to a
 // deleted app, since the bundle is new.
 func (b Bundle) enterLive(h holder) error {
-	l := b.life()
+	l := b.supervisor()
 	if err := makePrivate(l.LiveDir); err != nil {
 		return fmt.Errorf("create %s: %w", l.LiveDir, err)
 	}
@@ -68,7 +68,7 @@ func RecoverAll(home, exe string) error {
 	bundles, err := liveBundles(home)
 	errs := []error{err}
 	for _, b := range bundles {
-		if b.life().Alive() {
+		if b.supervisor().Alive() {
 			continue
 		}
 		s, err := b.Recover(exe) // removes the entry
@@ -79,7 +79,7 @@ func RecoverAll(home, exe string) error {
 			errs = append(errs, fmt.Errorf("app folder %s: %w", b.Dir, err))
 		case s.State.Terminal():
 			errs = append(errs, b.noteEnd(s))
-			b.life().RemoveEntry()
+			b.supervisor().RemoveEntry()
 		}
 	}
 	return errors.Join(append(errs, RunOnEnd(home, exe))...)
@@ -91,7 +91,7 @@ func DeadApps(home string) ([]string, error) {
 	bundles, err := liveBundles(home)
 	var dead []string
 	for _, b := range bundles {
-		if !b.life().held() {
+		if !b.supervisor().held() {
 			dead = append(dead, filepath.Base(b.Dir))
 		}
 	}
@@ -100,12 +100,12 @@ func DeadApps(home string) ([]string, error) {
 
 // recoverDeleted ends an app whose bundle was deleted while it ran.
 func (b Bundle) recoverDeleted() {
-	h, err := readHolder(b.life().Entry())
+	h, err := readHolder(b.supervisor().Entry())
 	if err != nil && !errors.Is(err, safefile.ErrNotRegular) {
 		return // another process was faster
 	}
 	if h.Handle != "" {
-		endRemains(b.Dir, h.Handle, nil)
+		killOrphans(b.Dir, h.Handle, nil)
 	}
-	b.life().RemoveEntry()
+	b.supervisor().RemoveEntry()
 }

@@ -21,7 +21,7 @@ type Keep struct{ Folder, To string }
 // its files is interrupted. With keep one folder is moved elsewhere instead. The error wraps
 // fs.ErrNotExist if the bundle is gone.
 func (b Bundle) Remove(keep *Keep) error {
-	b.life().RemoveEntry()
+	b.supervisor().RemoveEntry()
 	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
 	if err != nil {
 		return fmt.Errorf("delete app folder: %w", err)

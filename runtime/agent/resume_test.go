@@ -236,7 +236,7 @@ func TestInspectSparesOrphans(t *testing.T) {
 	if err != nil || s.State.Terminal() {
 		t.Errorf("got status %+v, %v, want one that is not terminal", s, err)
 	}
-	if _, err := os.Lstat(b.life().Entry()); err != nil {
+	if _, err := os.Lstat(b.supervisor().Entry()); err != nil {
 		t.Errorf("live entry: got %v, want it kept", err)
 	}
 }

@@ -161,7 +161,7 @@ func (a *agent) step() {
 	case <-a.signals:
 		a.handleSignal()
 	case <-a.checkDeleted:
-		if a.bundle.life().Deleted() {
+		if a.bundle.supervisor().Deleted() {
 			a.handleDeleted()
 		}
 	case <-flush:
@@ -268,7 +268,7 @@ func (a *agent) stop(r *policy.Replica) {
 // handleSignal handles a signal: cancel.json holds a request, or the agent itself was asked
 // to end, which means the same.
 func (a *agent) handleSignal() {
-	a.bundleDeleted = a.bundleDeleted || a.bundle.life().Deleted()
+	a.bundleDeleted = a.bundleDeleted || a.bundle.supervisor().Deleted()
 	requested, force := a.bundle.cancelRequested()
 	if a.manifest.Containers && !requested && !a.bundleDeleted {
 		a.detached = true // perhaps a shutdown: containers run on without an agent

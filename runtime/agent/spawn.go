@@ -74,7 +74,7 @@ func (b Bundle) start(exe string, lock *filelock.Lock) (ready *os.File, process 
 	if err != nil {
 		return nil, nil, err
 	}
-	process, err = b.life().Start(exe, lock.File, w)
+	process, err = b.supervisor().Start(exe, lock.File, w)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, nil, errors.Join(err, ready.Close())
 	}

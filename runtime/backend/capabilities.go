@@ -24,7 +24,7 @@ type Capabilities struct {
 type Placement struct {
 	RunsHere bool           // on this machine: `run` follows an app, `top` shows last lines; else `run` returns
 	Queues   bool           // `--queue`: with Plan.Queue an app waits for free resources; else an error
-	Room     RoomFinder     // a sweep runs as many trials as fit; else 4 at a time
+	Capacity CapacityFinder // a sweep runs as many trials as fit; else 4 at a time
 	Target   TargetResolver // an app is found after the context changed; else the current context
 	Trusted  TrustedFiler   // a project's file runs programs only by consent; else options name no such files
 	Trials   TrialRunner    // `sweep`: apps that run others as trials; else an error

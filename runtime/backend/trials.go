@@ -22,16 +22,16 @@ type TrialRunner interface {
 	Extend(ctx context.Context, id string, e sweep.Extension) error
 }
 
-// RoomFinder knows how many apps fit.
-type RoomFinder interface {
-	// RoomFor returns how many apps like this one can run at the same time on all that the
+// CapacityFinder knows how many apps fit.
+type CapacityFinder interface {
+	// CapacityFor returns how many apps like this one can run at the same time on all that the
 	// backend has. Errors: ErrUnavailable.
-	RoomFor(ctx context.Context, app *spec.App, cfg Config) (*Room, error)
+	CapacityFor(ctx context.Context, app *spec.App, cfg Config) (*Capacity, error)
 }
 
-// Room is how many apps of one kind fit, and how to start them so that they share nothing that
+// Capacity is how many apps of one kind fit, and how to start them so that they share nothing that
 // must not be shared.
-type Room struct {
+type Capacity struct {
 	Apps  int   // at least 1
 	Cfg   Layer // options to add, such as exclusive devices
 	Queue bool  // start them with Launch.Queue

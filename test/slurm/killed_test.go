@@ -3,9 +3,12 @@
 package slurm
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"torchx/runtime/failpoint"
@@ -77,5 +80,51 @@ func TestKilledInSbatch(t *testing.T) {
 	slurmtest.Output(t, "sleep", "2") // sbatch would end in one second
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("sbatch went on after torchx was killed")
+	}
+}
+
+// TestKilledCollector: the logs that an agent copies are complete, each line once, however often the
+// agent is killed.
+func TestKilledCollector(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	jobs := t.TempDir()
+	const lines, kills = 40, 5
+	handle := h.run("-cfg", "archive=true,job_dir="+jobs, "utils.sh", "sh", "-c", fmt.Sprintf("for i in $(seq %d); do echo line $i; sleep 0.2; done", lines))
+	file := func(name string) string {
+		found, _ := filepath.Glob(filepath.Join(h.dir, "slurm-archive", "*", name))
+		if len(found) != 1 {
+			return ""
+		}
+		text, _ := os.ReadFile(found[0])
+		return string(text)
+	}
+	last := 0
+	for range kills {
+		pid := 0
+		slurmtest.Eventually(t, "another agent", func() bool {
+			pid, _ = strconv.Atoi(strings.TrimSpace(file("agent.lock")))
+			return pid > 0 && pid != last
+		})
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatalf("kill agent %d: %v", pid, err)
+		}
+		last = pid
+		slurmtest.Eventually(t, "a new agent", func() bool {
+			h.torchx("", "list")
+			now, _ := strconv.Atoi(strings.TrimSpace(file("agent.lock")))
+			return now != last
+		})
+	}
+	slurmtest.Eventually(t, "the agent is done", func() bool { return strings.Contains(file("app.json"), `"done":true`) })
+	if err := os.RemoveAll(jobs); err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&want, "r/0 line %d\n", i+1)
+	}
+	if r := h.torchx("", "log", handle); r.code != 0 || r.stdout != want.String() {
+		t.Errorf("got %+v, want each of %d lines once", r, lines)
 	}
 }

@@ -37,26 +37,26 @@ const (
 	lockPause = 2 * time.Millisecond
 )
 
-// Life holds the files that show whether a supervisor is alive. A supervisor is the
+// Supervisor holds the files that show whether a supervisor is alive. A supervisor is the
 // detached process `torchx agent DIR`. It holds the lock of its folder until it ends, and
 // the app has an entry in a folder of live apps until it has a result. An entry with a free
 // lock belongs to an app whose supervisor died; the next command recovers that app.
-type Life struct {
+type Supervisor struct {
 	Dir      string // the app's folder
 	LiveDir  string // the folder of live apps; the entry is named like Dir
 	Manifest string // if this file is missing, Dir counts as deleted
 }
 
-func (l Life) lock() string { return filepath.Join(l.Dir, lockFile) }
+func (s Supervisor) lock() string { return filepath.Join(s.Dir, lockFile) }
 
-func (l Life) log() string { return filepath.Join(l.Dir, logFile) }
+func (s Supervisor) log() string { return filepath.Join(s.Dir, logFile) }
 
 // Entry returns the path of the app's entry among the live apps.
-func (l Life) Entry() string { return filepath.Join(l.LiveDir, filepath.Base(l.Dir)) }
+func (s Supervisor) Entry() string { return filepath.Join(s.LiveDir, filepath.Base(s.Dir)) }
 
 // RemoveEntry removes the entry of an app that has ended. Failure is harmless: the next
 // command checks the app once more.
-func (l Life) RemoveEntry() { _ = os.Remove(l.Entry()) }
+func (s Supervisor) RemoveEntry() { _ = os.Remove(s.Entry()) }
 
 // LiveEntries returns the names in a folder of live apps; none if it does not exist.
 func LiveEntries(dir string) ([]fs.DirEntry, error) {
@@ -69,9 +69,9 @@ func LiveEntries(dir string) ([]fs.DirEntry, error) {
 
 // Acquire takes the lock for this process, as its supervisor. It retries for the duration
 // wait, since other processes test the lock. Errors: filelock.ErrHeld.
-func (l Life) Acquire(wait time.Duration) (*filelock.Lock, error) {
+func (s Supervisor) Acquire(wait time.Duration) (*filelock.Lock, error) {
 	for deadline := time.Now().Add(wait); ; time.Sleep(lockPause) {
-		lock, err := filelock.TryAcquire(l.lock())
+		lock, err := filelock.TryAcquire(s.lock())
 		if !errors.Is(err, filelock.ErrHeld) || time.Now().After(deadline) {
 			return lock, err
 		}
@@ -80,31 +80,31 @@ func (l Life) Acquire(wait time.Duration) (*filelock.Lock, error) {
 
 // held reports whether a supervisor, or the process that starts it, holds the lock. The
 // entry may be a hard link to the lock, which remains when Dir is deleted.
-func (l Life) held() bool { return filelock.Held(l.Entry()) || filelock.Held(l.lock()) }
+func (s Supervisor) held() bool { return filelock.Held(s.Entry()) || filelock.Held(s.lock()) }
 
 // Deleted reports whether the app's folder was deleted or moved away.
-func (l Life) Deleted() bool {
-	_, err := os.Lstat(filepath.Join(l.Dir, l.Manifest))
+func (s Supervisor) Deleted() bool {
+	_, err := os.Lstat(filepath.Join(s.Dir, s.Manifest))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Alive reports whether the app has a supervisor or is being submitted. It waits for a
 // supervisor that is about to end: one that was just killed, or one that it signals here
 // because the folder was deleted.
-func (l Life) Alive() bool {
+func (s Supervisor) Alive() bool {
 	notified := false
-	for deadline := time.Now().Add(endingWait); l.held(); time.Sleep(time.Millisecond) {
-		h := l.holder()
+	for deadline := time.Now().Add(endingWait); s.held(); time.Sleep(time.Millisecond) {
+		h := s.holder()
 		if h.PID == 0 || time.Now().After(deadline) {
 			return true
 		}
 		_, exists := procs.Get(h.PID)
 		switch {
 		case !exists: // just ended, or runs on another machine
-			return l.held()
+			return s.held()
 		case notified || procs.Dying(h.PID):
-		case l.Deleted():
-			_ = signalHolder(l.Entry(), syscall.SIGTERM) // on failure the agent notices by itself
+		case s.Deleted():
+			_ = signalHolder(s.Entry(), syscall.SIGTERM) // on failure the agent notices by itself
 			notified = true
 		default:
 			return true
@@ -125,10 +125,10 @@ func (h holder) encode() []byte {
 }
 
 // holder returns the known facts about the holder; it is empty if there are none.
-func (l Life) holder() holder {
-	h, _ := readHolder(l.Entry())
+func (s Supervisor) holder() holder {
+	h, _ := readHolder(s.Entry())
 	if h.PID == 0 {
-		if locked, err := readHolder(l.lock()); err == nil && locked.PID != 0 {
+		if locked, err := readHolder(s.lock()); err == nil && locked.PID != 0 {
 			return locked
 		}
 	}
@@ -153,13 +153,13 @@ func readHolder(path string) (h holder, err error) {
 
 // Start starts the detached supervisor of the folder with the program exe; files become
 // descriptors 3 and up.
-func (l Life) Start(exe string, files ...*os.File) (*os.Process, error) {
-	out, err := safefile.OpenFile(l.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+func (s Supervisor) Start(exe string, files ...*os.File) (*os.Process, error) {
+	out, err := safefile.OpenFile(s.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	return startDetached(exe, l.Dir, out, files)
+	return startDetached(exe, s.Dir, out, files)
 }
 
 // startDetached starts `exe agent argument`, which outlives every caller.

@@ -89,7 +89,7 @@ func TestRecoverIgnoresReusedPIDs(t *testing.T) {
 			if alive := exists && !q.Zombie; alive == test.ended {
 				t.Errorf("process is alive: got %v, want %v", alive, !test.ended)
 			}
-			if _, err := os.Lstat(b.life().Entry()); !os.IsNotExist(err) {
+			if _, err := os.Lstat(b.supervisor().Entry()); !os.IsNotExist(err) {
 				t.Errorf("live entry: got %v, want it removed", err)
 			}
 		})
@@ -113,7 +113,7 @@ func TestSparedProcesses(t *testing.T) {
 		leader, _ := procs.Get(p.Session)
 		starts = append(starts, record(p.PID, p.Start), record(p.Session, leader.Start), record(p.Session, 1))
 	}
-	app := newRemains("local://torchx/x", starts)
+	app := newOrphans("local://torchx/x", starts)
 	for _, p := range procs.List() {
 		if app.owns(p) {
 			t.Errorf("process %+v is taken for a replica's", p)
@@ -122,7 +122,7 @@ func TestSparedProcesses(t *testing.T) {
 	if init, ok := procs.Get(1); ok && !app.isSpared(1) {
 		t.Errorf("process %+v is not spared", init)
 	}
-	if app := newRemains("local://torchx/x", []startRecord{record(stranger.PID, stranger.Start)}); !app.owns(stranger) {
+	if app := newOrphans("local://torchx/x", []startRecord{record(stranger.PID, stranger.Start)}); !app.owns(stranger) {
 		t.Errorf("the replica %+v is not found by its true record", stranger)
 	}
 }
@@ -152,7 +152,7 @@ func TestSignalReachesTheHolderOnly(t *testing.T) {
 
 // A process that left its session and changed its environment still writes to the
 // replica's pipe.
-func TestRemainsByOutput(t *testing.T) {
+func TestOrphansByOutput(t *testing.T) {
 	t.Parallel()
 	read, write, err := os.Pipe()
 	if err != nil {

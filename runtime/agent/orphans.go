@@ -21,10 +21,10 @@ const (
 	notEnded   = "some of its processes could not be killed"
 )
 
-// endRemains kills what a dead agent's replicas left running: processes of the recorded
+// killOrphans kills what a dead agent's replicas left running: processes of the recorded
 // sessions and control groups, and those with the app's handle in their environment.
-func endRemains(appDir, handle string, starts []startRecord) (outcome string) {
-	app := newRemains(handle, starts)
+func killOrphans(appDir, handle string, starts []startRecord) (outcome string) {
+	app := newOrphans(handle, starts)
 	outcome = allEnded
 	if app.ungrouped {
 		outcome = foundEnded
@@ -57,8 +57,8 @@ func endRemains(appDir, handle string, starts []startRecord) (outcome string) {
 	}
 }
 
-// remains identifies the processes of a dead agent.
-type remains struct {
+// orphans identifies the processes of a dead agent.
+type orphans struct {
 	handle    string
 	leaders   map[int]uint64    // session → start time of its leader
 	output    map[string]uint64 // pipe that a replica writes to → the replica's start time
@@ -67,10 +67,10 @@ type remains struct {
 	spared    []procs.Process   // this process and its ancestors
 }
 
-// newRemains uses only plausible records of the current boot: a damaged record could name
+// newOrphans uses only plausible records of the current boot: a damaged record could name
 // any process.
-func newRemains(handle string, starts []startRecord) remains {
-	app := remains{handle: handle, leaders: map[int]uint64{}, output: map[string]uint64{}, spared: procs.Ancestors(os.Getpid())}
+func newOrphans(handle string, starts []startRecord) orphans {
+	app := orphans{handle: handle, leaders: map[int]uint64{}, output: map[string]uint64{}, spared: procs.Ancestors(os.Getpid())}
 	boot := BootID()
 	for _, start := range starts {
 		if start.BootID != boot || start.PID <= 1 || start.StartTime == 0 {
@@ -94,14 +94,14 @@ func newRemains(handle string, starts []startRecord) remains {
 }
 
 // isSpared reports whether a process is init, this process or one of its ancestors.
-func (a remains) isSpared(pid int) bool {
+func (a orphans) isSpared(pid int) bool {
 	return pid <= 1 || slices.ContainsFunc(a.spared, func(p procs.Process) bool { return p.PID == pid })
 }
 
 // owns reports whether a process belongs to the app. A session counts only if its number
 // has not been reused by a new leader since. Without the handle in its environment the
 // process must belong to this user.
-func (a remains) owns(p procs.Process) bool {
+func (a orphans) owns(p procs.Process) bool {
 	if a.isSpared(p.PID) {
 		return false
 	}

@@ -9,8 +9,8 @@ import (
 	"torchx/test/enginetest"
 )
 
-// TestRoomFor: the room is that of the engine's machine, and for at least one app.
-func TestRoomFor(t *testing.T) {
+// TestCapacity: the capacity is that of the engine's machine, and for at least one app.
+func TestCapacity(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	b := newBackend(t, t.TempDir(), real)
@@ -34,9 +34,9 @@ func TestRoomFor(t *testing.T) {
 	} {
 		role := spec.NewRole("r", enginetest.Image)
 		role.Resource, role.NumReplicas = test.resource, test.replicas
-		got, err := b.RoomFor(t.Context(), &spec.App{Name: "app", Roles: []spec.Role{role}}, nil)
+		got, err := b.CapacityFor(t.Context(), &spec.App{Name: "app", Roles: []spec.Role{role}}, nil)
 		if err != nil || got.Apps != test.want {
-			t.Errorf("%s: got %+v, %v, want room for %d", test.what, got, err, test.want)
+			t.Errorf("%s: got %+v, %v, want a capacity of %d", test.what, got, err, test.want)
 		}
 	}
 }

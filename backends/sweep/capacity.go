@@ -7,24 +7,24 @@ import (
 	"torchx/runtime/backend"
 )
 
-// findRoom returns how many trials run at the same time, and how they start. The first trial
+// findCapacity returns how many trials run at the same time, and how they start. The first trial
 // stands for all.
-func (c *controller) findRoom(ctx context.Context) backend.Room {
-	room := &backend.Room{Apps: defaultParallel}
-	if finder := c.target.Capabilities().Room; finder != nil {
+func (c *controller) findCapacity(ctx context.Context) backend.Capacity {
+	capacity := &backend.Capacity{Apps: defaultParallel}
+	if finder := c.target.Capabilities().Capacity; finder != nil {
 		t, err := c.trials.trial(0)
 		if err == nil {
-			var found *backend.Room
-			if found, err = finder.RoomFor(ctx, t.App, c.def.Cfg); err == nil {
-				room = found
+			var found *backend.Capacity
+			if found, err = finder.CapacityFor(ctx, t.App, c.def.Cfg); err == nil {
+				capacity = found
 			}
 		}
 		c.logError(err)
 	}
 	if c.def.Parallel > 0 { // only devices are waited for
-		room.Apps, room.Queue = c.def.Parallel, room.Queue && len(room.Cfg) > 0
+		capacity.Apps, capacity.Queue = c.def.Parallel, capacity.Queue && len(capacity.Cfg) > 0
 	}
-	return *room
+	return *capacity
 }
 
 // backoff is the time until the next try, which doubles.

@@ -9,9 +9,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// RoomFor returns how many apps like this one fit on the engine's machine. An app that requests no
+// CapacityFor returns how many apps like this one fit on the engine's machine. An app that requests no
 // CPU counts as one.
-func (b *Backend) RoomFor(ctx context.Context, app *spec.App, _ backend.Config) (*backend.Room, error) {
+func (b *Backend) CapacityFor(ctx context.Context, app *spec.App, _ backend.Config) (*backend.Capacity, error) {
 	engine, err := b.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -25,5 +25,5 @@ func (b *Backend) RoomFor(ctx context.Context, app *spec.App, _ backend.Config) 
 		demand.CPU = 1
 	}
 	total := machine.Size{CPU: float64(info.NCPU), MemMB: int(info.MemTotal >> 20)}
-	return &backend.Room{Apps: max(total.Fits(demand), 1)}, nil
+	return &backend.Capacity{Apps: max(total.Fits(demand), 1)}, nil
 }
