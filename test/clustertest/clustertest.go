@@ -229,49 +229,6 @@ func (c *Cluster) Devices(t testing.TB, name string, count int) {
 	}
 }
 
-// User creates a service account with the rules of a Role (in YAML's flow style, "" for none)
-// in a namespace, and returns its kubeconfig file.
-func (c *Cluster) User(t testing.TB, namespace, rules string) string {
-	t.Helper()
-	c.Create(t, namespace, fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: user}, rules: [%s]}`, rules))
-	kubeconfig := c.Account(t, namespace)
-	c.Bind(t, namespace, "Role", "user")
-	return kubeconfig
-}
-
-// Account creates a service account without rights in a namespace, and returns its kubeconfig file.
-func (c *Cluster) Account(t testing.TB, namespace string) string {
-	t.Helper()
-	c.Create(t, namespace, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: user}}`)
-	ctx, cancel := limited()
-	defer cancel()
-	request := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": map[string]any{}}}
-	request.SetName("user")
-	response, err := c.Of(namespace, "v1", "ServiceAccount").Create(ctx, request, metav1.CreateOptions{}, "token")
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, _, _ := unstructured.NestedString(response.Object, "status", "token")
-	return c.Write(t, func(_ *api.Cluster, user *api.AuthInfo, context *api.Context) {
-		*user = api.AuthInfo{Token: token}
-		context.Namespace = namespace
-	})
-}
-
-// Bind gives the account of a namespace a Role or a ClusterRole in it.
-func (c *Cluster) Bind(t testing.TB, namespace, kind, role string) {
-	t.Helper()
-	c.Create(t, namespace, fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {generateName: user-},
- roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}, subjects: [{kind: ServiceAccount, name: user}]}`, kind, role))
-}
-
-// BindEverywhere gives the account of a namespace a ClusterRole in all namespaces.
-func (c *Cluster) BindEverywhere(t testing.TB, namespace, role string) {
-	t.Helper()
-	c.Create(t, "", fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {generateName: user-},
- roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %s}, subjects: [{kind: ServiceAccount, name: user, namespace: %s}]}`, role, namespace))
-}
-
 // Write writes a changed copy of the cluster's kubeconfig, and returns its path.
 func (c *Cluster) Write(t testing.TB, change func(*api.Cluster, *api.AuthInfo, *api.Context)) string {
 	t.Helper()
