@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
@@ -112,27 +111,6 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 	return nil
 }
 
-// stopVolcano aborts a Volcano Job and notes that in its metadata, only once, to keep the time of the
-// first cancellation, and not if the user may not abort it.
-func (t *target) stopVolcano(ctx context.Context, j *kube.VolcanoJob, meta map[string]any) error {
-	patch := func(meta map[string]any) error {
-		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta})
-	}
-	if _, ok := j.Annotations[label.Cancelled]; !ok {
-		if err := patch(meta); err != nil {
-			return err
-		}
-	}
-	if j.Status.State.Phase == "Aborting" {
-		return nil
-	}
-	err := t.abort(ctx, j)
-	if errors.Is(err, kube.ErrForbidden) {
-		_ = patch(map[string]any{"annotations": map[string]any{label.Cancelled: nil, label.CancelReason: nil}}) // the user sees err
-	}
-	return err
-}
-
 // patchAll applies patches in order.
 func (t *target) patchAll(ctx context.Context, r kube.Resource, name string, patches []map[string]any) error {
 	for _, p := range patches {
@@ -141,34 +119,6 @@ func (t *target) patchAll(ctx context.Context, r kube.Resource, name string, pat
 		}
 	}
 	return nil
-}
-
-// command asks Volcano's controller to act on a job (volcano.sh/apis, bus/v1alpha1); the
-// controller deletes it afterwards.
-type command struct {
-	kube.Object
-	Action       string                 `json:"action"`
-	TargetObject *metav1.OwnerReference `json:"target"`
-}
-
-// abort ends a Volcano Job as `vcctl job suspend` does.
-func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
-	owner := metav1.OwnerReference{APIVersion: manifest.TypeVolcano.APIVersion, Kind: manifest.TypeVolcano.Kind, Name: j.Name, UID: j.UID, Controller: new(true)}
-	c := command{Action: "AbortJob", TargetObject: &owner}
-	c.TypeMeta = metav1.TypeMeta{APIVersion: "bus.volcano.sh/v1alpha1", Kind: "Command"}
-	c.GenerateName, c.Namespace, c.OwnerReferences = j.Name+"-abort-", j.Namespace, []metav1.OwnerReference{owner}
-	err := t.Create(ctx, kube.VolcanoCommands, t.namespace, c, false, nil)
-	if !errors.Is(err, backend.ErrNotFound) && !errors.Is(err, kube.ErrForbidden) {
-		return err
-	}
-	// TorchX does the same.
-	patched := t.Patch(ctx, kube.VolcanoJobs, t.namespace, j.Name, "status", map[string]any{
-		"status": map[string]any{"state": map[string]any{"phase": "Aborted"}},
-	})
-	if errors.Is(patched, kube.ErrForbidden) {
-		return err // the right that is meant for it
-	}
-	return patched
 }
 
 // stopTime limits how long kill waits for a controller; it is less than the grace period of

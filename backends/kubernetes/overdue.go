@@ -74,15 +74,5 @@ func (t *target) killOverdue(ctx context.Context, o *overdue) {
 
 // keepKilling calls killOverdue until stop is called.
 func (t *target) keepKilling(ctx context.Context, o *overdue) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var done sync.WaitGroup
-	done.Go(func() {
-		for kube.Sleep(ctx, overdueEvery) == nil {
-			t.killOverdue(ctx, o)
-		}
-	})
-	return func() {
-		cancel()
-		done.Wait()
-	}
+	return repeat(ctx, overdueEvery, func(ctx context.Context) { t.killOverdue(ctx, o) })
 }

@@ -39,8 +39,11 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	if b.canceledBy(id).Abandon {
 		defer t.keepKilling(ctx, late)()
 	}
+	again := &aborter{target: t}
+	defer again.start(ctx)()
 	err = t.follow(ctx, func(seen *observe.Observation) bool {
 		late.note(seen.Pods, time.Now())
+		again.note(seen)
 		s := t.snapshot(seen)
 		if !seen.PodsHidden {
 			logs.update(s)

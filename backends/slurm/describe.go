@@ -41,6 +41,9 @@ func (b *Backend) status(ctx context.Context, t *target) (*spec.Status, error) {
 func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error) {
 	if t.record == nil {
 		s := observe.Foreign(t.jobs)
+		if k := b.FindLogs(t.id, nil, "", nil); k != nil {
+			s.Roles = copiedRoles(k, s.State)
+		}
 		if t.folder != "" && s.Msg == "" {
 			s.Msg = t.hint()
 		}
@@ -60,6 +63,19 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 	url := "file://" + string(t.folder)
 	s.UIURL = &url
 	return s, nil
+}
+
+// copiedRoles returns the roles of an app whose logs are copied, though its folder is not on this
+// machine: Slurm knows only the job, under its own name.
+func copiedRoles(k *backend.RetainedLogs, state spec.State) (roles []spec.RoleStatus) {
+	for _, kept := range k.Roles {
+		role := spec.RoleStatus{Role: kept.Role, Replicas: []spec.ReplicaStatus{}}
+		for id, attempts := range kept.Attempts {
+			role.Replicas = append(role.Replicas, spec.ReplicaStatus{Role: kept.Role, ID: id, State: state, Attempt: max(0, attempts-1)})
+		}
+		roles = append(roles, role)
+	}
+	return roles
 }
 
 // addJobs adds Slurm's jobs to an app that had not ended when its folder was read.

@@ -122,7 +122,7 @@ func TestKilledCollector(t *testing.T) {
 	}
 	var want strings.Builder
 	for i := range lines {
-		fmt.Fprintf(&want, "r/0 line %d\n", i+1)
+		fmt.Fprintf(&want, "sh/0 line %d\n", i+1)
 	}
 	if r := h.torchx("", "log", handle); r.code != 0 || r.stdout != want.String() {
 		t.Errorf("got %+v, want each of %d lines once", r, lines)
