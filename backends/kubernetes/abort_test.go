@@ -1,7 +1,9 @@
 package kubernetes
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
@@ -23,7 +25,9 @@ func TestLostAbort(t *testing.T) {
 	if err := target.Patch(t.Context(), kube.VolcanoJobs, target.namespace, target.name, "", mark); err != nil {
 		t.Fatal(err)
 	}
-	if status, err := s.Wait(t.Context(), id); err != nil || status.State != spec.Cancelled {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if status, err := s.Wait(ctx, id); err != nil || status.State != spec.Cancelled {
 		t.Errorf("got %+v, %v, want CANCELLED", status, err)
 	}
 }
