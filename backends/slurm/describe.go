@@ -42,7 +42,7 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 	if t.record == nil {
 		s := observe.Foreign(t.jobs)
 		if k := b.FindLogs(t.id, nil, "", nil); k != nil {
-			s.Roles = copiedRoles(k, s.State)
+			s.Roles = copiedRoles(k, s)
 		}
 		if t.folder != "" && s.Msg == "" {
 			s.Msg = t.hint()
@@ -66,12 +66,18 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 }
 
 // copiedRoles returns the roles of an app whose logs are copied, though its folder is not on this
-// machine: Slurm knows only the job, under its own name.
-func copiedRoles(k *backend.RetainedLogs, state spec.State) (roles []spec.RoleStatus) {
+// machine: Slurm knows only the job, under its own name. What Slurm knows of the only replica is kept.
+func copiedRoles(k *backend.RetainedLogs, s *spec.Status) (roles []spec.RoleStatus) {
+	known := spec.ReplicaStatus{State: s.State}
+	if len(k.Roles) == 1 && len(k.Roles[0].Attempts) == 1 && len(s.Roles) == 1 && len(s.Roles[0].Replicas) == 1 {
+		known = s.Roles[0].Replicas[0]
+	}
 	for _, kept := range k.Roles {
 		role := spec.RoleStatus{Role: kept.Role, Replicas: []spec.ReplicaStatus{}}
 		for id, attempts := range kept.Attempts {
-			role.Replicas = append(role.Replicas, spec.ReplicaStatus{Role: kept.Role, ID: id, State: state, Attempt: max(0, attempts-1)})
+			r := known
+			r.Role, r.ID, r.Attempt = kept.Role, id, max(0, attempts-1)
+			role.Replicas = append(role.Replicas, r)
 		}
 		roles = append(roles, role)
 	}

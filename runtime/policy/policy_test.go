@@ -11,28 +11,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-func role(name string, replicas int, change func(*spec.Role)) spec.Role {
-	r := spec.NewRole(name, "img")
-	r.Entrypoint, r.NumReplicas = "prog", replicas
-	if change != nil {
-		change(&r)
-	}
-	return r
-}
-
-func retries(p spec.RetryPolicy, n int) func(*spec.Role) {
-	return func(r *spec.Role) { r.RetryPolicy, r.MaxRetries = p, n }
-}
-
-func elastic(minimum int, more func(*spec.Role)) func(*spec.Role) {
-	return func(r *spec.Role) {
-		r.MinReplicas = &minimum
-		if more != nil {
-			more(r)
-		}
-	}
-}
-
 // script drives a policy as the agent would, with starts carried out immediately.
 type script struct {
 	t    *testing.T

@@ -10,19 +10,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// orderKey sets a key of the role's order, besides the keys that more sets.
-func orderKey(key string, value any, more func(*spec.Role)) func(*spec.Role) {
-	return func(r *spec.Role) {
-		if more != nil {
-			more(r)
-		}
-		if r.Metadata[spec.OrderKey] == nil {
-			r.Metadata = map[string]any{spec.OrderKey: map[string]any{}}
-		}
-		r.Metadata[spec.OrderKey].(map[string]any)[key] = value
-	}
-}
-
 func sidecar(more func(*spec.Role)) func(*spec.Role) { return orderKey("sidecar", true, more) }
 
 // both applies two changes to a role.

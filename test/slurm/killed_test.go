@@ -3,6 +3,7 @@
 package slurm
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -126,5 +127,20 @@ func TestKilledCollector(t *testing.T) {
 	}
 	if r := h.torchx("", "log", handle); r.code != 0 || r.stdout != want.String() {
 		t.Errorf("got %+v, want each of %d lines once", r, lines)
+	}
+	r := h.torchx("", "status", "--json", handle)
+	var status struct {
+		Roles []struct {
+			Role     string
+			Replicas []struct {
+				ExitCode *int `json:"exit_code"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &status); err != nil {
+		t.Fatal(err)
+	}
+	if all := status.Roles; len(all) != 1 || all[0].Role != "sh" || len(all[0].Replicas) != 1 || all[0].Replicas[0].ExitCode == nil || *all[0].Replicas[0].ExitCode != 0 {
+		t.Errorf("got roles %+v, want sh with a replica that ended with 0", all)
 	}
 }

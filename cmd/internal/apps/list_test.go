@@ -22,7 +22,9 @@ func TestListTable(t *testing.T) {
 		tab := listTable(apps, noon)
 		fitList(tab, width)
 		var b strings.Builder
-		must(t, tab.Write(&b, ui.Style{}))
+		if err := tab.Write(&b, ui.Style{}); err != nil {
+			t.Fatal(err)
+		}
 		return b.String()
 	}
 	want := `APP HANDLE                          APP NAME  STATE           COMPONENT                   AGE  DURATION  EXIT  RESTARTS

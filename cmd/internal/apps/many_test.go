@@ -56,7 +56,9 @@ func TestEachApp(t *testing.T) {
 	last := -1
 	for _, text := range got {
 		n, err := strconv.Atoi(text)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if n <= last {
 			t.Fatalf("got app %d after %d, want the order of the command line", n, last)
 		}

@@ -15,13 +15,17 @@ func TestLogRequest(t *testing.T) {
 	given := func(text string) *string { return &text }
 	o := logOptions{regex: "a|b", stream: "stderr", since: "10m", until: "1700000000", last: given("0"), line: "3:7", attempt: given("2")}
 	q, err := o.request(now)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if q.Read.Tail != 0 || *q.Read.Attempt != 2 || q.Read.FromLine != 3 || q.Read.ToLine != 7 ||
 		!q.Read.Since.Equal(now.Add(-10*time.Minute)) || !q.Read.Until.Equal(now) || !q.Regex.MatchString("xb") {
 		t.Errorf("got %+v", q)
 	}
 	q, err = logOptions{}.request(now)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if q.Read.Tail != -1 || q.Read.Attempt != nil || q.Regex != nil {
 		t.Errorf("without flags: got %+v, want all lines of the last attempt", q)
 	}

@@ -51,7 +51,9 @@ func TestTopWidth(t *testing.T) {
 		}})
 		cutLines(tab, width)
 		var text strings.Builder
-		must(t, tab.Write(&text, ui.Style{}))
+		if err := tab.Write(&text, ui.Style{}); err != nil {
+			t.Fatal(err)
+		}
 		for l := range strings.Lines(text.String()) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > width {
 				t.Errorf("got %d columns, want at most %d: %q", n, width, l)
