@@ -194,7 +194,7 @@ func TestTTYLargeInput(t *testing.T) {
 	}
 	sum := sha256.Sum256(data)
 	// The EOF of a pipe follows it, which is more input for a raw terminal.
-	line := "stty raw -echo; echo prepared; sleep 0.3; (head -c 1000 ; sleep 0.2; head -c 1047576) | sha256sum"
+	line := "stty raw -echo; echo prepared; sleep 0.3; (dd bs=1 count=1000 2>/dev/null; sleep 0.2; head -c 1047576) | sha256sum"
 	handle := strings.TrimSpace(torchx(t, dir, nil, "", "run", "--tty", "-d", "utils.sh", "-c", line).out)
 	begin(t, filepath.Join(dir, "home"), false, "log", "-t", handle+"/sh/0").shown.waitFor("prepared")
 	r := torchx(t, dir, nil, string(data), "attach", "--tty", "-")

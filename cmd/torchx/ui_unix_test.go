@@ -435,7 +435,7 @@ func TestUITellsTheEndOfAFlood(t *testing.T) {
 func TestUISlowReader(t *testing.T) {
 	t.Parallel()
 	dir := homedir.New(t)
-	id := runApp(t, dir, "utils.sh", "-c", "seq -f %.0f"+strings.Repeat("x", 1500)+" 4000")
+	id := runApp(t, dir, "utils.sh", "-c", "seq 4000 | sed s/$/"+strings.Repeat("x", 1500)+"/")
 	s := startUI(t, dir)
 	path := "/api/v1/runs/" + id + "/log?line=1&count=2000"
 	for range 200 {

@@ -16,7 +16,7 @@ fuzz() { # DIR TARGET: prints the output only of failures
 }
 
 time=$1 failed=
-for f in $(grep -rl --include='*_test.go' '^func Fuzz' .); do
+for f in $(find . -name '*_test.go' -exec grep -l '^func Fuzz' {} +); do
   for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$f"); do
     fuzz "$(dirname "$f")" "$target"
   done
