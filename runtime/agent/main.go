@@ -41,12 +41,12 @@ func Main(dir string, c Config) int {
 		if err != nil {
 			return err
 		}
-		a.config, a.reserve, a.signals = c, s.reserve, s.signals
-		a.recorder = s.newRecorder(c.OpenStore)
+		a.config, a.record.reserve, a.events.signals = c, s.reserve, s.signals
+		a.reports.recorder = s.newRecorder(c.OpenStore)
 		ticker := time.NewTicker(deletedInterval)
 		defer ticker.Stop()
-		a.checkDeleted = ticker.C
-		a.isResuming = s.manifest.Containers && s.replaces
+		a.events.checkDeleted = ticker.C
+		a.ending.isResuming = s.manifest.Containers && s.replaces
 		return a.run()
 	})
 }
