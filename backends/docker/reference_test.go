@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/distribution/reference"
+	"github.com/opencontainers/go-digest"
 )
 
 // TestReference: the names that Docker's client parses are those of the Docker command line.
@@ -37,7 +38,9 @@ func TestReference(t *testing.T) {
 	}
 	for in, want := range map[string]error{
 		"a b": reference.ErrReferenceInvalidFormat, "a:": reference.ErrReferenceInvalidFormat, "": reference.ErrReferenceInvalidFormat,
-		"a__-b": reference.ErrReferenceInvalidFormat, "a@sha256:0": reference.ErrReferenceInvalidFormat, "x.y/z/" + strings.Repeat("a", 256): reference.ErrNameTooLong,
+		"a@sha256:" + strings.Repeat("a", 65): digest.ErrDigestInvalidLength, "a@md5:" + strings.Repeat("0", 32): digest.ErrDigestUnsupported,
+		"a@sha256:" + strings.Repeat("A", 64): digest.ErrDigestInvalidFormat,
+		"a__-b":                               reference.ErrReferenceInvalidFormat, "a@sha256:0": reference.ErrReferenceInvalidFormat, "x.y/z/" + strings.Repeat("a", 256): reference.ErrNameTooLong,
 	} {
 		if r, err := reference.ParseNormalizedNamed(in); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, %v, want %v", in, r, err, want)
