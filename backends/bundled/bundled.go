@@ -54,8 +54,8 @@ type Apps struct {
 	hub *logstore.Hub // notifies followers of changes
 
 	mu      sync.Mutex
-	watches map[string]*watch       // by bundle folder
-	early   map[string]*agent.Early // by app ID
+	watches map[string]*watch              // by bundle folder
+	early   map[string]<-chan *agent.Early // by app ID
 }
 
 // New returns the apps. It accesses no files.
@@ -65,7 +65,7 @@ func New(c Config) (*Apps, error) {
 		return nil, err
 	}
 	c.Home = home
-	return &Apps{Config: c, hub: logstore.NewHub(), watches: map[string]*watch{}, early: map[string]*agent.Early{}}, nil
+	return &Apps{Config: c, hub: logstore.NewHub(), watches: map[string]*watch{}, early: map[string]<-chan *agent.Early{}}, nil
 }
 
 // Close ends all watches; apps keep running.

@@ -40,13 +40,14 @@ func (a *Apps) Start(m *agent.Manifest, unrecorded bool, more ...func(dir string
 // Begin starts the agent of an app in advance, and returns what ends it if Start did not take it.
 // Without it, as on a system that cannot, Start starts the agent.
 func (a *Apps) Begin(id string) (end func()) {
-	early, err := agent.StartEarly(a.Exe, a.Bundle(id))
-	if err != nil {
-		return func() {}
-	}
+	started := make(chan *agent.Early, 1)
+	go func() {
+		early, _ := agent.StartEarly(a.Exe, a.Bundle(id)) // nil if it fails
+		started <- early
+	}()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.early[id] = early
+	a.early[id] = started
 	return func() {
 		if e := a.takeEarly(id); e != nil {
 			e.End()
@@ -57,10 +58,13 @@ func (a *Apps) Begin(id string) (end func()) {
 // takeEarly returns the agent that was started in advance, nil if none was.
 func (a *Apps) takeEarly(id string) *agent.Early {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	e := a.early[id]
+	started := a.early[id]
 	delete(a.early, id)
-	return e
+	a.mu.Unlock()
+	if started == nil {
+		return nil
+	}
+	return <-started
 }
 
 // Cancel writes the cancel request and signals the app's agent.

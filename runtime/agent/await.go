@@ -47,11 +47,11 @@ func (a *agent) requestAdmission() {
 
 // applyVerdict acts on a decision.
 func (a *agent) applyVerdict(v verdict) {
-	a.dirty = a.dirty || a.policy.QueueReason != v.waitReason
+	a.reports.dirty = a.reports.dirty || a.policy.QueueReason != v.waitReason
 	a.policy.QueueReason = v.waitReason
 	if v.allocation != nil {
 		assignDevices(a.policy, v.allocation)
-		a.dirty = true
+		a.reports.dirty = true
 		a.perform(a.policy.StartAll())
 	}
 }
@@ -101,7 +101,7 @@ func (a *agent) awaitAdmission(ad *admission) {
 			v = verdict{waitReason: spec.QueuedMark + "cannot check for room: " + err.Error()}
 		}
 		a.post(func() { a.applyVerdict(v) })
-		if v.allocation != nil || !w.changed(ad.position < watchedEntries, a.closed) {
+		if v.allocation != nil || !w.changed(ad.position < watchedEntries, a.events.closed) {
 			return
 		}
 	}

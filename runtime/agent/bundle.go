@@ -163,10 +163,7 @@ func fill(b Bundle, m *Manifest) (*filelock.Lock, error) {
 	if err := b.writeStatus(&st, false); err != nil {
 		return lock, err
 	}
-	if m.Controls {
-		return lock, b.makeReserve(0)
-	}
-	return lock, b.makeReserve(replicasOf(m.App))
+	return lock, b.makeReserve(m.ownReplicas())
 }
 
 // renameNew renames a folder and fails if the new name is taken.

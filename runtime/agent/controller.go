@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -25,53 +24,21 @@ type Controller struct {
 	Resumed bool // a former controller of this bundle died
 
 	reports
-	lock    *os.File // held until the process ends
 	clock   clock
 	reserve *reserve
 }
 
 // Control runs the supervisor process of the bundle in dir and returns its exit code.
 func Control(dir string, open StoreOpener, run func(*Controller) error) int {
-	return Supervise(func(l *log.Logger) error {
-		ready := os.NewFile(readyFD, "ready")
-		c, err := newController(Bundle{dir}, open, l)
-		if err == nil {
-			c.submitter = ready
-			err = run(c)
-			c.recorder.close()
-			err = errors.Join(err, c.lock.Close())
+	return superviseBundle(dir, func(s *supervision) error {
+		c := &Controller{
+			Bundle: s.bundle, Manifest: s.manifest, Log: s.log, Signals: s.signals, Resumed: s.replaces, reserve: s.reserve,
+			clock: clock{last: s.manifest.SubmittedAt}, reports: reports{submitter: s.ready, recorder: s.newRecorder(open)},
 		}
-		if err != nil {
-			_, _ = ready.Write(readyAnswer{Code: spec.ExitNotStarted, Error: err.Error()}.encode()) // the submitter may be gone
-		}
+		err := run(c)
+		c.recorder.close()
 		return err
 	})
-}
-
-func newController(b Bundle, open StoreOpener, l *log.Logger) (*Controller, error) {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	lock := os.NewFile(lockFD, lockFile)
-	if lock == nil {
-		return nil, errors.New("the lock is missing (start agents with `torchx run`)")
-	}
-	h, err := readHolder(b.path(lockFile))
-	if err != nil {
-		return nil, err
-	}
-	m, err := b.Manifest()
-	if err != nil {
-		return nil, err
-	}
-	resumed := h.PID != 0
-	h.PID = os.Getpid()
-	if err := writeHolder(lock, h); err != nil {
-		return nil, err
-	}
-	return &Controller{
-		Bundle: b, Manifest: m, Log: l, Signals: signals, Resumed: resumed, lock: lock, clock: clock{last: m.SubmittedAt}, reserve: newReserve(b, 0),
-		reports: reports{recorder: newRecorder(NewHistory(m.Home, open), m.Backend, m.ID, l)},
-	}, nil
 }
 
 // Cancelled reports whether the user canceled the app, and whether with force.

@@ -40,10 +40,10 @@ func (a *agent) watchDeadlines(r *policy.Replica, start startRecord) {
 		a.after(limit-a.elapsed(start), func() { a.attemptExceeds(r, start.Attempt) })
 	}
 	limits, err := a.manifest.App.Limits()
-	if a.hasAppTimer || err != nil || limits.Timeout == 0 {
+	if a.ending.hasAppTimer || err != nil || limits.Timeout == 0 {
 		return
 	}
-	a.hasAppTimer = true
+	a.ending.hasAppTimer = true
 	a.after(limits.Timeout-a.elapsed(start), func() { a.appExceeds(limits.Timeout) })
 }
 
@@ -60,7 +60,7 @@ func (a *agent) resumeDeadlines(starts []startRecord) {
 // elapsed returns how long ago an attempt started. Within one boot of the machine, the time
 // that it sleeps and changes of its clock do not count.
 func (a *agent) elapsed(start startRecord) time.Duration {
-	if now := uptime(); start.Uptime > 0 && start.BootID == a.bootID && now >= start.Uptime {
+	if now := uptime(); start.Uptime > 0 && start.BootID == a.record.bootID && now >= start.Uptime {
 		return time.Duration(now - start.Uptime)
 	}
 	return max(0, failpoint.Now().Sub(start.Time))
@@ -72,16 +72,16 @@ func (a *agent) appExceeds(limit time.Duration) {
 		return
 	}
 	d := exceededDeadline{a.now(), spec.DeadlineText(limit)}
-	if !a.bundleDeleted {
+	if !a.ending.bundleDeleted {
 		a.logError(WriteJSON(a.bundle.path(deadlineFile), d, true))
 	}
 	failpoint.Hit(failpoint.DeadlineRecorded)
 	a.perform(a.policy.ExceedDeadline(d.Msg, d.Time))
-	a.dirty = true
+	a.reports.dirty = true
 }
 
 // attemptExceeds ends an attempt that exceeds the timeout of its role.
 func (a *agent) attemptExceeds(r *policy.Replica, attempt int) {
 	a.perform(a.policy.ExceedTimeout(r, attempt))
-	a.dirty = true
+	a.reports.dirty = true
 }

@@ -14,12 +14,12 @@ func (a *agent) finish() error {
 	a.leaveQueue()
 	a.sampler.close()
 	a.endRemaining()
-	a.reserve.release() // its space is needed now
+	a.record.reserve.release() // its space is needed now
 	s := a.manifest.identify(a.policy.FinalStatus(a.now()))
 	if s.State == spec.Cancelled {
 		s.Msg = a.bundle.cancelMessage()
 	}
-	if a.bundleDeleted {
+	if a.ending.bundleDeleted {
 		code := spec.ExitNotStarted
 		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil
 		s.Msg = "the app's folder was deleted while the app ran: its replicas were stopped"
@@ -30,7 +30,7 @@ func (a *agent) finish() error {
 	err := a.writeStatus(&s)
 	a.logError(err)
 	failpoint.Hit(failpoint.ResultWritten)
-	if err == nil && !a.bundleDeleted {
+	if err == nil && !a.ending.bundleDeleted {
 		a.logError(NoteEnd(a.manifest.Home, a.bundle.Dir, a.manifest.OnEnd, &s))
 		failpoint.Hit(failpoint.EndNoted)
 		a.bundle.supervisor().RemoveEntry()
@@ -39,11 +39,11 @@ func (a *agent) finish() error {
 		a.reply(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
 	}
 	a.reply(readyAnswer{OK: true}) // canceled before the first start
-	a.recorder.put(&s, a.launcher.Checkpoints())
-	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
+	a.reports.recorder.put(&s, a.launcher.Checkpoints())
+	err = errors.Join(err, a.record.exits.Close(), a.bundle.sync(), a.record.starts.Close())
 	awaitMetrics()
-	a.recorder.close()
-	if a.bundleDeleted { // commands wait for the history: only it has the result
+	a.reports.recorder.close()
+	if a.ending.bundleDeleted { // commands wait for the history: only it has the result
 		a.bundle.supervisor().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
@@ -54,20 +54,20 @@ func (a *agent) finish() error {
 // endRemaining ends what replicas left running; a forced cancel still takes effect.
 func (a *agent) endRemaining() {
 	kill, done := make(chan struct{}), make(chan struct{})
-	if a.killNow {
+	if a.ending.killNow {
 		close(kill)
 	}
 	go func() {
 		defer close(done)
-		a.launcher.Finish(a.grace, kill)
+		a.launcher.Finish(a.ending.grace, kill)
 	}()
 	for {
 		select {
 		case <-done:
 			return
-		case <-a.signals:
-			if _, force := a.bundle.cancelRequested(); force && !a.killNow {
-				a.killNow = true
+		case <-a.events.signals:
+			if _, force := a.bundle.cancelRequested(); force && !a.ending.killNow {
+				a.ending.killNow = true
 				close(kill)
 			}
 		}

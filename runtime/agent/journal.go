@@ -171,4 +171,4 @@ func (c *clock) at(t time.Time) time.Time {
 	return t
 }
 
-func (a *agent) now() time.Time { return a.clock.at(failpoint.Now()) }
+func (a *agent) now() time.Time { return a.record.clock.at(failpoint.Now()) }

@@ -32,54 +32,83 @@ const deletedInterval = 5 * time.Second
 // Main is the agent process: it runs the app of a bundle to its end. It expects
 // the descriptors that Spawn passes and returns the process's exit code.
 func Main(dir string, c Config) int {
-	return Supervise(func(l *log.Logger) error {
-		ready := os.NewFile(readyFD, "ready")
-		err := runBundle(Bundle{dir}, c, ready, l)
+	return superviseBundle(dir, func(s *supervision) error {
+		launcher, err := c.NewLauncher(s.bundle, s.manifest)
 		if err != nil {
-			_, _ = ready.Write(readyAnswer{Code: spec.ExitNotStarted, Error: err.Error()}.encode()) // the submitter may be gone
+			return err
+		}
+		a, err := newAgent(s.bundle, s.manifest, launcher, s.ready, s.log)
+		if err != nil {
+			return err
+		}
+		a.config, a.record.reserve, a.events.signals = c, s.reserve, s.signals
+		a.reports.recorder = s.newRecorder(c.OpenStore)
+		ticker := time.NewTicker(deletedInterval)
+		defer ticker.Stop()
+		a.events.checkDeleted = ticker.C
+		a.ending.isResuming = s.manifest.Containers && s.replaces
+		return a.run()
+	})
+}
+
+// supervision is what a supervisor has of its bundle when it begins.
+type supervision struct {
+	bundle   Bundle
+	manifest *Manifest
+	log      *log.Logger
+	ready    *os.File       // answers the submitter
+	signals  chan os.Signal // SIGTERM and SIGINT
+	reserve  *reserve
+	replaces bool // a former supervisor of the bundle has ended
+}
+
+// superviseBundle is the main function of the supervisor of a bundle: it calls run with the lock
+// held and returns the process's exit code. The submitter receives the error of run.
+func superviseBundle(dir string, run func(*supervision) error) int {
+	return Supervise(func(l *log.Logger) error {
+		s := &supervision{bundle: Bundle{dir}, log: l, ready: os.NewFile(readyFD, "ready"), signals: make(chan os.Signal, 16)}
+		signal.Notify(s.signals, syscall.SIGTERM, syscall.SIGINT)
+		lock := os.NewFile(lockFD, lockFile)
+		err := s.begin(lock)
+		if err == nil {
+			err = run(s)
+			s.reserve.release()
+			err = errors.Join(err, lock.Close())
+		}
+		if err != nil {
+			_, _ = s.ready.Write(readyAnswer{Code: spec.ExitNotStarted, Error: err.Error()}.encode()) // the submitter may be gone
 		}
 		return err
 	})
 }
 
-func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	lock := os.NewFile(lockFD, lockFile)
+// begin writes this process into the lock and reads the manifest.
+func (s *supervision) begin(lock *os.File) error {
 	if lock == nil {
 		return errors.New("the lock is missing (start agents with `torchx run`)")
 	}
-	defer lock.Close()
-	h, err := readHolder(b.path(lockFile))
+	h, err := readHolder(s.bundle.path(lockFile))
 	if err != nil {
 		return err
 	}
-	m, err := b.Manifest()
-	if err != nil {
+	if s.manifest, err = s.bundle.Manifest(); err != nil {
 		return err
 	}
-	adopts := m.Containers && h.PID != 0
+	s.replaces = h.PID != 0
 	h.PID = os.Getpid()
 	if err := writeHolder(lock, h); err != nil {
 		return err
 	}
-	launcher, err := c.NewLauncher(b, m)
-	if err != nil {
-		return err
+	s.reserve = &reserve{s.bundle}
+	if s.replaces { // the former one may have used it
+		s.reserve = newReserve(s.bundle, s.manifest.ownReplicas())
 	}
-	a, err := newAgent(b, m, launcher, ready, l)
-	if err != nil {
-		return err
-	}
-	a.config = c
-	a.recorder = newRecorder(NewHistory(m.Home, c.OpenStore), m.Backend, m.ID, l)
-	ticker := time.NewTicker(deletedInterval)
-	defer ticker.Stop()
-	a.checkDeleted = ticker.C
-	a.reserve = newReserve(b, len(a.policy.Replicas))
-	defer a.reserve.release()
-	a.signals, a.isResuming = signals, adopts
-	return a.run()
+	return nil
+}
+
+// newRecorder returns the recorder of the app's statuses.
+func (s *supervision) newRecorder(open StoreOpener) *recorder {
+	return newRecorder(NewHistory(s.manifest.Home, open), s.manifest.Backend, s.manifest.ID, s.log)
 }
 
 // writeHolder replaces the lock's content with one write, which a kill cannot cut in two;

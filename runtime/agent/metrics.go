@@ -64,7 +64,7 @@ func (a *agent) startMetrics() {
 	}
 	c := a.bundle.MetricsConfig(a.manifest, dirs.LogDir)
 	c.Log = a.log.Printf
-	c.Record = func(all []metrics.Summary) { a.recorder.putMetrics(collect.Records(a.manifest.App, all)) }
+	c.Record = func(all []metrics.Summary) { a.reports.recorder.putMetrics(collect.Records(a.manifest.App, all)) }
 	collector, err := collect.New(c)
 	if err != nil {
 		a.logError(err)

@@ -108,12 +108,7 @@ func RunOnEnd(home, exe string) error {
 }
 
 func startOnEnd(exe, dir string) error {
-	out, err := safefile.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	process, err := startDetached(exe, dir, out, nil)
+	process, err := Supervisor{Dir: dir}.Start(exe)
 	if err != nil {
 		return fmt.Errorf("start what runs at the end: %w", err)
 	}

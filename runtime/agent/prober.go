@@ -155,7 +155,7 @@ func (a *agent) startProbe(r *policy.Replica, attempt int) {
 		a.after(probe.Timeout, func() { a.probeTimedOut(r, attempt) })
 	}
 	if probe.Log == nil {
-		a.prober.start(r.Key, probe, a.addresses(r, attempt, a.portOf(r.Role, probe)), func() {
+		a.network.prober.start(r.Key, probe, a.addresses(r, attempt, a.portOf(r.Role, probe)), func() {
 			a.post(func() { a.probePassed(r, attempt) })
 		})
 	}
@@ -170,7 +170,7 @@ func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 	if a.manifest.Containers {
 		return fallback // a container has its own ports
 	}
-	return a.ports.port(portKey{role.Name, probe.Port}, fallback)
+	return a.network.ports.port(portKey{role.Name, probe.Port}, fallback)
 }
 
 // addresses returns a function that finds the addresses of a replica's port.
@@ -197,16 +197,16 @@ func (a *agent) portUnreachable(r *policy.Replica, attempt int, err error) {
 	if r.Attempt == attempt {
 		r.Unreachable = err.Error()
 		a.log.Printf("%s/%d: not ready: %v", r.Key.Role, r.Key.ID, err)
-		a.dirty = true
+		a.reports.dirty = true
 	}
 }
 
 func (a *agent) probePassed(r *policy.Replica, attempt int) {
 	a.perform(a.policy.ProbePassed(r, attempt, a.now()))
-	a.dirty = true
+	a.reports.dirty = true
 }
 
 func (a *agent) probeTimedOut(r *policy.Replica, attempt int) {
 	a.perform(a.policy.ProbeTimedOut(r, attempt))
-	a.dirty = true
+	a.reports.dirty = true
 }

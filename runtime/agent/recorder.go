@@ -16,6 +16,10 @@ import (
 // the result, and the next command repairs the history.
 const recordTimeout = 5 * time.Second
 
+// recordPause is the pause before a write to the history. The submitter records the start of an
+// app, so an app that ends within it is written once.
+const recordPause = 50 * time.Millisecond
+
 // Store is the part of history.Store that an agent needs.
 type Store interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
@@ -130,7 +134,7 @@ func (r *recorder) loop() {
 	defer r.history.Close(r.log)
 	ctx := context.Background()
 	for more := true; more; {
-		_, more = <-r.wake
+		more = r.await()
 		s, points, metrics := r.take()
 		if s == nil && metrics == nil {
 			continue
@@ -140,6 +144,24 @@ func (r *recorder) loop() {
 			r.log.Print(err)
 		} else if err := r.write(ctx, db, s, points, metrics); err != nil {
 			r.log.Printf("record status: %v", err)
+		}
+	}
+}
+
+// await waits for something to record, and for what follows within recordPause. It returns false
+// once the recorder is closed.
+func (r *recorder) await() bool {
+	if _, open := <-r.wake; !open {
+		return false
+	}
+	for pause := time.After(recordPause); ; {
+		select {
+		case <-pause:
+			return true
+		case _, open := <-r.wake:
+			if !open {
+				return false
+			}
 		}
 	}
 }

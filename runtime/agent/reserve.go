@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"torchx/runtime/safefile"
-	"torchx/runtime/spec"
 )
 
 // A reserve is disk space for the app's result, so that replicas' exits and the
@@ -38,9 +37,13 @@ func (b Bundle) makeReserve(replicas int) error {
 	return nil
 }
 
-func replicasOf(app *spec.App) (n int) {
-	for i := range app.Roles {
-		n += app.Roles[i].NumReplicas
+// ownReplicas returns how many replicas the supervisor starts: a Controller starts none.
+func (m *Manifest) ownReplicas() (n int) {
+	if m.Controls {
+		return 0
+	}
+	for i := range m.App.Roles {
+		n += m.App.Roles[i].NumReplicas
 	}
 	return n
 }

@@ -14,17 +14,17 @@ import (
 // actions. After a kill at any point the journal says the same or more, so the next agent
 // does the same again.
 func (a *agent) resume() {
-	a.dirty = true
+	a.reports.dirty = true
 	pending, err := a.replay()
 	if err != nil {
 		a.logError(err)
-		a.detached = true // the state is unknown: the next command tries again
+		a.ending.detached = true // the state is unknown: the next command tries again
 		return
 	}
 	a.logError(a.restoreOutput())
 	a.adopt()
 	cancel, force := a.bundle.cancelRequested()
-	a.killNow = force
+	a.ending.killNow = force
 	for _, r := range a.policy.Replicas {
 		if r.Stopping && r.State == spec.Running {
 			a.stop(r)
@@ -55,8 +55,8 @@ func (a *agent) replay() ([]policy.Action, error) {
 		}
 		a.policy.NoteBlocked(acts, at)
 	})
-	a.seq = lastSeq(starts, exits)
-	a.clock = clock{last: latest(a.manifest, starts, exits)}
+	a.record.seq = lastSeq(starts, exits)
+	a.record.clock = clock{last: latest(a.manifest, starts, exits)}
 	a.resumeDeadlines(starts)
 	for _, r := range a.policy.Replicas {
 		if r.ExitCode != nil {
@@ -105,8 +105,8 @@ func (a *agent) adopt() {
 func (a *agent) detach() error {
 	a.publish(true)
 	a.sampler.close()
-	err := errors.Join(a.exits.Close(), a.starts.Close())
-	a.recorder.close()
+	err := errors.Join(a.record.exits.Close(), a.record.starts.Close())
+	a.reports.recorder.close()
 	return err
 }
 

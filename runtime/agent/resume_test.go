@@ -94,12 +94,12 @@ func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spe
 		t.Fatal(err)
 	}
 	for _, start := range starts {
-		err = a.starts.append(start)
+		err = a.record.starts.append(start)
 	}
 	for _, exit := range exits {
-		err = a.exits.append(exit)
+		err = a.record.exits.append(exit)
 	}
-	if err != nil || a.starts.Close() != nil || a.exits.Close() != nil {
+	if err != nil || a.record.starts.Close() != nil || a.record.exits.Close() != nil {
 		t.Fatal(err)
 	}
 	return b, lock, m
@@ -114,8 +114,8 @@ func runAgent(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.recorder = newRecorder(NewHistory(m.Home, func(context.Context, string) (Store, error) { return nil, os.ErrNotExist }), m.Backend, m.ID, l)
-	a.isResuming, a.signals = true, make(chan os.Signal)
+	a.reports.recorder = newRecorder(NewHistory(m.Home, func(context.Context, string) (Store, error) { return nil, os.ErrNotExist }), m.Backend, m.ID, l)
+	a.ending.isResuming, a.events.signals = true, make(chan os.Signal)
 	if err := a.run(); err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,11 @@ type agent struct {
 	log       *log.Logger
 
 	sampler *sampler
-	network
-	events
-	record
-	reports
-	ending
+	network network
+	events  events
+	record  record
+	reports reports
+	ending  ending
 }
 
 // network holds what assigns and checks the ports of replicas.
@@ -88,23 +88,23 @@ type ending struct {
 
 // run drives the app to its end and writes its terminal status.
 func (a *agent) run() error {
-	defer close(a.closed)
+	defer close(a.events.closed)
 	failpoint.Hit(failpoint.AgentBegun)
 	a.startMetrics()
-	if a.isResuming {
+	if a.ending.isResuming {
 		a.reply(readyAnswer{OK: true})
 		a.resume()
 	} else {
 		a.begin()
 	}
 	a.publish(true)
-	if !a.policy.CannotSucceed && !a.detached {
+	if !a.policy.CannotSucceed && !a.ending.detached {
 		a.reply(readyAnswer{OK: true})
 	}
-	for !a.policy.IsDone() && !a.detached {
+	for !a.policy.IsDone() && !a.ending.detached {
 		a.step()
 	}
-	if a.detached {
+	if a.ending.detached {
 		return a.detach()
 	}
 	return a.finish()
@@ -112,9 +112,9 @@ func (a *agent) run() error {
 
 // begin starts the app, unless it was canceled before the agent ran.
 func (a *agent) begin() {
-	a.dirty = true
+	a.reports.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
-		a.killNow = force
+		a.ending.killNow = force
 		a.policy.Cancel(a.now())
 		return
 	}
@@ -137,30 +137,30 @@ func (a *agent) after(d time.Duration, f func()) {
 // post passes f to the loop and waits until it is accepted.
 func (a *agent) post(f func()) {
 	select {
-	case a.tasks <- f:
-	case <-a.closed:
+	case a.events.tasks <- f:
+	case <-a.events.closed:
 	}
 }
 
 // step waits for one event and acts on it.
 func (a *agent) step() {
-	if a.pendingSignals > 0 {
-		a.pendingSignals = 0
+	if a.events.pendingSignals > 0 {
+		a.events.pendingSignals = 0
 		a.handleSignal()
 		return
 	}
 	var flush <-chan time.Time
-	if a.dirty {
+	if a.reports.dirty {
 		flush = time.After(statusInterval)
 	}
 	select {
 	case e := <-a.launcher.Exits():
 		a.handleExits(e)
-	case f := <-a.tasks:
+	case f := <-a.events.tasks:
 		f()
-	case <-a.signals:
+	case <-a.events.signals:
 		a.handleSignal()
-	case <-a.checkDeleted:
+	case <-a.events.checkDeleted:
 		if a.bundle.supervisor().Deleted() {
 			a.handleDeleted()
 		}
@@ -186,10 +186,10 @@ func (a *agent) handleExits(first Exit) {
 	records := make([]any, len(batch))
 	for i, e := range batch {
 		r := a.policy.ByKey[e.Replica]
-		e.Time = a.clock.at(e.Time)
+		e.Time = a.record.clock.at(e.Time)
 		batch[i].Time = e.Time
 		batch[i].Usage = a.sampler.end(e.Replica, e.Attempt, e.Usage)
-		a.prober.stop(e.Replica)
+		a.network.prober.stop(e.Replica)
 		if r.KillReason != "" && !r.Stopping {
 			batch[i].Code, batch[i].Signal, batch[i].Overran = spec.ExitDeadline, "", r.Overran
 		}
@@ -207,15 +207,15 @@ func (a *agent) handleExits(first Exit) {
 		r.ErrorFile, r.Usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
 		a.perform(a.policy.NoteExited(r, e))
 	}
-	a.dirty = true
+	a.reports.dirty = true
 }
 
 // recordExits must not fail: on a full disk it uses the reserve.
 func (a *agent) recordExits(records []any) {
-	err := a.exits.append(records...)
-	if err != nil && a.reserve.releaseExits() {
+	err := a.record.exits.append(records...)
+	if err != nil && a.record.reserve.releaseExits() {
 		a.logError(err)
-		err = a.exits.append(records...)
+		err = a.record.exits.append(records...)
 	}
 	a.logError(err)
 }
@@ -223,14 +223,14 @@ func (a *agent) recordExits(records []any) {
 // handleDeleted ends an app whose folder is gone: commands can no longer show or cancel
 // it.
 func (a *agent) handleDeleted() {
-	a.bundleDeleted, a.dirty = true, true
+	a.ending.bundleDeleted, a.reports.dirty = true, true
 	a.perform(a.policy.Cancel(a.now()))
 }
 
 // nextSeq numbers the records of both journals in order.
 func (a *agent) nextSeq() int {
-	a.seq++
-	return a.seq
+	a.record.seq++
+	return a.record.seq
 }
 
 // refuseStart ends an app if one of its replicas cannot start.
@@ -245,20 +245,20 @@ func (a *agent) refuseStart(err error) {
 		Seq: a.nextSeq(), Time: now, Role: m.Key.Role, Replica: m.Key.ID, Attempt: m.NextAttempt,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
 	}})
-	a.grace = min(a.grace, refusedGrace)
+	a.ending.grace = min(a.ending.grace, refusedGrace)
 	a.perform(a.policy.NoteRefused(m, r.Code, r.Err.Error(), now))
-	a.dirty = true
+	a.reports.dirty = true
 }
 
 // stop terminates a replica and kills it after the grace period.
 func (a *agent) stop(r *policy.Replica) {
-	if a.killNow {
+	if a.ending.killNow {
 		a.launcher.Kill(r.Key)
 		return
 	}
 	attempt := r.Attempt
 	a.launcher.Terminate(r.Key)
-	a.after(a.grace, func() {
+	a.after(a.ending.grace, func() {
 		if r.State == spec.Running && r.Attempt == attempt {
 			a.launcher.Kill(r.Key)
 		}
@@ -268,14 +268,14 @@ func (a *agent) stop(r *policy.Replica) {
 // handleSignal handles a signal: cancel.json holds a request, or the agent itself was asked
 // to end, which means the same.
 func (a *agent) handleSignal() {
-	a.bundleDeleted = a.bundleDeleted || a.bundle.supervisor().Deleted()
+	a.ending.bundleDeleted = a.ending.bundleDeleted || a.bundle.supervisor().Deleted()
 	requested, force := a.bundle.cancelRequested()
-	if a.manifest.Containers && !requested && !a.bundleDeleted {
-		a.detached = true // perhaps a shutdown: containers run on without an agent
+	if a.manifest.Containers && !requested && !a.ending.bundleDeleted {
+		a.ending.detached = true // perhaps a shutdown: containers run on without an agent
 		return
 	}
-	if force && !a.killNow {
-		a.killNow = true
+	if force && !a.ending.killNow {
+		a.ending.killNow = true
 		for _, r := range a.policy.Replicas {
 			if r.State == spec.Running {
 				a.launcher.Kill(r.Key)
@@ -283,23 +283,23 @@ func (a *agent) handleSignal() {
 		}
 	}
 	a.perform(a.policy.Cancel(a.now()))
-	a.dirty = true
+	a.reports.dirty = true
 }
 
 // publish writes status.json if it has changed and now is set or statusInterval has passed.
 func (a *agent) publish(now bool) {
-	if !a.dirty || !now && time.Since(a.written) < statusInterval {
+	if !a.reports.dirty || !now && time.Since(a.reports.written) < statusInterval {
 		return
 	}
 	s := a.manifest.identify(a.policy.Status())
 	a.logError(a.writeStatus(&s))
-	a.recorder.put(&s, a.launcher.Checkpoints())
-	a.dirty, a.written = false, time.Now()
+	a.reports.recorder.put(&s, a.launcher.Checkpoints())
+	a.reports.dirty, a.reports.written = false, time.Now()
 }
 
 // writeStatus does nothing if the folder was deleted.
 func (a *agent) writeStatus(s *spec.Status) error {
-	if a.bundleDeleted {
+	if a.ending.bundleDeleted {
 		return nil
 	}
 	return a.bundle.writeStatus(s, false)
@@ -314,10 +314,10 @@ func (a *agent) logError(err error) {
 
 // reply answers the submitter, once.
 func (a *agent) reply(r readyAnswer) {
-	if a.submitter == nil {
+	if a.reports.submitter == nil {
 		return
 	}
-	_, err := a.submitter.Write(r.encode())
-	a.logError(errors.Join(err, a.submitter.Close()))
-	a.submitter = nil
+	_, err := a.reports.submitter.Write(r.encode())
+	a.logError(errors.Join(err, a.reports.submitter.Close()))
+	a.reports.submitter = nil
 }

@@ -31,7 +31,7 @@ type SelfTest struct {
 // StartSelfTest starts the program as an agent is started and returns its findings. It
 // fails if exe cannot be started or is not torchx.
 func StartSelfTest(ctx context.Context, exe string) (*SelfTest, error) {
-	cmd := command(ctx, exe, SelfTestArgument)
+	cmd := Detached(ctx, os.Environ(), exe, "agent", SelfTestArgument)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -29,47 +29,37 @@ func (r readyAnswer) encode() []byte {
 // Spawn passes the lock of a bundle to its agent and returns when every replica has started. Early
 // is the agent if it was started before; nil: Spawn starts it. Errors: *backend.StartError.
 func Spawn(exe string, b Bundle, lock *filelock.Lock, early *Early) error {
-	answer, err := spawn(exe, b, lock, early)
-	if err == nil && !answer.OK {
-		return &backend.StartError{Code: answer.Code, Err: errors.New(answer.Error)}
+	ready, process, err := b.passLock(exe, lock, early)
+	if err != nil {
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: fmt.Errorf("start agent: %w", err)}
+	}
+	defer ready.Close()
+	Reap(process)
+	var answer readyAnswer
+	line, err := bufio.NewReader(ready).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &answer)
+	} else if h, err := readHolder(b.path(lockFile)); early != nil && err == nil && h.PID == 0 {
+		return Spawn(exe, b, lock, nil) // it died before it took the app
 	}
 	if err != nil {
-		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
+		log := b.path(logFile)
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: fmt.Errorf("agent ended before the app started: %s (see %s)", endCause(log), log)}
+	}
+	if !answer.OK {
+		return &backend.StartError{Code: answer.Code, Err: errors.New(answer.Error)}
 	}
 	return nil
 }
 
-func spawn(exe string, b Bundle, lock *filelock.Lock, early *Early) (a readyAnswer, err error) {
-	var r *os.File
-	var process *os.Process
+// passLock passes the lock to the agent, which it starts unless early lives. The answer of the agent
+// comes from ready.
+func (b Bundle) passLock(exe string, lock *filelock.Lock, early *Early) (ready *os.File, process *os.Process, err error) {
 	if early != nil {
-		r, process, err = early.take(lock.File)
+		if ready, process, err = early.take(lock.File); err == nil {
+			return ready, process, nil
+		}
 	}
-	if early == nil || err != nil {
-		r, process, err = b.start(exe, lock)
-	}
-	if err != nil {
-		return a, fmt.Errorf("start agent: %w", err)
-	}
-	defer r.Close()
-	line, err := bufio.NewReader(r).ReadBytes('\n')
-	if h, holderErr := readHolder(b.path(lockFile)); err != nil && early != nil && holderErr == nil && h.PID == 0 {
-		Reap(process)
-		return spawn(exe, b, lock, nil) // it died before it took the app
-	}
-	if err == nil {
-		err = json.Unmarshal(line, &a)
-	}
-	if err != nil {
-		log := b.path(logFile)
-		return a, fmt.Errorf("agent ended before the app started: %s (see %s)", endCause(log), log)
-	}
-	Reap(process)
-	return a, nil
-}
-
-// start starts the agent, whose answer comes from the file.
-func (b Bundle) start(exe string, lock *filelock.Lock) (ready *os.File, process *os.Process, err error) {
 	ready, w, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err

@@ -49,7 +49,7 @@ func (a *agent) start(batch []pendingStart) {
 			continue
 		}
 		if !a.policy.DependenciesMet(p.replica, a.now()) {
-			a.dirty = true
+			a.reports.dirty = true
 			continue
 		}
 		replicas = append(replicas, p.replica)
@@ -69,7 +69,7 @@ func (a *agent) start(batch []pendingStart) {
 			refused = s.Err
 		}
 	}
-	a.dirty = true
+	a.reports.dirty = true
 	if refused != nil && !errors.Is(refused, ErrNotTried) {
 		a.refuseStart(refused)
 		return
@@ -80,11 +80,11 @@ func (a *agent) start(batch []pendingStart) {
 // recordStart writes a start to the journal.
 func (a *agent) recordStart(r *policy.Replica, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
-	now := a.clock.at(s.Time)
+	now := a.record.clock.at(s.Time)
 	record := startRecord{
-		Seq: a.nextSeq(), Time: now, Role: r.Key.Role, Replica: r.Key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process, Uptime: uptime(),
+		Seq: a.nextSeq(), Time: now, Role: r.Key.Role, Replica: r.Key.ID, Attempt: attempt, BootID: a.record.bootID, Process: s.Process, Uptime: uptime(),
 	}
-	a.logError(a.starts.append(record))
+	a.logError(a.record.starts.append(record))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.policy.NoteStarted(r, s.Process, now)
 	a.sampler.begin(Running{r.Key, attempt, s.Process}, r.Devices, 0)
@@ -97,7 +97,7 @@ func (a *agent) env(r *policy.Replica, attempt int) []string {
 	if a.manifest.Containers {
 		return nil
 	}
-	return slices.Concat(a.ports.env(a.policy, r), a.deviceEnv(r), a.outputEnv(r), a.metricsEnv(r, attempt))
+	return slices.Concat(a.network.ports.env(a.policy, r), a.deviceEnv(r), a.outputEnv(r), a.metricsEnv(r, attempt))
 }
 
 // launch starts a batch and aborts it when a signal arrives.
@@ -110,8 +110,8 @@ func (a *agent) launch(starts []Start) []Started {
 		select {
 		case started := <-done:
 			return started
-		case <-a.signals:
-			a.pendingSignals++
+		case <-a.events.signals:
+			a.events.pendingSignals++
 			giveUp()
 		}
 	}

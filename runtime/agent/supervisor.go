@@ -159,25 +159,15 @@ func (s Supervisor) Start(exe string, files ...*os.File) (*os.Process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	return startDetached(exe, s.Dir, out, files)
-}
-
-// startDetached starts `exe agent argument`, which outlives every caller.
-func startDetached(exe, argument string, out *os.File, files []*os.File) (*os.Process, error) {
-	cmd := command(context.Background(), exe, argument)
+	cmd := Detached(context.Background(), os.Environ(), exe, "agent", s.Dir)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, files
-	err := cmd.Start()
+	err = cmd.Start()
 	return cmd.Process, err
 }
 
 // Reap waits in the background for the end of a detached process, which would stay a zombie of a
 // caller that runs for long.
 func Reap(process *os.Process) { go func() { _, _ = process.Wait() }() }
-
-// command returns `exe agent argument` as a detached process.
-func command(ctx context.Context, exe, argument string) *exec.Cmd {
-	return Detached(ctx, os.Environ(), exe, "agent", argument)
-}
 
 // Detached returns a command as a process that outlives the terminal, keeps no mount busy and
 // does not count as part of the app that may have started it.

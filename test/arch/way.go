@@ -43,6 +43,15 @@ func measure(ctx context.Context, root string) (w way, err error) {
 			return w, err
 		}
 	}
+	// Copies start as an installed program does: the kernel maps the pages that the linker has
+	// written one by one, which adds 1.5 ms to a start of torchx.
+	for _, program := range []*string{&hello, &plain} {
+		copied := *program + "-copy"
+		if _, err := output(ctx, dir, nil, "cp", *program, copied); err != nil {
+			return w, err
+		}
+		*program = copied
+	}
 	env := []string{"TORCHX_HOME=" + filepath.Join(dir, "home"), "GOCOVERDIR=" + dir}
 	if _, err := output(ctx, dir, env, covered, "run", "utils.echo"); err != nil {
 		return w, err

@@ -66,8 +66,8 @@ func run(bin, only string, s sizes) error {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	w := &environment{ctx: ctx, bin: bin, dir: dir, home: filepath.Join(dir, "home")}
-	if err := w.sh("CGO_ENABLED=0 go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
+	w := &environment{ctx: ctx, dir: dir, home: filepath.Join(dir, "home")}
+	if err := w.install(bin); err != nil {
 		return err
 	}
 	e, k, p := &dockerBench{environment: w}, &clusterBench{environment: w, parts: "up=control volcano jobset kwok=32"}, &pageBench{}

@@ -15,12 +15,14 @@ import (
 	"errors"
 	"log"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"torchx/runtime/agent"
 	"torchx/runtime/cgroup"
+	"torchx/runtime/logstore"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
@@ -124,66 +126,125 @@ func (p *Launcher) Check() error {
 	return nil
 }
 
-// Start starts attempts in order, up to the first that cannot start.
+// Start starts attempts in order, up to the first that cannot start. While one is forked, which
+// waits for its exec, the next is prepared.
 func (p *Launcher) Start(ctx context.Context, batch []agent.Start) []agent.Started {
 	started := make([]agent.Started, len(batch))
+	next, quit := make(chan *prepared), make(chan struct{})
+	go p.prepareAll(batch, next, quit)
 	stop := false
-	for i, s := range batch {
+	for i := range batch {
 		if stop = stop || ctx.Err() != nil; stop {
 			started[i].Err = agent.ErrNotTried
 			continue
 		}
-		started[i].Process, started[i].Err = p.start(s)
+		started[i].Process, started[i].Err = p.fork(<-next)
 		started[i].Time = time.Now()
 		stop = started[i].Err != nil
+	}
+	close(quit)
+	for a := range next {
+		p.discard(a)
 	}
 	return started
 }
 
-// start starts an attempt with its log.
-func (p *Launcher) start(s agent.Start) (agent.Process, error) {
-	c := p.command(s.Replica, s.Attempt)
-	c.Env = mergeEnv(c.Env, s.Env)
-	path, err := resolve(c)
-	if err != nil {
-		return agent.Process{}, startFailure(s.Replica, err)
+// prepared is an attempt that is ready to be forked, or the error why it is not.
+type prepared struct {
+	agent.Start
+	command Command
+	path    string // of the program
+	log     *attemptLog
+	err     error
+}
+
+// prepareAll prepares attempts, one ahead of its receiver, until one fails or quit is closed.
+func (p *Launcher) prepareAll(batch []agent.Start, next chan<- *prepared, quit <-chan struct{}) {
+	defer close(next)
+	for _, s := range batch {
+		a := &prepared{Start: s}
+		a.err = p.prepare(a)
+		select {
+		case next <- a:
+		case <-quit:
+			p.discard(a)
+			return
+		}
+		if a.err != nil {
+			return
+		}
 	}
-	logs, err := openLog(c.LogDir, c.LogLimit, p.terminals, p.checkpoints.Of(s.Replica, s.Attempt), s.Line)
+}
+
+// prepare finds the program of an attempt and opens its log.
+func (p *Launcher) prepare(a *prepared) (err error) {
+	a.command = p.command(a.Replica, a.Attempt)
+	a.command.Env = mergeEnv(a.command.Env, a.Env)
+	if a.path, err = resolve(a.command); err != nil {
+		return err
+	}
+	logs, err := openLog(a.command.LogDir, a.command.LogLimit, p.terminals, p.checkpoints.Of(a.Replica, a.Attempt), a.Line)
 	if err != nil {
-		return agent.Process{}, startFailure(s.Replica, err)
+		return err
 	}
 	p.drainer.prepare(logs)
 	if err := p.drainer.add(logs); err != nil {
 		p.terminals.closeCurrent()
 		logs.close(p.log)
-		return agent.Process{}, startFailure(s.Replica, err)
+		return err
 	}
-	started, err := p.fork(s, c, path, logs)
+	a.log = logs
+	return nil
+}
+
+// discard ends the log of an attempt that is not forked and removes its empty files.
+func (p *Launcher) discard(a *prepared) {
+	if a.log == nil {
+		return
+	}
+	p.release(a)
+	for _, name := range []string{logstore.StdoutFile, logstore.StderrFile, logstore.IndexFile, ""} {
+		_ = os.Remove(filepath.Join(a.command.LogDir, name)) // the folder may have other files
+	}
+}
+
+// release ends the log of an attempt that was not started.
+func (p *Launcher) release(a *prepared) {
+	p.terminals.closeCurrent()
+	p.drainer.release(a.log)
+}
+
+// fork starts a prepared attempt.
+func (p *Launcher) fork(a *prepared) (started agent.Process, err error) {
+	if err = a.err; err == nil {
+		if started, err = p.forkInGroup(a); err != nil {
+			p.release(a)
+		}
+	}
 	if err != nil {
-		p.terminals.closeCurrent()
-		p.drainer.release(logs)
-		return agent.Process{}, startFailure(s.Replica, err)
+		return agent.Process{}, startFailure(a.Replica, err)
 	}
 	return started, nil
 }
 
-func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog) (agent.Process, error) {
+func (p *Launcher) forkInGroup(a *prepared) (agent.Process, error) {
+	c, logs := &a.command, a.log
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	group, err := c.createCgroup()
 	if err != nil {
 		return agent.Process{}, err
 	}
-	pid, all, err := p.spawnInGroup(path, c, logs, group)
+	pid, all, err := p.spawnInGroup(a.path, *c, logs, group)
 	if err != nil {
 		if group != "" {
 			err = errors.Join(err, cgroup.Remove(group))
 		}
 		return agent.Process{}, err
 	}
-	started := &process{s.Replica, s.Attempt, pid, logs, group, c.CgroupLimits.Memory, c.MaxData > 0}
+	started := &process{a.Replica, a.Attempt, pid, logs, group, c.CgroupLimits.Memory, c.MaxData > 0}
 	p.running[pid] = started
-	p.byKey[s.Replica] = started
+	p.byKey[a.Replica] = started
 	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: cmp.Or(group, all), Output: logs.pipes()}, nil
 }
 

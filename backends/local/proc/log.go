@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log"
 	"os"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -75,14 +74,7 @@ func plain(err error) error {
 // pipe returns a read end that does not block and a write end that does.
 func pipe() (r, w int, err error) {
 	var fds [2]int
-	syscall.ForkLock.RLock()
-	err = unix.Pipe(fds[:])
-	if err == nil {
-		unix.CloseOnExec(fds[0])
-		unix.CloseOnExec(fds[1])
-	}
-	syscall.ForkLock.RUnlock()
-	if err != nil {
+	if err := openPipe(&fds); err != nil {
 		return -1, -1, fmt.Errorf("create pipe: %w", err)
 	}
 	if err := unix.SetNonblock(fds[0], true); err != nil {

@@ -30,6 +30,9 @@ func processAttributes(group int) *syscall.SysProcAttr {
 	}
 }
 
+// openPipe does not wait for a fork in another goroutine.
+func openPipe(fds *[2]int) error { return unix.Pipe2(fds[:], unix.O_CLOEXEC) }
+
 func startTime(pid int) uint64 {
 	p, _ := procs.Get(pid)
 	return p.Start

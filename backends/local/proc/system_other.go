@@ -14,6 +14,17 @@ func becomeReaper() error { return nil }
 
 func processAttributes(int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+func openPipe(fds *[2]int) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := unix.Pipe(fds[:]); err != nil {
+		return err
+	}
+	unix.CloseOnExec(fds[0])
+	unix.CloseOnExec(fds[1])
+	return nil
+}
+
 func startTime(int) uint64 { return 0 }
 
 // waitChild reaps one ended child and returns its resource usage. This system cannot look

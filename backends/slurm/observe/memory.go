@@ -1,12 +1,12 @@
 package observe
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/job"
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 )
 
@@ -15,7 +15,7 @@ const killed = 137
 
 // memoryLine matches what slurmstepd says of a step that the kernel (oom_kill) or Slurm's own
 // accounting (exceeded memory limit) ended; srun adds the host.
-var memoryLine = regexp.MustCompile(`(?m)^slurmstepd(?:-(\S+))?: error: .*(?:exceeded (?:job )?memory limit|oom[-_]kill|Out Of Memory)`)
+var memoryLine = lazyregexp.New(`(?m)^slurmstepd(?:-(\S+))?: error: .*(?:exceeded (?:job )?memory limit|oom[-_]kill|Out Of Memory)`)
 
 // msgOutOfMemory is the message of a replica.
 const msgOutOfMemory = "out of memory (ask for more memory in the role's resource)"
@@ -25,7 +25,7 @@ func (o *Own) ranOutOfMemory(a *folder.Attempt) bool {
 	if a.Exit.Code != killed || o.Messages == nil {
 		return false
 	}
-	for _, m := range memoryLine.FindAllStringSubmatch(o.Messages(), -1) {
+	for _, m := range memoryLine().FindAllStringSubmatch(o.Messages(), -1) {
 		if m[1] == a.Host || m[1] == "" {
 			return true
 		}
@@ -34,7 +34,7 @@ func (o *Own) ranOutOfMemory(a *folder.Attempt) bool {
 }
 
 // nodeLine matches what srun says of nodes that failed while it goes on without them.
-var nodeLine = regexp.MustCompile(`(?m)^srun: error: Node failure on (\S+)$`)
+var nodeLine = lazyregexp.New(`(?m)^srun: error: Node failure on (\S+)$`)
 
 // beginMark is what the launcher prints first: Slurm may start a job again on the same nodes.
 const beginMark = "torchx: job "
@@ -50,7 +50,7 @@ func (o *Own) isLost(r spec.Replica, a *folder.Attempt) bool {
 	}
 	text := o.Messages()
 	text = text[max(0, strings.LastIndex(text, beginMark)):]
-	return slices.ContainsFunc(nodeLine.FindAllStringSubmatch(text, -1), func(m []string) bool {
+	return slices.ContainsFunc(nodeLine().FindAllStringSubmatch(text, -1), func(m []string) bool {
 		return slices.Contains(job.ExpandHosts(m[1]), a.Host)
 	})
 }

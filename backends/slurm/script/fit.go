@@ -1,11 +1,11 @@
 package script
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 )
 
@@ -26,8 +26,8 @@ func NeedsCluster(app *spec.App, cfg backend.Config) (version, memory bool) {
 }
 
 var (
-	gresLine = regexp.MustCompile(`(?m)^#SBATCH --gpus-per-node=(\d+)$`)
-	memLine  = regexp.MustCompile(`(?m)^#SBATCH --mem=\d+M\n`)
+	gresLine = lazyregexp.New(`(?m)^#SBATCH --gpus-per-node=(\d+)$`)
+	memLine  = lazyregexp.New(`(?m)^#SBATCH --mem=\d+M\n`)
 )
 
 // Fit returns a script for a cluster: before Slurm 24.11 GPUs are requested per task, and in a
@@ -35,10 +35,10 @@ var (
 func Fit(script string, c Cluster, gpus, memory bool) string {
 	head, rest, _ := strings.Cut(script, "\nset -u\n") // the directives are before
 	if gpus && (c.Major < 24 || c.Major == 24 && c.Minor < 11) {
-		head = gresLine.ReplaceAllString(head, "#SBATCH --"+gresPerTask+"=$1")
+		head = gresLine().ReplaceAllString(head, "#SBATCH --"+gresPerTask+"=$1")
 	}
 	if memory && c.NoMemory {
-		head = memLine.ReplaceAllString(head, "")
+		head = memLine().ReplaceAllString(head, "")
 	}
 	return head + "\nset -u\n" + rest
 }

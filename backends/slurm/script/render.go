@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"torchx/backends/slurm/folder"
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -162,7 +163,7 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 		switch {
 		case e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00"):
 			return fmt.Errorf("role %s: variable %q of env cannot be set: it is empty, or has '=' or a NUL byte", role.Name, e.Key)
-		case identifier.MatchString(e.Key):
+		case identifier().MatchString(e.Key):
 			fmt.Fprintf(b, "\texport %s=%s\n", e.Key, word(e.Value))
 		default:
 			other = append(other, word(e.Key+"="+e.Value))
@@ -179,7 +180,7 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 	return nil
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // required returns how many replicas of a role must not fail.
 func required(role *spec.Role) int {

@@ -14,13 +14,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -115,18 +115,18 @@ func Load(in Input, raw json.RawMessage) (*backend.Plan, error) {
 		if err != nil {
 			return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 		}
-		req.Script = timeoutLine.ReplaceAllString(req.Script, "timeout="+strconv.Itoa(limit))
+		req.Script = timeoutLine().ReplaceAllString(req.Script, "timeout="+strconv.Itoa(limit))
 	}
 	return &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: warnings(in, o), Launch: backend.Launch{Progress: in.Progress}}, nil
 }
 
 var (
-	timeoutLine = regexp.MustCompile(`(?m)^timeout=\d+$`)
-	folderLine  = regexp.MustCompile(`(?m)^folder=(.*)$`)
+	timeoutLine = lazyregexp.New(`(?m)^timeout=\d+$`)
+	folderLine  = lazyregexp.New(`(?m)^folder=(.*)$`)
 )
 
 func (r *Request) check(in Input) error {
-	line := folderLine.FindStringSubmatch(r.Script)
+	line := folderLine().FindStringSubmatch(r.Script)
 	switch {
 	case r.AppID != in.ID:
 		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)

@@ -60,6 +60,10 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 		}
 		t, f = newTerminal(f, o.Tty)
 	}
+	if begin := p.Plan.Begin; begin != nil {
+		p.Plan.Begin = nil // not again in Runner.Submit
+		defer begin()()    // now: the history takes milliseconds to open
+	}
 	r, err := f.Runner(ctx)
 	if err != nil {
 		return err

@@ -29,8 +29,18 @@ func ForSupervisors(registry func(driver.Env) *backend.Registry) driver.Program 
 
 // openStore opens the history for an agent, which also uses a history of a later version.
 func openStore(ctx context.Context, home string) (agent.Store, error) {
-	return state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{Agent: true})
+	db, err := state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{Agent: true})
+	if err != nil {
+		return nil, err
+	}
+	return supervisorStore{db}, nil
 }
+
+// supervisorStore is the history of a supervisor, which closes it when it is about to exit.
+type supervisorStore struct{ *state.DB }
+
+// Close implements agent.Store.
+func (s supervisorStore) Close() error { return s.CloseForExit() }
 
 // openRunner opens the runner of a supervisor whose app runs others. Without the history it
 // warns and works on, as commands do.
