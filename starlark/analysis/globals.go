@@ -67,29 +67,18 @@ func (f *File) loads(s *syntax.LoadStmt) {
 	}
 }
 
-// assigned adds the names on the left side of an assignment.
-func (f *File) assigned(e syntax.Expr, stmt syntax.Stmt) {
-	switch e := e.(type) {
-	case *syntax.Ident:
-		sym := f.newSymbol(e, stmt)
-		sym.Kind = variableKind(e.Name)
+// assigned adds the names on the left side of an assignment or loop.
+func (f *File) assigned(lhs syntax.Expr, stmt syntax.Stmt) {
+	for _, name := range interp.Targets(lhs) {
+		sym := f.newSymbol(name, stmt)
+		sym.Kind = variableKind(name.Name)
 		sym.Signature = firstLine(f.Text[sym.From:sym.To])
-		if a, ok := stmt.(*syntax.AssignStmt); ok && a.LHS == syntax.Expr(e) {
+		if a, ok := stmt.(*syntax.AssignStmt); ok && a.LHS == syntax.Expr(name) {
 			from, to := f.span(a.RHS)
 			sym.value = f.Text[from:to]
 			sym.Doc = f.commentAbove(sym.From)
 		}
 		f.add(sym)
-	case *syntax.ParenExpr:
-		f.assigned(e.X, stmt)
-	case *syntax.TupleExpr:
-		for _, x := range e.List {
-			f.assigned(x, stmt)
-		}
-	case *syntax.ListExpr:
-		for _, x := range e.List {
-			f.assigned(x, stmt)
-		}
 	}
 }
 

@@ -8,13 +8,9 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 	"torchx/starlark/token"
 )
-
-// dialect accepts every Starlark: lint reports what component files do not allow.
-func dialect() *syntax.FileOptions {
-	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-}
 
 const byteOrderMark = "\uFEFF"
 
@@ -103,7 +99,7 @@ func (f *File) parsePart(line int, text string) *part {
 // parseAgain returns a tree of everything that parses. It shares no nodes with other versions of the
 // file, so that it can be resolved.
 func (f *File) parseAgain() *syntax.File {
-	tree := &syntax.File{Options: dialect()}
+	tree := &syntax.File{Options: interp.EveryDialect()}
 	for _, p := range f.parts {
 		stmts, err := parseAt(f.Name, p.line, p.kept)
 		if err == nil {
@@ -114,7 +110,7 @@ func (f *File) parseAgain() *syntax.File {
 }
 
 func parseAt(name string, line int, text string) ([]syntax.Stmt, error) {
-	tree, err := dialect().Parse(name, syntax.FilePortion{Content: []byte(text), FirstLine: int32(line) + 1, FirstCol: 1}, 0)
+	tree, err := interp.EveryDialect().Parse(name, syntax.FilePortion{Content: []byte(text), FirstLine: int32(line) + 1, FirstCol: 1}, 0)
 	if err != nil {
 		return nil, err
 	}

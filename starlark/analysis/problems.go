@@ -129,7 +129,7 @@ func (p *problems) literal(e syntax.Expr) starlark.Value {
 	if to-from > maxLiteral {
 		return nil
 	}
-	reparsed, err := dialect().ParseExpr("", "("+p.file.Text[from:to]+")", 0)
+	reparsed, err := interp.EveryDialect().ParseExpr("", "("+p.file.Text[from:to]+")", 0)
 	if err != nil {
 		return nil
 	}

@@ -38,11 +38,18 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// ParseLenient parses source in every dialect of Starlark, for lists of components: evaluation
-// reports what the dialect does not allow. The error is a syntax.Error with the position of the mistake.
+// EveryDialect returns the options that accept every Starlark, for tools: evaluation reports what the
+// dialect of component files does not allow.
+func EveryDialect() *syntax.FileOptions {
+	return &syntax.FileOptions{
+		Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true,
+	}
+}
+
+// ParseLenient parses source in every dialect, for lists of components. The error is a syntax.Error
+// with the position of the mistake.
 func ParseLenient(name string, source []byte) (*syntax.File, error) {
-	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-	return parse(options, name, source, 0)
+	return parse(EveryDialect(), name, source, 0)
 }
 
 // parse parses source without its byte order mark. A syntax.Error has the position of the mistake.
@@ -79,6 +86,26 @@ func Docstring(body []syntax.Stmt) *syntax.Literal {
 		}
 	}
 	return nil
+}
+
+// Targets lists the names that the left side of an assignment or loop binds.
+func Targets(e syntax.Expr) []*syntax.Ident {
+	var list []syntax.Expr
+	switch e := e.(type) {
+	case *syntax.Ident:
+		return []*syntax.Ident{e}
+	case *syntax.ParenExpr:
+		return Targets(e.X)
+	case *syntax.TupleExpr:
+		list = e.List
+	case *syntax.ListExpr:
+		list = e.List
+	}
+	var names []*syntax.Ident
+	for _, x := range list {
+		names = append(names, Targets(x)...)
+	}
+	return names
 }
 
 // Param is a parameter in the head of a function.
