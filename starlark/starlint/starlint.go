@@ -3,7 +3,8 @@
 //
 // The rules are about syntax and names (linter.go), components and their defaults
 // (components.go) and results (returns.go), and mistakes that buildifier finds too
-// (suspicious.go); package analysis adds loads, attributes and calls. A comment on the same line or above turns rules off:
+// (suspicious.go); package analysis adds loads, attributes and calls. A comment on the
+// same line or above turns rules off:
 //
 //	# lint: disable=RULE, RULE
 //	# buildifier: disable=RULE
