@@ -40,7 +40,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/starlark/starfmt"
+	"torchx/starlark/starfiles"
 )
 
 // Problem is a finding about a line of the Python file.
@@ -87,7 +87,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 {
 		return nil, Problem{File: name, Msg: "no component found: a component is a function with the annotation `-> specs.AppDef`"}
 	}
-	formatted, err := starfmt.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
+	formatted, err := starfiles.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)
 	}
