@@ -147,9 +147,7 @@ func (f *File) logicalLines() []logicalLine {
 		case first < 0:
 			first = i
 		}
-		if t.Kind == token.Op {
-			depth = max(0, depth+token.Nesting(f.Text[t.Start]))
-		}
+		depth = max(0, depth+t.Nesting)
 	}
 	if first >= 0 {
 		out = append(out, logicalLine{first, len(f.tokens), f.indentOf(first)})
