@@ -176,21 +176,17 @@ func (p *part) doc(def *syntax.DefStmt) component.Doc {
 
 func (f *File) params(def *syntax.DefStmt, doc component.Doc) []Param {
 	var out []Param
-	list, keyword := interp.Params(def), false
-	for _, e := range def.Params {
-		star, ok := e.(*syntax.UnaryExpr)
-		if !ok || star.X != nil { // a bare * is not a parameter
-			param := f.param(list[0], doc)
-			param.Keyword = keyword && !param.Star
-			out, list = append(out, param), list[1:]
-		}
-		keyword = keyword || ok
+	for _, p := range interp.Params(def) {
+		out = append(out, f.param(p, doc))
 	}
 	return out
 }
 
 func (f *File) param(p interp.Param, doc component.Doc) Param {
-	out := Param{Name: p.Name, Text: p.Star + p.Name, Star: p.Star != "", Required: p.Star == "" && p.Default == nil}
+	out := Param{
+		Name: p.Name, Text: p.Star + p.Name, Star: p.Star != "",
+		Keyword: p.Keyword, Required: p.Star == "" && p.Default == nil,
+	}
 	if p.Default != nil {
 		from, to := f.span(p.Default)
 		out.Text += " = " + shortened(f.Text[from:to])

@@ -113,18 +113,21 @@ type Param struct {
 	*syntax.Ident
 	Default syntax.Expr // may be nil
 	Star    string      // "*", "**" or ""
+	Keyword bool        // only given by name
 }
 
 // Params lists the parameters of a function, without a bare *.
 func Params(def *syntax.DefStmt) []Param {
 	var list []Param
+	keyword := false
 	for _, e := range def.Params {
 		switch e := e.(type) {
 		case *syntax.Ident:
-			list = append(list, Param{Ident: e})
+			list = append(list, Param{Ident: e, Keyword: keyword})
 		case *syntax.BinaryExpr:
-			list = append(list, Param{Ident: e.X.(*syntax.Ident), Default: e.Y})
+			list = append(list, Param{Ident: e.X.(*syntax.Ident), Default: e.Y, Keyword: keyword})
 		case *syntax.UnaryExpr:
+			keyword = true
 			if name, ok := e.X.(*syntax.Ident); ok {
 				list = append(list, Param{Ident: name, Star: e.Op.String()})
 			}
