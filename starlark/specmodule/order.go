@@ -105,26 +105,16 @@ func (r *record) setOrder(order []starlark.Tuple, once bool) error {
 
 // ownMetadata returns copies of a role's metadata and of its entry for torchx.
 func ownMetadata(v starlark.Value) (metadata, own *starlark.Dict, err error) {
-	metadata, own = starlark.NewDict(1), starlark.NewDict(1)
-	for _, kv := range v.(*starlark.Dict).Items() {
-		if err := metadata.SetKey(kv[0], kv[1]); err != nil {
-			return nil, nil, err
-		}
-	}
+	metadata = v.(*starlark.Dict).Union(new(starlark.Dict))
 	old, found, err := metadata.Get(starlark.String(spec.OrderKey))
 	if err != nil || !found {
-		return metadata, own, err
+		return metadata, new(starlark.Dict), err
 	}
 	dict, ok := old.(*starlark.Dict)
 	if !ok {
 		return nil, nil, wrongType(fmt.Sprintf("metadata[%q]", spec.OrderKey), old, "dict")
 	}
-	for _, kv := range dict.Items() {
-		if err := own.SetKey(kv[0], kv[1]); err != nil {
-			return nil, nil, err
-		}
-	}
-	return metadata, own, nil
+	return metadata, dict.Union(new(starlark.Dict)), nil
 }
 
 // setOrderKey sets an order argument. None, False and an empty depends_on remove it.
@@ -194,7 +184,7 @@ func withOverlay(c call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed := &record{kind: target.kind, values: slices.Clone(target.values), call: target.call}
+	changed := target.clone()
 	changed.values[fieldIndex(target.kind, "metadata")] = frozen(metadata)
 	return changed, nil
 }

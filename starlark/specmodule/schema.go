@@ -180,7 +180,7 @@ func replace(c call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &record{kind: old.kind, values: slices.Clone(old.values), call: old.call}
+	r := old.clone()
 	given := false // whether this call sets metadata
 	for _, kv := range fields {
 		given = given || kv[0] == starlark.String("metadata")
