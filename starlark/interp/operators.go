@@ -130,7 +130,9 @@ func argsGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) 
 	return args[0], step{t, "a call with *args"}.items(args[0], itemBytes)
 }
 
-// checkBinary returns an error if x op y would take too much time or memory in one step.
+// checkBinary returns an error if x op y would take too much time or memory in one step: s + s grows
+// from 768 MiB to 3 GiB before the watchdog looks, [0] * 200000000 takes 3 GiB and "%(k)s…" % d any
+// amount at once, and a number that is squared again and again takes minutes a step.
 func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error {
 	s := step{t, op.String()}
 	switch op {
