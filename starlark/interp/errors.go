@@ -88,7 +88,7 @@ func (r *run) tooMuchMemory() *LimitError {
 
 // report returns the *Error of a failed run.
 func (r *run) report(err error) error {
-	e := r.interp.describe(err)
+	e := r.interp.Explain(err)
 	var limit *LimitError
 	if !errors.As(err, &limit) && IsStopped(err) {
 		limit = r.limit.Load()
@@ -116,8 +116,8 @@ func (e *Error) setLimit(limit *LimitError) {
 	e.cause = &l
 }
 
-// describe returns an *Error with the innermost position of err.
-func (i *Interp) describe(err error) *Error {
+// Explain returns an *Error with the innermost position of err, an error of a call on a thread of i.
+func (i *Interp) Explain(err error) *Error {
 	inner := innermost(err)
 	var known *Error
 	if errors.As(err, &known) {
@@ -281,6 +281,3 @@ func oneLine(text string) string {
 func IsStopped(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Starlark computation cancelled: ")
 }
-
-// Explain returns the *Error of a call that Go code made on a thread of i.
-func (i *Interp) Explain(err error) *Error { return i.describe(err) }

@@ -3,6 +3,7 @@ package migrate
 import (
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // makesRecord reports whether a call builds a specs value from its arguments, directly or through
@@ -165,7 +166,7 @@ func (p *porter) track(target, source *node, v value) value {
 		for i, e := range roles.Elts {
 			if role := nameOf(e); role != "" && u.roots[role] {
 				list := &node{Kind: "Attribute", Value: target, Attr: "roles"}
-				at := &node{Kind: "Subscript", Value: list, Slice: &node{Kind: "Constant", Type: "int", Text: itoa(i)}}
+				at := &node{Kind: "Subscript", Value: list, Slice: &node{Kind: "Constant", Type: "int", Text: strconv.Itoa(i)}}
 				p.scope.places[role] = append(p.scope.places[role], at)
 				u.tracked[e] = true
 			}

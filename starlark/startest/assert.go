@@ -43,47 +43,45 @@ func compare(c call) (got, want starlark.Value, msg string, same bool, err error
 	return
 }
 
-func (x *test) isTrue(c call) (starlark.Value, error) { return x.truth(c, true) }
-
-func (x *test) isFalse(c call) (starlark.Value, error) { return x.truth(c, false) }
-
-func (x *test) truth(c call, want bool) (starlark.Value, error) {
-	var v starlark.Value
-	var msg string
-	if err := c.unpack("cond", &v, "msg?", &msg); err != nil {
-		return nil, err
+// truth returns t.true or t.false.
+func truth(want bool) method {
+	return func(x *test, c call) (starlark.Value, error) {
+		var v starlark.Value
+		var msg string
+		if err := c.unpack("cond", &v, "msg?", &msg); err != nil {
+			return nil, err
+		}
+		if bool(v.Truth()) == want {
+			return starlark.True, nil
+		}
+		return x.failedf(c, msg, "got %s, want a %t value", v, want)
 	}
-	if bool(v.Truth()) == want {
-		return starlark.True, nil
-	}
-	return x.failedf(c, msg, "got %s, want a %t value", v, want)
 }
 
-func (x *test) contains(c call) (starlark.Value, error) { return x.within(c, true) }
-
-func (x *test) lacks(c call) (starlark.Value, error) { return x.within(c, false) }
-
-func (x *test) within(c call, want bool) (starlark.Value, error) {
-	var where, what starlark.Value
-	var msg string
-	if err := c.unpack("where", &where, "what", &what, "msg?", &msg); err != nil {
-		return nil, err
+// within returns t.contains or t.lacks.
+func within(want bool) method {
+	return func(x *test, c call) (starlark.Value, error) {
+		var where, what starlark.Value
+		var msg string
+		if err := c.unpack("where", &where, "what", &what, "msg?", &msg); err != nil {
+			return nil, err
+		}
+		if err := interp.CheckCompare(c.name, where); err != nil {
+			return nil, err
+		}
+		found, err := starlark.Binary(syntax.IN, what, where)
+		if err != nil {
+			return nil, err
+		}
+		if bool(found.Truth()) == want {
+			return starlark.True, nil
+		}
+		verb := "does not contain"
+		if !want {
+			verb = "contains"
+		}
+		return x.failedf(c, msg, "%s %s %s", where, verb, what)
 	}
-	if err := interp.CheckCompare(c.name, where); err != nil {
-		return nil, err
-	}
-	found, err := starlark.Binary(syntax.IN, what, where)
-	if err != nil {
-		return nil, err
-	}
-	if bool(found.Truth()) == want {
-		return starlark.True, nil
-	}
-	verb := "does not contain"
-	if !want {
-		verb = "contains"
-	}
-	return x.failedf(c, msg, "%s %s %s", where, verb, what)
 }
 
 func (x *test) matches(c call) (starlark.Value, error) {
