@@ -169,10 +169,7 @@ func (f *File) chainBefore(i int) string {
 func (f *File) literalType(i int, kind string) string {
 	depth := 0
 	for ; i >= 0; i-- {
-		if f.tokens[i].Kind != token.Op {
-			continue
-		}
-		if depth -= token.Nesting(f.Text[f.tokens[i].Start]); depth == 0 {
+		if depth -= f.tokens[i].Nesting; depth == 0 {
 			break
 		}
 	}
@@ -219,7 +216,7 @@ func (f *File) addToken(c *Cursor, i int) {
 	default:
 		return
 	}
-	switch token.Nesting(f.Text[t.Start]) {
+	switch t.Nesting {
 	case 1:
 		c.Brackets = append(c.Brackets, f.openBracket(i))
 	case -1:
@@ -279,6 +276,6 @@ func (f *File) addGivenAfter(c *Cursor, i int) {
 				call.Given = append(call.Given, f.tokenText(name))
 			}
 		}
-		depth += token.Nesting(f.Text[t.Start])
+		depth += t.Nesting
 	}
 }

@@ -9,7 +9,6 @@
 //
 // Complete, Reference, Lookup and Problems answer requests of an editor; a Loader opens
 // other files. Offsets are in bytes from 0. A File is immutable.
-// them other files. Offsets are in bytes from 0. A File does not change.
 package analysis
 
 import (

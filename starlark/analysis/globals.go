@@ -67,29 +67,18 @@ func (f *File) loads(s *syntax.LoadStmt) {
 	}
 }
 
-// assigned adds the names on the left side of an assignment.
-func (f *File) assigned(e syntax.Expr, stmt syntax.Stmt) {
-	switch e := e.(type) {
-	case *syntax.Ident:
-		sym := f.newSymbol(e, stmt)
-		sym.Kind = variableKind(e.Name)
+// assigned adds the names on the left side of an assignment or loop.
+func (f *File) assigned(lhs syntax.Expr, stmt syntax.Stmt) {
+	for _, name := range interp.Targets(lhs) {
+		sym := f.newSymbol(name, stmt)
+		sym.Kind = variableKind(name.Name)
 		sym.Signature = firstLine(f.Text[sym.From:sym.To])
-		if a, ok := stmt.(*syntax.AssignStmt); ok && a.LHS == syntax.Expr(e) {
+		if a, ok := stmt.(*syntax.AssignStmt); ok && a.LHS == syntax.Expr(name) {
 			from, to := f.span(a.RHS)
 			sym.value = f.Text[from:to]
 			sym.Doc = f.commentAbove(sym.From)
 		}
 		f.add(sym)
-	case *syntax.ParenExpr:
-		f.assigned(e.X, stmt)
-	case *syntax.TupleExpr:
-		for _, x := range e.List {
-			f.assigned(x, stmt)
-		}
-	case *syntax.ListExpr:
-		for _, x := range e.List {
-			f.assigned(x, stmt)
-		}
 	}
 }
 
@@ -187,21 +176,17 @@ func (p *part) doc(def *syntax.DefStmt) component.Doc {
 
 func (f *File) params(def *syntax.DefStmt, doc component.Doc) []Param {
 	var out []Param
-	list, keyword := interp.Params(def), false
-	for _, e := range def.Params {
-		star, ok := e.(*syntax.UnaryExpr)
-		if !ok || star.X != nil { // a bare * is not a parameter
-			param := f.param(list[0], doc)
-			param.Keyword = keyword && !param.Star
-			out, list = append(out, param), list[1:]
-		}
-		keyword = keyword || ok
+	for _, p := range interp.Params(def) {
+		out = append(out, f.param(p, doc))
 	}
 	return out
 }
 
 func (f *File) param(p interp.Param, doc component.Doc) Param {
-	out := Param{Name: p.Name, Text: p.Star + p.Name, Star: p.Star != "", Required: p.Star == "" && p.Default == nil}
+	out := Param{
+		Name: p.Name, Text: p.Star + p.Name, Star: p.Star != "",
+		Keyword: p.Keyword, Required: p.Star == "" && p.Default == nil,
+	}
 	if p.Default != nil {
 		from, to := f.span(p.Default)
 		out.Text += " = " + shortened(f.Text[from:to])

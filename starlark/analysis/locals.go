@@ -103,7 +103,7 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 	for i := l.first; i < l.end; i++ {
 		t := f.tokens[i]
 		if t.Kind == token.Op {
-			if depth += token.Nesting(f.Text[t.Start]); depth == 0 {
+			if depth += t.Nesting; depth == 0 {
 				return
 			}
 			continue
@@ -133,10 +133,7 @@ func (f *File) parameterText(i, end int) string {
 	}
 	depth := 0
 	for to := i; to < end; to++ {
-		n := 0
-		if f.tokens[to].Kind == token.Op {
-			n = token.Nesting(f.Text[f.tokens[to].Start])
-		}
+		n := f.tokens[to].Nesting
 		if depth == 0 && (n < 0 || f.is(to, ",")) {
 			return shortened(f.Text[from:f.tokens[to].Start])
 		}
@@ -191,9 +188,7 @@ func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 	}
 	depth := 0
 	for i := l.first; i < l.end; i++ {
-		if f.tokens[i].Kind == token.Op {
-			depth += token.Nesting(f.Text[f.tokens[i].Start])
-		}
+		depth += f.tokens[i].Nesting
 		if depth == 0 && f.is(i, "=") {
 			f.targets(l.first, i, func(s *Symbol) {
 				s.Signature = firstLine(f.Text[f.tokens[l.first].Start:f.tokens[l.end-1].End])

@@ -127,7 +127,7 @@ func valueType(s *Symbol) string {
 		return "dict"
 	}
 	name, _, call := strings.Cut(text, "(")
-	if known := map[string]string{"str": "string", "list": "list", "sorted": "list", "dict": "dict", "set": "set"}[name]; call && known != "" {
+	if known := resultTypes[name]; call && known != "" {
 		return known
 	}
 	if call && Builtin(name) != nil && Builtin(name).Kind == Type {

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 	"torchx/starlark/starfiles"
 )
 
@@ -73,14 +74,13 @@ func (n *names) bind(id *syntax.Ident, value syntax.Node) {
 // params binds parameters to an unknown value.
 func (n *names) params(list []syntax.Expr) {
 	for _, p := range list {
-		switch p := p.(type) {
-		case *syntax.Ident:
-			n.bind(p, nil)
+		switch e := p.(type) {
 		case *syntax.BinaryExpr:
-			n.targets(p.X)
+			p = e.X
 		case *syntax.UnaryExpr:
-			n.targets(p.X)
+			p = e.X
 		}
+		n.targets(p)
 	}
 }
 
@@ -94,19 +94,8 @@ func (n *names) assign(s *syntax.AssignStmt) {
 
 // targets binds the names on a left side to an unknown value.
 func (n *names) targets(e syntax.Expr) {
-	switch e := e.(type) {
-	case *syntax.Ident:
-		n.bind(e, nil)
-	case *syntax.ParenExpr:
-		n.targets(e.X)
-	case *syntax.TupleExpr:
-		for _, x := range e.List {
-			n.targets(x)
-		}
-	case *syntax.ListExpr:
-		for _, x := range e.List {
-			n.targets(x)
-		}
+	for _, id := range interp.Targets(e) {
+		n.bind(id, nil)
 	}
 }
 

@@ -40,7 +40,7 @@ func define(t *testing.T, text string) (*Component, *echo, error) {
 		t.Fatal(err)
 	}
 	fn := globals["f"].(*starlark.Function)
-	src := newSource(fn, func() *syntax.File { return file }, nil)
+	src := newSource(fn, func() *fileText { return newFileText(file, []byte(text)) }, nil)
 	params, err := src.params()
 	run := &echo{fn: fn}
 	return &Component{Name: "c.f", Ref: "c.star:f", Doc: src.doc.Text, Params: params, run: run}, run, err

@@ -193,8 +193,8 @@ type definition struct {
 	line int32
 }
 
-func newFileText(m *interp.Module) *fileText {
-	t := &fileText{tree: m.Syntax(), lines: interp.NewLines(string(m.Source)), defs: map[definition]*syntax.DefStmt{}}
+func newFileText(tree *syntax.File, source []byte) *fileText {
+	t := &fileText{tree: tree, lines: interp.NewLines(string(source)), defs: map[definition]*syntax.DefStmt{}}
 	if t.tree == nil {
 		return t
 	}
@@ -209,11 +209,19 @@ func newFileText(m *interp.Module) *fileText {
 	return t
 }
 
+// definition returns the definition of fn, nil if it is in another file.
+func (t *fileText) definition(fn *starlark.Function) *syntax.DefStmt {
+	if t.tree == nil || t.tree.Path != fn.Position().Filename() {
+		return nil
+	}
+	return t.defs[definition{fn.Name(), fn.Position().Line}]
+}
+
 // detail describes a function.
 func (t *fileText) detail(fn *starlark.Function) Detail {
 	d := Detail{Defaults: map[string]string{}, Module: t.doc}
-	def := t.defs[definition{fn.Name(), fn.Position().Line}]
-	if def == nil || t.tree.Path != fn.Position().Filename() {
+	def := t.definition(fn)
+	if def == nil {
 		return d
 	}
 	d.Line, d.Source = int(def.Def.Line), linesOf(&t.lines, def)

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"torchx/runtime/humanize"
 	"torchx/starlark/interp"
@@ -132,9 +131,9 @@ func (f *finder) load(ctx context.Context, p location) (*loadedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &loadedFile{m, s, sync.OnceValue(func() *fileText { return newFileText(m) })}
-	f.loaded[p] = file
-	return file, nil
+	text := sync.OnceValue(func() *fileText { return newFileText(m.Syntax(), m.Source) })
+	f.loaded[p] = &loadedFile{m, s, text}
+	return f.loaded[p], nil
 }
 
 func (f *finder) find(ctx context.Context, ref string) (*Component, error) {
@@ -330,7 +329,7 @@ func publicFunctions(m *interp.Module) []string {
 
 // component describes fn, the function that r names.
 func (l *Loader) component(r reference, p location, file *loadedFile, fn *starlark.Function) (*Component, error) {
-	src := newSource(fn, func() *syntax.File { return file.text().tree }, l.config.Resources)
+	src := newSource(fn, file.text, l.config.Resources)
 	params, err := src.params()
 	if err != nil {
 		return nil, err

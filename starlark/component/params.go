@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
@@ -58,38 +57,27 @@ type source struct {
 	fn   *starlark.Function
 	doc  Doc
 	file string // of fn
-	tree func() *syntax.File
+	text func() *fileText
 	// resources are those of the project, which a parameter of type resource can name.
 	resources []specmodule.NamedResource
 }
 
-// newSource reads fn's docstring. tree returns the syntax of fn's file, or nil; it is called only
-// for errors.
-func newSource(fn *starlark.Function, tree func() *syntax.File, resources []specmodule.NamedResource) source {
-	return source{fn: fn, doc: ParseDoc(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: resources}
+// newSource reads fn's docstring. text returns fn's file and is called only for errors; it may be
+// nil.
+func newSource(
+	fn *starlark.Function, text func() *fileText, resources []specmodule.NamedResource,
+) source {
+	return source{fn, ParseDoc(fn.Doc()), fn.Position().Filename(), text, resources}
 }
 
 // docLine returns the line of the docstring's opening quotes, from 1.
 func (s source) docLine() int {
-	if def := findDef(s.tree(), s.fn); def != nil {
-		if literal := interp.Docstring(def.Body); literal != nil {
-			return int(literal.TokenPos.Line)
+	if s.text != nil {
+		if def := s.text().definition(s.fn); def != nil && interp.Docstring(def.Body) != nil {
+			return int(interp.Docstring(def.Body).TokenPos.Line)
 		}
 	}
 	return int(s.fn.Position().Line)
-}
-
-// findDef returns the definition of fn in file, or nil.
-func findDef(file *syntax.File, fn *starlark.Function) *syntax.DefStmt {
-	if file == nil || file.Path != fn.Position().Filename() {
-		return nil
-	}
-	for _, stmt := range file.Stmts {
-		if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name == fn.Name() && def.Def.Line == fn.Position().Line {
-			return def
-		}
-	}
-	return nil
 }
 
 // params lists the parameters in order, *args last. Errors are one line with file, line and

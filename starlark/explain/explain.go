@@ -54,7 +54,7 @@ func newReport(text string, offset int, msg string) *report {
 	}
 	r.at = r.find()
 	for i, t := range r.tokens[:r.at] {
-		switch r.nesting(i) {
+		switch t.Nesting {
 		case 1:
 			r.open = append(r.open, i)
 		case -1:
@@ -139,10 +139,10 @@ func (r *report) isKind(i int, kind token.Kind) bool {
 }
 
 func (r *report) nesting(i int) int {
-	if !r.isKind(i, token.Op) {
+	if i < 0 || i >= len(r.tokens) {
 		return 0
 	}
-	return token.Nesting(r.text[r.tokens[i].Start])
+	return r.tokens[i].Nesting
 }
 
 // before returns the last token before the i-th that is not a line end, -1 for none.

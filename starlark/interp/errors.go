@@ -88,15 +88,15 @@ func (r *run) tooMuchMemory() *LimitError {
 
 // report returns the *Error of a failed run.
 func (r *run) report(err error) error {
-	e := r.interp.describe(err)
+	e := r.interp.Explain(err)
 	var limit *LimitError
-	if !errors.As(err, &limit) && isCanceled(err) {
+	if !errors.As(err, &limit) && IsStopped(err) {
 		limit = r.limit.Load()
 	}
 	switch {
 	case limit != nil:
 		e.setLimit(limit)
-	case r.ctx.Err() != nil && (isCanceled(err) || errors.Is(err, r.ctx.Err())):
+	case r.ctx.Err() != nil && (IsStopped(err) || errors.Is(err, r.ctx.Err())):
 		e.Msg, e.cause = "the evaluation was interrupted", context.Cause(r.ctx)
 		if e.File == "" {
 			e.File = r.subject
@@ -116,13 +116,8 @@ func (e *Error) setLimit(limit *LimitError) {
 	e.cause = &l
 }
 
-// isCanceled reports whether err comes from Thread.Cancel.
-func isCanceled(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "Starlark computation cancelled: ")
-}
-
-// describe returns an *Error with the innermost position of err.
-func (i *Interp) describe(err error) *Error {
+// Explain returns an *Error with the innermost position of err, an error of a call on a thread of i.
+func (i *Interp) Explain(err error) *Error {
 	inner := innermost(err)
 	var known *Error
 	if errors.As(err, &known) {
@@ -192,7 +187,7 @@ func innermost(err error) *starlark.EvalError {
 // withBuiltinName returns the message of err, prefixed with the name of the failed built-in function
 // unless the message contains the name.
 func withBuiltinName(err *starlark.EvalError) string {
-	if len(err.CallStack) == 0 || isCanceled(err) {
+	if len(err.CallStack) == 0 || IsStopped(err) {
 		return err.Msg
 	}
 	top := err.CallStack.At(0)
@@ -279,4 +274,10 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text), " ")
+}
+
+// IsStopped reports whether err means that the evaluation was stopped, so that the caller must
+// return too.
+func IsStopped(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Starlark computation cancelled: ")
 }

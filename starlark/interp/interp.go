@@ -10,9 +10,9 @@
 // memory (list(range(1 << 40)), "x" * (1 << 30)). Three layers prevent this:
 //
 //   - the syntax tree is rewritten before it is compiled, so that operators and
-//     methods that can grow a value call a guard first (rewrite.go, ops.go);
+//     methods that can grow a value call a guard first (rewrite.go, operators.go);
 //   - predeclared functions that iterate or build values are replaced by guarded ones
-//     of the same name (builtins.go, methods.go);
+//     of the same name (calls.go);
 //   - a watchdog checks the clock and the heap while an evaluation runs
 //     (run.go). If the engine does not react, Config.Fatal exits the process,
 //     which is safe because evaluation has no side effects.
@@ -194,7 +194,7 @@ func (i *Interp) CallFor(ctx context.Context, fn starlark.Callable, args starlar
 
 // checkResult returns an error for a result that is too large to walk.
 func (r *run) checkResult(fn starlark.Callable, v starlark.Value) error {
-	err := checkShape(v)
+	err := walk(v, 0, shapeLimit())
 	if limit := new(LimitError); errors.As(err, &limit) {
 		limit.Msg = "the result of " + fn.Name() + " " + limit.Msg
 		if f, ok := fn.(*starlark.Function); ok {

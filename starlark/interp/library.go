@@ -131,7 +131,7 @@ func (i *Interp) missingLibraries(start *Source) map[string]string {
 			continue
 		}
 		for _, load := range loads {
-			to, err := i.resolve(open[0], load.Label)
+			to, err := i.Loaded(open[0], load.Label)
 			var unknown *unknownLibraryError
 			switch {
 			case errors.As(err, &unknown) && found[unknown.name] == "":

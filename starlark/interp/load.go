@@ -103,7 +103,7 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 	if len(r.loading) == 0 {
 		return nil, errors.New("load() only works while a file is being loaded")
 	}
-	l, err := r.interp.resolve(r.loading[len(r.loading)-1], label)
+	l, err := r.interp.Loaded(r.loading[len(r.loading)-1], label)
 	if err != nil {
 		return nil, r.addMissing(err)
 	}

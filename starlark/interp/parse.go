@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/explain"
@@ -36,11 +38,18 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// ParseLenient parses source in every dialect of Starlark, for lists of components: evaluation
-// reports what the dialect does not allow. The error is a syntax.Error with the position of the mistake.
+// EveryDialect returns the options that accept every Starlark, for tools: evaluation reports what the
+// dialect of component files does not allow.
+func EveryDialect() *syntax.FileOptions {
+	return &syntax.FileOptions{
+		Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true,
+	}
+}
+
+// ParseLenient parses source in every dialect, for lists of components. The error is a syntax.Error
+// with the position of the mistake.
 func ParseLenient(name string, source []byte) (*syntax.File, error) {
-	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-	return parse(options, name, source, 0)
+	return parse(EveryDialect(), name, source, 0)
 }
 
 // parse parses source without its byte order mark. A syntax.Error has the position of the mistake.
@@ -79,23 +88,46 @@ func Docstring(body []syntax.Stmt) *syntax.Literal {
 	return nil
 }
 
+// Targets lists the names that the left side of an assignment or loop binds.
+func Targets(e syntax.Expr) []*syntax.Ident {
+	var list []syntax.Expr
+	switch e := e.(type) {
+	case *syntax.Ident:
+		return []*syntax.Ident{e}
+	case *syntax.ParenExpr:
+		return Targets(e.X)
+	case *syntax.TupleExpr:
+		list = e.List
+	case *syntax.ListExpr:
+		list = e.List
+	}
+	var names []*syntax.Ident
+	for _, x := range list {
+		names = append(names, Targets(x)...)
+	}
+	return names
+}
+
 // Param is a parameter in the head of a function.
 type Param struct {
 	*syntax.Ident
 	Default syntax.Expr // may be nil
 	Star    string      // "*", "**" or ""
+	Keyword bool        // only given by name
 }
 
 // Params lists the parameters of a function, without a bare *.
 func Params(def *syntax.DefStmt) []Param {
 	var list []Param
+	keyword := false
 	for _, e := range def.Params {
 		switch e := e.(type) {
 		case *syntax.Ident:
-			list = append(list, Param{Ident: e})
+			list = append(list, Param{Ident: e, Keyword: keyword})
 		case *syntax.BinaryExpr:
-			list = append(list, Param{Ident: e.X.(*syntax.Ident), Default: e.Y})
+			list = append(list, Param{Ident: e.X.(*syntax.Ident), Default: e.Y, Keyword: keyword})
 		case *syntax.UnaryExpr:
+			keyword = true
 			if name, ok := e.X.(*syntax.Ident); ok {
 				list = append(list, Param{Ident: name, Star: e.Op.String()})
 			}
@@ -132,4 +164,20 @@ func readDisk(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	return readOpen(f)
+}
+
+// ResolveNames resolves the names of a file of size bytes, with predeclared names in addition to
+// Starlark's own. The error is a resolve.ErrorList. Since the resolver compares each undefined name
+// with all others, ResolveNames reports only some undefined names of a large file.
+func ResolveNames(file *syntax.File, size int, predeclared func(name string) bool) error {
+	unknown, limit := 0, max(20, 10_000_000/max(1, size))
+	return resolve.File(file, func(name string) bool {
+		if predeclared(name) {
+			return true
+		}
+		if !starlark.Universe.Has(name) {
+			unknown++
+		}
+		return unknown > limit
+	}, starlark.Universe.Has)
 }

@@ -7,9 +7,16 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// maxNesting bounds the depth of a syntax tree: the compiler recurses over chains such as a + a + …
-// and elif …, which the parser, unlike brackets, does not bound.
-const maxNesting = 4000
+const (
+	// guardPrefix begins the names of guards. They are not identifiers, so no file can use or shadow
+	// them.
+	guardPrefix = "%"
+	// maxNesting bounds the depth of a syntax tree: the compiler recurses over chains such as
+	// a + a + … and elif …, which the parser, unlike brackets, does not bound.
+	maxNesting = 4000
+)
+
+func isInternal(name string) bool { return len(name) > 0 && name[:1] == guardPrefix }
 
 // A positionError is a limit exceeded at pos.
 type positionError struct {
@@ -22,17 +29,16 @@ func (e *positionError) Error() string { return e.err.Error() }
 // rewrite inserts calls of guards into f, before names are resolved. Values, the
 // order of evaluation and positions do not change:
 //
-//	x + y       guard(x, y)           for + * << % | and comparisons
+//	x + y       guard(x, y)           for + * << % and comparisons
 //	x += y      x += guard(x, y)      the guard checks and returns y
 //	x[i] += y   push(x)[push(i)] += guard(y)
-//	x.join      guard(x.join)         for methods that grow or iterate
+//	x.join      methods(x).join       for methods that grow or iterate
 //	f(*x)       f(*guard(x))
-//	x[a:b]      guard(x)[a:b]
-//
-// The names of guards are not identifiers, so no file can use or shadow them.
 func rewrite(f *syntax.File) error {
 	w := &rewriter{}
-	w.stmts(f.Stmts)
+	for _, s := range f.Stmts {
+		syntax.Walk(s, w.visit)
+	}
 	if w.err != nil {
 		return w.err
 	}
@@ -41,20 +47,8 @@ func rewrite(f *syntax.File) error {
 
 type rewriter struct {
 	depth int
-	pos   syntax.Position // last known one
+	last  syntax.Node // the last one that is neither a name nor a literal
 	err   *positionError
-}
-
-// nest enters a level and reports whether to continue. The caller leaves the level.
-func (w *rewriter) nest(pos syntax.Position) (ok bool) {
-	w.depth++
-	if pos.IsValid() {
-		w.pos = pos
-	}
-	if w.depth > maxNesting {
-		w.fail(w.pos, "nested deeper than %d levels; split it", maxNesting)
-	}
-	return w.err == nil
 }
 
 func (w *rewriter) fail(pos syntax.Position, format string, args ...any) {
@@ -63,112 +57,151 @@ func (w *rewriter) fail(pos syntax.Position, format string, args ...any) {
 	}
 }
 
-func (w *rewriter) stmts(list []syntax.Stmt) {
-	for _, s := range list {
-		w.stmt(s)
+// visit rewrites a node before its children are visited.
+func (w *rewriter) visit(n syntax.Node) bool {
+	if n == nil {
+		w.depth--
+		return false
+	}
+	w.depth++
+	switch n := n.(type) {
+	case *syntax.Literal:
+		w.literal(n)
+	case *syntax.Ident:
+	default:
+		w.last = n
+	}
+	if w.depth > maxNesting && w.err == nil {
+		start, _ := w.last.Span()
+		w.fail(start, "nested deeper than %d levels; split it", maxNesting)
+	}
+	if w.err != nil {
+		return false
+	}
+	guardStatement(n)
+	guardExpr(n)
+	return true
+}
+
+func (w *rewriter) literal(l *syntax.Literal) {
+	if n, ok := l.Value.(*big.Int); ok && n.BitLen() > maxIntBits {
+		w.fail(l.TokenPos, "the number has %d bits, over the limit of %d", n.BitLen(), maxIntBits)
 	}
 }
 
-func (w *rewriter) stmt(s syntax.Stmt) {
-	defer func() { w.depth-- }()
-	if !w.nest(firstPos(s)) {
-		return
-	}
-	switch s := s.(type) {
+// guardStatement guards the operators that are expressions of a statement.
+func guardStatement(n syntax.Node) {
+	switch s := n.(type) {
 	case *syntax.ExprStmt:
-		w.expr(&s.X)
+		guardOperators(&s.X)
 	case *syntax.IfStmt:
-		w.expr(&s.Cond)
-		w.stmts(s.True)
-		w.stmts(s.False)
+		guardOperators(&s.Cond)
 	case *syntax.AssignStmt:
-		w.assign(s)
-	case *syntax.DefStmt:
-		w.params(s.Params)
-		w.stmts(s.Body)
+		guardOperators(&s.RHS)
+		guardAssign(s)
 	case *syntax.ForStmt:
-		w.target(s.Vars)
-		w.expr(&s.X)
-		w.stmts(s.Body)
+		guardOperators(&s.X)
 	case *syntax.WhileStmt:
-		w.expr(&s.Cond)
-		w.stmts(s.Body)
+		guardOperators(&s.Cond)
 	case *syntax.ReturnStmt:
-		if s.Result != nil {
-			w.expr(&s.Result)
+		guardOperators(&s.Result)
+	}
+}
+
+// guardExpr guards the operators that are parts of an expression, its methods and arguments.
+func guardExpr(n syntax.Node) {
+	switch e := n.(type) {
+	case *syntax.ParenExpr:
+		guardOperators(&e.X)
+	case *syntax.ListExpr:
+		guardAll(e.List)
+	case *syntax.TupleExpr:
+		guardAll(e.List)
+	case *syntax.DictEntry:
+		guardOperators(&e.Key, &e.Value)
+	case *syntax.IndexExpr:
+		guardOperators(&e.X, &e.Y)
+	case *syntax.SliceExpr:
+		guardOperators(&e.X, &e.Lo, &e.Hi, &e.Step)
+	case *syntax.UnaryExpr:
+		guardOperators(&e.X)
+	case *syntax.BinaryExpr:
+		guardOperators(&e.X, &e.Y)
+	case *syntax.CondExpr:
+		guardOperators(&e.Cond, &e.True, &e.False)
+	case *syntax.LambdaExpr:
+		guardOperators(&e.Body)
+	case *syntax.Comprehension:
+		guardOperators(&e.Body)
+	case *syntax.ForClause:
+		guardOperators(&e.X)
+	case *syntax.IfClause:
+		guardOperators(&e.Cond)
+	case *syntax.DotExpr:
+		guardOperators(&e.X)
+		if methodChecks[e.Name.Name] != nil {
+			e.X = call(e.Dot, "methods", e.X)
+		}
+	case *syntax.CallExpr:
+		guardOperators(&e.Fn)
+		guardAll(e.Args)
+		for _, arg := range e.Args {
+			if a, ok := arg.(*syntax.UnaryExpr); ok && (a.Op == syntax.STAR || a.Op == syntax.STARSTAR) {
+				a.X = call(a.OpPos, "args", a.X)
+			}
 		}
 	}
 }
 
-// firstPos returns the start of a compound statement. Span would walk the tree at every level.
-func firstPos(s syntax.Stmt) syntax.Position {
-	switch s := s.(type) {
-	case *syntax.IfStmt:
-		return s.If
-	case *syntax.DefStmt:
-		return s.Def
-	case *syntax.ForStmt:
-		return s.For
-	case *syntax.WhileStmt:
-		return s.While
+func guardAll(list []syntax.Expr) {
+	for n := range list {
+		guardOperators(&list[n])
 	}
-	return syntax.Position{}
 }
 
-func (w *rewriter) assign(s *syntax.AssignStmt) {
-	w.target(s.LHS)
-	w.expr(&s.RHS)
+// guardOperators replaces each operator that can be expensive with its operands by a guard.
+func guardOperators(places ...*syntax.Expr) {
+	for _, at := range places {
+		if e, ok := (*at).(*syntax.BinaryExpr); ok && needsGuard(e) {
+			*at = call(e.OpPos, e.Op.String(), e.X, e.Y)
+		}
+	}
+}
+
+func needsGuard(e *syntax.BinaryExpr) bool {
+	switch e.Op {
+	case syntax.PLUS:
+		return !isNumber(e.X) && !isNumber(e.Y) && (!isLiteral(e.X) || !isLiteral(e.Y))
+	case syntax.STAR, syntax.LTLT, syntax.PERCENT:
+		return true
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		return !isLiteral(e.X) && !isLiteral(e.Y)
+	case syntax.IN, syntax.NOT_IN:
+		return !isLiteral(e.X)
+	}
+	return false
+}
+
+// augmented maps the assignments that can grow a value to their operators.
+var augmented = map[syntax.Token]syntax.Token{
+	syntax.PLUS_EQ: syntax.PLUS, syntax.STAR_EQ: syntax.STAR,
+	syntax.LTLT_EQ: syntax.LTLT, syntax.PERCENT_EQ: syntax.PERCENT,
+}
+
+// guardAssign guards x op= y. No value has a field that can be assigned.
+func guardAssign(s *syntax.AssignStmt) {
 	op, ok := augmented[s.Op]
-	if !ok || isNumber(s.RHS) && op == "+" {
+	if !ok || isNumber(s.RHS) && op == syntax.PLUS {
 		return
 	}
 	switch lhs := unparen(s.LHS).(type) {
 	case *syntax.Ident:
-		s.RHS = call(s.OpPos, op+"=", &syntax.Ident{NamePos: lhs.NamePos, Name: lhs.Name}, s.RHS)
+		old := &syntax.Ident{NamePos: lhs.NamePos, Name: lhs.Name}
+		s.RHS = call(s.OpPos, s.Op.String(), old, s.RHS)
 	case *syntax.IndexExpr:
 		lhs.X = call(s.OpPos, "push", lhs.X)
 		lhs.Y = call(s.OpPos, "push", lhs.Y)
-		s.RHS = call(s.OpPos, op+"[]=", s.RHS)
-	case *syntax.DotExpr:
-		lhs.X = call(s.OpPos, "push", lhs.X)
-		name := &syntax.Literal{Token: syntax.STRING, TokenPos: lhs.NamePos, Raw: lhs.Name.Name, Value: lhs.Name.Name}
-		s.RHS = call(s.OpPos, op+".=", s.RHS, name)
-	}
-}
-
-// target rewrites the expressions inside the left side of an assignment.
-func (w *rewriter) target(e syntax.Expr) {
-	switch e := e.(type) {
-	case *syntax.ParenExpr:
-		w.target(e.X)
-	case *syntax.TupleExpr:
-		for _, x := range e.List {
-			w.target(x)
-		}
-	case *syntax.ListExpr:
-		for _, x := range e.List {
-			w.target(x)
-		}
-	case *syntax.IndexExpr:
-		w.expr(&e.X)
-		w.expr(&e.Y)
-	case *syntax.DotExpr:
-		w.expr(&e.X)
-	}
-}
-
-// params rewrites the defaults of parameters: ident, ident=expr, *, *ident, **ident.
-func (w *rewriter) params(list []syntax.Expr) {
-	for _, p := range list {
-		if b, ok := p.(*syntax.BinaryExpr); ok {
-			w.expr(&b.Y)
-		}
-	}
-}
-
-func (w *rewriter) exprs(list []syntax.Expr) {
-	for n := range list {
-		w.expr(&list[n])
+		s.RHS = call(s.OpPos, s.Op.String(), s.RHS)
 	}
 }
 
@@ -199,10 +232,4 @@ func isNumber(e syntax.Expr) bool {
 func isLiteral(e syntax.Expr) bool {
 	_, ok := unparen(e).(*syntax.Literal)
 	return ok
-}
-
-func (w *rewriter) literal(l *syntax.Literal) {
-	if n, ok := l.Value.(*big.Int); ok && n.BitLen() > maxIntBits {
-		w.fail(l.TokenPos, "the number has %d bits, over the limit of %d", n.BitLen(), maxIntBits)
-	}
 }

@@ -61,8 +61,8 @@ func (t *tree) describe() string {
 	return t.prefix
 }
 
-// resolve returns the file that label refers to in a load() of the file from.
-func (i *Interp) resolve(from *Source, label string) (*Source, error) {
+// Loaded returns the file that a load() of label in the file from refers to.
+func (i *Interp) Loaded(from *Source, label string) (*Source, error) {
 	t := from.tree
 	var name string
 	switch {
@@ -104,11 +104,8 @@ func (i *Interp) SourceOf(path string) (*Source, error) {
 // SourceIn returns the file that a label, such as "//x.star" or "@library//x.star", refers to in the
 // workspace with that absolute root.
 func (i *Interp) SourceIn(root, label string) (*Source, error) {
-	return i.resolve(&Source{i.workspace(root), "_"}, label)
+	return i.Loaded(&Source{i.workspace(root), "_"}, label)
 }
-
-// Loaded returns the file that a load() of label in the file from refers to.
-func (i *Interp) Loaded(from *Source, label string) (*Source, error) { return i.resolve(from, label) }
 
 func (i *Interp) workspace(root string) *tree { return &tree{dir: root, shown: i.dir, top: root} }
 
@@ -123,7 +120,7 @@ func (s *Source) Stat() (fs.FileInfo, error) {
 // Entries completes a label up to its last "/" ("./", "//sub/", "@library//") with Starlark files
 // and folders, which end with "/". It omits hidden entries and the file from.
 func (i *Interp) Entries(from *Source, folder string) ([]string, error) {
-	at, err := i.resolve(from, folder+"_")
+	at, err := i.Loaded(from, folder+"_")
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
-	"torchx/starlark/starfmt"
+	"torchx/starlark/starfiles"
 	"torchx/starlark/starlint"
 )
 
@@ -87,7 +87,7 @@ func (s *snapshot) fixes(at textRange) []codeAction {
 
 // formatting returns the edits that format the document.
 func (s *snapshot) formatting() ([]textEdit, error) {
-	out, err := starfmt.Format(s.file.Name, []byte(s.file.Text))
+	out, err := starfiles.Format(s.file.Name, []byte(s.file.Text))
 	if err != nil {
 		return nil, err
 	}

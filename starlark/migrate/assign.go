@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,10 +67,10 @@ func (p *porter) starred(w *writer, target *node, v value) {
 	var names, values []string
 	for i, e := range target.Elts[:last] {
 		names = append(names, p.target(e))
-		values = append(values, v.text+"["+itoa(i)+"]")
+		values = append(values, v.text+"["+strconv.Itoa(i)+"]")
 	}
 	names = append(names, p.target(target.Elts[last].Value))
-	rest := p.call("list", v.text+"["+itoa(last)+":]")
+	rest := p.call("list", v.text+"["+strconv.Itoa(last)+":]")
 	w.line(strings.Join(names, ", ") + " = " + strings.Join(append(values, rest), ", "))
 }
 

@@ -1,5 +1,7 @@
 package migrate
 
+import "strconv"
+
 // In Python several variables can refer to one list, dict or role, and all see its changes.
 // Starlark's specs values are copies that never change. This file ports changes of roles and
 // apps as assignments of changed copies, and refuses changes that other variables would see.
@@ -67,7 +69,7 @@ func (p *porter) changeByCall(w *writer, n *node) bool {
 	x := p.expr(field)
 	arg := func(i int) value { return p.expr(n.Args[i]) }
 	var changed string
-	switch form := string(x.typ.class) + "." + n.Func.Attr + "/" + itoa(len(n.Args)); {
+	switch form := string(x.typ.class) + "." + n.Func.Attr + "/" + strconv.Itoa(len(n.Args)); {
 	case form == "list.append/1":
 		changed = x.text + " + [" + arg(0).text + "]"
 	case form == "list.extend/1":

@@ -8,8 +8,6 @@ import (
 	"strings"
 )
 
-func itoa(i int) string { return strconv.Itoa(i) }
-
 // severalValues is why a name of the file that is assigned twice cannot be ported.
 const severalValues = "it is assigned several times"
 
@@ -185,7 +183,7 @@ func (p *porter) top(w *writer, s *node, end int) {
 	if problem == "" {
 		w.lines = append(w.lines, inner.lines...)
 	} else {
-		w.line("# Not ported: line " + itoa(s.Line) + " of " + filepath.Base(p.name) + ".")
+		w.line("# Not ported: line " + strconv.Itoa(s.Line) + " of " + filepath.Base(p.name) + ".")
 	}
 	p.trailing(w, s, start)
 }

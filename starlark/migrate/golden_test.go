@@ -14,7 +14,7 @@ import (
 	"torchx/components"
 	"torchx/starlark/analysis"
 	"torchx/starlark/component"
-	"torchx/starlark/starfmt"
+	"torchx/starlark/starfiles"
 	"torchx/starlark/starlint"
 )
 
@@ -136,7 +136,7 @@ func TestTidy(t *testing.T) {
 	}
 	for _, file := range append(files, cases...) {
 		r := port(t, file)
-		again, err := starfmt.Format("port.star", []byte(r.Text))
+		again, err := starfiles.Format("port.star", []byte(r.Text))
 		if err != nil || string(again) != r.Text {
 			t.Errorf("%s: the port is not formatted (%v)", file, err)
 		}

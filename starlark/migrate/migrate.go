@@ -5,19 +5,19 @@
 // lists. Nothing outside it is guessed: each place that cannot be ported is a
 // Problem with its line. The port builds the same apps as the Python file.
 //
-//	python.go, node.go      source → python3 (dump.py) → nodes and comments
+//	node.go                 source → python3 (dump.py) → nodes and comments
 //	porter.go, file.go      what the file imports and defines, then its statements
 //	function.go, class.go   functions and classes; annotation.go and docstring.go for arguments
-//	stmt.go, assign.go      one porter of statements; writer.go has lines and comments
-//	expr.go, operator.go    one porter of expressions, which returns the text, the precedence
+//	stmt.go, assign.go      one porter of statements
+//	expr.go                 one porter of expressions, which returns the text, the precedence
 //	                        and the type of each (value.go); collection.go, format.go, percent.go
-//	call.go                 calls: builtin.go, imported.go, method.go, class members in member.go
-//	types.go, infer.go      types, and those of local variables; usage.go: how functions use variables
-//	change.go, store.go     changes of apps, roles and their parts, as changed copies
-//	sharing.go, frozen.go   values that several variables hold, which such a change would miss
+//	operator.go             operators and calls: builtin.go, imported.go, method.go
+//	types.go, infer.go      types, and those of local variables; scope.go: how functions use variables
+//	change.go, store.go     changes of apps, roles and their parts, as changed copies, and variables
+//	                        that hold the same values (sharing.go), which a change would miss
 //	names.txt (names.go)    names that Python and Starlark share, with their types
 //	preludes.star           helpers that a port gets if it needs them
-//	refusals.txt            messages about what cannot be ported (refusals.go)
+//	refusals.txt            messages about what cannot be ported
 //
 // Where an addition goes:
 //
@@ -40,7 +40,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/starlark/starfmt"
+	"torchx/starlark/starfiles"
 )
 
 // Problem is a finding about a line of the Python file.
@@ -87,7 +87,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 {
 		return nil, Problem{File: name, Msg: "no component found: a component is a function with the annotation `-> specs.AppDef`"}
 	}
-	formatted, err := starfmt.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
+	formatted, err := starfiles.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)
 	}

@@ -3,6 +3,7 @@ package migrate
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -161,7 +162,7 @@ func (p *porter) heldBy(name string, given, stmt *node) string {
 	}
 	for _, r := range u.reads[name] {
 		if r.use != given && (before(stmt, r.use) || u.sharesLoop(name, stmt, r.use)) {
-			return "used in line " + itoa(r.use.Line)
+			return "used in line " + strconv.Itoa(r.use.Line)
 		}
 	}
 	return ""

@@ -25,15 +25,23 @@ func wrongType(at string, v starlark.Value, want string) error {
 // check returns a frozen copy of v, or an error that starts with at, such as `env["X"]`.
 type check = func(at string, v starlark.Value) (starlark.Value, error)
 
-func checkType[V starlark.Value](at string, v starlark.Value, want string) (starlark.Value, error) {
-	if _, ok := v.(V); !ok {
-		return nil, wrongType(at, v, want)
-	}
-	return v, nil
-}
+// The checks of plain values. Ints have 32 bits, enough for counts and for memory in MB.
+var (
+	checkString = typed[starlark.String]("string")
+	checkBool   = typed[starlark.Bool]("bool")
+	checkInt    = ranged(math.MinInt32, math.MaxInt32, "")
+	checkCount  = ranged(0, math.MaxInt32, "%s: got %d, want 0 or more")
+	checkPort   = ranged(0, math.MaxUint16, "%s: %d is not a port number (0 to 65535)")
+)
 
-func checkString(at string, v starlark.Value) (starlark.Value, error) {
-	return checkType[starlark.String](at, v, "string")
+// typed accepts a value of one Starlark type, which errors call want.
+func typed[V starlark.Value](want string) check {
+	return func(at string, v starlark.Value) (starlark.Value, error) {
+		if _, ok := v.(V); !ok {
+			return nil, wrongType(at, v, want)
+		}
+		return v, nil
+	}
 }
 
 // checkPath accepts a string that is not empty.
@@ -44,36 +52,21 @@ func checkPath(at string, v starlark.Value) (starlark.Value, error) {
 	return checkString(at, v)
 }
 
-func checkBool(at string, v starlark.Value) (starlark.Value, error) {
-	return checkType[starlark.Bool](at, v, "bool")
-}
-
-// checkInt accepts an int of 32 bits, enough for counts and for memory in MB.
-func checkInt(at string, v starlark.Value) (starlark.Value, error) {
-	return checkRange(at, v, math.MinInt32, math.MaxInt32, "")
-}
-
-func checkCount(at string, v starlark.Value) (starlark.Value, error) {
-	return checkRange(at, v, 0, math.MaxInt32, "%s: got %d, want 0 or more")
-}
-
-func checkPort(at string, v starlark.Value) (starlark.Value, error) {
-	return checkRange(at, v, 0, math.MaxUint16, "%s: %d is not a port number (0 to 65535)")
-}
-
-// checkRange accepts an int from least to most. format formats the error for other ints of 32 bits.
-func checkRange(at string, v starlark.Value, least, most int, format string) (starlark.Value, error) {
-	if _, err := checkType[starlark.Int](at, v, "int"); err != nil {
-		return nil, err
+// ranged accepts an int from least to most. format formats the error for other ints of 32 bits.
+func ranged(least, most int, format string) check {
+	return func(at string, v starlark.Value) (starlark.Value, error) {
+		if _, ok := v.(starlark.Int); !ok {
+			return nil, wrongType(at, v, "int")
+		}
+		n, err := starlark.AsInt32(v)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: int %s is out of range", at, abbreviate(v))
+		case n < least || n > most:
+			return nil, fmt.Errorf(format, at, n)
+		}
+		return v, nil
 	}
-	n, err := starlark.AsInt32(v)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: int %s is out of range", at, abbreviate(v))
-	case n < least || n > most:
-		return nil, fmt.Errorf(format, at, n)
-	}
-	return v, nil
 }
 
 func checkNumber(at string, v starlark.Value) (starlark.Value, error) {
@@ -128,12 +121,8 @@ func recordOf(kinds ...kind) check {
 	}
 }
 
-// listOf accepts a list or tuple of records of one of the kinds.
-func listOf(kinds ...kind) check {
-	return func(at string, v starlark.Value) (starlark.Value, error) {
-		return checkList(at, v, kindList(kinds), recordOf(kinds...))
-	}
-}
+// recordsOf accepts a list or tuple of records of one of the kinds.
+func recordsOf(kinds ...kind) check { return listOf(kindList(kinds), recordOf(kinds...)) }
 
 func kindList(kinds []kind) string {
 	names := make([]string, len(kinds))
@@ -143,64 +132,61 @@ func kindList(kinds []kind) string {
 	return strings.Join(names, ", ")
 }
 
-func checkStrings(at string, v starlark.Value) (starlark.Value, error) {
-	return checkList(at, v, "string", checkString)
-}
+// The checks of collections of plain values.
+var (
+	checkStrings    = listOf("string", checkString)
+	checkStringDict = dictOf("dict of string to string", checkString)
+	checkPorts      = dictOf("dict of string to int", checkPort)
+	checkCounts     = dictOf("dict of string to int", checkCount)
+)
 
-// checkList copies a list or tuple whose items pass check.
-func checkList(at string, v starlark.Value, what string, check check) (starlark.Value, error) {
-	var seq starlark.Indexable
-	switch v := v.(type) { // other sequences are refused: a range can have any length
-	case *starlark.List:
-		seq = v
-	case starlark.Tuple:
-		seq = v
-	default:
-		return nil, wrongType(at, v, "list of "+what)
-	}
-	items := make([]starlark.Value, seq.Len())
-	for i := range items {
-		item, err := check(fmt.Sprintf("%s[%d]", at, i), seq.Index(i))
-		if err != nil {
-			return nil, err
+// listOf accepts a list or tuple of what, whose items pass check, and copies it.
+func listOf(what string, check check) check {
+	return func(at string, v starlark.Value) (starlark.Value, error) {
+		var seq starlark.Indexable
+		switch v := v.(type) { // other sequences are refused: a range can have any length
+		case *starlark.List:
+			seq = v
+		case starlark.Tuple:
+			seq = v
+		default:
+			return nil, wrongType(at, v, "list of "+what)
 		}
-		items[i] = item
-	}
-	return frozen(starlark.NewList(items)), nil
-}
-
-func checkStringDict(at string, v starlark.Value) (starlark.Value, error) {
-	return checkDict(at, v, "dict of string to string", checkString)
-}
-
-func checkPorts(at string, v starlark.Value) (starlark.Value, error) {
-	return checkDict(at, v, "dict of string to int", checkPort)
-}
-
-func checkCounts(at string, v starlark.Value) (starlark.Value, error) {
-	return checkDict(at, v, "dict of string to int", checkCount)
-}
-
-// checkDict copies a dict with string keys whose values pass check, in its order.
-func checkDict(at string, v starlark.Value, want string, check check) (starlark.Value, error) {
-	d, ok := v.(*starlark.Dict)
-	if !ok {
-		return nil, wrongType(at, v, want)
-	}
-	out := starlark.NewDict(d.Len())
-	for _, kv := range d.Items() {
-		if _, ok := kv[0].(starlark.String); !ok {
-			return nil, fmt.Errorf("%s: got %s key %s, want string keys", at, kv[0].Type(), abbreviate(kv[0]))
+		items := make([]starlark.Value, seq.Len())
+		for i := range items {
+			item, err := check(fmt.Sprintf("%s[%d]", at, i), seq.Index(i))
+			if err != nil {
+				return nil, err
+			}
+			items[i] = item
 		}
-		value, err := check(fmt.Sprintf("%s[%s]", at, abbreviate(kv[0])), kv[1])
-		if err != nil {
-			return nil, err
-		}
-		if err := out.SetKey(kv[0], value); err != nil {
-			return nil, err
-		}
+		return frozen(starlark.NewList(items)), nil
 	}
-	return frozen(out), nil
+}
+
+// dictOf accepts a dict with string keys whose values pass check, and copies it in its order.
+func dictOf(want string, check check) check {
+	return func(at string, v starlark.Value) (starlark.Value, error) {
+		d, ok := v.(*starlark.Dict)
+		if !ok {
+			return nil, wrongType(at, v, want)
+		}
+		out := starlark.NewDict(d.Len())
+		for _, kv := range d.Items() {
+			if _, ok := kv[0].(starlark.String); !ok {
+				return nil, fmt.Errorf("%s: got %s key %s, want string keys",
+					at, kv[0].Type(), abbreviate(kv[0]))
+			}
+			value, err := check(fmt.Sprintf("%s[%s]", at, abbreviate(kv[0])), kv[1])
+			if err != nil {
+				return nil, err
+			}
+			if err := out.SetKey(kv[0], value); err != nil {
+				return nil, err
+			}
+		}
+		return frozen(out), nil
+	}
 }
 
 // checkWorkspace accepts a specs.Workspace, or the path of a single project.

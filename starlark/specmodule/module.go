@@ -9,7 +9,6 @@
 //
 // Every function bounds the time and memory of a single call, because the
 // interpreter can stop a program only between calls.
-// interpreter can stop a program only between calls.
 package specmodule
 
 import (

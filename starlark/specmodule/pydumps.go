@@ -13,22 +13,19 @@ import (
 
 // pyDumps is torchx.py.dumps(obj, indent = None, sort_keys = False, separators = None,
 // ensure_ascii = True), which returns the same text as Python's json.dumps.
-func pyDumps(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func pyDumps(c call) (starlark.Value, error) {
 	var x starlark.Value
 	var indent, separators starlark.Value = starlark.None, starlark.None
 	d := dumper{ascii: true, budget: maxParts, item: ", ", colon: ": "}
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "obj", &x,
-		"indent?", &indent, "sort_keys?", &d.sort, "separators?", &separators, "ensure_ascii?", &d.ascii); err != nil {
+	if err := c.unpack("obj", &x, "indent?", &indent,
+		"sort_keys?", &d.sort, "separators?", &separators, "ensure_ascii?", &d.ascii); err != nil {
 		return nil, err
 	}
 	err := d.options(indent, separators)
 	if err == nil {
 		err = d.value(x, 0)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
-	}
-	return starlark.String(d.b.String()), nil
+	return starlark.String(d.b.String()), err
 }
 
 type dumper struct {

@@ -15,14 +15,14 @@ import (
 const maxWidth = 10_000
 
 // pyFormat is torchx.py.format(x, spec): Python's format() of strings and numbers.
-func pyFormat(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func pyFormat(c call) (starlark.Value, error) {
 	var x starlark.Value
 	var text string
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x", &x, "spec?", &text); err != nil {
+	if err := c.unpack("x", &x, "spec?", &text); err != nil {
 		return nil, err
 	}
 	if text == "" {
-		return pyStr(nil, b, starlark.Tuple{x}, nil)
+		return pyStr(call{name: c.name, args: starlark.Tuple{x}})
 	}
 	s, err := parseFormatSpec(text)
 	if err == nil {
@@ -31,7 +31,7 @@ func pyFormat(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwar
 			return starlark.String(out), nil
 		}
 	}
-	return nil, fmt.Errorf("%s: format %q of a %s: %w", b.Name(), text, x.Type(), err)
+	return nil, fmt.Errorf("format %q of a %s: %w", text, x.Type(), err)
 }
 
 // formatSpec is [[fill]align][sign][#][0][width][grouping][.precision][kind].

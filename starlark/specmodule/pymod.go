@@ -8,45 +8,41 @@ import (
 	"unicode"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/starlarkstruct"
 )
 
 // pyModule is torchx.py: strings formatted like in Python, for components that were
 // ported from it. Starlark's own str and repr quote and format floats differently.
 func pyModule() starlark.Value {
-	return &starlarkstruct.Module{Name: "torchx.py", Members: starlark.StringDict{
-		"str":    starlark.NewBuiltin("torchx.py.str", pyStr),
-		"repr":   starlark.NewBuiltin("torchx.py.repr", pyRepr),
-		"format": starlark.NewBuiltin("torchx.py.format", pyFormat),
-		"dumps":  starlark.NewBuiltin("torchx.py.dumps", pyDumps),
-	}}
+	return module("torchx.py", map[string]function{
+		"str": pyStr, "repr": pyRepr, "format": pyFormat, "dumps": pyDumps,
+	}, nil)
 }
 
 // pyStr is torchx.py.str(x).
-func pyStr(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func pyStr(c call) (starlark.Value, error) {
 	var x starlark.Value
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x", &x); err != nil {
+	if err := c.unpack("x", &x); err != nil {
 		return nil, err
 	}
 	if s, ok := x.(starlark.String); ok {
 		return s, nil
 	}
-	return pyText(b, x)
+	return pyText(x)
 }
 
 // pyRepr is torchx.py.repr(x).
-func pyRepr(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func pyRepr(c call) (starlark.Value, error) {
 	var x starlark.Value
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x", &x); err != nil {
+	if err := c.unpack("x", &x); err != nil {
 		return nil, err
 	}
-	return pyText(b, x)
+	return pyText(x)
 }
 
-func pyText(b *starlark.Builtin, x starlark.Value) (starlark.Value, error) {
+func pyText(x starlark.Value) (starlark.Value, error) {
 	w := pyWriter{budget: maxParts}
 	if err := w.value(x, 0); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	return starlark.String(w.b.String()), nil
 }

@@ -3,6 +3,7 @@ package specmodule
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -131,6 +132,13 @@ func (r *record) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(v)
+}
+
+// clone returns a copy whose fields can be set.
+func (r *record) clone() *record {
+	c := *r
+	c.values = slices.Clone(r.values)
+	return &c
 }
 
 // get returns a field, which must be in the schema.

@@ -61,7 +61,7 @@ func copyResource(c call) (starlark.Value, error) {
 			return nil, err
 		}
 	}
-	r := &record{kind: kindResource, values: slices.Clone(old.values)}
+	r := old.clone()
 	if err := r.set(fieldIndex(kindResource, "capabilities"), merged); err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func frozen(v starlark.Value) starlark.Value {
 var schemas = [kindCount][]field{
 	kindApp: {
 		{"name", checkString, nil},
-		{"roles", listOf(kindRole), emptyList},
+		{"roles", recordsOf(kindRole), emptyList},
 		{"metadata", checkJSONDict, emptyDict},
 	},
 	kindRole: {
@@ -47,7 +47,7 @@ var schemas = [kindCount][]field{
 		{"resource", recordOf(kindResource), nullResource},
 		{"port_map", checkPorts, emptyDict},
 		{"metadata", checkJSONDict, emptyDict},
-		{"mounts", listOf(kindBind, kindVolume, kindDevice), emptyList},
+		{"mounts", recordsOf(kindBind, kindVolume, kindDevice), emptyList},
 		{"workspace", checkWorkspace, starlark.None},
 		{"pre_proc", checkCallable, starlark.None},
 	},
@@ -180,7 +180,7 @@ func replace(c call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &record{kind: old.kind, values: slices.Clone(old.values), call: old.call}
+	r := old.clone()
 	given := false // whether this call sets metadata
 	for _, kv := range fields {
 		given = given || kv[0] == starlark.String("metadata")

@@ -85,9 +85,9 @@ func (c *copier) items(at string, v starlark.Indexable, depth int) ([]starlark.V
 }
 
 func (c *copier) dict(at string, d *starlark.Dict, depth int) (starlark.Value, error) {
-	return checkDict(at, d, "dict", func(at string, v starlark.Value) (starlark.Value, error) {
+	return dictOf("dict", func(at string, v starlark.Value) (starlark.Value, error) {
 		return c.copy(at, v, depth+1)
-	})
+	})(at, d)
 }
 
 // toGo converts a copied value to nil, bool, int, float64, string, []any, spec.Tuple or

@@ -1,4 +1,6 @@
-// Package starfiles finds the Starlark files for the path arguments of a command.
+// Package starfiles finds the Starlark files for the path arguments of a command, and formats them
+// like `buildifier -lint=off`, with the library of buildifier
+// (github.com/bazelbuild/buildtools/build).
 package starfiles
 
 import (

@@ -15,7 +15,6 @@ import (
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 	"torchx/starlark/starfiles"
-	"torchx/starlark/starfmt"
 )
 
 // byteOrderMark may begin a file. It counts in offsets, but not in lines and columns.
@@ -45,7 +44,7 @@ func (l *linter) run() {
 		return
 	}
 	l.file = file
-	tree, spaced, err := starfmt.Parse(l.name, l.Text)
+	tree, spaced, err := starfiles.Parse(l.name, l.Text)
 	if err == nil {
 		l.tree, l.spaced = tree, interp.NewLines(spaced)
 		l.off = disabledRanges(l.tree)

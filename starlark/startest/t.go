@@ -60,8 +60,8 @@ func (c call) unpack(pairs ...any) error {
 
 // methods are t's functions by name.
 var methods = map[string]method{
-	"eq": (*test).eq, "ne": (*test).ne, "true": (*test).isTrue, "false": (*test).isFalse,
-	"contains": (*test).contains, "lacks": (*test).lacks, "matches": (*test).matches, "fails": (*test).fails,
+	"eq": (*test).eq, "ne": (*test).ne, "true": truth(true), "false": truth(false),
+	"contains": within(true), "lacks": within(false), "matches": (*test).matches, "fails": (*test).fails,
 	"error": (*test).error, "fatal": (*test).fatal, "log": (*test).log, "skip": (*test).skip,
 	"run": (*test).run, "setenv": (*test).setenv, "app": (*test).app, "plan": (*test).plan, "golden": (*test).golden,
 }

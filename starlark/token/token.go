@@ -24,6 +24,8 @@ const (
 type Token struct {
 	Kind       Kind
 	Start, End int // in bytes
+	// Nesting is 1 for an opening bracket, -1 for a closing one, else 0.
+	Nesting int
 	// Open marks a string without closing quotes.
 	Open bool
 }
@@ -94,6 +96,12 @@ func (s *scanner) operator(rest string) {
 		n = 2
 	}
 	s.emit(Op, s.at+n)
+	switch rest[0] {
+	case '(', '[', '{':
+		s.out[len(s.out)-1].Nesting = 1
+	case ')', ']', '}':
+		s.out[len(s.out)-1].Nesting = -1
+	}
 }
 
 // QuotesAt returns the length of the prefix (r, b, rb) of a string literal at the start of text, or
@@ -151,15 +159,4 @@ func wordLen(text string) int {
 		}
 	}
 	return len(text)
-}
-
-// Nesting returns 1 for an opening bracket, -1 for a closing one, else 0.
-func Nesting(c byte) int {
-	switch c {
-	case '(', '[', '{':
-		return 1
-	case ')', ']', '}':
-		return -1
-	}
-	return 0
 }

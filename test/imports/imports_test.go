@@ -78,13 +78,12 @@ var allowed = map[string][]string{
 	"starlark/component":  {"runtime/config", "runtime/humanize", "runtime/lazyregexp", "runtime/spec", "starlark/interp", "starlark/specmodule"},
 	"starlark/explain":    {"starlark/token"},
 	"starlark/interp":     {"runtime/cpuclock", "runtime/humanize", "runtime/lazyregexp", "starlark/explain"},
-	"starlark/lsp":        {"runtime/safefile", "starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
-	"starlark/migrate":    {"runtime/humanize", "runtime/lazyregexp", "starlark/specmodule", "starlark/starfmt"},
+	"starlark/lsp":        {"runtime/safefile", "starlark/analysis", "starlark/interp", "starlark/starfiles", "starlark/starlint"},
+	"starlark/migrate":    {"runtime/humanize", "runtime/lazyregexp", "starlark/specmodule", "starlark/starfiles"},
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
 	"starlark/specmodule": {"runtime/humanize", "runtime/overlay", "runtime/spec"},
-	"starlark/starfiles":  {},
-	"starlark/starfmt":    {"starlark/interp", "starlark/token"},
-	"starlark/starlint":   {"runtime/humanize", "runtime/lazyregexp", "starlark/analysis", "starlark/component", "starlark/explain", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/starfmt"},
+	"starlark/starfiles":  {"starlark/interp", "starlark/token"},
+	"starlark/starlint":   {"runtime/humanize", "runtime/lazyregexp", "starlark/analysis", "starlark/component", "starlark/explain", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 	"starlark/token":      {},
 
@@ -156,7 +155,7 @@ var external = map[string][]string{
 	"github.com/docker/docker/": {"backends/docker", "test/enginetest"},
 	"github.com/creack/pty":     {"backends/local/inside", "backends/local/proc", "test/picture"},
 	"k8s.io/":                   {"backends/kubernetes", "test/clustertest"},
-	"github.com/bazelbuild/":    {"starlark/starfmt", "starlark/starlint"},
+	"github.com/bazelbuild/":    {"starlark/starfiles", "starlark/starlint"},
 }
 
 func TestImportsGoDown(t *testing.T) {

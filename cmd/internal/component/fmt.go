@@ -9,7 +9,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/starlark/interp"
-	"torchx/starlark/starfmt"
+	"torchx/starlark/starfiles"
 )
 
 // fmtOptions are the flags of `component fmt`.
@@ -54,7 +54,7 @@ func formatFile(f *program.Factory, file string, o fmtOptions) (changed bool, er
 	if err != nil {
 		return false, err
 	}
-	out, err := starfmt.Format(file, src)
+	out, err := starfiles.Format(file, src)
 	if err != nil || bytes.Equal(src, out) {
 		return false, err
 	}

@@ -1,6 +1,4 @@
-// Package starfmt formats Starlark files like `buildifier -lint=off`, with the library
-// of buildifier (github.com/bazelbuild/buildtools/build).
-package starfmt
+package starfiles
 
 import (
 	"bytes"

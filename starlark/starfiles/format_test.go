@@ -1,4 +1,4 @@
-package starfmt_test
+package starfiles
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"torchx/starlark/interp"
-	"torchx/starlark/starfmt"
 )
 
 // ugly are files that are not formatted.
@@ -34,17 +33,17 @@ var ugly = map[string]string{
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	for name, src := range ugly {
-		out, err := starfmt.Format(name, []byte(src))
+		out, err := Format(name, []byte(src))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		again, err := starfmt.Format(name, out)
+		again, err := Format(name, out)
 		if err != nil || !bytes.Equal(out, again) {
 			t.Errorf("%s: formatted twice: want the first of\n%q\n%q %v", name, out, again, err)
 		}
 	}
-	out, err := starfmt.Format("x.star", []byte(ugly["spaces.star"]))
+	out, err := Format("x.star", []byte(ugly["spaces.star"]))
 	if want := "x = [1, 2, 3]\n\ndef f(a, b = 1, *c, **d):\n    return a + b\n"; err != nil || string(out) != want {
 		t.Errorf("got %q, %v, want the canonical form", out, err)
 	}
@@ -60,7 +59,7 @@ func TestTabs(t *testing.T) {
 		"def f():\n\t\"\"\"F.\n\n\t\ttabs\n\t\"\"\"\n\t# why\n\treturn [\n\t1,\t2]\n": "def f():\n    \"\"\"F.\n\n\t\ttabs\n\t\"\"\"\n\n    # why\n    return [\n        1,\n        2,\n    ]\n",
 		"x = 1 + \\\n\t2\n": "x = 1 + \\\n    2\n",
 	} {
-		out, err := starfmt.Format("x.star", []byte(src))
+		out, err := Format("x.star", []byte(src))
 		if err != nil || string(out) != want {
 			t.Errorf("%q: got %q, %v, want %q", src, out, err, want)
 		}
@@ -76,7 +75,7 @@ func TestFormatRefuses(t *testing.T) {
 		strings.Repeat("x = 1\n", 2e5):          "x.star: is 1.1 MiB large, over the limit of 1 MiB for a Starlark file; split it",
 		"x = " + strings.Repeat("-", 5e5) + "1": "excessive nesting",
 	} {
-		_, err := starfmt.Format("x.star", []byte(src))
+		_, err := Format("x.star", []byte(src))
 		var at *interp.Error
 		if !errors.As(err, &at) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.20q: %v, want %s", src, err, want)
@@ -90,7 +89,7 @@ func TestCannotBeFormatted(t *testing.T) {
 	for src, want := range map[string]string{
 		"x = b\"a\"\n": "x.star:1:9: cannot be formatted: syntax error near \"a\"",
 	} {
-		if out, err := starfmt.Format("x.star", []byte(src)); err == nil || err.Error() != want {
+		if out, err := Format("x.star", []byte(src)); err == nil || err.Error() != want {
 			t.Errorf("%q: %q %v, want %s", src, out, err, want)
 		}
 	}
@@ -123,7 +122,7 @@ func TestSameAsBuildifier(t *testing.T) {
 		files[filepath.Base(path)] = strings.ReplaceAll(strings.ReplaceAll(string(data), " = ", "="), "    ", "  ")
 	}
 	for name, src := range files {
-		got, err := starfmt.Format(name, []byte(src))
+		got, err := Format(name, []byte(src))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -147,11 +146,11 @@ func FuzzFormat(f *testing.F) {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		out, err := starfmt.Format("x.star", []byte(src))
+		out, err := Format("x.star", []byte(src))
 		if err != nil {
 			return
 		}
-		if _, err := starfmt.Format("x.star", out); err != nil {
+		if _, err := Format("x.star", out); err != nil {
 			t.Fatalf("%q became %q: %v", src, out, err)
 		}
 	})
