@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"torchx/backends/bundled"
+	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
 )
@@ -33,7 +34,7 @@ type launcher struct {
 	engineLostAt atomic.Int64 // Unix time in ns; 0: never
 	logs         logCopies
 	runs         runs
-	terminal     *terminal // nil: the app has none
+	terminal     *ttypipe.Server // nil: the app has none
 }
 
 // appContainers are the planned containers of an app.
@@ -115,7 +116,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 	l.exits = make(chan agent.Exit, len(l.byKey)+1)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	if m.TTY != nil {
-		if l.terminal, err = newTerminal(l.ctx, b, *m.TTY, l.engine, l.log); err != nil {
+		if l.terminal, err = ttypipe.Serve(bundled.TerminalInput(b), *m.TTY, l.log); err != nil {
 			return nil, err
 		}
 	}

@@ -43,7 +43,7 @@ func (l *launcher) copyTerminalInto(r *run, to *logcopy.Log) error {
 	for {
 		if c != nil {
 			err := l.readTerminal(c, to)
-			l.terminal.release(c)
+			l.terminal.Release(c)
 			if err != nil {
 				return err
 			}
@@ -65,13 +65,13 @@ func (l *launcher) copyTerminalInto(r *run, to *logcopy.Log) error {
 		whole := c != nil && c == r.terminal && l.engineLostAt.Load() < r.startedAt.UnixNano()
 		c = nil
 		if running {
-			if c, err = l.terminal.attach(l.ctx, r.id); err != nil {
+			if c, err = l.attach(r.id); err != nil {
 				if err := pause(l.ctx); err != nil { // it has ended, or the engine is lost: inspect waits for it
 					return err
 				}
 				continue
 			}
-			l.terminal.use(c)
+			l.terminal.Use(c)
 		}
 		if !running && whole {
 			return nil

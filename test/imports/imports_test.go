@@ -105,7 +105,7 @@ var allowed = map[string][]string{
 	"backends/local":                 {"backends/bundled", "backends/driver", "backends/local/inside", "backends/local/proc", "backends/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/safefile", "runtime/spec", "runtime/tarball"},
 	"backends/local/inside":          {"runtime/backend", "runtime/procs", "runtime/spec"},
 	"backends/local/proc":            {"backends/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
-	"backends/ttypipe":               {},
+	"backends/ttypipe":               {"runtime/backend"},
 	"backends/logcopy":               {"runtime/filelock", "runtime/logstore", "runtime/safefile"},
 	"backends/remote":                {"runtime/backend", "runtime/spec"},
 	"backends/slurm/script":          {"backends/slurm/folder", "backends/workspace", "runtime/backend", "runtime/safefile", "runtime/spec"},

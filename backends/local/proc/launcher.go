@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/cgroup"
 	"torchx/runtime/procs"
@@ -58,7 +59,7 @@ type Launcher struct {
 	drainer     *drainer
 	checkpoints *agent.Checkpoints
 	// terminals is nil without a pseudo-terminal.
-	terminals *terminals
+	terminals *ttypipe.Server
 	exits     chan agent.Exit
 
 	mu             sync.Mutex // held around fork and wait, so that the process of every exit is known
@@ -148,19 +149,19 @@ func (p *Launcher) start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, startFailure(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir, c.LogLimit, p.terminals, p.checkpoints.Of(s.Replica, s.Attempt), s.Line)
+	logs, err := p.openLog(c.LogDir, c.LogLimit, p.checkpoints.Of(s.Replica, s.Attempt), s.Line)
 	if err != nil {
 		return agent.Process{}, startFailure(s.Replica, err)
 	}
 	p.drainer.prepare(logs)
 	if err := p.drainer.add(logs); err != nil {
-		p.terminals.closeCurrent()
+		p.terminals.ReleaseCurrent()
 		logs.close(p.log)
 		return agent.Process{}, startFailure(s.Replica, err)
 	}
 	started, err := p.fork(s, c, path, logs)
 	if err != nil {
-		p.terminals.closeCurrent()
+		p.terminals.ReleaseCurrent()
 		p.drainer.release(logs)
 		return agent.Process{}, startFailure(s.Replica, err)
 	}
@@ -228,9 +229,7 @@ func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	endDescendants(grace, kill)
 	p.removeGroups()
 	p.drainer.finish()
-	if p.terminals != nil {
-		p.terminals.close()
-	}
+	p.terminals.Close()
 }
 
 // drainTimeout is how long to wait for EOF on the pipes after all known processes ended.
