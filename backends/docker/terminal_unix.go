@@ -8,14 +8,8 @@ import (
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 
-	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 )
-
-// OpenTerminal connects to the terminal of an app.
-func (b *Backend) OpenTerminal(_ context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {
-	return bundled.OpenTerminal(b.Apps, id, o)
-}
 
 // connection is the terminal of a container.
 type connection struct {
