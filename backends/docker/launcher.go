@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"torchx/backends/bundled"
+	"torchx/backends/driver"
 	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
@@ -245,4 +246,11 @@ func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) ([]a
 		return nil, nil //nolint:nilerr // the next check asks again
 	}
 	return addressesOf(l.engine.Client, c, port)
+}
+
+func runAgent(dir string, p driver.Program) int {
+	return agent.Main(dir, agent.Config{
+		NewLauncher: func(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) { return newLauncher(b, m) },
+		OpenStore:   p.OpenStore,
+	})
 }
