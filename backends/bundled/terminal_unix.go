@@ -42,7 +42,7 @@ type terminal struct {
 }
 
 // OpenTerminal connects to the terminal of an app.
-func OpenTerminal(a *Apps, id string, o backend.TerminalOptions) (backend.Terminal, error) {
+func (a *Apps) OpenTerminal(_ context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {
 	bundle := a.Bundle(id)
 	m, err := bundle.Manifest()
 	if errors.Is(err, fs.ErrNotExist) || err == nil && m.Backend != a.Backend {

@@ -47,9 +47,7 @@ func (l *launcher) Finish(time.Duration, <-chan struct{}) {
 	}
 	l.cancel()
 	<-done
-	if l.terminal != nil {
-		l.terminal.close()
-	}
+	l.terminal.Close()
 }
 
 func (l *launcher) awaitLogs(done <-chan struct{}) {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"torchx/backends/bundled"
+	"torchx/backends/driver"
+	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
 )
@@ -33,7 +35,7 @@ type launcher struct {
 	engineLostAt atomic.Int64 // Unix time in ns; 0: never
 	logs         logCopies
 	runs         runs
-	terminal     *terminal // nil: the app has none
+	terminal     *ttypipe.Server // nil: the app has none
 }
 
 // appContainers are the planned containers of an app.
@@ -115,7 +117,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 	l.exits = make(chan agent.Exit, len(l.byKey)+1)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	if m.TTY != nil {
-		if l.terminal, err = newTerminal(l.ctx, b, *m.TTY, l.engine, l.log); err != nil {
+		if l.terminal, err = ttypipe.Serve(bundled.TerminalInput(b), *m.TTY, l.log); err != nil {
 			return nil, err
 		}
 	}
@@ -244,4 +246,11 @@ func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) ([]a
 		return nil, nil //nolint:nilerr // the next check asks again
 	}
 	return addressesOf(l.engine.Client, c, port)
+}
+
+func runAgent(dir string, p driver.Program) int {
+	return agent.Main(dir, agent.Config{
+		NewLauncher: func(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) { return newLauncher(b, m) },
+		OpenStore:   p.OpenStore,
+	})
 }

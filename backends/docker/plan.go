@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"path"
 	"runtime"
 	"strconv"
 
@@ -85,4 +86,81 @@ func (p planner) container(o options, in backend.PlanInput, role *spec.Role, id 
 	addMounts(c.HostConfig, role.Mounts, in.Cwd)
 	setResources(c.HostConfig, role.Resource)
 	return c
+}
+
+// Values of the pull option.
+const (
+	pullMissing = "missing" // only images that the engine does not have
+	pullAlways  = "always"  // before each start
+	pullNever   = "never"   // a missing image is an error
+)
+
+// Values of the workspace_mode option.
+const (
+	workspaceImage = "image" // build an image that contains the folders
+	workspaceBind  = "bind"  // mount the folders
+)
+
+const defaultGrace = 10.0 // seconds, as in TorchX and docker stop
+
+// Options lists the -cfg keys; the first five are those of TorchX.
+func (p planner) Options() []backend.Option {
+	return []backend.Option{
+		{Key: "copy_env", Risk: backend.Exports, Type: backend.TypeList, Help: "environment variables to copy into every container, by name or pattern: A_*;B"},
+		{Key: "env", Risk: backend.Loads, Type: backend.TypeMap, Help: "environment variables to set in every container: K:V,K2:V2"},
+		{Key: "privileged", Risk: backend.Escalates, Type: backend.TypeBool, Default: false, Help: "run containers with all privileges of the host"},
+		{Key: "image_repo", Risk: backend.Elsewhere, Type: backend.TypeStr, Help: "repository for built images, for remote backends; the Docker Engine needs none"},
+		{Key: "quiet", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds"},
+		{Key: "pull", Risk: backend.Harmless, Type: backend.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
+		{Key: "init", Risk: backend.Harmless, Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that forwards signals and reaps zombies; without it most programs ignore SIGTERM"},
+		{Key: "publish_ports", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
+		{Key: "workspace_mode", Risk: backend.Harmless, Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
+		bundled.OutputOption,
+		{Key: "grace_period", Risk: backend.Harmless, Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when a container is stopped"},
+		{Key: "fail_fast", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
+	}
+}
+
+// options are the resolved -cfg values.
+type options struct {
+	copyEnv      []string
+	env          map[string]string
+	privileged   bool
+	quiet        bool
+	pull         string
+	init         bool
+	publishPorts bool
+	mode         string // workspace_mode
+	grace        float64
+	failFast     bool
+}
+
+func readOptions(cfg backend.Config) (options, error) {
+	o := options{pull: pullMissing, init: true, mode: workspaceImage, grace: defaultGrace, failFast: true}
+	set(&o.copyEnv, cfg["copy_env"])
+	set(&o.env, cfg["env"])
+	set(&o.privileged, cfg["privileged"])
+	set(&o.quiet, cfg["quiet"])
+	set(&o.publishPorts, cfg["publish_ports"])
+	set(&o.pull, cfg["pull"])
+	set(&o.init, cfg["init"])
+	set(&o.mode, cfg["workspace_mode"])
+	set(&o.grace, cfg["grace_period"])
+	set(&o.failFast, cfg["fail_fast"])
+	for _, pattern := range o.copyEnv {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return o, backend.Errorf(backend.ErrInvalidOption, "copy_env: %q is not a pattern: unclosed [", pattern)
+		}
+	}
+	if o.grace < 0 {
+		return o, backend.Errorf(backend.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+	}
+	return o, nil
+}
+
+// set stores a value of the right type. nil (None) keeps the default.
+func set[T any](to *T, value any) {
+	if v, ok := value.(T); ok {
+		*to = v
+	}
 }

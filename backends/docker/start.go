@@ -215,14 +215,14 @@ func (l *launcher) startAttached(ctx context.Context, r *run) (err error) {
 	if l.terminal == nil {
 		return l.startContainer(ctx, r.id)
 	}
-	if r.terminal, err = l.terminal.attach(l.ctx, r.id); err != nil {
+	if r.terminal, err = l.attach(r.id); err != nil {
 		return err
 	}
 	if err := l.startContainer(ctx, r.id); err != nil {
-		l.terminal.release(r.terminal)
+		r.terminal.Close()
 		return err
 	}
-	l.terminal.use(r.terminal)
+	l.terminal.Use(r.terminal)
 	return nil
 }
 

@@ -5,183 +5,169 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"log"
-	"os"
-	"sync"
+	"io"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 
-	"torchx/backends/bundled"
-	"torchx/backends/ttypipe"
-	"torchx/runtime/agent"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
 )
-
-// OpenTerminal connects to the terminal of an app.
-func (b *Backend) OpenTerminal(_ context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {
-	return bundled.OpenTerminal(b.Apps, id, o)
-}
-
-// terminal passes what clients type to the container of the only replica. Input that no attempt
-// has taken goes to the next one.
-type terminal struct {
-	ctx    context.Context //nolint:containedctx // of the launcher
-	engine *engine
-	input  *ttypipe.Listener
-	log    *log.Logger
-
-	mu      sync.Mutex
-	changed *sync.Cond
-	size    backend.TerminalSize
-	current *connection // nil between attempts
-	ended   bool        // a client sent the end of the input
-	closed  bool
-}
 
 // connection is the terminal of a container.
 type connection struct {
 	types.HijackedResponse
 
-	id string // of the container
+	ctx    context.Context //nolint:containedctx // of the launcher
+	engine *engine
+	id     string // of the container
 }
 
-// newTerminal listens for clients. A killed agent may have left its FIFO.
-func newTerminal(ctx context.Context, b agent.Bundle, size backend.TerminalSize, e *engine, l *log.Logger) (*terminal, error) {
-	path := bundled.TerminalInput(b)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("replace the terminal's input: %w", err)
-	}
-	input, err := ttypipe.Listen(path)
+// attach connects to the terminal of a container, which need not run yet.
+func (l *launcher) attach(id string) (*connection, error) {
+	o := container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true}
+	c, err := l.engine.ContainerAttach(l.ctx, id, o)
 	if err != nil {
 		return nil, err
 	}
-	t := &terminal{ctx: ctx, engine: e, input: input, log: l, size: size}
-	t.changed = sync.NewCond(&t.mu)
-	go t.listen()
-	go t.sendEnds()
-	return t, nil
+	return &connection{c, l.ctx, l.engine, id}, nil
 }
 
-// attach connects to a container, which need not run yet.
-func (t *terminal) attach(ctx context.Context, id string) (*connection, error) {
-	c, err := t.engine.ContainerAttach(ctx, id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
-	if err != nil {
-		return nil, err
-	}
-	return &connection{c, id}, nil
-}
+func (c *connection) Write(p []byte) (int, error) { return c.Conn.Write(p) }
 
-// use passes input to a connection from now on; its container has started.
-func (t *terminal) use(c *connection) {
-	t.mu.Lock()
-	t.current = c
-	size := t.size
-	t.changed.Broadcast()
-	t.mu.Unlock()
-	t.setSize(c, size)
-}
+// HasUnread returns false: the engine does not tell.
+func (c *connection) HasUnread() bool { return false }
 
-// release ends a connection.
-func (t *terminal) release(c *connection) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.current == c {
-		t.current = nil
-	}
-	c.Close()
-	t.changed.Broadcast()
-}
-
-// close stops listening.
-func (t *terminal) close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.closed = true
-	if err := t.input.Close(); err != nil {
-		t.log.Printf("close the terminal's input: %v", err)
-	}
-	t.changed.Broadcast()
-}
-
-// listen handles the messages of clients.
-func (t *terminal) listen() {
-	t.input.Each(func(m ttypipe.Message) {
-		switch m.Kind {
-		case ttypipe.Input:
-			t.setEnded(false) // another client still sends input
-			t.write(m.Data)
-		case ttypipe.Size:
-			t.resize(backend.TerminalSize{Rows: m.Rows, Cols: m.Cols})
-		case ttypipe.End:
-			t.setEnded(true)
-		}
-	}, func(err error) { t.log.Print(err) })
-}
-
-func (t *terminal) setEnded(ended bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.ended = ended
-	t.changed.Broadcast()
-}
-
-// await returns the current connection when there is one other than failed, nil at the end.
-func (t *terminal) await(failed *connection, ended bool) *connection {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for !t.closed && (t.current == nil || t.current == failed || ended && !t.ended) {
-		t.changed.Wait()
-	}
-	if t.closed {
-		return nil
-	}
-	return t.current
-}
-
-// write sends input to the container, or to that of the next attempt.
-func (t *terminal) write(p []byte) {
-	var failed *connection
-	for len(p) > 0 {
-		c := t.await(failed, false)
-		if c == nil {
-			return
-		}
-		n, err := c.Conn.Write(p)
-		if p = p[n:]; err != nil {
-			failed = c
-		}
-	}
-}
-
-// sendEnds sends EOF characters after the end of the input, again and again.
-func (t *terminal) sendEnds() {
-	for pause := backend.MinEOFPause; ; pause = min(2*pause, backend.MaxEOFPause) {
-		c := t.await(nil, true)
-		if c == nil {
-			return
-		}
-		_, _ = c.Conn.Write([]byte{backend.EndOfFile}) // a lost connection is replaced
-		time.Sleep(pause)
-	}
-}
-
-func (t *terminal) resize(size backend.TerminalSize) {
-	t.mu.Lock()
-	t.size = size
-	c := t.current
-	t.mu.Unlock()
-	if c != nil {
-		t.setSize(c, size)
-	}
-}
-
-// setSize sets the size of a container's terminal; it fails if the container has ended.
-func (t *terminal) setSize(c *connection, size backend.TerminalSize) {
-	ctx, cancel := context.WithTimeout(t.ctx, pingTimeout)
+// Resize sets the size of a container's terminal; it fails if the container has ended.
+func (c *connection) Resize(size backend.TerminalSize) {
+	ctx, cancel := context.WithTimeout(c.ctx, pingTimeout)
 	defer cancel()
-	_ = t.engine.ContainerResize(ctx, c.id, container.ResizeOptions{Height: uint(size.Rows), Width: uint(size.Cols)})
+	o := container.ResizeOptions{Height: uint(size.Rows), Width: uint(size.Cols)}
+	_ = c.engine.ContainerResize(ctx, c.id, o)
+}
+
+// terminalBuffer is the most output that is written to the log at once, in bytes.
+const terminalBuffer = 64 << 10
+
+// copyTerminal writes what a container prints on its terminal to the log in the bundle. The
+// engine's own log has a line only when it ends, which hides prompts, so its attached stream is
+// read. Errors are only logged: they must not end the app.
+func (l *launcher) copyTerminal(r *run) {
+	dir := l.layout.ReplicaDir(r.replica, r.attempt)
+	to, err := logcopy.OpenLog(dir)
+	if err != nil {
+		l.log.Printf("log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
+		return
+	}
+	to.StartedAt, to.Checkpoint, to.Tap = r.startedAt, l.checkpoints.Of(r.replica, r.attempt), logstore.NewTap(r.onLine)
+	to.Save = func() error { return nil }
+	err = l.copyTerminalInto(r, to)
+	if l.ctx.Err() == nil {
+		err = errors.Join(err, logcopy.WriteCursor(dir, logcopy.OffsetCursor{Done: true}))
+	}
+	if err = errors.Join(err, to.Close()); err != nil && l.ctx.Err() == nil {
+		l.log.Printf("log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
+	}
+}
+
+func (l *launcher) copyTerminalInto(r *run, to *logcopy.Log) error {
+	c := r.terminal // attached before the start, unless a former agent started the container
+	for {
+		if c != nil {
+			err := l.readTerminal(c, to)
+			l.terminal.Release(c)
+			if err != nil {
+				return err
+			}
+			select {
+			case <-r.ended:
+			case <-time.After(retryPause):
+			case <-l.ctx.Done():
+				return l.ctx.Err()
+			}
+		}
+		state, err := l.engine.inspect(l.ctx, r.id)
+		switch {
+		case errdefs.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		}
+		running := state.State.Running || state.State.Paused
+		whole := c != nil && c == r.terminal && l.engineLostAt.Load() < r.startedAt.UnixNano()
+		c = nil
+		if running {
+			if c, err = l.attach(r.id); err != nil {
+				if err := pause(l.ctx); err != nil { // it has ended, or the engine is lost: inspect waits for it
+					return err
+				}
+				continue
+			}
+			l.terminal.Use(c)
+		}
+		if !running && whole {
+			return nil
+		}
+		if err := l.addMissed(r, to); err != nil {
+			l.log.Printf("output of %s/%d that was not read: %v", r.replica.Role, r.replica.ID, plain(err))
+		}
+		if !running {
+			return nil
+		}
+	}
+}
+
+// readTerminal copies the stream of a connection until its end.
+func (l *launcher) readTerminal(c *connection, to *logcopy.Log) error {
+	buf := make([]byte, terminalBuffer)
+	for {
+		n, ended := c.Reader.Read(buf)
+		if n > 0 {
+			l.logs.progress.Add(1)
+			if err := to.Write(logstore.Stdout, time.Now(), buf[:n]); err != nil {
+				return err
+			}
+			if err := to.Flush(); err != nil {
+				return err
+			}
+		}
+		if ended != nil {
+			return nil //nolint:nilerr // the container, or its engine, ended the stream
+		}
+	}
+}
+
+// addMissed appends what the engine's log has and the copy lacks: what was printed while
+// nothing was attached.
+func (l *launcher) addMissed(r *run, to *logcopy.Log) error {
+	body, err := l.engine.ContainerLogs(l.ctx, r.id, container.LogsOptions{ShowStdout: true, ShowStderr: true})
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if _, err := io.CopyN(io.Discard, body, to.Sizes()[logstore.Stdout]); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = nil // the log lacks the beginning of a line, which the copy has
+		}
+		return err
+	}
+	buf := make([]byte, terminalBuffer)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			l.logs.progress.Add(1)
+			if err := errors.Join(to.Write(logstore.Stdout, time.Now(), buf[:n]), to.Flush()); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }

@@ -4,7 +4,8 @@
 //	kube      the cluster: kubeconfig, requests, mirrors by watches, explained errors
 //	label     labels and annotations by which objects and pods are found
 //	observe   an app's state, and why it waits, from what the cluster returned (pure)
-//	podlog    copies one container's log; podarchive keeps the logs of all pods in the home
+//	podarchive
+//	          copies the logs of containers and keeps those of all pods in the home
 //
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
 // for Describe, Wait and List.

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"torchx/backends/archive"
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/podarchive"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -150,4 +152,43 @@ func canSplit(v version.Info) bool {
 
 func errNotSplit(s backend.Stream) error {
 	return backend.Errorf(backend.ErrUnsupported, "%s alone cannot be read, the cluster keeps both streams in one log: leave out --streams, or redirect the other stream in the entry point", s)
+}
+
+// OutputOf returns where the outputs of an app are: as its pods mount them, or by the options
+// of its submission if the cluster no longer has the app or does not answer. Errors:
+// ErrNotFound.
+func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, error) {
+	t, err := b.target(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.find(ctx)
+	var volume manifest.Volume
+	var ok bool
+	if err == nil {
+		volume, ok = manifest.OutputOf(a.pods())
+	} else {
+		volume, ok = manifest.OutputOption(t.cfg, t.name)
+	}
+	switch {
+	case ok:
+		return &backend.Output{Place: volume.String(), Kept: true, Read: reader(t.namespace, volume)}, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: it was submitted without -cfg output=pvc:CLAIM", id)
+}
+
+// reader returns the command that lists a folder of a claim: only a pod can read it.
+func reader(namespace string, v manifest.Volume) string {
+	type object = map[string]any
+	overrides, _ := json.Marshal(object{"spec": object{ // plain values cannot fail
+		"volumes": []object{{"name": "o", "persistentVolumeClaim": object{"claimName": v.Claim}}},
+		"containers": []object{{
+			"name": "reader", "image": "busybox", "command": []string{"ls", "-lR", "/o"},
+			"volumeMounts": []object{{"name": "o", "mountPath": "/o", "subPath": v.Folder, "readOnly": true}},
+		}},
+	}})
+	quoted := "'" + strings.ReplaceAll(string(overrides), "'", `'\''`) + "'"
+	return fmt.Sprintf("kubectl -n %s run reader --rm -i --restart=Never --image=busybox --overrides=%s", namespace, quoted)
 }

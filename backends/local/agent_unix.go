@@ -41,16 +41,17 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 			replicas = append(replicas, spec.Replica{Role: e.Key, ID: id})
 		}
 	}
-	p, err := proc.New(replicas, c.command, log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds))
+	logger := log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds)
+	p, err := proc.New(replicas, c.command, logger)
 	if err != nil {
 		return nil, err
 	}
 	if m.TTY != nil {
-		input, err := ttypipe.Listen(bundled.TerminalInput(b))
+		s, err := ttypipe.Serve(bundled.TerminalInput(b), *m.TTY, logger)
 		if err != nil {
 			return nil, err
 		}
-		p.UseTerminal(m.TTY.Rows, m.TTY.Cols, input)
+		p.UseTerminal(s)
 	}
 	return &launcher{p, c}, nil
 }

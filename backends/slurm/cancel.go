@@ -3,9 +3,13 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"time"
 
 	"torchx/backends/slurm/job"
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
 // Cancel asks for the end of an app: a job that waits is canceled, the folder records the request,
@@ -61,4 +65,80 @@ func force(o backend.CancelOptions) []string {
 		return []string{"--full", "--signal=KILL"}
 	}
 	return nil
+}
+
+// Delete removes the folder of an app that has ended, and the copies of its logs; Slurm itself forgets jobs after a while.
+// Errors: ErrNotFound, ErrUnsupported for jobs that torchx did not submit.
+func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions) error {
+	t, err := b.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.folder == "":
+		return backend.Errorf(backend.ErrUnsupported, "torchx did not submit job %d: Slurm itself forgets it", t.job)
+	case t.record == nil:
+		return backend.Errorf(backend.ErrUnsupported, "app %s cannot be deleted here: %s", id, t.hint())
+	}
+	if o.KeepLogs {
+		if err := b.retainLogs(ctx, t); err != nil {
+			return fmt.Errorf("keep the logs of app %s: %w", id, err)
+		}
+	}
+	if err := os.RemoveAll(string(t.folder)); err != nil {
+		return fmt.Errorf("delete app %s: %w", id, err)
+	}
+	return archives.Remove(archives.Dir(b.config.Home, id))
+}
+
+// Intervals of Wait. The folder is read often and Slurm seldom: each call costs its controller.
+const (
+	folderEvery = 200 * time.Millisecond
+	slurmFirst  = 2 * time.Second
+	slurmLast   = 15 * time.Second
+)
+
+// Wait blocks until the app is terminal. After the first answer, it tolerates a controller that
+// does not answer. Errors: ErrNotFound, ErrUnavailable, those of ctx.
+func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
+	pause, asked := slurmFirst, time.Now()
+	s, err := b.Describe(ctx, id)
+	for {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && (s == nil || !errors.Is(err, backend.ErrUnavailable)):
+			return nil, err
+		case err == nil && s.State.Terminal():
+			return s, nil
+		}
+		if err := b.sleep(ctx, id, asked.Add(pause)); err != nil {
+			return nil, err
+		}
+		asked, pause = time.Now(), min(pause*3/2, slurmLast)
+		var next *spec.Status
+		if next, err = b.Describe(ctx, id); err == nil {
+			s = next
+		}
+	}
+}
+
+// sleep waits until a time, or until the launcher recorded a begin or the end of the app.
+func (b *Backend) sleep(ctx context.Context, id string, until time.Time) error {
+	f, err := b.folderOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	before := f.Changed()
+	for {
+		rest := time.Until(until)
+		if rest <= 0 || !f.Changed().Equal(before) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(rest, folderEvery)):
+		}
+	}
 }

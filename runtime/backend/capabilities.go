@@ -9,6 +9,7 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/sample"
 	"torchx/runtime/spec"
+	"torchx/runtime/sweep"
 )
 
 // Capabilities is what a backend can do beyond the methods of Backend. A nil or false field is
@@ -205,4 +206,50 @@ type UsageMeter interface {
 	// Usage returns a reading of each running replica. Errors: ErrNotFound, ErrUnavailable, or
 	// why nothing is known.
 	Usage(ctx context.Context, id string) (map[spec.Replica]sample.Reading, error)
+}
+
+// OnEnd is what to run or to tell when an app has ended, however it ended.
+type OnEnd struct {
+	// Actions are commands of the shell, and URLs that get a POST with JSON.
+	Actions []string `json:"actions"`
+	// Dir is the folder that commands run in, Environ their environment, "K=V" each, which may
+	// be any bytes.
+	Dir     string   `json:"dir"`
+	Environ [][]byte `json:"environ"`
+	// Trusted has the sums (package consent) of the files that the user trusted the actions with.
+	Trusted map[string]string `json:"trusted,omitempty"`
+	// Command is the component with its arguments, secrets hidden.
+	Command string `json:"command"`
+	// Secrets are patterns, and Variables exact names, of what the summary must not show.
+	Secrets   []string `json:"secrets,omitempty"`
+	Variables []string `json:"variables,omitempty"`
+}
+
+// TrialRunner is for a backend whose apps are sweeps: each runs other apps as its trials, on the
+// backend that its definition names. Replica k of its only role is trial k. Its Plan needs
+// PlanInput.Sweep.
+type TrialRunner interface {
+	// Trials returns how a sweep stands, with all trials in order. Errors: ErrNotFound.
+	Trials(ctx context.Context, id string) (*sweep.Snapshot, error)
+	// SweepOf returns what was submitted. Trials are read while the sequence is. Errors:
+	// ErrNotFound.
+	SweepOf(ctx context.Context, id string) (*sweep.Definition, iter.Seq2[*sweep.Trial, error], error)
+	// Extend adds trials to a sweep that has ended and starts its supervisor again. Errors:
+	// ErrNotFound, *StartError.
+	Extend(ctx context.Context, id string, e sweep.Extension) error
+}
+
+// CapacityFinder knows how many apps fit.
+type CapacityFinder interface {
+	// CapacityFor returns how many apps like this one can run at the same time on all that the
+	// backend has. Errors: ErrUnavailable.
+	CapacityFor(ctx context.Context, app *spec.App, cfg Config) (*Capacity, error)
+}
+
+// Capacity is how many apps of one kind fit, and how to start them so that they share nothing that
+// must not be shared.
+type Capacity struct {
+	Apps  int   // at least 1
+	Cfg   Layer // options to add, such as exclusive devices
+	Queue bool  // start them with Launch.Queue
 }

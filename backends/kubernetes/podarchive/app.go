@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends/kubernetes/podlog"
 	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
@@ -334,5 +333,5 @@ func (v *runView) open(ctx context.Context, o logcopy.Options) (logcopy.Stream, 
 		v.app.followed[v.replica] = true
 		v.app.mu.Unlock()
 	}
-	return podlog.NewStream(body, !o.Since.IsZero()), nil
+	return NewStream(body, !o.Since.IsZero()), nil
 }

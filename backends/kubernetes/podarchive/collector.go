@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends/kubernetes/podlog"
 	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/filelock"
@@ -280,7 +279,7 @@ func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run)
 		return nil, false
 	}
 	defer body.Close()
-	last, err := podlog.LastTime(body)
+	last, err := LastTime(body)
 	return func() bool { return !c.lastCopied(name).Before(last) }, err == nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/backends/kubernetes/podlog"
 	"torchx/backends/logcopy"
 	"torchx/runtime/logstore"
 	"torchx/runtime/safefile"
@@ -213,9 +212,9 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 		}
 		var mode logcopy.Mode
 		if follow {
-			mode = podlog.Mode(true, 0)
+			mode = Mode(true, 0)
 		} else {
-			mode = podlog.Mode(false, of.app.logPatience)
+			mode = Mode(false, of.app.logPatience)
 		}
 		l.copied = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
 		_, err := logcopy.Copy(ctx, &runView{of, r, l.isEarly}, l, l.copied, mode)

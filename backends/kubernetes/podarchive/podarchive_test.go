@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends/kubernetes/podlog"
 	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
@@ -266,7 +265,7 @@ func TestReadTwice(t *testing.T) {
 
 	c.update(func() { c.runs, c.state = nil, spec.Succeeded }) // the pod is deleted
 	got, notices, err := read(t, newApp(t, c, dir), all)
-	if got != "one\ntwo\nthree\n" || err != nil || !slices.Equal(notices, []string{podlog.GapDeleted}) {
+	if got != "one\ntwo\nthree\n" || err != nil || !slices.Equal(notices, []string{GapDeleted}) {
 		t.Errorf("got %q, notices %q, %v", got, notices, err)
 	}
 	c.gone = true // and the app
@@ -292,7 +291,7 @@ func TestLockIsLeft(t *testing.T) {
 	defer r.Close()
 	c.await(t, r.(*reader).first.waits.Load)
 	other.Close()
-	for _, want := range []backend.Block{{Data: []byte("one\n")}, {Notice: podlog.GapDeleted}} {
+	for _, want := range []backend.Block{{Data: []byte("one\n")}, {Notice: GapDeleted}} {
 		if got, err := r.Next(t.Context()); string(got.Data) != string(want.Data) || got.Notice != want.Notice || err != nil {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/cgroup"
 	"torchx/runtime/logstore"
@@ -60,7 +61,7 @@ type Launcher struct {
 	drainer     *drainer
 	checkpoints *agent.Checkpoints
 	// terminals is nil without a pseudo-terminal.
-	terminals *terminals
+	terminals *ttypipe.Server
 	exits     chan agent.Exit
 
 	mu             sync.Mutex // held around fork and wait, so that the process of every exit is known
@@ -183,13 +184,13 @@ func (p *Launcher) prepare(a *prepared) (err error) {
 	if a.path, err = resolve(a.command); err != nil {
 		return err
 	}
-	logs, err := openLog(a.command.LogDir, a.command.LogLimit, p.terminals, p.checkpoints.Of(a.Replica, a.Attempt), a.Line)
+	logs, err := p.openLog(a.command.LogDir, a.command.LogLimit, p.checkpoints.Of(a.Replica, a.Attempt), a.Line)
 	if err != nil {
 		return err
 	}
 	p.drainer.prepare(logs)
 	if err := p.drainer.add(logs); err != nil {
-		p.terminals.closeCurrent()
+		p.terminals.ReleaseCurrent()
 		logs.close(p.log)
 		return err
 	}
@@ -210,7 +211,7 @@ func (p *Launcher) discard(a *prepared) {
 
 // release ends the log of an attempt that was not started.
 func (p *Launcher) release(a *prepared) {
-	p.terminals.closeCurrent()
+	p.terminals.ReleaseCurrent()
 	p.drainer.release(a.log)
 }
 
@@ -289,9 +290,7 @@ func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	endDescendants(grace, kill)
 	p.removeGroups()
 	p.drainer.finish()
-	if p.terminals != nil {
-		p.terminals.close()
-	}
+	p.terminals.Close()
 }
 
 // drainTimeout is how long to wait for EOF on the pipes after all known processes ended.

@@ -37,7 +37,9 @@ const checkpointBytes = 64 << 20
 var bothStreams = [2]logstore.Stream{logstore.Stdout, logstore.Stderr}
 
 // openLog creates the log of an attempt. line, which may be nil, is that of agent.Start.
-func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, time.Time), line func([]byte) bool) (*attemptLog, error) {
+func (p *Launcher) openLog(
+	dir string, limit int64, point func(logstore.Totals, time.Time), line func([]byte) bool,
+) (*attemptLog, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", plain(err))
 	}
@@ -45,9 +47,12 @@ func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, 
 	if err != nil {
 		return nil, plain(err)
 	}
-	l := &attemptLog{writer: w, checkpoint: point, lines: logstore.NewTap(line), reads: [2]int{-1, -1}, writes: [2]int{-1, -1}, tty: t != nil}
-	if t != nil {
-		if err := t.open(l); err != nil {
+	l := &attemptLog{
+		writer: w, checkpoint: point, lines: logstore.NewTap(line),
+		reads: [2]int{-1, -1}, writes: [2]int{-1, -1}, tty: p.terminals != nil,
+	}
+	if l.tty {
+		if err := l.useTerminal(p.terminals, p.log); err != nil {
 			l.closePipes()
 			return nil, errors.Join(err, w.Close(false))
 		}

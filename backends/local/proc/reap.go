@@ -44,7 +44,7 @@ func (p *Launcher) reapOne() bool {
 	}
 	p.mu.Unlock()
 	if started != nil {
-		p.terminals.closeCurrent()
+		p.terminals.ReleaseCurrent()
 		p.drainer.release(started.log)
 		e := started.exit(status, &usage)
 		p.releaseGroup(started)

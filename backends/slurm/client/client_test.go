@@ -86,22 +86,25 @@ func TestCancel(t *testing.T) {
 }
 
 // TestQueued: one call finds the jobs that belong to the IDs, whatever the user's variables say.
-// Where squeue does not know the format, a second one asks for JSON, in the form of each version.
+// Where squeue does not know the format, a second one asks scontrol.
 func TestQueued(t *testing.T) {
 	t.Parallel()
-	for version, listing := range map[string]string{
-		"22.05": "cat " + recorded(t, "squeue.txt"), "20.11": "exit 1", "23.11": "echo 204 trainer-0", "24.11": "echo 'squeue: error: unrecognized format' >&2; exit 1",
+	for name, listing := range map[string]string{
+		"known": "cat " + recorded(t, "squeue.txt"), "silent": "exit 1", "other form": "echo 204 trainer-0",
+		"unknown": "echo 'squeue: error: unrecognized format' >&2; exit 1",
 	} {
-		t.Run(version, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			squeue := "[ -z \"$SQUEUE_STATES$SLURM_TIME_FORMAT\" ] || exit 9\ncase $1 in\n--json) cat " + recorded(t, version+"/squeue.json") + ";;\n*) " + listing + ";;\nesac"
-			c, calls := fakes(t, map[string]string{"squeue": squeue})
+			c, calls := fakes(t, map[string]string{
+				"squeue":   "[ -z \"$SQUEUE_STATES$SLURM_TIME_FORMAT\" ] || exit 9\n" + listing,
+				"scontrol": "cat " + recorded(t, "20.11/scontrol-oneline.txt"),
+			})
 			jobs, err := c.Queued(t.Context(), 204, 230)
 			if err != nil || len(jobs) != 4 || jobs[0].ID != 204 || jobs[3].Main() != 230 {
 				t.Errorf("got %+v, %v, want the two components of 204 and the tasks of 230", jobs, err)
 			}
 			want := 2
-			if version == "22.05" {
+			if name == "known" {
 				want = 1
 			}
 			if n := count(t, calls); n != want {
@@ -111,12 +114,12 @@ func TestQueued(t *testing.T) {
 	}
 }
 
-// TestQueuedWithoutJSON: where squeue prints no JSON, scontrol answers.
-func TestQueuedWithoutJSON(t *testing.T) {
+// TestQueuedByScontrol: where squeue does not print the listing, scontrol answers.
+func TestQueuedByScontrol(t *testing.T) {
 	t.Parallel()
 	for name, squeue := range map[string]string{
-		"old":          "echo \"squeue: unrecognized option '--json'\" >&2; exit 1",
-		"no plugin":    "echo 'squeue: fatal: no serializer plugin' >&2; exit 1",
+		"old":          "echo \"squeue: unrecognized option '--Format'\" >&2; exit 1",
+		"no field":     "echo 'squeue: fatal: Invalid job format specification' >&2; exit 1",
 		"another form": "echo 'JOBID PARTITION NAME'",
 	} {
 		c, _ := fakes(t, map[string]string{"squeue": squeue, "scontrol": "cat " + recorded(t, "20.11/scontrol-oneline.txt")})

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,4 +131,30 @@ func (c *Client) Accounts(ctx context.Context, userName string) ([]string, error
 	accounts := strings.Fields(string(out))
 	slices.Sort(accounts)
 	return slices.Compact(accounts), nil
+}
+
+// Cancel runs scancel for a job. A job that has ended is not an error.
+func (c *Client) Cancel(ctx context.Context, job int64, options ...string) error {
+	args := append(options, strconv.FormatInt(job, 10))
+	_, err := c.Run(ctx, nil, "scancel", args...)
+	var e *Error
+	if errors.As(err, &e) && e.Slurm == noReason {
+		// It does so when the job changes meanwhile: again, and it says why if that fails.
+		_, err = c.Run(ctx, nil, "scancel", append([]string{"--verbose"}, args...)...)
+	}
+	if errors.Is(err, ErrEnded) || errors.Is(err, backend.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Command returns a command that the caller runs. It ends with ctx. Errors: ErrUnavailable.
+func (c *Client) Command(ctx context.Context, name string, args ...string) (*exec.Cmd, error) {
+	path, environ, err := c.find(name)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = environ
+	return cmd, nil
 }

@@ -25,18 +25,20 @@ func (c *Client) Queued(ctx context.Context, ids ...int64) ([]job.Job, error) {
 		selection = append(selection, "--jobs="+join(ids))
 	}
 	jobs, err := c.queued(ctx, selection...)
-	return only(jobs, ids), err // before 23.02, squeue --json prints all jobs
+	return only(jobs, ids), err // queuedText returns all jobs
 }
 
 // QueuedOf returns the jobs of a user that Slurm's controller knows. Errors: ErrUnavailable.
 func (c *Client) QueuedOf(ctx context.Context, userName string) ([]job.Job, error) {
 	jobs, err := c.queued(ctx, "--user="+userName)
-	return slices.DeleteFunc(jobs, func(j job.Job) bool { return j.User != userName }), err // as in Queued
+	isOther := func(j job.Job) bool { return j.User != userName }
+	return slices.DeleteFunc(jobs, isOther), err // as in Queued
 }
 
 func (c *Client) queued(ctx context.Context, selection ...string) ([]job.Job, error) {
 	selection = append([]string{"--states=all", "--all"}, selection...)
-	out, err := c.Run(ctx, nil, "squeue", append([]string{"--noheader", "--Format=" + job.ListingFormat()}, selection...)...)
+	args := append([]string{"--noheader", "--Format=" + job.ListingFormat()}, selection...)
+	out, err := c.Run(ctx, nil, "squeue", args...)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil, nil
 	}
@@ -45,26 +47,6 @@ func (c *Client) queued(ctx context.Context, selection ...string) ([]job.Job, er
 		jobs, err = job.ParseListing(string(out), time.Local)
 	}
 	if err != nil && !isDefinite(err) { // a version with other rules for its format
-		jobs, err = c.queuedJSON(ctx, selection)
-	}
-	return jobs, err
-}
-
-func (c *Client) queuedJSON(ctx context.Context, selection []string) ([]job.Job, error) {
-	out, err := c.Run(ctx, nil, "squeue", append([]string{"--json"}, selection...)...)
-	if errors.Is(err, backend.ErrNotFound) {
-		return nil, nil
-	}
-	var jobs []job.Job
-	if err == nil {
-		jobs, err = job.ParseQueue(out)
-	}
-	if errors.Is(err, job.ErrReported) { // such as that it waited in vain for the controller
-		if down := c.Ping(ctx); down != nil {
-			return nil, down
-		}
-	}
-	if err != nil && !isDefinite(err) { // before 21.08, and without a plugin, squeue prints no JSON
 		jobs, err = c.queuedText(ctx, err)
 	}
 	return jobs, err

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -121,4 +122,40 @@ func commentOf(data json.RawMessage) string {
 	var t text
 	_ = t.UnmarshalJSON(data)
 	return string(t)
+}
+
+// reply is what a command prints with --json.
+type reply[T any] struct {
+	Jobs   []json.RawMessage
+	Errors []struct {
+		Error       text
+		Description text
+	}
+}
+
+// decode reads the jobs of a reply. Errors: the text is not such a reply, or Slurm reports an
+// error instead of jobs.
+func decode[T any](command string, data []byte, each func(*T)) error {
+	var r reply[T]
+	if err := json.Unmarshal(data, &r); err != nil {
+		return fmt.Errorf("%s printed something that is not JSON: %w", command, err)
+	}
+	if len(r.Jobs) == 0 { // a command that fails can exit with 0
+		for _, e := range r.Errors {
+			if s := string(e.Description); s != "" || e.Error != "" {
+				text := strings.TrimSpace(string(e.Error) + " " + s)
+				return fmt.Errorf("%s: an error of Slurm: %s", command, text)
+			}
+		}
+	}
+	if r.Jobs == nil {
+		return fmt.Errorf("%s printed JSON without jobs", command)
+	}
+	for _, raw := range r.Jobs {
+		var v *T
+		if json.Unmarshal(raw, &v) == nil && v != nil {
+			each(v)
+		}
+	}
+	return nil
 }

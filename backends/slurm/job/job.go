@@ -1,8 +1,8 @@
 // Package job reads what Slurm's commands print about jobs, in the forms of Slurm 20.11 and
-// later: ParseListing reads `squeue --Format`, ParseQueue `squeue --json` and `scontrol show job
-// --json`, ParseText `scontrol show job`, and ParseAccounting `sacct --json`. All return a Job,
-// whose State, Waits and Why tell in torchx's words what Slurm says. It runs no command and has no clock, so it
-// can be tested with recorded output.
+// later: ParseListing reads `squeue --Format`, ParseText `scontrol show job`, ParseAccounting
+// `sacct --json` and ParseAccountingText `sacct --format`. All return a Job, whose State, Waits and
+// Why tell in torchx's words what Slurm says. It runs no command and has no clock, so it can be
+// tested with recorded output.
 //
 // Between versions, the same field is a string or a list, a number or an object {set, infinite,
 // number}, absent or null. Fields of an unknown form are ignored: a job is better known in part

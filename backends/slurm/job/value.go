@@ -51,14 +51,6 @@ func (n *number) parse(text string) {
 	}
 }
 
-// or returns the number, or another one if it is not set.
-func (n number) or(otherwise int64) int64 {
-	if n.Set {
-		return n.N
-	}
-	return otherwise
-}
-
 // noValue is the least of the numbers by which Slurm 20.11 to 22.05 says that there is none
 // (NO_VAL and INFINITE in slurm.h).
 const noValue = 0xfffffffd

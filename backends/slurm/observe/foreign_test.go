@@ -11,14 +11,21 @@ import (
 	"torchx/runtime/spec"
 )
 
-// groups returns the jobs in an output of squeue by main ID.
+// listing is an output of squeue.
+const listing = "squeue.txt"
+
+// groups returns the jobs in an output of squeue or scontrol by main ID.
 func groups(t *testing.T, file string) map[int64][]job.Job {
 	t.Helper()
 	data, err := os.ReadFile("../job/testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := job.ParseQueue(data)
+	parse := job.ParseText
+	if file == listing {
+		parse = job.ParseListing
+	}
+	jobs, err := parse(string(data), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +53,8 @@ func line(s *spec.Status) string {
 // TestForeign: jobs of TorchX are replicas of roles, others are replicas of their name.
 func TestForeign(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{"20.11", "23.11", "24.11"} {
-		all := groups(t, version+"/squeue.json")
+	for _, file := range []string{listing, "20.11/scontrol.txt"} {
+		all := groups(t, file)
 		for id, want := range map[int64]string{
 			204: "RUNNING trainer/0=RUNNING@gpu-1 trainer/1=RUNNING@gpu-2",
 			210: "PENDING eval/0=PENDING@ waits: you use as much as QOS normal allows each user: running jobs (it starts by itself when your other jobs end)",
@@ -58,11 +65,11 @@ func TestForeign(t *testing.T) {
 			240: "RUNNING ending/0=RUNNING@gpu-3",
 		} {
 			if got := line(Foreign(all[id])); got != want {
-				t.Errorf("%s: %d:\ngot  %s\nwant %s", version, id, got, want)
+				t.Errorf("%s: %d:\ngot  %s\nwant %s", file, id, got, want)
 			}
 		}
 	}
-	failed := Foreign(groups(t, "24.11/squeue.json")[220])
+	failed := Foreign(groups(t, listing)[220])
 	if f := failed.FirstFailure; f == nil || f.Role != "bad" || *f.ExitCode != 7 || failed.FinishedAt == nil || failed.StartedAt == nil {
 		t.Errorf("got %+v, want its first failure and times", failed)
 	}
@@ -70,7 +77,7 @@ func TestForeign(t *testing.T) {
 
 func TestApp(t *testing.T) {
 	t.Parallel()
-	all := groups(t, "24.11/squeue.json")
+	all := groups(t, listing)
 	app := App(all[204])
 	if app.Name != "trainer" || len(app.Roles) != 1 || app.Roles[0].NumReplicas != 2 || app.Roles[0].Image != "/home/ann/a b" || app.Roles[0].Entrypoint != "/home/ann/torchx-sbatch.sh" {
 		t.Errorf("got %+v, want two trainers", app)

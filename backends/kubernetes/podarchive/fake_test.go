@@ -1,4 +1,4 @@
-package podlog
+package podarchive
 
 import (
 	"bytes"

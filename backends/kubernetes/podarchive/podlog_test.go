@@ -1,4 +1,4 @@
-package podlog
+package podarchive
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"torchx/backends/logcopy"
 )
 
-var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 2*3600))
+var logEpoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 2*3600))
 
 // lines returns records of all kinds, up to step apart: long lines in parts, carriage
 // returns, invalid UTF-8, empty and equal lines, lines that begin with a time, and pairs out
@@ -89,7 +89,7 @@ func TestEveryLineOnce(t *testing.T) {
 			f.cut = 1 + int(seed%5)
 			r := rand.New(rand.NewPCG(seed, 2))
 			step := []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 3 * time.Second}[seed%4]
-			all := lines(r, epoch, 120, step)
+			all := lines(r, logEpoch, 120, step)
 			if seed%3 == 0 {
 				all = append(all, record{all[len(all)-1].time.Add(step), "no newline at the end"})
 			}
@@ -126,11 +126,11 @@ func TestEveryLineOnce(t *testing.T) {
 func TestTimesOfLines(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
-	f.write(record{epoch, "a\n"}, record{epoch.Add(time.Nanosecond), "b\n"})
+	f.write(record{logEpoch, "a\n"}, record{logEpoch.Add(time.Nanosecond), "b\n"})
 	f.update(func() { f.state = logcopy.Ended })
 	k := &sink{}
 	copyLog(t.Context(), t, f, k, true)
-	if !k.at[0].Equal(epoch) || !k.at[2].Equal(epoch.Add(1)) {
+	if !k.at[0].Equal(logEpoch) || !k.at[2].Equal(logEpoch.Add(1)) {
 		t.Errorf("got times %v, want those of the lines", k.at)
 	}
 	if !k.saved.Done {
@@ -143,15 +143,15 @@ func TestOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	k := &sink{}
-	f.write(record{epoch, "a\n"}, record{epoch, "b"})
+	f.write(record{logEpoch, "a\n"}, record{logEpoch, "b"})
 	if copyLog(t.Context(), t, f, k, false) {
 		t.Error("got a complete log of a running container, want an incomplete one")
 	}
 	check(t, k.data.String(), "a\n")
-	f.write(record{epoch.Add(1), "c\n"})
+	f.write(record{logEpoch.Add(1), "c\n"})
 	copyLog(t.Context(), t, f, k, false)
 	check(t, k.data.String(), "a\nbc\n")
-	f.write(record{epoch.Add(2), "d"})
+	f.write(record{logEpoch.Add(2), "d"})
 	f.update(func() { f.state = logcopy.Ended })
 	if !copyLog(t.Context(), t, f, k, false) {
 		t.Error("got an incomplete log of an ended container, want a complete one")
@@ -173,7 +173,7 @@ func TestRotation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(1)
-			all := []record{{epoch, "1\n"}, {epoch.Add(10), "2\n"}, {epoch.Add(20), "3\n"}, {epoch.Add(30), "4\n"}}
+			all := []record{{logEpoch, "1\n"}, {logEpoch.Add(10), "2\n"}, {logEpoch.Add(20), "3\n"}, {logEpoch.Add(30), "4\n"}}
 			f.write(all[:2]...)
 			k := &sink{}
 			copyLog(t.Context(), t, f, k, false)
@@ -196,14 +196,14 @@ func TestRotation(t *testing.T) {
 func TestGapOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
-	f.write(record{epoch, "1\n"})
+	f.write(record{logEpoch, "1\n"})
 	k := &sink{}
 	copyLog(t.Context(), t, f, k, false)
 	f.update(func() { f.first = 1 })
 	for range 3 {
 		copyLog(t.Context(), t, f, k, false)
 	}
-	f.write(record{epoch.Add(time.Millisecond), "2\n"})
+	f.write(record{logEpoch.Add(time.Millisecond), "2\n"})
 	copyLog(t.Context(), t, f, k, false)
 	copyLog(t.Context(), t, f, k, false)
 	check(t, k.data.String(), "1\n2\n")
@@ -217,10 +217,10 @@ func TestRotationFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(1)
-		f.write(record{epoch, "1\n"})
+		f.write(record{logEpoch, "1\n"})
 		k := &sink{}
 		copyLog(t.Context(), t, f, k, false)
-		f.write(record{epoch.Add(time.Millisecond), "2\n"})
+		f.write(record{logEpoch.Add(time.Millisecond), "2\n"})
 		f.update(func() { f.first = 1 })
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
@@ -235,7 +235,7 @@ func TestRotationFollowed(t *testing.T) {
 func TestPodDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
-	f.write(record{epoch, "1\n"})
+	f.write(record{logEpoch, "1\n"})
 	k := &sink{}
 	copyLog(t.Context(), t, f, k, false)
 	f.update(func() { f.state = logcopy.Gone })
@@ -244,7 +244,7 @@ func TestPodDeleted(t *testing.T) {
 	}
 
 	f, k = newFake(1), &sink{} // followed to its end
-	f.write(record{epoch, "1\n"}, record{epoch, "2"})
+	f.write(record{logEpoch, "1\n"}, record{logEpoch, "2"})
 	go func() {
 		f.await(func() bool { return f.opened > 0 })
 		f.update(func() { f.state = logcopy.Gone })
@@ -272,7 +272,7 @@ func TestLogRemovedFirst(t *testing.T) {
 		t.Run(c.body, func(t *testing.T) {
 			t.Parallel()
 			f, k := newFake(1), &sink{}
-			f.write(record{epoch, "1\n"}, record{epoch, "2"})
+			f.write(record{logEpoch, "1\n"}, record{logEpoch, "2"})
 			f.eof = true
 			go func() {
 				f.await(func() bool { return f.opened > 1 }) // the log was read once
@@ -324,7 +324,7 @@ func TestWaitsForStart(t *testing.T) {
 	}
 	go func() {
 		f.await(func() bool { return f.polled > 1 })
-		f.write(record{epoch, "1\n"})
+		f.write(record{logEpoch, "1\n"})
 		f.update(func() { f.state = logcopy.Ended })
 	}()
 	copyLog(t.Context(), t, f, k, true)
@@ -336,7 +336,7 @@ func TestSilentStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(1)
-		f.write(record{epoch, "1\n"})
+		f.write(record{logEpoch, "1\n"})
 		k := &sink{}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -369,7 +369,7 @@ func TestOpenAfterEnd(t *testing.T) {
 	for _, eof := range []bool{true, false} {
 		f, k := newFake(1), &sink{}
 		f.eof = eof
-		f.write(record{epoch, "line\n"})
+		f.write(record{logEpoch, "line\n"})
 		ctx, cancel := context.WithCancel(t.Context())
 		copied := make(chan struct{})
 		go func() {

@@ -15,6 +15,34 @@ import (
 	"torchx/runtime/spec"
 )
 
+// outputFor returns the folder of outputs if the engine can mount it, else "".
+func outputFor(b agent.Bundle, m *agent.Manifest, at endpoint) string {
+	if !at.isLocal() {
+		return ""
+	}
+	return b.OutputDir(m)
+}
+
+// addOutput mounts the folder of outputs and sets its variable, unless the role sets it.
+func (l *launcher) addOutput(c *Container) {
+	if l.output == "" || environment(c.Config.Env, spec.OutputVariable) != "" {
+		return
+	}
+	c.Config.Env = append(c.Config.Env, spec.OutputVariable+"="+spec.OutputMount)
+	c.bind(l.output, spec.OutputMount)
+}
+
+// bind mounts a file or folder of this machine.
+func (c *Container) bind(source, target string) {
+	host := container.HostConfig{}
+	if c.HostConfig != nil {
+		host = *c.HostConfig // shared with later attempts
+	}
+	m := mount.Mount{Type: mount.TypeBind, Source: source, Target: target}
+	host.Mounts = append(slices.Clone(host.Mounts), m)
+	c.HostConfig = &host
+}
+
 var _ agent.LogDirs = (*launcher)(nil)
 
 // LogDir implements agent.LogDirs.
@@ -36,12 +64,7 @@ func (l *launcher) addMetrics(c *Container, s agent.Start) {
 		return
 	}
 	c.Config.Env = append(c.Config.Env, spec.MetricsVariable+"="+spec.MetricsMount)
-	host := container.HostConfig{}
-	if c.HostConfig != nil {
-		host = *c.HostConfig // shared with later attempts
-	}
-	host.Mounts = append(slices.Clone(host.Mounts), mount.Mount{Type: mount.TypeBind, Source: path, Target: spec.MetricsMount})
-	c.HostConfig = &host
+	c.bind(path, spec.MetricsMount)
 }
 
 // createShared creates a file that the user of a container, who may be any, can write to. Only
