@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/cmd/internal/trials"
+	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/humanize"
@@ -73,7 +73,7 @@ func (v *view) openTrials(ctx context.Context, text string) ([]*app, error) {
 	if v.csv || v.json || len(ids) > 0 {
 		limit = 0
 	}
-	trials, err := trials.AppsOf(ctx, v.runner, ref, limit)
+	trials, err := program.TrialAppsOf(ctx, v.runner, ref, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package watch
+package sweep
 
 import (
 	"errors"
@@ -9,14 +9,13 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/humanize"
 	"torchx/runtime/metrics"
-	"torchx/runtime/sweep"
 )
 
-// trial is a trial whose app has not ended.
-type trial struct {
+// watched is a trial whose app has not ended.
+type watched struct {
 	follower *metrics.Follower
 	count    int64        // values of the sweep's metric
-	best     *sweep.Value // nil: none is finite
+	best     *metricValue // nil: none is finite
 	changed  bool         // since the last pass
 	judged   bool         // it may be stopped by what it reports
 	stopped  bool         // a verdict said so
@@ -27,12 +26,12 @@ type trial struct {
 	holds       bool
 }
 
-func newTrial(f *metrics.Follower, judged bool) *trial {
-	return &trial{follower: f, judged: judged, least: math.NaN(), most: math.NaN()}
+func newWatched(f *metrics.Follower, judged bool) *watched {
+	return &watched{follower: f, judged: judged, least: math.NaN(), most: math.NaN()}
 }
 
 // read takes what is new of a trial.
-func (w *Watch) read(number int, t *trial) {
+func (w *watcher) read(number int, t *watched) {
 	err := t.follower.Read(func(name int, p *metrics.Point) {
 		if name == w.metric {
 			w.add(number, t, p)
@@ -55,14 +54,14 @@ func (w *Watch) read(number int, t *trial) {
 }
 
 // add adds a value of the sweep's metric.
-func (w *Watch) add(number int, t *trial, p *metrics.Point) {
+func (w *watcher) add(number int, t *watched, p *metrics.Point) {
 	step := t.count
 	if p.HasStep {
 		step = p.Step
 	}
 	t.count++
 	if isFinite(p.Value) && (t.best == nil || w.rules.Goal.Better(p.Value, t.best.Value)) {
-		t.best = &sweep.Value{Value: p.Value}
+		t.best = &metricValue{Value: p.Value}
 		if p.HasStep {
 			t.best.Step = &step
 		}
@@ -74,7 +73,7 @@ func (w *Watch) add(number int, t *trial, p *metrics.Point) {
 }
 
 // check applies the condition to a value.
-func (t *trial) check(c *history.MetricFilter, value float64) {
+func (t *watched) check(c *history.MetricFilter, value float64) {
 	if t.holds {
 		return
 	}
@@ -96,20 +95,20 @@ func (t *trial) check(c *history.MetricFilter, value float64) {
 }
 
 // met returns the verdict if a trial meets the condition and none did before.
-func (w *Watch) met(number int, t *trial) *sweep.Verdict {
+func (w *watcher) met(number int, t *watched) *verdict {
 	if w.done || !t.holds {
 		return nil
 	}
 	w.done = true
-	return &sweep.Verdict{
+	return &verdict{
 		Trial: number, Done: true,
 		Reason: fmt.Sprintf("goal reached: trial %d has %s %s (--stop-when %s)", number, w.condition.Name, strconv.FormatFloat(t.held, 'g', 6, 64), w.condition),
 	}
 }
 
-// ParseCondition parses --stop-when: val_loss<0.1, max(acc)>=0.9 and so on, as conditions of
+// parseCondition parses --stop-when: val_loss<0.1, max(acc)>=0.9 and so on, as conditions of
 // `torchx list --where`.
-func ParseCondition(text string) (history.MetricFilter, error) {
+func parseCondition(text string) (history.MetricFilter, error) {
 	c, err := history.ParseMetricFilter(text)
 	if err != nil {
 		return c, fmt.Errorf("%s is %w", humanize.Quote(text), err)

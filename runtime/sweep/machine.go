@@ -1,13 +1,4 @@
-// Package policy decides what a sweep does next. Machine is a pure state machine: events go
-// in, actions come out, and it has no clock and no input or output. The controller writes
-// events to a journal before it acts on them, so the journal replays to the same state.
-//
-//	         Launch            Up
-//	waiting ────────► starting ────► running ──── Stop ──► stopping
-//	   ▲  └── Drop ─┐    │ Refuse       │ Lost                │
-//	   └────────────┼────┴──────────────┘                     │
-//	                └────────► ended ◄──── End ───────────────┘
-package policy
+package sweep
 
 import (
 	"fmt"
@@ -76,8 +67,8 @@ const (
 // maxLost is how often a lost trial is started again.
 const maxLost = 5
 
-// Trial is the state of one trial.
-type Trial struct {
+// TrialState is the state of one trial.
+type TrialState struct {
 	Phase
 	App     string     // ID of the last app, "" if none was launched
 	Attempt int        // apps before this one
@@ -94,17 +85,25 @@ type Trial struct {
 	EndedAt time.Time
 }
 
-// Config holds the choices that do not change while a sweep runs.
-type Config struct {
+// MachineConfig holds the choices that do not change while a sweep runs.
+type MachineConfig struct {
 	Trials   int
 	Parallel int // trials at the same time, at least 1
 	FailFast bool
 }
 
-// Machine is the state of a sweep.
+// Machine decides what a sweep does next. It is a pure state machine: events go in, actions come
+// out, and it has no clock and no input or output. The controller writes events to a journal before
+// it acts on them, so the journal replays to the same state.
+//
+//	         Launch            Up
+//	waiting ────────► starting ────► running ──── Stop ──► stopping
+//	   ▲  └── Drop ─┐    │ Refuse       │ Lost                │
+//	   └────────────┼────┴──────────────┘                     │
+//	                └────────► ended ◄──── End ───────────────┘
 type Machine struct {
-	cfg    Config
-	trials []Trial
+	cfg    MachineConfig
+	trials []TrialState
 	alive  int // starting, running or stopping
 	ended  int
 	first  int   // no trial before it waits
@@ -113,14 +112,14 @@ type Machine struct {
 	reason string
 }
 
-// New returns a machine with all trials waiting.
-func New(cfg Config) *Machine {
+// NewMachine returns a machine with all trials waiting.
+func NewMachine(cfg MachineConfig) *Machine {
 	cfg.Parallel = max(1, cfg.Parallel)
-	return &Machine{cfg: cfg, trials: make([]Trial, cfg.Trials), failed: -1}
+	return &Machine{cfg: cfg, trials: make([]TrialState, cfg.Trials), failed: -1}
 }
 
 // Trials returns the state of all trials. It must not be changed.
-func (m *Machine) Trials() []Trial { return m.trials }
+func (m *Machine) Trials() []TrialState { return m.trials }
 
 // Halted returns why the sweep was halted, "" if it was not.
 func (m *Machine) Halted() (Cause, string) { return m.cause, m.reason }
@@ -158,7 +157,7 @@ var sources = map[Kind][]Phase{
 	End:    {Starting, Running, Stopping},
 }
 
-func (m *Machine) change(t *Trial, e Event) {
+func (m *Machine) change(t *TrialState, e Event) {
 	switch e.Kind {
 	case Launch:
 		t.App, t.Msg, t.Until = e.App, "", time.Time{}
@@ -184,7 +183,7 @@ func (m *Machine) change(t *Trial, e Event) {
 }
 
 // lose starts a trial again, unless it was to be stopped or was lost too often.
-func (m *Machine) lose(t *Trial, e Event) {
+func (m *Machine) lose(t *TrialState, e Event) {
 	t.Lost++
 	t.Attempt++
 	switch {
@@ -199,7 +198,7 @@ func (m *Machine) lose(t *Trial, e Event) {
 	}
 }
 
-func (m *Machine) end(t *Trial, e Event) {
+func (m *Machine) end(t *TrialState, e Event) {
 	t.State, t.Code, t.Msg, t.EndedAt = e.State, e.Code, e.Msg, e.Time
 	t.Value, t.Step = e.Value, e.Step
 	if !e.Began.IsZero() {
@@ -220,7 +219,7 @@ func (m *Machine) end(t *Trial, e Event) {
 	}
 }
 
-func (m *Machine) move(t *Trial, to Phase) {
+func (m *Machine) move(t *TrialState, to Phase) {
 	alive := func(p Phase) int {
 		if p == Starting || p == Running || p == Stopping {
 			return 1
@@ -244,28 +243,28 @@ func (m *Machine) halt(cause Cause, reason string) {
 // extend adds trials to a sweep, also to one that has ended. Trials that the halt of the sweep
 // left out wait again, and with Failed those that failed.
 func (m *Machine) extend(e Event) error {
-	again := func(t *Trial) bool {
+	again := func(t *TrialState) bool {
 		return t.Phase == Ended && t.State != spec.Succeeded && (t.Halted || e.Failed && t.failed())
 	}
-	if e.Trials < 0 || e.Trials == 0 && !slices.ContainsFunc(m.trials, func(t Trial) bool { return again(&t) }) {
+	if e.Trials < 0 || e.Trials == 0 && !slices.ContainsFunc(m.trials, func(t TrialState) bool { return again(&t) }) {
 		return fmt.Errorf("extend by %d trials", e.Trials)
 	}
 	m.cause, m.reason, m.first, m.failed = "", "", 0, -1
 	for i := range m.trials {
 		t := &m.trials[i]
 		if again(t) {
-			*t = Trial{Attempt: t.Attempt + 1}
+			*t = TrialState{Attempt: t.Attempt + 1}
 			m.ended--
 		}
 		if t.Phase == Ended && t.failed() && (m.failed < 0 || t.EndedAt.Before(m.trials[m.failed].EndedAt)) {
 			m.failed = i
 		}
 	}
-	m.trials = append(m.trials, make([]Trial, e.Trials)...)
+	m.trials = append(m.trials, make([]TrialState, e.Trials)...)
 	return nil
 }
 
 // failed reports whether a trial that ended did not run to its end as it should.
-func (t *Trial) failed() bool {
+func (t *TrialState) failed() bool {
 	return t.State == spec.Failed || t.State == spec.Cancelled && t.Stopped == ""
 }

@@ -1,4 +1,4 @@
-package trials
+package program
 
 import (
 	"context"
@@ -10,22 +10,24 @@ import (
 	"torchx/runtime/sweep"
 )
 
-// Apps are the apps of a sweep's trials.
-type Apps struct {
+// TrialApps are the apps of a sweep's trials.
+type TrialApps struct {
 	*sweep.Snapshot
 	Refs   []runner.Ref       // the best first, as far as there is a metric
 	Trials map[runner.Ref]int // their numbers
 	All    int                // trials that have an app
 }
 
-// AppsOf returns the apps of at most limit trials of a sweep that the history has; 0: all. It is
+// TrialAppsOf returns the apps of at most limit trials of a sweep that the history has; 0: all. It is
 // an error if there are none.
-func AppsOf(ctx context.Context, r *runner.Runner, ref runner.Ref, limit int) (*Apps, error) {
+func TrialAppsOf(
+	ctx context.Context, r *runner.Runner, ref runner.Ref, limit int,
+) (*TrialApps, error) {
 	s, err := r.Trials(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	a := &Apps{Snapshot: s, Trials: map[runner.Ref]int{}}
+	a := &TrialApps{Snapshot: s, Trials: map[runner.Ref]int{}}
 	for _, i := range sweep.Ranked(s) {
 		app := s.Trials[i].App
 		if app.ID == "" {

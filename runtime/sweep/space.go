@@ -1,7 +1,4 @@
-// Package space describes the runs of a sweep: which values the arguments of a component take
-// in each. Flags are parsed into dimensions, whose trials are drawn by the trial's number and
-// the seed alone, so that a sweep can be continued.
-package space
+package sweep
 
 import (
 	"fmt"
@@ -20,11 +17,12 @@ type Param struct {
 	Value string `json:"value"`
 }
 
-// Trial is one run of a sweep.
-type Trial struct {
-	Number int     `json:"trial"`  // from 0
-	Params []Param `json:"params"` // in the order of the flags
-	Seed   int64   `json:"seed"`   // for TORCHX_SEED; repeats of the same parameters differ in it
+// Place is which run of a sweep a trial is.
+type Place struct {
+	Number int      `json:"trial"`  // from 0
+	Params []Param  `json:"params"` // in the order of the flags
+	Seed   int64    `json:"seed"`   // for TORCHX_SEED; repeats of the same parameters differ in it
+	Args   []string `json:"args"`   // of the component, as typed with the parameters
 }
 
 // Space is a set of trials. Grid, Rows and repeats are multiplied; with a Draw there are Samples
@@ -124,11 +122,11 @@ func (s *Space) samples() int { return max(1, s.Samples) }
 
 func (s *Space) repeats() int { return max(1, s.Repeat) }
 
-// Trial returns a trial by its number, less than Len. The last dimension varies fastest:
+// Trial returns a trial without Args by its number, less than Len. The last dimension varies fastest:
 // repeats, then drawings, then the grid from its last argument to its first, then rows.
 // Drawings depend on the seed and on the number of the drawing only.
-func (s *Space) Trial(number int) Trial {
-	t := Trial{Number: number, Seed: s.Seed + int64(number%s.repeats())}
+func (s *Space) Trial(number int) Place {
+	t := Place{Number: number, Seed: s.Seed + int64(number%s.repeats())}
 	rest := number / s.repeats()
 	sample := rest + s.Drawn
 	rest /= s.samples()

@@ -1,12 +1,4 @@
-// Package watch follows the metrics of a sweep's trials, and tells the controller which trials to
-// stop early and when the goal of the sweep is met.
-//
-//	folders of trials ─► metrics.Follower ─► best value, policy.Rule, condition ─► verdicts
-//
-// Each point is read once. A pass over the trials that run takes a small share of the time, and
-// what is kept of a trial that has ended is what its rule needs. Nothing is stored: a controller
-// that was killed reads the folders again.
-package watch
+package sweep
 
 import (
 	"fmt"
@@ -18,7 +10,6 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/metrics"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
 )
 
 const (
@@ -26,41 +17,59 @@ const (
 	passShare = 20 // a pass may take a twentieth of the time
 )
 
-// Watch implements sweep.Watcher.
-type Watch struct {
+// metricValue is a value of a metric.
+type metricValue struct {
+	Value float64
+	Step  *int64 // nil: it has none
+}
+
+// verdict is what follows from metrics: one trial is stopped, or the whole sweep.
+type verdict struct {
+	Trial  int  // the trial to stop, or which met --stop-when
+	Done   bool // the goal of the sweep is met: nothing else is needed
+	Reason string
+}
+
+// watcher follows the metrics of trials for the controller of a sweep, which calls it from one
+// goroutine, and tells it which trials to stop early and when the goal of the sweep is met.
+//
+//	folders of trials ─► metrics.Follower ─► best value, sweep.StopRule, condition ─► verdicts
+//
+// Each point is read once. A pass over the trials that run takes a small share of the time, and
+// what is kept of a trial that has ended is what its rule needs. Nothing is stored: a controller
+// that was killed reads the folders again.
+type watcher struct {
 	rules     sweep.Rules
 	names     []string              // metrics that are followed
 	metric    int                   // index of the sweep's metric in names, -1 if it has none
 	condition *history.MetricFilter // nil: none
 	goal      int                   // index of its metric
-	rule      policy.Rule           // nil: none
+	rule      sweep.StopRule        // nil: none
 	log       *log.Logger           // problems, once per trial
 
 	mu      sync.Mutex
 	started bool
 	done    bool // the condition was met
-	trials  map[int]*trial
-	queue   []sweep.Verdict
+	trials  map[int]*watched
+	queue   []verdict
 
-	verdicts chan sweep.Verdict
+	verdicts chan verdict
 	wake     chan struct{}
 	closing  chan struct{}
 	closed   chan struct{}
 }
 
-var _ sweep.Watcher = (*Watch)(nil)
-
-// New returns a watcher, nil if the rules of a sweep need none. Errors: those of the rules.
-func New(r sweep.Rules, l *log.Logger) (*Watch, error) {
-	w := &Watch{
-		rules: r, metric: -1, log: l, trials: map[int]*trial{}, verdicts: make(chan sweep.Verdict),
+// newWatcher returns a watcher, nil if the rules of a sweep need none. Errors: those of the rules.
+func newWatcher(r sweep.Rules, l *log.Logger) (*watcher, error) {
+	w := &watcher{
+		rules: r, metric: -1, log: l, trials: map[int]*watched{}, verdicts: make(chan verdict),
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if r.Metric != "" {
 		w.metric, w.names = 0, []string{r.Metric}
 	}
 	if r.StopWhen != "" {
-		c, err := ParseCondition(r.StopWhen)
+		c, err := parseCondition(r.StopWhen)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +79,7 @@ func New(r sweep.Rules, l *log.Logger) (*Watch, error) {
 		}
 	}
 	if r.EarlyStop != "" && r.Metric != "" {
-		rule, err := policy.ParseRule(r.EarlyStop)
+		rule, err := sweep.ParseStopRule(r.EarlyStop)
 		if err != nil {
 			return nil, err
 		}
@@ -83,16 +92,19 @@ func New(r sweep.Rules, l *log.Logger) (*Watch, error) {
 	return w, nil
 }
 
-// Begin implements sweep.Watcher.
-func (w *Watch) Begin(number int, folder string) {
+// begin starts to follow a trial whose app keeps its data in folder. A trial that was lost begins
+// again with the folder of another app.
+func (w *watcher) begin(number int, folder string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.trials[number] = newTrial(metrics.Follow(folder, w.names...), w.started)
+	w.trials[number] = newWatched(metrics.Follow(folder, w.names...), w.started)
 	w.awake()
 }
 
-// End implements sweep.Watcher.
-func (w *Watch) End(number int) (*sweep.Value, *sweep.Verdict) {
+// end reads what is left of a trial whose app has ended. It returns the best value of the sweep's
+// metric, nil if it has reported none that is finite, and a verdict on the whole sweep that follows
+// from what was left, nil if none does.
+func (w *watcher) end(number int) (*metricValue, *verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.trials[number]
@@ -107,25 +119,24 @@ func (w *Watch) End(number int) (*sweep.Value, *sweep.Verdict) {
 	return t.best, w.met(number, t)
 }
 
-// Start implements sweep.Watcher.
-func (w *Watch) Start() {
+// start begins to judge. After a restart the controller first calls begin for all trials that have
+// had an app, and end for those that have ended. What they have reported so far was judged before:
+// only --stop-when applies to it, of trials that have not ended.
+func (w *watcher) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.started = true
 	w.awake()
 }
 
-// Verdicts implements sweep.Watcher.
-func (w *Watch) Verdicts() <-chan sweep.Verdict { return w.verdicts }
-
-// Close implements sweep.Watcher.
-func (w *Watch) Close() {
+// close ends the watcher.
+func (w *watcher) close() {
 	close(w.closing)
 	<-w.closed
 }
 
 // awake makes run notice a change.
-func (w *Watch) awake() {
+func (w *watcher) awake() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -133,7 +144,7 @@ func (w *Watch) awake() {
 }
 
 // run makes a pass now and then while trials run.
-func (w *Watch) run() {
+func (w *watcher) run() {
 	defer close(w.closed)
 	timer := time.NewTimer(passEvery)
 	timer.Stop()
@@ -144,8 +155,8 @@ func (w *Watch) run() {
 			timer.Reset(passEvery)
 			isSet = true
 		}
-		var out chan<- sweep.Verdict
-		var first sweep.Verdict
+		var out chan<- verdict
+		var first verdict
 		if next != nil {
 			out, first = w.verdicts, *next
 		}
@@ -170,7 +181,7 @@ func (w *Watch) run() {
 }
 
 // next returns whether trials are left to read, and the next verdict to deliver.
-func (w *Watch) next() (isBusy bool, v *sweep.Verdict) {
+func (w *watcher) next() (isBusy bool, v *verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.queue) > 0 {
@@ -179,7 +190,7 @@ func (w *Watch) next() (isBusy bool, v *sweep.Verdict) {
 	return w.started && len(w.trials) > 0, v
 }
 
-func (w *Watch) taken() {
+func (w *watcher) taken() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queue = w.queue[1:]
@@ -187,7 +198,7 @@ func (w *Watch) taken() {
 
 // pass reads what is new of all trials that run, then judges them if one has reported something: it
 // is compared with all others. It holds the lock for one trial at a time.
-func (w *Watch) pass() {
+func (w *watcher) pass() {
 	w.mu.Lock()
 	numbers := make([]int, 0, len(w.trials))
 	for number := range w.trials {
@@ -207,7 +218,7 @@ func (w *Watch) pass() {
 }
 
 // readTrial reports whether the rule has to judge again.
-func (w *Watch) readTrial(number int) bool {
+func (w *watcher) readTrial(number int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.trials[number]
@@ -223,7 +234,7 @@ func (w *Watch) readTrial(number int) bool {
 	return hasChanged
 }
 
-func (w *Watch) judgeTrial(number int) {
+func (w *watcher) judgeTrial(number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.trials[number]
@@ -231,12 +242,12 @@ func (w *Watch) judgeTrial(number int) {
 		return
 	}
 	if reason := w.judge(number, t); reason != "" {
-		w.queue = append(w.queue, sweep.Verdict{Trial: number, Reason: reason})
+		w.queue = append(w.queue, verdict{Trial: number, Reason: reason})
 	}
 }
 
 // judge returns why a trial should stop by the rule, "" if it should not.
-func (w *Watch) judge(number int, t *trial) string {
+func (w *watcher) judge(number int, t *watched) string {
 	reason := w.rule.Judge(number)
 	if !t.judged { // of what it had reported before the start
 		t.judged = true
@@ -249,7 +260,7 @@ func (w *Watch) judge(number int, t *trial) string {
 }
 
 // signed returns a value of which less is better.
-func (w *Watch) signed(value float64) float64 {
+func (w *watcher) signed(value float64) float64 {
 	if w.rules.Goal == sweep.Max {
 		return -value
 	}

@@ -1,4 +1,4 @@
-package policy
+package sweep
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/humanize"
 )
 
-// Rule stops trials early by a metric. It sees values that are better when less.
-type Rule interface {
+// StopRule stops trials early by a metric. It sees values that are better when less.
+type StopRule interface {
 	// Add adds a value of a trial. Values that are not finite count as the worst. Steps that the
 	// trial has passed before, since it was restarted, do not count again.
 	Add(trial int, step int64, value float64)
@@ -22,8 +22,8 @@ type Rule interface {
 	Judge(trial int) (reason string)
 }
 
-// ParseRule parses --early-stop: "median[:MIN_STEP]" or "asha[:MIN_STEP[:FACTOR]]".
-func ParseRule(text string) (Rule, error) {
+// ParseStopRule parses --early-stop: "median[:MIN_STEP]" or "asha[:MIN_STEP[:FACTOR]]".
+func ParseStopRule(text string) (StopRule, error) {
 	name, rest, given := strings.Cut(text, ":")
 	var numbers []int64
 	if given {

@@ -1,4 +1,4 @@
-package policy
+package sweep
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ type world struct {
 	*testing.T
 	random  *rand.Rand
 	m       *Machine
-	cfg     Config
+	cfg     MachineConfig
 	journal []Event
 	now     time.Time
 	starts  map[int]int // successful launches by trial
@@ -91,8 +91,8 @@ func TestRandomSweeps(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		cfg := Config{Trials: 1 + random.IntN(30), Parallel: 1 + random.IntN(6), FailFast: random.IntN(3) == 0}
-		w := &world{T: t, random: random, m: New(cfg), cfg: cfg, now: time.Unix(1000, 0), starts: map[int]int{}}
+		cfg := MachineConfig{Trials: 1 + random.IntN(30), Parallel: 1 + random.IntN(6), FailFast: random.IntN(3) == 0}
+		w := &world{T: t, random: random, m: NewMachine(cfg), cfg: cfg, now: time.Unix(1000, 0), starts: map[int]int{}}
 		haltAt := random.IntN(200)
 		for steps := 0; !w.m.Done(); steps++ {
 			if steps > 10_000 {
@@ -105,7 +105,7 @@ func TestRandomSweeps(t *testing.T) {
 				w.happen()
 			}
 		}
-		replayed := New(cfg)
+		replayed := NewMachine(cfg)
 		for _, e := range w.journal {
 			if err := replayed.Apply(e); err != nil {
 				t.Fatalf("seed %d: replay: %v", seed, err)
@@ -128,7 +128,9 @@ func TestRandomSweeps(t *testing.T) {
 // TestResult: early stopped trials and those that a met goal made needless do not count as failures.
 func TestResult(t *testing.T) {
 	t.Parallel()
-	end := func(n int, s spec.State, code int) Event { return Event{Kind: End, Trial: n, State: s, Code: &code} }
+	end := func(n int, s spec.State, code int) Event {
+		return Event{Kind: End, Trial: n, State: s, Code: &code}
+	}
 	up := func(n int) []Event { return []Event{{Kind: Launch, Trial: n}, {Kind: Up, Trial: n}} }
 	for name, c := range map[string]struct {
 		events []Event
@@ -141,7 +143,7 @@ func TestResult(t *testing.T) {
 		"goal":             {slices.Concat(up(0), []Event{{Kind: Halt, Cause: ByGoal}, {Kind: Drop, Trial: 1}, end(0, spec.Cancelled, 130)}), "SUCCEEDED 0"},
 		"user":             {slices.Concat(up(0), []Event{{Kind: Halt, Cause: ByGoal}, {Kind: Halt, Cause: ByUser}, {Kind: Drop, Trial: 1}, end(0, spec.Cancelled, 130)}), "CANCELLED -1"},
 	} {
-		m := New(Config{Trials: 2, Parallel: 2})
+		m := NewMachine(MachineConfig{Trials: 2, Parallel: 2})
 		for _, e := range c.events {
 			if err := m.Apply(e); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -161,11 +163,11 @@ func TestResult(t *testing.T) {
 // TestDamagedEvents: events that do not fit change nothing.
 func TestDamagedEvents(t *testing.T) {
 	t.Parallel()
-	m := New(Config{Trials: 1})
+	m := NewMachine(MachineConfig{Trials: 1})
 	for _, e := range []Event{
 		{Kind: Up}, {Kind: End}, {Kind: "dance"}, {Kind: Launch, Trial: 1}, {Kind: Launch, Trial: -1}, {Kind: Extend}, {Kind: Extend, Trials: -3},
 	} {
-		if err := m.Apply(e); err == nil || m.trials[0] != (Trial{}) {
+		if err := m.Apply(e); err == nil || m.trials[0] != (TrialState{}) {
 			t.Errorf("%+v: got error %v and %+v, want an error and no change", e, err, m.trials[0])
 		}
 	}
@@ -174,7 +176,7 @@ func TestDamagedEvents(t *testing.T) {
 // TestLostTooOften: a trial that is lost again and again fails.
 func TestLostTooOften(t *testing.T) {
 	t.Parallel()
-	m := New(Config{Trials: 1})
+	m := NewMachine(MachineConfig{Trials: 1})
 	for n := 0; !m.Done(); n++ {
 		if n > maxLost {
 			t.Fatalf("started %d times, want an end", n)
@@ -194,7 +196,7 @@ func TestLostTooOften(t *testing.T) {
 func TestEarlyStop(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"median", "median:5", "asha", "asha:2:3"} {
-		rule, err := ParseRule(text)
+		rule, err := ParseStopRule(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +221,7 @@ func TestEarlyStop(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "mean", "median:0", "median:1:2", "asha:1:1", "asha:x", "asha:1:2:3", "asha:99999999999999999999"} {
-		if _, err := ParseRule(text); err == nil || !strings.Contains(err.Error(), "median") && !strings.Contains(err.Error(), "whole number") {
+		if _, err := ParseStopRule(text); err == nil || !strings.Contains(err.Error(), "median") && !strings.Contains(err.Error(), "whole number") {
 			t.Errorf("%q: got %v, want an error with what is valid", text, err)
 		}
 	}
@@ -245,7 +247,7 @@ func TestCurveIsThinned(t *testing.T) {
 // made up for.
 func TestJudgedOnce(t *testing.T) {
 	t.Parallel()
-	rule, err := ParseRule("asha:10:2")
+	rule, err := ParseStopRule("asha:10:2")
 	if err != nil {
 		t.Fatal(err)
 	}

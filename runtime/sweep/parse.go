@@ -1,4 +1,4 @@
-package space
+package sweep
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package watch
+package sweep
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 type fixture struct {
 	*testing.T
 	dir string
-	w   *Watch
+	w   *watcher
 	out bytes.Buffer
 }
 
@@ -31,13 +31,13 @@ func newFixture(t *testing.T, r sweep.Rules) *fixture {
 	return f
 }
 
-func (f *fixture) watch(r sweep.Rules) *Watch {
+func (f *fixture) watch(r sweep.Rules) *watcher {
 	f.Helper()
-	w, err := New(r, log.New(&f.out, "", 0))
+	w, err := newWatcher(r, log.New(&f.out, "", 0))
 	if err != nil || w == nil {
 		f.Fatalf("got %v, %v, want a watcher", w, err)
 	}
-	f.Cleanup(w.Close)
+	f.Cleanup(w.close)
 	return w
 }
 
@@ -73,7 +73,7 @@ func (f *fixture) report(trial int, name string, values ...float64) {
 }
 
 // pass makes a pass of a watcher that is not started by the test, and returns its verdicts.
-func (f *fixture) pass(w *Watch) (all []string) {
+func (f *fixture) pass(w *watcher) (all []string) {
 	f.Helper()
 	w.pass()
 	w.mu.Lock()
@@ -100,7 +100,7 @@ func TestMedian(t *testing.T) {
 	rules := sweep.Rules{Metric: "acc", Goal: sweep.Max, EarlyStop: "median:2"}
 	f := newFixture(t, rules)
 	for trial, value := range []float64{0.9, 0.9, 0.9, 0.1} {
-		f.w.Begin(trial, f.folder(trial))
+		f.w.begin(trial, f.folder(trial))
 		f.report(trial, "acc", value)
 	}
 	f.pass(f.w) // not started: nothing is judged
@@ -113,15 +113,15 @@ func TestMedian(t *testing.T) {
 	f.want(f.pass(f.w), "3 false early stop: acc is worse than the median of 3 others at step 2")
 	f.report(3, "acc", 0.1)
 	f.want(f.pass(f.w))
-	if v, verdict := f.w.End(0); v == nil || v.Value != 0.9 || *v.Step != 1 || verdict != nil {
+	if v, verdict := f.w.end(0); v == nil || v.Value != 0.9 || *v.Step != 1 || verdict != nil {
 		t.Errorf("got %+v, %+v, want 0.9 at the first step and no verdict", v, verdict)
 	}
 
 	again := f.watch(rules)
 	for trial := range 4 {
-		again.Begin(trial, f.folder(trial))
+		again.begin(trial, f.folder(trial))
 	}
-	again.End(0)
+	again.end(0)
 	f.want(f.pass(again))
 	f.report(3, "acc", 0.1)
 	f.want(f.pass(again)) // the trial that has ended did not reach this step
@@ -130,7 +130,7 @@ func TestMedian(t *testing.T) {
 	}
 	f.report(0, "acc", 0.9, 0.9) // too late: it has ended
 	f.pass(again)
-	again.Begin(4, f.folder(4))
+	again.begin(4, f.folder(4))
 	f.report(4, "acc", 0.9, 0.9, 0.9, 0.9, 0.9)
 	f.want(f.pass(again), "3 false early stop: acc is worse than the median of 3 others at step 4") // though it reported before
 }
@@ -152,8 +152,8 @@ func TestCondition(t *testing.T) {
 	} {
 		for _, atEnd := range []bool{false, true} {
 			f := newFixture(t, sweep.Rules{Metric: "acc", Goal: sweep.Max, StopWhen: c.condition})
-			f.w.Begin(7, f.folder(7))
-			f.w.Begin(8, f.folder(8))
+			f.w.begin(7, f.folder(7))
+			f.w.begin(8, f.folder(8))
 			f.report(7, "loss", c.values...)
 			f.report(8, "acc", 1, 0)
 			got := ""
@@ -163,18 +163,18 @@ func TestCondition(t *testing.T) {
 				f.w.mu.Lock()
 				f.w.started = true
 				f.w.mu.Unlock()
-				if _, v := f.w.End(7); v != nil {
+				if _, v := f.w.end(7); v != nil {
 					got = v.Reason
 				}
 			}
 			if got != c.want {
 				t.Errorf("%s, at the end %v: got %q, want %q", c.condition, atEnd, got, c.want)
 			}
-			if v, _ := f.w.End(8); v == nil || v.Value != 1 {
+			if v, _ := f.w.end(8); v == nil || v.Value != 1 {
 				t.Errorf("got %+v, want the best value 1", v)
 			}
 			f.report(8, "loss", 0)
-			f.w.Begin(8, f.folder(8))
+			f.w.begin(8, f.folder(8))
 			if c.want != "" {
 				f.want(f.pass(f.w)) // met before
 			}
@@ -187,19 +187,19 @@ func TestDelivery(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, sweep.Rules{Metric: "loss", EarlyStop: "asha:1:2", StopWhen: "loss<0"})
 	for trial := range 4 {
-		f.w.Begin(trial, f.folder(trial))
+		f.w.begin(trial, f.folder(trial))
 		f.report(trial, "loss", float64(trial))
 	}
-	f.w.Begin(5, f.folder(5))
+	f.w.begin(5, f.folder(5))
 	f.report(5, "loss", -1)
-	if _, v := f.w.End(5); v != nil {
+	if _, v := f.w.end(5); v != nil {
 		t.Errorf("before the start: got %+v, want no verdict", v)
 	}
-	f.w.Start()
-	next := func() sweep.Verdict {
+	f.w.start()
+	next := func() verdict {
 		t.Helper()
 		select {
-		case v := <-f.w.Verdicts():
+		case v := <-f.w.verdicts:
 			return v
 		case <-time.After(time.Minute):
 			t.Fatal("no verdict after a minute")
@@ -210,7 +210,7 @@ func TestDelivery(t *testing.T) {
 	for trial := range 3 {
 		f.report(trial, "loss", float64(trial))
 	}
-	f.w.Begin(4, f.folder(4))
+	f.w.begin(4, f.folder(4))
 	f.report(4, "loss", 99, 99, 99, 99)
 	if v := next(); v.Done || !strings.Contains(v.Reason, "not among the best") {
 		t.Errorf("got %+v, want an early stop", v)
@@ -229,13 +229,13 @@ func TestDamagedMetrics(t *testing.T) {
 	if err := os.WriteFile(file, append([]byte("TXMTRC01"), make([]byte, 100)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.w.Begin(0, f.folder(0))
+	f.w.begin(0, f.folder(0))
 	f.want(f.pass(f.w))
 	f.want(f.pass(f.w))
-	if v, _ := f.w.End(0); v != nil || strings.Count(f.out.String(), "trial 0") != 1 {
+	if v, _ := f.w.end(0); v != nil || strings.Count(f.out.String(), "trial 0") != 1 {
 		t.Errorf("got %+v and %q, want no value and one line", v, f.out.String())
 	}
-	if v, verdict := f.w.End(0); v != nil || verdict != nil {
+	if v, verdict := f.w.end(0); v != nil || verdict != nil {
 		t.Errorf("a trial that never began: got %+v, %+v, want nothing", v, verdict)
 	}
 }
@@ -244,11 +244,11 @@ func TestDamagedMetrics(t *testing.T) {
 func TestRules(t *testing.T) {
 	t.Parallel()
 	l := log.New(&bytes.Buffer{}, "", 0)
-	if w, err := New(sweep.Rules{Parallel: 3}, l); w != nil || err != nil {
+	if w, err := newWatcher(sweep.Rules{Parallel: 3}, l); w != nil || err != nil {
 		t.Errorf("got %v, %v, want none", w, err)
 	}
 	for _, r := range []sweep.Rules{{StopWhen: "loss"}, {StopWhen: "loss!=1"}, {Metric: "loss", EarlyStop: "mean"}} {
-		if w, err := New(r, l); w != nil || err == nil {
+		if w, err := newWatcher(r, l); w != nil || err == nil {
 			t.Errorf("%+v: got %v, %v, want an error", r, w, err)
 		}
 	}
