@@ -41,19 +41,19 @@ func NewDiff(f *program.Factory) *cli.Command {
 	env := cli.StringSlice{}
 	return &cli.Command{
 		Name:  "diff",
-		Usage: "comparePlans apps or plans",
-		UsageText: "[diffOptions] A [B]\n" +
+		Usage: "compare apps or plans",
+		UsageText: "[options] A [B]\n" +
 			"torchx diff -\n" +
 			"torchx diff - -- '--msg bye'\n" +
 			"torchx diff 'utils.echo --msg hi' 'utils.echo --msg bye'\n" +
 			"torchx diff 'utils.sh date' -- '--cpu 2'\n" +
 			"torchx diff -b local,docker 'utils.echo --msg hi'",
-		Description: "Show how two apps, their diffOptions and their plans differ. A and B are components, quoted with their arguments, or " +
+		Description: "Show how two apps, their options and their plans differ. A and B are components, quoted with their arguments, or " +
 			"handles of past apps. B may be arguments only: A's component with these arguments changed. A past app alone is " +
 			"compared with what its component gives now, as `torchx rerun` would run it; a component alone is compared on two " +
 			"backends, -b X,Y. Of two past apps, the git commit, the uncommitted changes and the versions are compared, too. With A and B, -b X,Y plans A for X and B for Y. Both plans get the same app ID, nothing is " +
 			"submitted and no backend is contacted. The exit code is 0 without differences, 1 with differences, 2 if the " +
-			"planComparison failed. " +
+			"comparison failed. " +
 			program.SecretsHelp,
 		Flags: []cli.Flag{
 			program.BackendFlag(&o.plan.Backend, "plan for `BACKEND`, or for two, X,Y"),
@@ -61,7 +61,7 @@ func NewDiff(f *program.Factory) *cli.Command {
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: &env},
 			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.plan.Workspace},
 			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around each difference", Value: 3, Destination: &o.context},
-			&cli.StringFlag{Name: "only", Usage: "comparePlans only `PART`: app, cfg, request or provenance", Destination: &o.only},
+			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg, request or provenance", Destination: &o.only},
 			program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
@@ -121,7 +121,7 @@ func diff(ctx context.Context, f *program.Factory, words []string, o diffOptions
 // sharedRandom is the random part of the app id of both sides.
 const sharedRandom = 0x123456789ABCDEF0
 
-// side is A or B of a planComparison.
+// side is A or B of a comparison.
 type side struct {
 	Label     string        `json:"label"`
 	Backend   string        `json:"backend"`

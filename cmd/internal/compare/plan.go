@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/runner"
 )
 
-// planSide plans a side with the diffOptions of both.
+// planSide plans a side with the options of both.
 func planSide(ctx context.Context, f *program.Factory, s *side, o planning.Options) error {
 	o.Backend = s.backend
 	var planned *runner.Planned
@@ -76,7 +76,7 @@ func planPast(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 		s.provenance = program.ProvenanceOf(&past.Source, past.Checkout)
 	}
 	if s.now && !past.Evaluated() {
-		return nil, fmt.Errorf("%s was submitted from a file: it has no component to comparePlans with", past.Ref.Handle())
+		return nil, fmt.Errorf("%s was submitted from a file: it has no component to compare with", past.Ref.Handle())
 	}
 	if f, o, err = planning.RerunOptions(f, o, past); err != nil {
 		return nil, err

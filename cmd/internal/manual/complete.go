@@ -3,6 +3,7 @@ package manual
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -201,30 +202,36 @@ func (c *completer) command() *cli.Command {
 	return program.FindCommand(c.commands, c.line.verb.Name)
 }
 
+// verbName returns the full name of the command on the line, "" if there is none.
+func (c *completer) verbName() string {
+	if c.line.verb == nil {
+		return ""
+	}
+	return c.line.verb.Name
+}
+
+// flags returns the flags that the command on the line takes.
+func (c *completer) flags() []cli.Flag {
+	if cmd := c.command(); cmd != nil {
+		return slices.Concat(cmd.Flags, c.global)
+	}
+	return c.global
+}
+
 // flagNames offers each flag that may be given again, by its first name that begins with
 // the word at the cursor.
 func (c *completer) flagNames() {
-	flags := c.global
-	if cmd := c.command(); cmd != nil {
-		flags = append(append([]cli.Flag{}, cmd.Flags...), c.global...)
-	}
 	offered := map[string]bool{}
-	for _, f := range flags {
-		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || offered[f.Names()[0]] {
+	for _, f := range c.flags() {
+		d, name := grammar.Describe(f), f.Names()[0]
+		_, given := c.line.flags[name]
+		if d.Hidden || offered[name] || given && !d.Repeatable {
 			continue
 		}
-		offered[f.Names()[0]] = true
-		about := ""
-		if d, ok := f.(cli.DocGenerationFlag); ok {
-			_, about = program.UnquoteUsage(d.GetUsage())
-		}
-		_, given := c.line.flags[f.Names()[0]]
-		if s, ok := f.(cli.DocGenerationSliceFlag); given && (!ok || !s.IsSliceFlag()) {
-			continue
-		}
+		offered[name] = true
 		for _, spelling := range spellings(f) {
 			if strings.HasPrefix(spelling, c.current) {
-				c.add(spelling, about)
+				c.add(spelling, d.Usage)
 				break
 			}
 		}

@@ -2,7 +2,6 @@ package manual
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
@@ -122,41 +122,45 @@ func (c *completer) replicas(ctx context.Context, handle, rest string) {
 	}
 }
 
-// recorded returns the app of a handle, an ID or "-" as it was submitted, or nil.
-func (c *completer) recorded(ctx context.Context, handle string) *spec.App {
+// record returns the record of a handle, an ID or "-"; nil if it is not known.
+func (c *completer) record(ctx context.Context, handle string) *history.App {
 	db := c.PeekHistory(ctx)
 	if db == nil {
 		return nil
 	}
-	row, err := c.rowOf(ctx, db, handle)
-	var app spec.App
-	if err != nil || json.Unmarshal(row.App, &app) != nil {
+	if handle == "-" {
+		if last, err := db.Last(ctx); err == nil {
+			return &last
+		}
 		return nil
 	}
-	return &app
+	apps, err := db.FindPrefix(ctx, handle[strings.LastIndexByte(handle, '/')+1:])
+	if err != nil || len(apps) != 1 {
+		return nil
+	}
+	return &apps[0]
+}
+
+// capabilities returns the record of an app and what its backend can do; nil if one is not known.
+func (c *completer) capabilities(ctx context.Context, handle string) (*history.App, *backend.Capabilities) {
+	row := c.record(ctx, handle)
+	reg, err := c.Registry()
+	if row == nil || err != nil {
+		return nil, nil
+	}
+	can, err := reg.Capabilities(row.Backend)
+	if err != nil {
+		return nil, nil
+	}
+	return row, &can
 }
 
 // componentOf returns the component of an app, "" if it is unknown, and a factory for the
 // folder where the app was run.
 func (c *completer) componentOf(ctx context.Context, handle string) (string, *program.Factory) {
-	db := c.PeekHistory(ctx)
-	if db == nil {
-		return "", nil
-	}
-	row, err := c.rowOf(ctx, db, handle)
-	if err != nil || row.Modules == nil {
+	row := c.record(ctx, handle)
+	if row == nil || row.Modules == nil {
 		return "", nil
 	}
 	return row.Component, c.InDir(row.Cwd)
-}
-
-func (c *completer) rowOf(ctx context.Context, db *state.DB, handle string) (history.App, error) {
-	if handle == "-" {
-		return db.Last(ctx)
-	}
-	apps, err := db.FindPrefix(ctx, handle[strings.LastIndexByte(handle, '/')+1:])
-	if err != nil || len(apps) != 1 {
-		return history.App{}, history.ErrNotFound
-	}
-	return apps[0], nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
 )
@@ -49,14 +48,4 @@ func (c *completer) tags(ctx context.Context, typed string) {
 			}
 		}
 	})
-}
-
-// outputs offers the formats of `list`.
-func (c *completer) outputs() {
-	if c.line.verb == nil || c.line.verb.Name != "list" {
-		return
-	}
-	for _, format := range apps.ListFormats {
-		c.add(format, "")
-	}
 }

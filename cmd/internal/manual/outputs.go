@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"torchx/runtime/metrics"
+
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/outputs"
@@ -47,20 +49,8 @@ func (c *completer) outputFiles(ctx context.Context, handle string) {
 
 // outputOf returns where the outputs are of an app that ran on this machine, else nil.
 func (c *completer) outputOf(ctx context.Context, handle string) *backend.Output {
-	db := c.PeekHistory(ctx)
-	if db == nil {
-		return nil
-	}
-	row, err := c.rowOf(ctx, db, handle)
-	if err != nil {
-		return nil
-	}
-	reg, err := c.Registry()
-	if err != nil {
-		return nil
-	}
-	can, err := reg.Capabilities(row.Backend)
-	if err != nil || can.Output == nil || !can.RunsHere {
+	row, can := c.capabilities(ctx, handle)
+	if row == nil || can.Output == nil || !can.RunsHere {
 		return nil
 	}
 	out, err := can.Output.OutputOf(ctx, row.ID)
@@ -68,4 +58,22 @@ func (c *completer) outputOf(ctx context.Context, handle string) *backend.Output
 		return nil
 	}
 	return out
+}
+
+// metricNames offers the metrics of the first app on the line.
+func (c *completer) metricNames(ctx context.Context) {
+	handle, _, isPart := cutHandle(c.line.positionals[0])
+	if !isPart {
+		handle = c.line.positionals[0]
+	}
+	row, can := c.capabilities(ctx, handle)
+	if row == nil || can.Folder == nil {
+		return
+	}
+	series, _ := metrics.Summaries(can.Folder.FolderOf(row.ID)) // what precedes damage has names, too
+	for i := range series {
+		if !strings.ContainsAny(series[i].Name, " \"'") {
+			c.add(series[i].Name, "a metric")
+		}
+	}
 }

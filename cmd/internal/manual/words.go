@@ -2,12 +2,14 @@ package manual
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"torchx/cmd/internal/apps"
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/results"
 	"torchx/cmd/internal/top"
 	"torchx/runtime/backend"
@@ -59,9 +61,7 @@ func (c *completer) positional(ctx context.Context) {
 	case strings.HasPrefix(argument, "BACKEND"):
 		c.backendNames(false)
 	case strings.Contains(argument, "|"):
-		for _, choice := range strings.Split(argument, "|") {
-			c.add(choice, "")
-		}
+		c.words(strings.Split(argument, "|")...)
 	}
 }
 
@@ -83,56 +83,37 @@ func operands(usage string) []string {
 	return out
 }
 
-// flagValue offers values of a flag by its first name; typed is the value up to the cursor.
+// flagValue offers values of a flag by its first name; typed is the value up to the cursor. For
+// most flags the placeholder of the help tells what they take.
 func (c *completer) flagValue(ctx context.Context, name, typed string) {
-	if name == "o" && c.line.verb != nil && c.line.verb.Name == "output get" {
-		c.folder = true
-		return
-	}
+	verb := c.verbName()
 	switch name {
 	case "backend":
 		c.backendNames(true)
 	case "cfg":
 		c.options(typed)
 	case "state":
-		states := apps.StateNames()
-		if c.line.verb != nil && c.line.verb.Name == "prune" {
-			states = apps.TerminalStates()
-		}
-		for _, s := range states {
-			c.add(strings.ToLower(s), "")
-		}
-		if c.line.verb != nil && c.line.verb.Name == "list" {
-			c.add("queued", "in the queue of this machine")
-		}
+		c.states(verb)
 	case "streams":
 		for _, s := range backend.Streams {
-			c.add(string(s), "")
+			c.words(string(s))
 		}
 	case "log_level":
-		for _, s := range []string{"debug", "info", "warning", "error"} {
-			c.add(s, "")
-		}
+		c.words("debug", "info", "warning", "error")
 	case "sort":
-		orders := top.TopOrders
-		if c.line.verb != nil && c.line.verb.Name == "list" {
-			orders = apps.ListOrders
-		}
-		for _, s := range orders {
-			c.add(s, "")
+		if verb == "list" {
+			c.words(apps.ListOrders...)
+		} else {
+			c.words(top.TopOrders...)
 		}
 	case "x":
-		for _, s := range results.XAxes {
-			c.add(s, "")
-		}
-	case "goal":
-		c.words("min", "max")
+		c.words(results.XAxes...)
 	case "early-stop":
 		c.words("median", "asha")
-	case "list":
-		c.files = true
 	case "output":
-		c.outputs()
+		if verb == "list" {
+			c.words(apps.ListFormats...)
+		}
 	case "tag":
 		c.tags(ctx, typed)
 	case "component":
@@ -143,14 +124,46 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 		c.handles(ctx, "", false)
 	case "roles":
 		c.roles(ctx)
-	case "workspace":
-		c.folder = true
 	case "print":
 		c.components(false)
 	case "artifact":
 		if len(c.line.positionals) > 0 {
 			c.outputFiles(ctx, c.line.positionals[0])
 		}
+	default:
+		c.placeholderValue(name)
+	}
+}
+
+// placeholderValue offers values of a flag by the placeholder in its help.
+func (c *completer) placeholderValue(name string) {
+	for _, f := range c.flags() {
+		if f.Names()[0] != name {
+			continue
+		}
+		switch placeholder := grammar.Describe(f).Placeholder; {
+		case placeholder == "FILE":
+			c.files = true
+		case placeholder == "FOLDER", placeholder == "DIR":
+			c.folder = true
+		case strings.Contains(placeholder, "|"):
+			c.words(strings.Split(placeholder, "|")...)
+		}
+		return
+	}
+}
+
+// states offers the states that a command selects by.
+func (c *completer) states(verb string) {
+	states := apps.StateNames()
+	if verb == "prune" {
+		states = apps.TerminalStates()
+	}
+	for _, s := range states {
+		c.words(strings.ToLower(s))
+	}
+	if verb == "list" {
+		c.add("queued", "in the queue of this machine")
 	}
 }
 
@@ -245,9 +258,7 @@ func (c *completer) libraryWords(command string, at int) {
 	_, isReplace := c.line.flags["replace"]
 	switch {
 	case command == "remove", command == "update", command == "add" && isReplace && at == 0:
-		for _, name := range c.OpenLibraries().Names(c.ProjectRoot()) {
-			c.add(name, "")
-		}
+		c.words(c.OpenLibraries().Names(c.ProjectRoot())...)
 	case command == "add":
 		c.folder = at == 1
 	}
@@ -288,8 +299,9 @@ func (c *completer) roles(ctx context.Context) {
 }
 
 func (c *completer) rolesOf(ctx context.Context, handle string) []spec.Role {
-	app := c.recorded(ctx, handle)
-	if app == nil {
+	row := c.record(ctx, handle)
+	var app spec.App
+	if row == nil || json.Unmarshal(row.App, &app) != nil {
 		return nil
 	}
 	return app.Roles
