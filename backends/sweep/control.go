@@ -16,7 +16,6 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
 )
 
 const (
@@ -39,13 +38,13 @@ const (
 type controller struct {
 	*agent.Controller
 	def      *sweep.Definition
-	machine  *policy.Machine
+	machine  *sweep.Machine
 	trials   *trialFile
 	journal  *journal
 	run      *driver.Runner
 	target   backend.Backend
 	capacity backend.Capacity
-	watcher  sweep.Watcher // nil: no metrics are followed
+	watcher  *watcher // nil: no metrics are followed
 
 	events      chan func()
 	slots       chan struct{} // of submissions
@@ -73,7 +72,7 @@ func control(a *agent.Controller, p driver.Program) (err error) {
 	c.Ready()
 	c.resume()
 	if c.watcher != nil {
-		c.watcher.Start()
+		c.watcher.start()
 	}
 	for !c.machine.Done() {
 		if detached := c.step(); detached {
@@ -104,14 +103,14 @@ func (c *controller) open(p driver.Program) error {
 		c.target, err = c.run.Backends.Get(c.def.Backend)
 	}
 	if err == nil {
-		c.watcher, err = newWatcher(c.def, c.Log)
+		c.watcher, err = newWatcher(c.def.Rules, c.Log)
 	}
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
 	c.capacity = c.findCapacity(ctx)
-	cfg := policy.Config{Trials: c.App.Roles[0].NumReplicas, Parallel: c.capacity.Apps, FailFast: c.def.FailFast}
-	c.machine = policy.New(cfg)
+	cfg := sweep.MachineConfig{Trials: c.App.Roles[0].NumReplicas, Parallel: c.capacity.Apps, FailFast: c.def.FailFast}
+	c.machine = sweep.NewMachine(cfg)
 	return replay(c.Dir, c.machine)
 }
 
@@ -126,7 +125,7 @@ func (c *controller) environ() []string {
 func (c *controller) close() error {
 	var errs []error
 	if c.watcher != nil {
-		c.watcher.Close()
+		c.watcher.close()
 	}
 	if c.run != nil {
 		errs = append(errs, c.run.Close())
@@ -159,7 +158,7 @@ func (c *controller) step() (detached bool) {
 		return c.handleSignal()
 	case <-timer.C:
 		if c.Deleted() {
-			c.halt(policy.ByUser, "the sweep's folder was deleted")
+			c.halt(sweep.ByUser, "the sweep's folder was deleted")
 		}
 	}
 	if c.dirty && time.Since(c.written) >= publishEvery {
@@ -177,7 +176,7 @@ func (c *controller) post(f func()) {
 }
 
 // apply records an event and changes the machine by it. sync makes it survive a power cut.
-func (c *controller) apply(sync bool, events ...policy.Event) {
+func (c *controller) apply(sync bool, events ...sweep.Event) {
 	for i := range events {
 		if events[i].Time.IsZero() {
 			events[i].Time = c.Now()
@@ -198,7 +197,7 @@ func (c *controller) handleSignal() (detached bool) {
 	case cancelled:
 		c.cancel(force)
 	case c.Deleted():
-		c.halt(policy.ByUser, "the sweep's folder was deleted")
+		c.halt(sweep.ByUser, "the sweep's folder was deleted")
 	default:
 		return true
 	}
@@ -213,33 +212,33 @@ func (c *controller) cancel(force bool) {
 			c.stopIfDue(n)
 		}
 	}
-	if cause, _ := c.machine.Halted(); cause != policy.ByUser {
-		c.halt(policy.ByUser, "the sweep was canceled")
+	if cause, _ := c.machine.Halted(); cause != sweep.ByUser {
+		c.halt(sweep.ByUser, "the sweep was canceled")
 	}
 }
 
-func (c *controller) halt(cause policy.Cause, reason string) {
+func (c *controller) halt(cause sweep.Cause, reason string) {
 	if was, _ := c.machine.Halted(); was == cause {
 		return
 	}
-	c.apply(true, policy.Event{Kind: policy.Halt, Cause: cause, Msg: reason})
+	c.apply(true, sweep.Event{Kind: sweep.Halt, Cause: cause, Msg: reason})
 }
 
 // verdicts is nil, which is never ready, if no metrics are followed.
-func (c *controller) verdicts() <-chan sweep.Verdict {
+func (c *controller) verdicts() <-chan verdict {
 	if c.watcher == nil {
 		return nil
 	}
-	return c.watcher.Verdicts()
+	return c.watcher.verdicts
 }
 
 // follow acts on a verdict. A trial that has ended meanwhile is left alone.
-func (c *controller) follow(v sweep.Verdict) {
+func (c *controller) follow(v verdict) {
 	t := &c.machine.Trials()[v.Trial]
 	switch {
 	case v.Done:
-		c.halt(policy.ByGoal, v.Reason)
-	case t.Phase == policy.Starting || t.Phase == policy.Running:
+		c.halt(sweep.ByGoal, v.Reason)
+	case t.Phase == sweep.Starting || t.Phase == sweep.Running:
 		c.stop(v.Trial, v.Reason)
 	}
 }
@@ -270,7 +269,7 @@ func (c *controller) status() *spec.Status {
 }
 
 // addProgress completes the status of a sweep that has not ended by its trials.
-func addProgress(s *spec.Status, m *policy.Machine) {
+func addProgress(s *spec.Status, m *sweep.Machine) {
 	var first time.Time
 	all := m.Trials()
 	for i := range all {
@@ -309,7 +308,7 @@ func (c *controller) result() *spec.Status {
 }
 
 // howItEnded describes the end of a trial that failed: "exit code 3, replica b/0".
-func howItEnded(t *policy.Trial) string {
+func howItEnded(t *sweep.TrialState) string {
 	how := ""
 	if t.Code != nil && *t.Code != 0 {
 		how = fmt.Sprintf("exit code %d", *t.Code)

@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
-	"torchx/runtime/sweep/policy"
+	"torchx/runtime/sweep"
 )
 
 // pollEvery is the pause before a failed cancel of a trial is repeated. A reader of its log waits a
@@ -19,11 +19,11 @@ import (
 const pollEvery = time.Second
 
 // endOf returns the event for the end of an app with a terminal status.
-func endOf(s *spec.Status) policy.Event {
+func endOf(s *spec.Status) sweep.Event {
 	if s.Lost {
-		return policy.Event{Kind: policy.Lost, Msg: s.Msg}
+		return sweep.Event{Kind: sweep.Lost, Msg: s.Msg}
 	}
-	e := policy.Event{Kind: policy.End, State: s.State, Code: s.ExitCode, Msg: reasonOf(s)}
+	e := sweep.Event{Kind: sweep.End, State: s.State, Code: s.ExitCode, Msg: reasonOf(s)}
 	if s.State == spec.Succeeded {
 		e.Msg = ""
 	}
@@ -92,13 +92,13 @@ func (c *controller) deleted(ctx context.Context, ref history.AppKey) *spec.Stat
 }
 
 // end records the end of a trial, in the loop.
-func (c *controller) end(n int, e policy.Event) {
+func (c *controller) end(n int, e sweep.Event) {
 	e.Trial = n
 	delete(c.cancels, n)
 	if verdict := c.takeValue(n, &e); verdict != nil {
 		c.follow(*verdict) // first: after a kill in between, the trial ends again
 	}
-	if e.Kind == policy.Lost {
+	if e.Kind == sweep.Lost {
 		c.Log.Printf("trial %d was lost: %s", n, e.Msg)
 	}
 	c.apply(false, e)
@@ -107,8 +107,8 @@ func (c *controller) end(n int, e policy.Event) {
 
 // stop records that a trial stops, then stops it.
 func (c *controller) stop(n int, reason string) {
-	starting := c.machine.Trials()[n].Phase == policy.Starting
-	c.apply(!c.target.Capabilities().RunsHere, policy.Event{Kind: policy.Stop, Trial: n, Msg: reason})
+	starting := c.machine.Trials()[n].Phase == sweep.Starting
+	c.apply(!c.target.Capabilities().RunsHere, sweep.Event{Kind: sweep.Stop, Trial: n, Msg: reason})
 	failpoint.Hit(failpoint.TrialStopping)
 	if !starting { // otherwise as soon as its submission is over
 		c.stopIfDue(n)
@@ -117,7 +117,7 @@ func (c *controller) stop(n int, reason string) {
 
 // stopIfDue cancels the app of a trial that stops, until that has worked.
 func (c *controller) stopIfDue(n int) {
-	if c.machine.Trials()[n].Phase != policy.Stopping || c.cancels[n] {
+	if c.machine.Trials()[n].Phase != sweep.Stopping || c.cancels[n] {
 		return
 	}
 	c.cancels[n] = true

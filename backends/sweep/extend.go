@@ -15,7 +15,6 @@ import (
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
 )
 
 // Extend adds trials to a sweep that has ended, and starts its controller again.
@@ -51,7 +50,7 @@ func (b *Backend) Extend(ctx context.Context, id string, e sweep.Extension) erro
 
 // extend adds the trials first, then the event by which they count: a kill in between leaves
 // trials that the next extension overwrites.
-func extend(dir string, m *policy.Machine, e sweep.Extension) error {
+func extend(dir string, m *sweep.Machine, e sweep.Extension) error {
 	n := len(m.Trials())
 	for i := range e.Trials {
 		if err := check(&e.Trials[i], n+i); err != nil {
@@ -65,7 +64,7 @@ func extend(dir string, m *policy.Machine, e sweep.Extension) error {
 	if err != nil {
 		return err
 	}
-	event := policy.Event{Kind: policy.Extend, Trials: len(e.Trials), Failed: e.Failed, Time: failpoint.Now()}
+	event := sweep.Event{Kind: sweep.Extend, Trials: len(e.Trials), Failed: e.Failed, Time: failpoint.Now()}
 	return errors.Join(j.append(true, event), j.Close())
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"torchx/runtime/safefile"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
 )
 
 // Names of the files that a bundle has besides those of runtime/agent.
@@ -145,7 +144,7 @@ func openJournal(dir string) (*journal, error) {
 
 // append writes events with one write. They survive a kill of this process; with sync they
 // survive a power cut.
-func (j *journal) append(sync bool, events ...policy.Event) error {
+func (j *journal) append(sync bool, events ...sweep.Event) error {
 	var data []byte
 	if j.cut {
 		data = append(data, '\n')
@@ -171,7 +170,7 @@ func (j *journal) Close() error { return errors.Join(j.file.Sync(), j.file.Close
 
 // replay applies the journal of a bundle to a machine. Lines that a crash cut short, and events
 // that do not fit, are skipped.
-func replay(dir string, m *policy.Machine) error {
+func replay(dir string, m *sweep.Machine) error {
 	f, err := safefile.Open(filepath.Join(dir, journalName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -183,7 +182,7 @@ func replay(dir string, m *policy.Machine) error {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(make([]byte, 0, 64<<10), 1<<20)
 	for lines.Scan() {
-		var e policy.Event
+		var e sweep.Event
 		if json.Unmarshal(lines.Bytes(), &e) == nil {
 			_ = m.Apply(e) // see above
 		}

@@ -11,20 +11,20 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
-	"torchx/runtime/sweep/policy"
+	"torchx/runtime/sweep"
 )
 
 // perform does what the machine wants.
-func (c *controller) perform(actions []policy.Action) {
-	var drops []policy.Event
+func (c *controller) perform(actions []sweep.Action) {
+	var drops []sweep.Event
 	for _, a := range actions {
 		switch a.Kind {
-		case policy.Launch:
+		case sweep.Launch:
 			c.launch(a.Trial)
-		case policy.Stop:
+		case sweep.Stop:
 			c.stop(a.Trial, a.Msg)
-		case policy.Drop:
-			drops = append(drops, policy.Event{Kind: policy.Drop, Trial: a.Trial, Msg: a.Msg})
+		case sweep.Drop:
+			drops = append(drops, sweep.Event{Kind: sweep.Drop, Trial: a.Trial, Msg: a.Msg})
 		}
 	}
 	if len(drops) > 0 {
@@ -40,10 +40,10 @@ func (c *controller) launch(n int) {
 	if err == nil {
 		id = p.Plan.ID
 	}
-	c.apply(!c.target.Capabilities().RunsHere, policy.Event{Kind: policy.Launch, Trial: n, App: id})
+	c.apply(!c.target.Capabilities().RunsHere, sweep.Event{Kind: sweep.Launch, Trial: n, App: id})
 	failpoint.Hit(failpoint.TrialChosen)
 	if err != nil {
-		c.end(n, policy.Event{Kind: policy.End, State: spec.Failed, Code: new(spec.ExitNotStarted), Msg: err.Error()})
+		c.end(n, sweep.Event{Kind: sweep.End, State: spec.Failed, Code: new(spec.ExitNotStarted), Msg: err.Error()})
 		return
 	}
 	go c.submit(n, p)
@@ -79,7 +79,7 @@ func (c *controller) submit(n int, p *runner.Planned) {
 	_, err := c.run.Submit(context.Background(), p)
 	<-c.slots
 	failpoint.Hit(failpoint.TrialSubmitted)
-	e := policy.Event{Kind: policy.Up}
+	e := sweep.Event{Kind: sweep.Up}
 	if err != nil {
 		e = c.refusal(p.Ref(), err)
 	}
@@ -88,25 +88,25 @@ func (c *controller) submit(n int, p *runner.Planned) {
 
 // refusal returns what an error of Submit means for a trial. The backend knows best: the app may
 // run all the same.
-func (c *controller) refusal(ref history.AppKey, cause error) policy.Event {
+func (c *controller) refusal(ref history.AppKey, cause error) sweep.Event {
 	ctx := context.Background()
 	s, err := c.target.Describe(ctx, ref.ID)
 	switch {
 	case err == nil && s.State.Terminal():
 		return endOf(s)
 	case err == nil:
-		return policy.Event{Kind: policy.Up}
+		return sweep.Event{Kind: sweep.Up}
 	case errors.Is(cause, backend.ErrNoRoom) || errors.Is(cause, backend.ErrUnavailable) || errors.Is(err, backend.ErrUnavailable):
 		c.forget(ctx, ref)
-		return policy.Event{Kind: policy.Refuse, Msg: cause.Error()}
+		return sweep.Event{Kind: sweep.Refuse, Msg: cause.Error()}
 	case errors.Is(cause, backend.ErrExists):
-		return policy.Event{Kind: policy.Lost, Msg: cause.Error()}
+		return sweep.Event{Kind: sweep.Lost, Msg: cause.Error()}
 	}
 	code := spec.ExitNotStarted
 	if start := (*backend.StartError)(nil); errors.As(cause, &start) {
 		code = start.Code
 	}
-	return policy.Event{Kind: policy.End, State: spec.Failed, Code: &code, Msg: cause.Error()}
+	return sweep.Event{Kind: sweep.End, State: spec.Failed, Code: &code, Msg: cause.Error()}
 }
 
 // forget removes the record of an app that its backend does not have and that will be submitted
@@ -121,21 +121,21 @@ func (c *controller) forget(ctx context.Context, ref history.AppKey) {
 }
 
 // submitted records how the submission of a trial went, in the loop.
-func (c *controller) submitted(n int, e policy.Event) {
+func (c *controller) submitted(n int, e sweep.Event) {
 	t := &c.machine.Trials()[n]
 	switch {
-	case e.Kind == policy.End || e.Kind == policy.Lost:
+	case e.Kind == sweep.End || e.Kind == sweep.Lost:
 		c.end(n, e)
 		return
-	case e.Kind == policy.Refuse && t.Phase == policy.Stopping:
-		c.end(n, policy.Event{Kind: policy.End, State: spec.Cancelled, Msg: t.Stopped})
+	case e.Kind == sweep.Refuse && t.Phase == sweep.Stopping:
+		c.end(n, sweep.Event{Kind: sweep.End, State: spec.Cancelled, Msg: t.Stopped})
 		return
-	case e.Kind == policy.Refuse:
+	case e.Kind == sweep.Refuse:
 		e.Trial, e.Until = n, time.Now().Add(c.waits.next())
 		c.Log.Printf("trial %d does not start before %s: %s", n, e.Until.Format(time.TimeOnly), e.Msg)
 		c.apply(false, e)
 		return
-	case t.Phase == policy.Starting:
+	case t.Phase == sweep.Starting:
 		e.Trial = n
 		c.apply(false, e)
 		failpoint.Hit(failpoint.TrialUp)
@@ -157,13 +157,13 @@ func (c *controller) resume() {
 		t := &c.machine.Trials()[n]
 		switch {
 		case t.App == "":
-		case t.Phase == policy.Starting || t.Phase == policy.Stopping:
+		case t.Phase == sweep.Starting || t.Phase == sweep.Stopping:
 			go c.adopt(n, c.ref(n))
-		case t.Phase == policy.Running:
+		case t.Phase == sweep.Running:
 			c.attend(n)
-		case t.Phase == policy.Ended:
+		case t.Phase == sweep.Ended:
 			c.begin(n)
-			c.takeValue(n, &policy.Event{})
+			c.takeValue(n, &sweep.Event{})
 		}
 	}
 	if cancelled, force := c.Cancelled(); cancelled {
@@ -178,7 +178,7 @@ func (c *controller) adopt(n int, ref history.AppKey) {
 		_, err := c.target.Describe(ctx, ref.ID)
 		switch {
 		case err == nil:
-			c.post(func() { c.submitted(n, policy.Event{Kind: policy.Up}) })
+			c.post(func() { c.submitted(n, sweep.Event{Kind: sweep.Up}) })
 			return
 		case errors.Is(err, backend.ErrNotFound):
 			c.post(func() { c.submitAgain(n, ref) })
@@ -190,8 +190,8 @@ func (c *controller) adopt(n int, ref history.AppKey) {
 
 // submitAgain submits the chosen app of a trial that its backend does not have.
 func (c *controller) submitAgain(n int, ref history.AppKey) {
-	if t := &c.machine.Trials()[n]; t.Phase == policy.Stopping {
-		c.end(n, policy.Event{Kind: policy.End, State: spec.Cancelled, Msg: t.Stopped})
+	if t := &c.machine.Trials()[n]; t.Phase == sweep.Stopping {
+		c.end(n, sweep.Event{Kind: sweep.End, State: spec.Cancelled, Msg: t.Stopped})
 		return
 	}
 	p, err := c.plan(n, ref.ID)
@@ -199,7 +199,7 @@ func (c *controller) submitAgain(n int, ref history.AppKey) {
 		err = fmt.Errorf("the app is now %s, not %s", p.Plan.ID, ref.ID)
 	}
 	if err != nil {
-		c.end(n, policy.Event{Kind: policy.End, State: spec.Failed, Code: new(spec.ExitNotStarted), Msg: err.Error()})
+		c.end(n, sweep.Event{Kind: sweep.End, State: spec.Failed, Code: new(spec.ExitNotStarted), Msg: err.Error()})
 		return
 	}
 	c.forget(context.Background(), ref)

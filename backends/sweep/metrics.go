@@ -2,34 +2,22 @@ package sweep
 
 import (
 	"context"
-	"log"
 	"time"
 
 	"torchx/runtime/history"
 	"torchx/runtime/metrics"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
-	"torchx/runtime/sweep/watch"
 )
 
 // collectEvery is how often metrics are collected of a trial that runs elsewhere: nothing on this
 // machine does so otherwise.
 const collectEvery = 10 * time.Second
 
-// newWatcher returns what follows the metrics of trials, nil if the rules of the sweep need none.
-func newWatcher(d *sweep.Definition, l *log.Logger) (sweep.Watcher, error) {
-	w, err := watch.New(d.Rules, l)
-	if w == nil {
-		return nil, err
-	}
-	return w, err
-}
-
 // begin starts to follow the metrics of a trial that has an app.
 func (c *controller) begin(n int) {
 	if finder := c.target.Capabilities().Folder; finder != nil && c.watcher != nil {
-		c.watcher.Begin(n, finder.FolderOf(c.ref(n).ID))
+		c.watcher.begin(n, finder.FolderOf(c.ref(n).ID))
 	}
 }
 
@@ -64,12 +52,12 @@ func (c *controller) complete(ctx context.Context, ref history.AppKey) {
 
 // takeValue adds the best value of the sweep's metric to the end of a trial, and returns the verdict
 // on the sweep that follows from its last values, nil if none does.
-func (c *controller) takeValue(n int, e *policy.Event) *sweep.Verdict {
+func (c *controller) takeValue(n int, e *sweep.Event) *verdict {
 	if c.watcher == nil {
 		return nil
 	}
-	v, verdict := c.watcher.End(n)
-	if v != nil && e.Kind == policy.End {
+	v, verdict := c.watcher.end(n)
+	if v != nil && e.Kind == sweep.End {
 		e.Value, e.Step = &v.Value, v.Step
 	}
 	return verdict

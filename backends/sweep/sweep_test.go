@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"torchx/runtime/spec"
-	"torchx/runtime/sweep/policy"
+	"torchx/runtime/sweep"
 )
 
 // TestHowItEnded: each fact is said once.
@@ -27,7 +27,7 @@ func TestHowItEnded(t *testing.T) {
 	} {
 		test.s.State = spec.Failed
 		e := endOf(&test.s)
-		if got := howItEnded(&policy.Trial{Code: e.Code, Msg: e.Msg}); got != test.want {
+		if got := howItEnded(&sweep.TrialState{Code: e.Code, Msg: e.Msg}); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
@@ -36,12 +36,12 @@ func TestHowItEnded(t *testing.T) {
 // TestProgressOfTheJournal: a sweep whose trials have run is not PENDING.
 func TestProgressOfTheJournal(t *testing.T) {
 	t.Parallel()
-	m := policy.New(policy.Config{Trials: 3, Parallel: 1})
+	m := sweep.NewMachine(sweep.MachineConfig{Trials: 3, Parallel: 1})
 	s := spec.Status{State: spec.Pending}
 	if addProgress(&s, m); s.State != spec.Pending || s.StartedAt != nil || s.Msg != "0/3 done" {
 		t.Errorf("got %+v before the first trial, want PENDING", s)
 	}
-	for _, e := range []policy.Event{{Kind: policy.Launch, App: "a"}, {Kind: policy.Up, Time: start}, {Kind: policy.End, State: spec.Succeeded, Time: start}} {
+	for _, e := range []sweep.Event{{Kind: sweep.Launch, App: "a"}, {Kind: sweep.Up, Time: start}, {Kind: sweep.End, State: spec.Succeeded, Time: start}} {
 		if err := m.Apply(e); err != nil {
 			t.Fatal(err)
 		}

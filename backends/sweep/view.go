@@ -17,14 +17,13 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
 )
 
 // loaded is a sweep as its bundle has it.
 type loaded struct {
 	manifest *agent.Manifest
 	def      *sweep.Definition
-	machine  *policy.Machine
+	machine  *sweep.Machine
 }
 
 // load reads a sweep. Errors: backend.ErrNotFound.
@@ -54,7 +53,7 @@ func load(bundle agent.Bundle, parallel int) (*loaded, error) {
 	if m.App == nil || len(m.App.Roles) != 1 {
 		return nil, errors.New("read definition: a sweep has one role")
 	}
-	l.machine = policy.New(policy.Config{Trials: m.App.Roles[0].NumReplicas, Parallel: parallel, FailFast: l.def.FailFast})
+	l.machine = sweep.NewMachine(sweep.MachineConfig{Trials: m.App.Roles[0].NumReplicas, Parallel: parallel, FailFast: l.def.FailFast})
 	return l, replay(bundle.Dir, l.machine)
 }
 
@@ -97,18 +96,18 @@ func (l *loaded) role() spec.RoleStatus {
 	return role
 }
 
-func replicaOf(number int, t *policy.Trial) spec.ReplicaStatus {
+func replicaOf(number int, t *sweep.TrialState) spec.ReplicaStatus {
 	return spec.ReplicaStatus{
 		ID: number, Role: sweep.Role, State: stateOf(t), ExitCode: t.Code, Attempt: t.Attempt,
 		StartedAt: timeOf(t.Began), FinishedAt: timeOf(t.EndedAt), Msg: cmp.Or(t.Stopped, t.Msg),
 	}
 }
 
-func stateOf(t *policy.Trial) spec.State {
+func stateOf(t *sweep.TrialState) spec.State {
 	switch t.Phase {
-	case policy.Ended:
+	case sweep.Ended:
 		return t.State
-	case policy.Running, policy.Stopping:
+	case sweep.Running, sweep.Stopping:
 		return spec.Running
 	}
 	return spec.Pending
@@ -171,7 +170,7 @@ func (b *Backend) Trials(ctx context.Context, id string) (*sweep.Snapshot, error
 	return s, nil
 }
 
-func trialStatus(d *sweep.Definition, place *sweep.Place, t *policy.Trial) sweep.TrialStatus {
+func trialStatus(d *sweep.Definition, place *sweep.Place, t *sweep.TrialState) sweep.TrialStatus {
 	s := sweep.TrialStatus{
 		Place: *place, State: stateOf(t), ExitCode: t.Code, Stopped: t.Stopped, Msg: t.Msg, Lost: t.Lost, Value: t.Value, Step: t.Step,
 		StartedAt: timeOf(t.Began), FinishedAt: timeOf(t.EndedAt),

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/cmd/internal/complete"
+	"torchx/cmd/internal/manual"
 	"torchx/cmd/internal/program"
 )
 
@@ -16,7 +16,7 @@ import (
 // explanations.
 func completions(t *testing.T, dir string, words ...string) []string {
 	t.Helper()
-	r := torchx(t, dir, nil, "", append([]string{complete.Command, "torchx"}, words...)...)
+	r := torchx(t, dir, nil, "", append([]string{manual.CompleteCommand, "torchx"}, words...)...)
 	if r.code != program.ExitOK || r.err != "" {
 		t.Errorf("%q: exit code %d, stderr %q", words, r.code, r.err)
 	}

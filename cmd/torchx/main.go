@@ -14,23 +14,17 @@ import (
 	"torchx/backends/all"
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/compare"
-	"torchx/cmd/internal/complete"
 	"torchx/cmd/internal/component"
-	"torchx/cmd/internal/config"
-	"torchx/cmd/internal/diff"
-	"torchx/cmd/internal/doctor"
 	"torchx/cmd/internal/end"
 	"torchx/cmd/internal/follow"
-	"torchx/cmd/internal/lib"
 	"torchx/cmd/internal/manual"
-	"torchx/cmd/internal/metrics"
-	"torchx/cmd/internal/output"
 	"torchx/cmd/internal/page"
 	"torchx/cmd/internal/page/api"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/replica"
+	"torchx/cmd/internal/results"
 	"torchx/cmd/internal/run"
+	"torchx/cmd/internal/setup"
 	"torchx/cmd/internal/status"
 	"torchx/cmd/internal/sweep"
 	"torchx/cmd/internal/top"
@@ -74,24 +68,24 @@ func torchxProgram() program.Definition {
 			program.InGroup("look", slices.Concat(
 				[]program.Command{
 					entry("list", apps.NewList), entry("status", status.NewStatus), entry("log", follow.NewLog), entry("top", top.NewTop), entry("ui", page.NewUI),
-					entry("describe", status.NewDescribe), entry("events", status.NewEvents), entry("diff", diff.NewDiff),
+					entry("describe", status.NewDescribe), entry("events", status.NewEvents), entry("diff", compare.NewDiff),
 				},
 				program.Together("exec, cp", "or port-forward a replica", entry("exec", replica.NewExec), entry("cp", replica.NewCopy), entry("port-forward", replica.NewPortForward)),
 				program.Together("tag, note", "label and describe apps", entry("tag", apps.NewTag), entry("note", apps.NewNote)),
 			)...),
-			program.InGroup("measure", entry("usage", top.NewUsage), entry("metrics", metrics.NewMetrics), entry("output", output.NewOutput),
+			program.InGroup("measure", entry("usage", top.NewUsage), entry("metrics", results.NewMetrics), entry("output", results.NewOutput),
 				entry("compare", compare.NewCompare), entry("tracker", compare.NewTracker), entry("sweep", sweep.NewSweep)),
 			program.InGroup("write", entry("component", component.NewComponent), entry("builtins", component.NewBuiltins), entry("migrate", component.NewMigrate),
-				entry("lsp", component.NewLSP), entry("lib", lib.NewLib), entry("docs", manual.NewDocs)),
-			program.InGroup("set up", entry("configure", config.NewConfigure), entry("config", config.NewConfig), entry("runopts", config.NewRunopts),
-				entry("doctor", doctor.NewDoctor), entry("completion", complete.NewCompletion), entry("version", (*program.Factory).NewVersion)),
+				entry("lsp", component.NewLSP), entry("lib", setup.NewLib), entry("docs", manual.NewDocs)),
+			program.InGroup("set up", entry("configure", setup.NewConfigure), entry("config", setup.NewConfig), entry("runopts", setup.NewRunopts),
+				entry("doctor", setup.NewDoctor), entry("completion", manual.NewCompletion), entry("version", (*program.Factory).NewVersion)),
 			[]program.Command{entry("help", manual.NewHelp)},
 		),
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
-			complete.Command:            complete.Complete,
+			manual.CompleteCommand:      manual.Complete,
 			page.ServeCommand:           page.Serve,
 			api.CallCommand:             page.Call,
-			provenance.CollectCommand:   provenance.Collect,
+			program.CollectCommand:      program.CollectProvenance,
 			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},
 	}

@@ -3,8 +3,9 @@
 //
 //	Definition, Trial  what to run, stored with the sweep when it is submitted
 //	Snapshot           how it stands
-//	space              flags ──► trials
-//	policy             events of trials ──► what the sweep does next
+//	Space              flags ──► trials, drawn by the trial's number and the seed alone, so that a
+//	                   sweep can be continued
+//	Machine            events of trials ──► what the sweep does next, see NewMachine
 package sweep
 
 import (
@@ -17,8 +18,6 @@ import (
 
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/runtime/sweep/policy"
-	"torchx/runtime/sweep/space"
 )
 
 // Role is the only role of a sweep: its replica k is trial k.
@@ -56,7 +55,7 @@ type Rules struct {
 	FailFast  bool   `json:"fail_fast,omitempty"`
 	Metric    string `json:"metric,omitempty"`     // by which trials are compared; "": none
 	Goal      Goal   `json:"goal,omitempty"`       // of Metric
-	EarlyStop string `json:"early_stop,omitempty"` // see policy.ParseRule
+	EarlyStop string `json:"early_stop,omitempty"` // see ParseStopRule
 	StopWhen  string `json:"stop_when,omitempty"`  // NAME<NUMBER or NAME>NUMBER
 }
 
@@ -75,12 +74,6 @@ func (g Goal) Better(a, b float64) bool {
 		return a > b
 	}
 	return a < b
-}
-
-// Place is which run of a sweep a trial is.
-type Place struct {
-	space.Trial
-	Args []string `json:"args"` // of the component, as typed with the parameters
 }
 
 // Trial is one run.
@@ -123,10 +116,10 @@ func (p *Plan) App(name string) *spec.App {
 // Snapshot is how a sweep stands.
 type Snapshot struct {
 	Definition *Definition
-	policy.Counts
-	Halted policy.Cause // why it was ended early, "" if it was not
-	Reason string       // in words
-	Best   int          // trial with the best value, -1 if none has one
+	Counts
+	Halted Cause  // why it was ended early, "" if it was not
+	Reason string // in words
+	Best   int    // trial with the best value, -1 if none has one
 	Trials []TrialStatus
 }
 

@@ -67,10 +67,7 @@ var allowed = map[string][]string{
 	"runtime/sample":           {"runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/secrets":          {"runtime/lazyregexp"},
 	"runtime/spec":             {"runtime/humanize", "runtime/pattern"},
-	"runtime/sweep":            {"runtime/history", "runtime/spec", "runtime/sweep/policy", "runtime/sweep/space"},
-	"runtime/sweep/policy":     {"runtime/humanize", "runtime/spec"},
-	"runtime/sweep/space":      {"runtime/humanize"},
-	"runtime/sweep/watch":      {"runtime/history", "runtime/humanize", "runtime/metrics", "runtime/sweep", "runtime/sweep/policy"},
+	"runtime/sweep":            {"runtime/history", "runtime/humanize", "runtime/spec"},
 	"runtime/tfevents":         {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
 
@@ -112,7 +109,7 @@ var allowed = map[string][]string{
 	"backends/slurm/client":          {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":             {"runtime/spec"},
 	"backends/slurm/observe":         {"backends/slurm/folder", "backends/slurm/job", "runtime/lazyregexp", "runtime/outcome", "runtime/spec"},
-	"backends/sweep":                 {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logview", "runtime/metrics", "runtime/outcome", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep", "runtime/sweep/policy", "runtime/sweep/watch"},
+	"backends/sweep":                 {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/humanize", "runtime/logview", "runtime/metrics", "runtime/outcome", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep"},
 	"backends/workspace":             {"runtime/backend", "runtime/safefile", "runtime/spec"},
 	"docs":                           {},
 
@@ -125,24 +122,22 @@ var allowed = map[string][]string{
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
 	"apps":         {"program", "ui"},
-	"follow":       {"program", "provenance", "tty", "ui"},
+	"follow":       {"program", "tty", "ui"},
 	"grammar":      {"ui"},
 	"page/api":     {"grammar", "page/guard", "page/stream", "program", "ui"},
 	"page/guard":   {},
 	"page/running": {},
 	"page/stream":  {},
-	"planning":     {"program", "provenance", "ui"},
+	"planning":     {"program", "ui"},
 	"program":      {"grammar", "ui"},
-	"provenance":   {"program", "ui"},
-	"trials":       {"ui"},
 	"tty":          {"ui"},
 	"ui":           {},
 	"ui/plot":      {"ui"},
 }
 
-// extraRooms lists the rooms that a room may import: complete uses the orders of top and the axes
+// extraRooms lists the rooms that a room may import: completion knows the orders of top and the axes
 // of metrics.
-var extraRooms = map[string][]string{"complete": {"metrics", "top"}}
+var extraRooms = map[string][]string{"manual": {"results", "top"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{

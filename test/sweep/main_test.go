@@ -24,7 +24,6 @@ import (
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/space"
 	"torchx/state"
 	"torchx/test/binary"
 	"torchx/test/homedir"
@@ -150,7 +149,7 @@ func trials(scripts ...string) (all []sweep.Trial) {
 		role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", script}, 1
 		t := sweep.Trial{App: &spec.App{Name: "sh", Roles: []spec.Role{role}}}
 		t.Number, t.Seed = i, int64(100+i)
-		t.Params = []space.Param{{Name: "x", Value: strconv.Itoa(i)}}
+		t.Params = []sweep.Param{{Name: "x", Value: strconv.Itoa(i)}}
 		t.Args = []string{"--x", strconv.Itoa(i)}
 		all = append(all, t)
 	}

@@ -1,5 +1,6 @@
 // Package compare has the command compare, which shows what differs between runs, and how they
-// ended, and the group tracker, which lists runs and what they recorded.
+// ended, the command diff, which plans two apps and shows how the plans differ, and the group
+// tracker, which lists runs and what they recorded.
 //
 //	run          one app: its result, its metrics and its facts
 //	fact         what a run was given: an argument, an option, a variable, a version
@@ -14,7 +15,6 @@ import (
 
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/runtime/metrics"
 	"torchx/runtime/runner"
 )
@@ -74,7 +74,7 @@ func NewCompare(f *program.Factory) *cli.Command {
 func compare(ctx context.Context, f *program.Factory, r *runner.Runner, refs []runner.Ref, goals *goals, o *options) error {
 	comparison := &comparison{goals: goals}
 	for _, ref := range refs {
-		provenance.Await(ctx, f, ref)
+		program.AwaitProvenance(ctx, f, ref)
 		one, err := load(ctx, f, r, ref)
 		if err != nil {
 			return err

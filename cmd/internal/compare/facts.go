@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -71,7 +70,7 @@ func factsOf(f *program.Factory, record *history.App) (map[factKey]fact, error) 
 		}
 	}
 	for _, l := range record.Libraries {
-		values[4][l.Name] = strings.TrimPrefix(provenance.LibrariesText([]history.Library{l}), l.Name+" ")
+		values[4][l.Name] = strings.TrimPrefix(program.LibrariesText([]history.Library{l}), l.Name+" ")
 	}
 	limits, _ := app.Limits() // validated at its submission
 	return masked(f, values, limits.SecretEnv)
@@ -110,8 +109,8 @@ func codeOf(record *history.App) map[string]string {
 		values["torchx"] = record.Version
 	}
 	if c := record.Checkout; c != nil {
-		values["commit"] = provenance.CommitText(c)
-		changes := provenance.ChangesText(c)
+		values["commit"] = program.CommitText(c)
+		changes := program.ChangesText(c)
 		if c.Changed == 0 && c.Dirty != nil {
 			changes = "none" // untracked files may be what a run wrote
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/metrics"
 )
@@ -60,7 +59,7 @@ func listMetadata(ctx context.Context, f *program.Factory, handle string, asJSON
 	if err != nil {
 		return err
 	}
-	provenance.Await(ctx, f, ref)
+	program.AwaitProvenance(ctx, f, ref)
 	one, err := load(ctx, f, r, ref)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/sweep"
@@ -20,7 +19,7 @@ func withTrials(ctx context.Context, f *program.Factory, r *runner.Runner, refs 
 			all = append(all, ref)
 			continue
 		}
-		apps, err := trials.AppsOf(ctx, r, ref, limit)
+		apps, err := program.TrialAppsOf(ctx, r, ref, limit)
 		if err != nil {
 			return nil, err
 		}

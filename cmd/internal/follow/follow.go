@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 )
@@ -77,7 +76,7 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 			return err
 		}
 	}
-	collected, err := provenance.Prepare(f, p)
+	collected, err := program.PrepareProvenance(f, p)
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,36 @@ import (
 
 // Flag is a flag of a command or of the program.
 type Flag struct {
-	Name       string // the first of its names, which urfave gets
-	TakesValue bool
-	repeatable bool
-	global     bool
+	Name   string // the first of its names, which urfave gets
+	global bool
+	Description
+}
+
+// Description is what the definition of a flag says: the parser, help, completion and the manual
+// read it here.
+type Description struct {
+	Placeholder string // of its value
+	Usage       string // the explanation, without backquotes
+	TakesValue  bool
+	Repeatable  bool
+	Hidden      bool
+}
+
+// Describe returns the description of a flag.
+func Describe(f cli.Flag) (d Description) {
+	if v, ok := f.(cli.DocGenerationFlag); ok {
+		d.TakesValue, d.Placeholder, d.Usage = v.TakesValue(), "VALUE", v.GetUsage()
+	}
+	if parts := strings.SplitN(d.Usage, "`", 3); len(parts) > 1 {
+		d.Placeholder, d.Usage = parts[1], strings.Join(parts, "")
+	}
+	if v, ok := f.(cli.DocGenerationSliceFlag); ok {
+		d.Repeatable = v.IsSliceFlag()
+	}
+	if v, ok := f.(cli.VisibleFlag); ok {
+		d.Hidden = !v.IsVisible()
+	}
+	return d
 }
 
 // Flags finds a flag by any of its names, written with '-' for '_'.
@@ -53,13 +79,7 @@ func newFlags(flags []cli.Flag, global bool) Flags {
 	t := Flags{}
 	for _, f := range flags {
 		names := f.Names()
-		s := &Flag{Name: names[0], global: global}
-		if v, ok := f.(cli.DocGenerationFlag); ok {
-			s.TakesValue = v.TakesValue()
-		}
-		if v, ok := f.(cli.DocGenerationSliceFlag); ok {
-			s.repeatable = v.IsSliceFlag()
-		}
+		s := &Flag{Name: names[0], global: global, Description: Describe(f)}
 		for _, n := range names {
 			t[Canonical(n)] = s
 		}

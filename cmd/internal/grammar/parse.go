@@ -136,7 +136,7 @@ func (p *parser) flag(arg string, rest []string) ([]string, error) {
 			return rest, nil
 		}
 	}
-	if before, ok := p.seen[f.Name]; ok && !f.repeatable {
+	if before, ok := p.seen[f.Name]; ok && !f.Repeatable {
 		return nil, usagef(p.name(), "%s is specified more than once%s", spelling, alsoAs(before, spelling))
 	}
 	p.seen[f.Name] = spelling

@@ -1,9 +1,11 @@
-// Package manual implements `torchx help`, which prints a page of the embedded manual, and
-// `torchx docs`, which exports the manual as one HTML file or as man pages.
+// Package manual tells how torchx is used: `torchx help` prints a page of the embedded manual,
+// `torchx docs` exports the manual as one HTML file or as man pages, and `torchx completion` prints
+// a script for a shell, which calls the hidden CompleteCommand with the words of the line.
 //
 //	docs.Topics ─► help TOPIC ─► $PAGER
 //	docs.Site ───► docs ─► index.html
 //	commands ────► docs --man ─► torchx.1, torchx-run.1, …
+//	commands ────► __complete torchx run --b ─► --backend
 package manual
 
 import (

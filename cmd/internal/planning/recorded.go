@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
@@ -119,7 +118,7 @@ func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Reco
 	if err != nil {
 		return nil, err
 	}
-	provenance.Await(ctx, f, ref)
+	program.AwaitProvenance(ctx, f, ref)
 	return r.Recorded(ctx, ref)
 }
 

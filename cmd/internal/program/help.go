@@ -112,35 +112,21 @@ func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
 // FlagText returns the names of a flag with the placeholder of its value, and its
 // explanation; ok is false for a hidden flag.
 func FlagText(f cli.Flag) (label, usage string, ok bool) {
-	d, ok := f.(cli.DocGenerationFlag)
-	if v, hides := f.(cli.VisibleFlag); !ok || hides && !v.IsVisible() {
-		return "", "", false
-	}
-	placeholder, usage := UnquoteUsage(d.GetUsage())
 	names := make([]string, len(f.Names()))
 	for i, n := range f.Names() {
 		names[i] = grammar.Spelling(n)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return dashCount(a) - dashCount(b) })
+	d := grammar.Describe(f)
 	label = strings.Join(names, ", ")
-	if d.TakesValue() {
-		label += " " + placeholder
+	if d.TakesValue {
+		label += " " + d.Placeholder
 	}
-	return label, usage, true
+	return label, d.Usage, !d.Hidden
 }
 
 // dashCount returns the number of leading dashes, which sorts short names first.
 func dashCount(name string) int { return len(name) - len(strings.TrimLeft(name, "-")) }
-
-// UnquoteUsage splits a flag's explanation into its `PLACEHOLDER` and the text without backquotes.
-func UnquoteUsage(usage string) (placeholder, text string) {
-	before, rest, ok := strings.Cut(usage, "`")
-	if !ok {
-		return "VALUE", usage
-	}
-	placeholder, after, _ := strings.Cut(rest, "`")
-	return placeholder, before + placeholder + after
-}
 
 // HelpEntry writes a label and its explanation, on the next line if the label is long.
 func HelpEntry(b *strings.Builder, label, text string, width int) {

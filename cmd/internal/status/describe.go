@@ -10,7 +10,6 @@ import (
 
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 )
@@ -42,7 +41,7 @@ func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref run
 	if o.diff && (o.full || o.json) {
 		return program.Usagef("describe", "--diff cannot be used with --full or --json")
 	}
-	provenance.Await(ctx, f, ref)
+	program.AwaitProvenance(ctx, f, ref)
 	d, err := r.Describe(ctx, ref)
 	if err != nil {
 		return err
@@ -99,7 +98,7 @@ func printDiff(ctx context.Context, f *program.Factory, r *runner.Runner, ref ru
 	if d.Record == nil {
 		return fmt.Errorf("the git checkout of %s is not known: this history does not have the app", ref.Handle())
 	}
-	diff, err := provenance.Diff(ctx, r, d.Record)
+	diff, err := program.SourceDiff(ctx, r, d.Record)
 	if err != nil {
 		return err
 	}
@@ -124,7 +123,7 @@ func printDescription(f *program.Factory, d *runner.Description) error {
 		value any
 	}{{"", head}, {"APPLICATION", d.App}, {"OPTIONS", d.Cfg}}
 	if d.Record != nil {
-		if o := provenance.Of(&d.Record.Source, d.Record.Checkout); o != nil {
+		if o := program.ProvenanceOf(&d.Record.Source, d.Record.Checkout); o != nil {
 			parts = append(parts, struct {
 				title string
 				value any

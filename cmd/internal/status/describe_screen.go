@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/provenance"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -69,14 +68,14 @@ func (p *describePage) addProvenance(fields *ui.Fields) {
 		by = strings.TrimPrefix(by+", torchx "+r.Version, ", ")
 	}
 	fields.Add("By", p.clean(by))
-	fields.Add("Libraries", p.clean(provenance.LibrariesText(r.Libraries)))
+	fields.Add("Libraries", p.clean(program.LibrariesText(r.Libraries)))
 	c := r.Checkout
 	if c == nil {
 		return
 	}
-	fields.Add("Commit", p.clean(provenance.CommitText(c)))
+	fields.Add("Commit", p.clean(program.CommitText(c)))
 	fields.Add("Remote", p.clean(c.Remote))
-	fields.Add("Changes", p.clean(provenance.ChangesText(c)))
+	fields.Add("Changes", p.clean(program.ChangesText(c)))
 	if c.DiffSum != "" {
 		fields.Add("Diff", p.clean(ui.BytesText(c.DiffBytes)+": torchx describe --diff "+p.description.Handle))
 	}

@@ -5,23 +5,23 @@ import (
 	"time"
 
 	"torchx/cmd/internal/apps"
-	"torchx/cmd/internal/provenance"
+	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 )
 
 // descriptionObject is `describe --json`, which `submit` reads; unknown values are null.
 type descriptionObject struct {
-	Handle      string             `json:"handle"`
-	AppID       string             `json:"app_id"`
-	Name        ui.NullString      `json:"name"`
-	SubmittedAt *time.Time         `json:"submitted_at"`
-	App         json.RawMessage    `json:"app"`
-	Cfg         json.RawMessage    `json:"cfg"`
-	Component   *string            `json:"component"`
-	Args        []string           `json:"args"`
-	Partial     bool               `json:"partial"`
-	Provenance  *provenance.Object `json:"provenance"`
+	Handle      string              `json:"handle"`
+	AppID       string              `json:"app_id"`
+	Name        ui.NullString       `json:"name"`
+	SubmittedAt *time.Time          `json:"submitted_at"`
+	App         json.RawMessage     `json:"app"`
+	Cfg         json.RawMessage     `json:"cfg"`
+	Component   *string             `json:"component"`
+	Args        []string            `json:"args"`
+	Partial     bool                `json:"partial"`
+	Provenance  *program.Provenance `json:"provenance"`
 	apps.OriginObject
 }
 
@@ -32,7 +32,7 @@ func newDescriptionObject(ref runner.Ref, d *runner.Description) descriptionObje
 		OriginObject: apps.NewOriginObject(d.Labels, d.ParentRunID, d.RerunOf),
 	}
 	if d.Record != nil {
-		o.Provenance = provenance.Of(&d.Record.Source, d.Record.Checkout)
+		o.Provenance = program.ProvenanceOf(&d.Record.Source, d.Record.Checkout)
 	}
 	if o.Component != nil && o.Args == nil {
 		o.Args = []string{}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/metrics"
@@ -59,7 +58,7 @@ func addRules(p *screen, fields *ui.Fields, d *sweep.Definition) {
 // trialTable returns the table of trials, and how many of them it does not have.
 func (p *statusPage) trialTable(rows int) string {
 	shown := selectTrials(p.trials, rows)
-	tab := trials.NewTable(p.console, p.trials, shown, p.now)
+	tab := ui.NewTrialTable(p.console, p.trials, shown, p.now)
 	if p.width > 0 {
 		tab.Fit(p.width)
 	}

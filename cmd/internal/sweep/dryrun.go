@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -20,6 +19,15 @@ type trialObject struct {
 	Seed   int64            `json:"seed"`
 	Args   []string         `json:"args"`
 	Plan   *runner.Planned  `json:"plan"`
+}
+
+// paramMap returns parameters as a JSON object.
+func paramMap(params []sweep.Param) spec.Map[string] {
+	m := make(spec.Map[string], len(params))
+	for i, param := range params {
+		m[i] = spec.Entry[string]{Key: param.Name, Value: param.Value}
+	}
+	return m
 }
 
 // print prints the trials of a dry run. All are checked before the first is printed.
@@ -45,7 +53,7 @@ func (p *preparation) print(ctx context.Context) error {
 		}
 		tab.Add(append(row, ui.NewCell(strconv.FormatInt(t.Seed, 10), ""))...)
 	}
-	return p.PrintTable(tab, func(width int) { trials.FitParams(tab, params, width) })
+	return p.PrintTable(tab, func(width int) { ui.FitParams(tab, params, width) })
 }
 
 // printJSON plans the trials once more and prints each plan, so that only one is in memory.
@@ -53,7 +61,7 @@ func (p *preparation) printJSON(ctx context.Context) error {
 	before := "[\n  "
 	err := p.each(ctx, func(t *sweep.Trial, planned *runner.Planned) error {
 		text, err := indented(trialObject{
-			Trial: t.Number, Params: trials.ParamMap(t.Params), Seed: t.Seed, Args: t.Args, Plan: planned,
+			Trial: t.Number, Params: paramMap(t.Params), Seed: t.Seed, Args: t.Args, Plan: planned,
 		})
 		if err != nil {
 			return err

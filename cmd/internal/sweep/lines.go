@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
@@ -67,10 +66,10 @@ func (l *lines) print(s *sweep.Snapshot, t *sweep.TrialStatus) {
 	if t.Value != nil {
 		text += fmt.Sprintf(", %s %s", s.Definition.Metric, ui.NumberText(*t.Value))
 	}
-	if note := trials.NoteText(t); note != "" {
+	if note := ui.TrialNote(t); note != "" {
 		text += ": " + note
 	}
-	if params := trials.ParamsText(l.Console, t.Params); params != "" {
+	if params := ui.ParamsText(l.Console, t.Params); params != "" {
 		text += " (" + params + ")"
 	}
 	l.Say("%s", text)

@@ -10,13 +10,12 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/trials"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/config"
 	"torchx/runtime/humanize"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/space"
 	"torchx/starlark/component"
 )
 
@@ -25,7 +24,7 @@ type preparation struct {
 	*program.Factory
 	options   options
 	component *component.Component
-	space     *space.Space
+	space     *sweep.Space
 	common    *planning.Prepared
 	planner   *runner.Runner
 	sweep     sweep.Definition
@@ -134,7 +133,7 @@ func (p *preparation) each(ctx context.Context, use func(*sweep.Trial, *runner.P
 }
 
 // trial evaluates and plans one trial.
-func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *runner.Planned, error) {
+func (p *preparation) trial(ctx context.Context, t sweep.Place) (*sweep.Trial, *runner.Planned, error) {
 	for _, param := range t.Params {
 		if !utf8.ValidString(param.Name + param.Value) {
 			text := fmt.Sprintf("argument %s is not valid UTF-8: pass such bytes in a file", humanize.Quote(param.Name+"="+param.Value))
@@ -159,7 +158,8 @@ func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *
 	if p.sweep.Source.Modules == nil {
 		p.sweep.Source.Modules, p.sweep.Source.Getenv = q.Modules, q.Getenv
 	}
-	trial := &sweep.Trial{Place: sweep.Place{Trial: t, Args: built.Args}, App: q.App}
+	t.Args = built.Args
+	trial := &sweep.Trial{Place: t, App: q.App}
 	if trial.Request, err = planning.RecordVariables(p.sweep.Source.Request, trial.Variables()); err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +170,7 @@ func (p *preparation) trial(ctx context.Context, t space.Trial) (*sweep.Trial, *
 }
 
 // words returns parameters as arguments.
-func words(params []space.Param) []string {
+func words(params []sweep.Param) []string {
 	list := make([]string, len(params))
 	for i, param := range params {
 		list[i] = "--" + param.Name + "=" + param.Value
@@ -179,7 +179,7 @@ func words(params []space.Param) []string {
 }
 
 // ofTrial adds the trial to its error.
-func ofTrial(t *space.Trial, err error) error {
+func ofTrial(t *sweep.Place, err error) error {
 	var texts []string
 	for _, param := range t.Params {
 		texts = append(texts, humanize.Text(param.Name+"="+param.Value))
@@ -198,4 +198,4 @@ func ofTrial(t *space.Trial, err error) error {
 // app returns the sweep itself as an app, which is named after its trials.
 func (p *preparation) app(plan *sweep.Plan) *spec.App { return plan.App(plan.Trials[0].App.Name) }
 
-func (p *preparation) paramText(param space.Param) string { return trials.ParamText(p.Console, param) }
+func (p *preparation) paramText(param sweep.Param) string { return ui.ParamText(p.Console, param) }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/sweep"
 )
@@ -29,7 +28,7 @@ func remaining(s *sweep.Snapshot, now time.Time) (left time.Duration, ok bool) {
 	var took []time.Duration
 	for i := range s.Trials {
 		if t := &s.Trials[i]; t.State.Terminal() {
-			if d, started := trials.Duration(t, now); started {
+			if d, started := ui.TrialDuration(t, now); started {
 				took = append(took, d)
 			}
 		}
@@ -42,7 +41,7 @@ func remaining(s *sweep.Snapshot, now time.Time) (left time.Duration, ok bool) {
 	work := time.Duration(s.Waiting) * median
 	for i := range s.Trials {
 		if t := &s.Trials[i]; !t.State.Terminal() {
-			if d, started := trials.Duration(t, now); started {
+			if d, started := ui.TrialDuration(t, now); started {
 				work += max(0, median-d)
 			}
 		}

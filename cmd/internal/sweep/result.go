@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
 	"torchx/starlark/specmodule"
 )
 
@@ -22,7 +20,7 @@ func (v *view) printResult(s *sweep.Snapshot) error {
 		return nil
 	}
 	shown := sweep.Ranked(s)
-	tab := trials.NewTable(c, s, shown[:min(len(shown), bestTrials)], time.Now())
+	tab := ui.NewTrialTable(c, s, shown[:min(len(shown), bestTrials)], time.Now())
 	if width := ui.ScreenWidth(v.held.screen); width > 0 {
 		tab.Fit(width)
 	}
@@ -35,7 +33,7 @@ func (v *view) printResult(s *sweep.Snapshot) error {
 		c.Say("%s not shown: torchx status %s", ui.Counted(more, "more trial"), v.Ref.Handle())
 	}
 	c.Say("%s", s.Progress())
-	if s.Reason != "" && s.Halted != policy.ByUser {
+	if s.Reason != "" && s.Halted != sweep.ByUser {
 		c.Say("ended early: %s", s.Reason)
 	}
 	if s.Best >= 0 {
@@ -47,7 +45,7 @@ func (v *view) printResult(s *sweep.Snapshot) error {
 func (v *view) printBest(s *sweep.Snapshot) {
 	c, best := v.Console, &s.Trials[s.Best]
 	text := fmt.Sprintf("best %s: %s, trial %d", s.Definition.Metric, ui.NumberText(*best.Value), best.Number)
-	if params := trials.ParamsText(c, best.Params); params != "" {
+	if params := ui.ParamsText(c, best.Params); params != "" {
 		text += " (" + params + ")"
 	}
 	c.Say("%s", text)

@@ -16,7 +16,6 @@ import (
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/space"
 )
 
 // resumeOptions are the flags of `sweep resume`.
@@ -157,7 +156,7 @@ func (p *preparation) addDrawings(past *runner.Recorded, trials iter.Seq2[*sweep
 	if err := json.Unmarshal(recorded.Sweep, v); err != nil {
 		return fmt.Errorf("read how %s was drawn: %w", past.Ref.Handle(), err)
 	}
-	p.space = &space.Space{Samples: random, Repeat: int(v.Repeat), Seed: v.Seed}
+	p.space = &sweep.Space{Samples: random, Repeat: int(v.Repeat), Seed: v.Seed}
 	if p.space.Draws, err = v.draws(); err != nil {
 		return err
 	}
@@ -171,23 +170,23 @@ func (p *preparation) addDrawings(past *runner.Recorded, trials iter.Seq2[*sweep
 		return err
 	}
 	p.space.Drawn = p.first / max(1, p.space.Repeat)
-	if p.first+p.space.Len() > space.MaxTrials {
-		return program.Usagef("sweep resume", "the sweep would have more than %d trials", space.MaxTrials)
+	if p.first+p.space.Len() > sweep.MaxTrials {
+		return program.Usagef("sweep resume", "the sweep would have more than %d trials", sweep.MaxTrials)
 	}
 	return nil
 }
 
 // combinations returns the values of arguments that are not drawn, each combination once, and the
 // number of trials.
-func combinations(draws []space.Draw, trials iter.Seq2[*sweep.Trial, error]) (rows [][]space.Param, n int, err error) {
+func combinations(draws []sweep.Draw, trials iter.Seq2[*sweep.Trial, error]) (rows [][]sweep.Param, n int, err error) {
 	seen := map[string]bool{}
 	for t, err := range trials {
 		if err != nil {
 			return nil, 0, err
 		}
 		n++
-		row := slices.DeleteFunc(slices.Clone(t.Params), func(p space.Param) bool {
-			return slices.ContainsFunc(draws, func(d space.Draw) bool { return d.Name == p.Name })
+		row := slices.DeleteFunc(slices.Clone(t.Params), func(p sweep.Param) bool {
+			return slices.ContainsFunc(draws, func(d sweep.Draw) bool { return d.Name == p.Name })
 		})
 		var key strings.Builder
 		for _, p := range row {

@@ -12,7 +12,6 @@ import (
 	"torchx/runtime/metrics"
 	"torchx/runtime/pattern"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
 )
 
 // ruleFlags are the flags that say how trials are run.
@@ -77,7 +76,7 @@ func (r *ruleFlags) rules() (sweep.Rules, error) {
 		return rules, program.Usagef("sweep", "--early-stop compares trials by a metric: add --metric NAME")
 	}
 	if r.earlyStop != "" {
-		if _, err := policy.ParseRule(r.earlyStop); err != nil {
+		if _, err := sweep.ParseStopRule(r.earlyStop); err != nil {
 			return rules, program.Usagef("sweep", "--early-stop %v", err)
 		}
 	}

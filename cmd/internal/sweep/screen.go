@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
@@ -117,7 +116,7 @@ func (l *liveScreen) lines(s *sweep.Snapshot, width, height int, now time.Time) 
 }
 
 func (l *liveScreen) tableLines(s *sweep.Snapshot, shown []int, width int, now time.Time) []string {
-	tab := trials.NewTable(l.Console, s, shown, now)
+	tab := ui.NewTrialTable(l.Console, s, shown, now)
 	tab.Fit(width)
 	var text bytes.Buffer
 	_ = tab.Write(&text, l.Console.ErrStyle) // a buffer cannot fail

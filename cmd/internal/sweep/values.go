@@ -8,14 +8,14 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/runtime/safefile"
-	"torchx/runtime/sweep/space"
+	"torchx/runtime/sweep"
 	"torchx/starlark/component"
 )
 
 const (
-	maxCount = space.MaxTrials
+	maxCount = sweep.MaxTrials
 	// maxSeed leaves room for repeats below 2^32, the limit of numpy.random.seed.
-	maxSeed = 1<<32 - 1 - space.MaxTrials
+	maxSeed = 1<<32 - 1 - sweep.MaxTrials
 )
 
 // values are the flags that say which values arguments take. The record of a sweep has them, so
@@ -31,10 +31,10 @@ type values struct {
 }
 
 // space returns the trials that the flags describe.
-func (v *values) space(ctx context.Context, f *program.Factory) (*space.Space, error) {
-	s := &space.Space{Samples: int(v.Random), Repeat: int(v.Repeat), Seed: v.Seed}
+func (v *values) space(ctx context.Context, f *program.Factory) (*sweep.Space, error) {
+	s := &sweep.Space{Samples: int(v.Random), Repeat: int(v.Repeat), Seed: v.Seed}
 	for _, text := range v.Grid {
-		g, err := space.ParseGrid(text)
+		g, err := sweep.ParseGrid(text)
 		if err != nil {
 			return nil, program.Usagef("sweep", "--grid %v", err)
 		}
@@ -56,12 +56,12 @@ func (v *values) space(ctx context.Context, f *program.Factory) (*space.Space, e
 }
 
 // draws returns the arguments whose values are drawn.
-func (v *values) draws() (all []space.Draw, err error) {
+func (v *values) draws() (all []sweep.Draw, err error) {
 	for _, flag := range []struct {
 		name  string
 		texts []string
-		parse func(string) (space.Draw, error)
-	}{{"--choice", v.Choice, space.ParseChoice}, {"--range", v.Range, space.ParseRange}} {
+		parse func(string) (sweep.Draw, error)
+	}{{"--choice", v.Choice, sweep.ParseChoice}, {"--range", v.Range, sweep.ParseRange}} {
 		for _, text := range flag.texts {
 			d, err := flag.parse(text)
 			if err != nil {
@@ -74,14 +74,14 @@ func (v *values) draws() (all []space.Draw, err error) {
 }
 
 // readList reads the file of --list.
-func readList(ctx context.Context, f *program.Factory, path string) ([][]space.Param, error) {
+func readList(ctx context.Context, f *program.Factory, path string) ([][]sweep.Param, error) {
 	in, name := f.Input(ctx), "stdin"
 	if path != "-" {
 		name = path
 		in = program.Cancelable(ctx, func() (io.ReadCloser, error) { return safefile.OpenInput(f.Env.Absolute(path)) })
 	}
 	defer in.Close()
-	rows, err := space.ReadList(in)
+	rows, err := sweep.ReadList(in)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, program.PathCause(err))
 	}
@@ -90,7 +90,7 @@ func readList(ctx context.Context, f *program.Factory, path string) ([][]space.P
 
 // resolveNames replaces the names of arguments in a space by those of the component's parameters.
 // A name that the component does not have is a *component.UsageError.
-func resolveNames(c *component.Component, s *space.Space) error {
+func resolveNames(c *component.Component, s *sweep.Space) error {
 	known := map[string]string{}
 	resolve := func(name *string) error {
 		if known[*name] == "" {

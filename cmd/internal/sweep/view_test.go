@@ -7,13 +7,10 @@ import (
 	"time"
 
 	"torchx/cmd/internal/follow"
-	"torchx/cmd/internal/trials"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
-	"torchx/runtime/sweep/policy"
-	"torchx/runtime/sweep/space"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -26,7 +23,7 @@ func snapshotOf(words ...string) *sweep.Snapshot {
 		t := sweep.TrialStatus{State: map[string]spec.State{
 			"ok": spec.Succeeded, "run": spec.Running, "bad": spec.Failed, "wait": spec.Pending,
 		}[name]}
-		t.Number, t.Params = i, []space.Param{{Name: "lr", Value: fmt.Sprint(i)}, {Name: "file", Value: strings.Repeat("語", 60)}}
+		t.Number, t.Params = i, []sweep.Param{{Name: "lr", Value: fmt.Sprint(i)}, {Name: "file", Value: strings.Repeat("語", 60)}}
 		if hasValue {
 			v := 0.0
 			_, _ = fmt.Sscan(value, &v)
@@ -161,11 +158,11 @@ func TestHeldBack(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	s := snapshotOf("ok=0.25", "bad")
-	s.Trials[0].Params = []space.Param{{Name: "api_token", Value: "s3cret-s3cret"}, {Name: "msg", Value: "a\x1b[2Jb"}}
+	s.Trials[0].Params = []sweep.Param{{Name: "api_token", Value: "s3cret-s3cret"}, {Name: "msg", Value: "a\x1b[2Jb"}}
 	s.Trials[1].Params, s.Trials[1].State, s.Trials[1].Stopped = s.Trials[0].Params, spec.Cancelled, "early stop: worse"
-	s.Halted = policy.ByGoal
+	s.Halted = sweep.ByGoal
 	var out strings.Builder
-	if err := trials.NewTable(ui.NewConsole(ui.Streams{}), s, sweep.Ranked(s), now).Write(&out, ui.Style{}); err != nil {
+	if err := ui.NewTrialTable(ui.NewConsole(ui.Streams{}), s, sweep.Ranked(s), now).Write(&out, ui.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"0.25 *", "early stop: worse", `a\x1b[2Jb`, "0:40"} {
