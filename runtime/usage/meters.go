@@ -39,14 +39,14 @@ func (m meters) read(ctx context.Context, r *runner.Runner, apps []*App, now tim
 	ask.SetLimit(metersAtOnce)
 	answers := make([]metered, len(apps))
 	for i, a := range apps {
-		ref := runner.Ref{Backend: a.Backend, ID: a.AppID}
+		ref := a.AppKey
 		answers[i] = m[ref]
 		can, err := r.Backends.Capabilities(a.Backend)
 		if err != nil || can.Meter == nil || !a.runsElsewhere() || now.Sub(answers[i].at) < meterEvery {
 			continue
 		}
 		ask.Go(func() error {
-			used, err := can.Meter.Usage(ctx, a.AppID)
+			used, err := can.Meter.Usage(ctx, a.ID)
 			if err != nil {
 				used = nil // why is told by `torchx usage`
 			}
@@ -57,7 +57,7 @@ func (m meters) read(ctx context.Context, r *runner.Runner, apps []*App, now tim
 	_ = ask.Wait() // no function returns an error
 	clear(m)
 	for i, a := range apps {
-		m[runner.Ref{Backend: a.Backend, ID: a.AppID}] = answers[i]
+		m[a.AppKey] = answers[i]
 		a.setUsed(answers[i].used)
 	}
 }

@@ -8,14 +8,13 @@ package usage
 import (
 	"time"
 
-	"torchx/runtime/runner"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 // App is one app. Unknown values are nil.
 type App struct {
-	runner.Row
-	NumRestarts int
+	history.View
 	Amounts
 	Replicas []Replica
 	Waiting  string // why it has not started
@@ -39,13 +38,10 @@ type Replica struct {
 	LastLine *string `json:"last_line"`
 }
 
-func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
-	row.State, row.StartedAt, row.FinishedAt, row.ExitCode = s.State, s.StartedAt, s.FinishedAt, s.ExitCode
-	if row.SubmittedAt == nil {
-		row.SubmittedAt = s.SubmittedAt
-	}
+func newApp(v history.View, s *spec.Status, now time.Time) *App {
+	v.Update(s)
 	app := &App{
-		Row: row, NumRestarts: s.NumRestarts, Replicas: []Replica{},
+		View: v, Replicas: []Replica{},
 		Amounts: Amounts{Elapsed: elapsed(s.StartedAt, s.FinishedAt, now)},
 	}
 	if s.State == spec.Pending {

@@ -84,7 +84,7 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 			value = handle
 		}
 		if !slices.Contains(c.line.positionals, a.ID) && !slices.Contains(c.line.positionals, handle) {
-			c.add(value, fmt.Sprintf("%s, %s ago", a.State, ui.Age(time.Since(a.SubmittedAt))))
+			c.add(value, fmt.Sprintf("%s, %s ago", a.State, ui.Age(time.Since(*a.SubmittedAt))))
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (c *completer) recorded(ctx context.Context, handle string) *spec.App {
 	}
 	row, err := c.rowOf(ctx, db, handle)
 	var app spec.App
-	if err != nil || json.Unmarshal(row.App, &app) != nil {
+	if err != nil || json.Unmarshal(row.Spec, &app) != nil {
 		return nil
 	}
 	return &app
