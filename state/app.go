@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"torchx/runtime/history"
 	"torchx/runtime/sweep"
@@ -36,11 +35,11 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 		}
 		_, err = tx.ExecContext(ctx,
 			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv, submission) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv), string(submission))
+			seq, string(args), a.Cwd, text(a.Spec), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv), string(submission))
 		if err != nil {
 			return err
 		}
-		return addEvents(ctx, tx, seq, []history.Event{{Time: a.SubmittedAt, Kind: history.EventRecorded, State: a.State, ExitCode: a.ExitCode, Msg: a.Msg}})
+		return addEvents(ctx, tx, seq, []history.Event{{Time: *a.SubmittedAt, Kind: history.EventRecorded, State: a.State, ExitCode: a.ExitCode, Msg: a.Msg}})
 	})
 }
 
@@ -49,7 +48,7 @@ func insertApp(ctx context.Context, tx *sql.Tx, a *history.App) (seq int64, err 
 		`INSERT INTO apps (backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id, rerun_of)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, backend) DO NOTHING`,
 		a.Backend, a.ID, a.Name, a.Component, int(a.State), a.Msg, optional(a.ExitCode), a.NumRestarts,
-		a.SubmittedAt.UnixNano(), nanos(a.StartedAt), nanos(a.FinishedAt), a.Submitter, a.Note, a.ParentRunID, a.RerunOf)
+		nanos(a.SubmittedAt), nanos(a.StartedAt), nanos(a.FinishedAt), a.Submitter, a.Note, a.ParentRunID, a.RerunOf)
 	if err != nil {
 		return 0, err
 	}
@@ -79,8 +78,8 @@ const (
 
 func scanApp(row scanner, long bool) (history.App, error) {
 	var a history.App
-	var state, submitted int64
-	var exit, started, finished *int64
+	var state int64
+	var exit, submitted, started, finished *int64
 	var args, def, cfg, request, modules, getenv, tags, submission, checkout *string
 	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter, &a.Note, &a.ParentRunID, &a.RerunOf, &tags}
 	if long {
@@ -90,8 +89,8 @@ func scanApp(row scanner, long bool) (history.App, error) {
 		return history.App{}, err
 	}
 	a.State, a.ExitCode = stateOf(state), number(exit)
-	a.SubmittedAt, a.StartedAt, a.FinishedAt = time.Unix(0, submitted).UTC(), timeOf(started), timeOf(finished)
-	a.App, a.Cfg, a.Request, a.Modules, a.Getenv = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv)
+	a.SubmittedAt, a.StartedAt, a.FinishedAt = timeOf(submitted), timeOf(started), timeOf(finished)
+	a.Spec, a.Cfg, a.Request, a.Modules, a.Getenv = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv)
 	for _, part := range []struct {
 		name string
 		text *string

@@ -17,10 +17,10 @@ func fullApp(id string) history.App {
 	return history.App{
 		AppKey: history.AppKey{ID: id, Backend: "local"},
 		Name:   "name",
-		App:    []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`),
+		Spec:   []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`),
 		Source:      history.Source{Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"}, Request: []byte(`{"r":[1,2]}`), Cwd: "/w d", Modules: []byte(`[]`), Getenv: []byte(`{}`), Submission: history.Submission{Host: "h", User: "u", Version: "1", Libraries: []history.Library{{Name: "l", Commit: "c"}}}},
 		Outcome:     history.Outcome{State: spec.Submitted, Msg: "m", ExitCode: pointer(3), NumRestarts: 2, StartedAt: pointer(clock.Add(time.Second)), FinishedAt: pointer(clock.Add(time.Minute))},
-		SubmittedAt: clock,
+		SubmittedAt: new(clock),
 		Submitter:   "1:2:b",
 	}
 }
@@ -38,7 +38,7 @@ func TestInsertGet(t *testing.T) {
 	db := openTest(t, Options{})
 	for name, want := range map[string]history.App{
 		"full":  fullApp("full"),
-		"empty": {AppKey: history.AppKey{Backend: "local", ID: "empty"}, SubmittedAt: clock},
+		"empty": {AppKey: history.AppKey{Backend: "local", ID: "empty"}, SubmittedAt: new(clock)},
 	} {
 		mustInsert(t, db, want)
 		got, err := db.Get(t.Context(), "local", name)
@@ -105,7 +105,7 @@ func TestLast(t *testing.T) {
 	db := openTest(t, Options{})
 	_, err := db.Last(t.Context())
 	oneLine(t, err, history.ErrNotFound, "no app", db.Path())
-	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: clock}, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: clock.Add(-time.Hour)})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: new(clock)}, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: new(clock.Add(-time.Hour))})
 	if a, err := db.Last(t.Context()); err != nil || a.ID != "b" {
 		t.Errorf("got %s, %v, want the app recorded last, regardless of the clock", a.ID, err)
 	}
@@ -166,10 +166,10 @@ func TestList(t *testing.T) {
 	db := openTest(t, Options{})
 	at := func(m int) time.Time { return clock.Add(time.Duration(m) * time.Minute) }
 	mustInsert(t, db,
-		history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: at(1), Outcome: history.Outcome{State: spec.Succeeded}},
-		history.App{AppKey: history.AppKey{Backend: "docker", ID: "b"}, SubmittedAt: at(3), Outcome: history.Outcome{State: spec.Running}},
-		history.App{AppKey: history.AppKey{Backend: "local", ID: "c"}, SubmittedAt: at(2), Outcome: history.Outcome{State: spec.Failed}},
-		history.App{AppKey: history.AppKey{Backend: "local", ID: "d"}, SubmittedAt: at(3), Outcome: history.Outcome{State: spec.Running}},
+		history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: new(at(1)), Outcome: history.Outcome{State: spec.Succeeded}},
+		history.App{AppKey: history.AppKey{Backend: "docker", ID: "b"}, SubmittedAt: new(at(3)), Outcome: history.Outcome{State: spec.Running}},
+		history.App{AppKey: history.AppKey{Backend: "local", ID: "c"}, SubmittedAt: new(at(2)), Outcome: history.Outcome{State: spec.Failed}},
+		history.App{AppKey: history.AppKey{Backend: "local", ID: "d"}, SubmittedAt: new(at(3)), Outcome: history.Outcome{State: spec.Running}},
 	)
 	for name, test := range map[string]struct {
 		filter history.Filter
@@ -206,7 +206,7 @@ func TestListDetails(t *testing.T) {
 	if got, err := db.List(t.Context(), history.Filter{Details: true}); err != nil || !reflect.DeepEqual(got, []history.App{want}) {
 		t.Errorf("with details: got %+v, %v", got, err)
 	}
-	want.Args, want.Cwd, want.App, want.Cfg, want.Request, want.Modules, want.Getenv = nil, "", nil, nil, nil, nil, nil
+	want.Args, want.Cwd, want.Spec, want.Cfg, want.Request, want.Modules, want.Getenv = nil, "", nil, nil, nil, nil, nil
 	want.Submission = history.Submission{}
 	if got, err := db.List(t.Context(), history.Filter{}); err != nil || !reflect.DeepEqual(got, []history.App{want}) {
 		t.Errorf("without details: got %+v, %v", got, err)

@@ -27,9 +27,9 @@ func testHistory(b *testing.B, count int) string {
 	states := []spec.State{spec.Succeeded, spec.Succeeded, spec.Failed, spec.Cancelled}
 	err = db.write(b.Context(), "fill", func(tx *sql.Tx) error {
 		for i := range count {
-			a := history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("trainer-%x", i*7919)}, Name: "trainer", Source: history.Source{Component: "dist.ddp"}, Outcome: history.Outcome{State: states[i%len(states)]}, SubmittedAt: clock.Add(time.Duration(i) * time.Second)}
+			a := history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("trainer-%x", i*7919)}, Name: "trainer", Source: history.Source{Component: "dist.ddp"}, Outcome: history.Outcome{State: states[i%len(states)]}, SubmittedAt: new(clock.Add(time.Duration(i) * time.Second))}
 			finished := a.SubmittedAt.Add(time.Duration(i*7919%100_000) * time.Millisecond)
-			a.StartedAt, a.FinishedAt = &a.SubmittedAt, &finished
+			a.StartedAt, a.FinishedAt = a.SubmittedAt, &finished
 			if i%1000 == 7 {
 				a.Component, a.Name, a.ParentRunID = fmt.Sprintf("exp%d.star:train", i%50_000), "rare", "exp-1"
 			}
@@ -102,7 +102,7 @@ func BenchmarkOpenInsertClose(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := db.Insert(b.Context(), history.App{AppKey: history.AppKey{ID: fmt.Sprint(i)}, SubmittedAt: clock}); err != nil {
+		if err := db.Insert(b.Context(), history.App{AppKey: history.AppKey{ID: fmt.Sprint(i)}, SubmittedAt: new(clock)}); err != nil {
 			b.Fatal(err)
 		}
 		db.Close()
@@ -130,7 +130,7 @@ func BenchmarkSetStatus1000Replicas(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(b.Context(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: clock}); err != nil {
+	if err := db.Insert(b.Context(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: new(clock)}); err != nil {
 		b.Fatal(err)
 	}
 	s := &spec.Status{State: spec.Running, Roles: []spec.RoleStatus{{Role: "r"}}}

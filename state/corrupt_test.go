@@ -19,7 +19,7 @@ func damaged(t *testing.T, damage func(path string) error) (path string, content
 	path = filepath.Join(t.TempDir(), "state.db")
 	db := openAt(t, path, Options{})
 	for i := range 50 {
-		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("app-%d", i)}, App: []byte(`"` + strings.Repeat("x", 500) + `"`)})
+		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("app-%d", i)}, Spec: []byte(`"` + strings.Repeat("x", 500) + `"`)})
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := openAt(t, path, Options{})
 	for i := range 50 {
-		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprint("app", i)}, App: []byte(`"` + strings.Repeat("x", 2000) + `"`)})
+		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprint("app", i)}, Spec: []byte(`"` + strings.Repeat("x", 2000) + `"`)})
 	}
 	h, err := db.Check(t.Context())
 	if err != nil || h.Apps != 50 || h.Journal != "wal" || h.Bytes < 50*2000 {

@@ -27,7 +27,7 @@ func randomApp(r *rand.Rand, i int) history.App {
 		Name:        pick("train", "eval", "trainer"),
 		Source:      history.Source{Component: pick("dist.ddp", "utils.echo", "a.star:f"), Args: []string{"--lr", pick("0.1", "0.01")}, ParentRunID: pick("", "", "exp-1", "exp-2")},
 		Outcome:     history.Outcome{State: spec.State(r.IntN(8))},
-		SubmittedAt: clock.Add(time.Duration(r.IntN(100)) * time.Second),
+		SubmittedAt: new(clock.Add(time.Duration(r.IntN(100)) * time.Second)),
 	}
 	if r.IntN(3) > 0 {
 		a.Tags = map[string]string{"team": pick("vision", "speech"), pick("gpu", "cpu"): ""}
@@ -182,7 +182,7 @@ func less(s history.Sort, a, b history.App) int {
 	case history.SortState:
 		c = cmp.Compare(a.State, b.State)
 	}
-	return cmp.Or(c, b.SubmittedAt.Compare(a.SubmittedAt))
+	return cmp.Or(c, b.SubmittedAt.Compare(*a.SubmittedAt))
 }
 
 func toInt(b bool) int {
@@ -208,7 +208,7 @@ func TestListOfRandomFilters(t *testing.T) {
 	for i := range apps {
 		apps[i] = randomApp(r, i)
 	}
-	slices.SortStableFunc(apps, func(a, b history.App) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
+	slices.SortStableFunc(apps, func(a, b history.App) int { return a.SubmittedAt.Compare(*b.SubmittedAt) })
 	mustInsert(t, db, apps...)
 	for i := range apps {
 		a := &apps[i]

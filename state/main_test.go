@@ -71,7 +71,7 @@ func helperInsert(args []string) error {
 		return err
 	}
 	for i := range count {
-		a := history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("%s-%d", args[1], i)}, SubmittedAt: time.Now(), Outcome: history.Outcome{State: spec.Submitted}}
+		a := history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("%s-%d", args[1], i)}, SubmittedAt: new(time.Now()), Outcome: history.Outcome{State: spec.Submitted}}
 		if err := db.Insert(context.Background(), a); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func helperUmask(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := db.Insert(context.Background(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(context.Background(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: new(time.Now())}); err != nil {
 		return err
 	}
 	fmt.Println("ready")
@@ -139,7 +139,7 @@ func helperReadOnly(args []string) error {
 	if len(db.Notices()) != 1 || !db.ReadOnly() {
 		return fmt.Errorf("got notices %q, read-only %v, want one notice, true", db.Notices(), db.ReadOnly())
 	}
-	if err := db.Insert(ctx, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: time.Now()}); !errors.Is(err, ErrReadOnly) || strings.Contains(err.Error(), "\n") {
+	if err := db.Insert(ctx, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: new(time.Now())}); !errors.Is(err, ErrReadOnly) || strings.Contains(err.Error(), "\n") {
 		return fmt.Errorf("Insert: got %w, want ErrReadOnly", err)
 	}
 	if _, err := Open(ctx, filepath.Join(filepath.Dir(args[0]), "new", "state.db"), Options{}); !errors.Is(err, ErrReadOnly) {
@@ -153,7 +153,7 @@ func helperAside(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := db.Insert(context.Background(), history.App{AppKey: history.AppKey{ID: args[1]}, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(context.Background(), history.App{AppKey: history.AppKey{ID: args[1]}, SubmittedAt: new(time.Now())}); err != nil {
 		return err
 	}
 	return db.Close()
@@ -208,8 +208,8 @@ func openAt(t *testing.T, path string, o Options) *DB {
 func mustInsert(t *testing.T, db *DB, apps ...history.App) {
 	t.Helper()
 	for _, a := range apps {
-		if a.SubmittedAt.IsZero() {
-			a.SubmittedAt = clock
+		if a.SubmittedAt == nil {
+			a.SubmittedAt = new(clock)
 		}
 		if err := db.Insert(t.Context(), a); err != nil {
 			t.Fatal(err)

@@ -230,7 +230,7 @@ func TestLocked(t *testing.T) {
 	holder := openAt(t, path, Options{})
 	db := openAt(t, path, Options{BusyTimeout: 20 * time.Millisecond})
 	err := holder.write(t.Context(), "hold", func(*sql.Tx) error {
-		err := db.Insert(t.Context(), history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
+		err := db.Insert(t.Context(), history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: new(clock)})
 		oneLine(t, err, ErrLocked, path, "another process")
 		_, err = db.List(t.Context(), history.Filter{})
 		return err // readers do not wait for a writer
@@ -249,7 +249,7 @@ func TestWaitsForLock(t *testing.T) {
 	err := holder.write(t.Context(), "hold", func(*sql.Tx) error {
 		go func() {
 			close(started)
-			done <- db.Insert(t.Context(), history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
+			done <- db.Insert(t.Context(), history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: new(clock)})
 		}()
 		<-started
 		return nil
@@ -274,7 +274,7 @@ func TestMovedWhileOpen(t *testing.T) {
 			if err := act(path); err != nil {
 				t.Fatal(err)
 			}
-			oneLine(t, db.Insert(t.Context(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: clock}), ErrMoved, path)
+			oneLine(t, db.Insert(t.Context(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: new(clock)}), ErrMoved, path)
 			db.Close()
 			again := openAt(t, path, Options{})
 			mustInsert(t, again, history.App{AppKey: history.AppKey{ID: "a"}})

@@ -241,7 +241,7 @@ func (db *DB) Status(ctx context.Context, backend, id string) (*spec.Status, err
 	if err != nil {
 		return nil, err
 	}
-	s.Handle, s.SubmittedAt, s.Roles = a.Handle(), &a.SubmittedAt, rolesOf(a, attempts)
+	s.Handle, s.SubmittedAt, s.Roles = a.Handle(), a.SubmittedAt, rolesOf(a, attempts)
 	if f := s.FirstFailure; f != nil {
 		s.FirstFailure = s.Replica(spec.Replica{Role: f.Role, ID: f.ID})
 	}
@@ -260,7 +260,7 @@ func rolesOf(a history.App, attempts []spec.ReplicaStatus) []spec.RoleStatus {
 		return index[role]
 	}
 	var def struct{ Roles []struct{ Name string } }
-	if json.Unmarshal(a.App, &def) == nil { // if the app is unreadable, roles are in the order of attempts
+	if json.Unmarshal(a.Spec, &def) == nil { // if the app is unreadable, roles are in the order of attempts
 		for _, r := range def.Roles {
 			add(r.Name)
 		}

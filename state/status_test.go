@@ -45,7 +45,7 @@ func TestSetStatusLife(t *testing.T) {
 	db := openTest(t, Options{})
 	app := fullApp("a")
 	app.ExitCode, app.StartedAt, app.FinishedAt, app.Msg = nil, nil, nil, ""
-	app.App = []byte(`{"name":"x","roles":[{"name":"z"},{"name":"b"}]}`)
+	app.Spec = []byte(`{"name":"x","roles":[{"name":"z"},{"name":"b"}]}`)
 	mustInsert(t, db, app)
 	start, end := clock.Add(time.Second), clock.Add(time.Minute)
 	running := func(role string) spec.RoleStatus {
@@ -55,7 +55,7 @@ func TestSetStatusLife(t *testing.T) {
 
 	want := spec.Status{
 		Handle: "local://torchx/a", State: spec.Failed, NumRestarts: 2, Msg: "b/0 failed", StructuredErrorMsg: []byte(`{"message":"boom"}`),
-		UIURL: pointer("file:///x"), ExitCode: pointer(137), SubmittedAt: &app.SubmittedAt, StartedAt: &start, FinishedAt: &end,
+		UIURL: pointer("file:///x"), ExitCode: pointer(137), SubmittedAt: app.SubmittedAt, StartedAt: &start, FinishedAt: &end,
 		Roles: []spec.RoleStatus{running("z"), running("b")},
 	}
 	want.Roles[0].Replicas[0].State, want.Roles[0].Replicas[0].ExitCode, want.Roles[0].Replicas[0].FinishedAt = spec.Cancelled, pointer(130), &end
@@ -258,7 +258,7 @@ func TestEvents(t *testing.T) {
 func TestEventsOfShortApps(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
-	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: clock})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: new(clock)})
 	at := func(seconds int) *time.Time { return pointer(clock.Add(time.Duration(seconds) * time.Second)) }
 	mustSet(t, db, spec.Status{State: spec.Pending, Roles: oneReplica(spec.ReplicaStatus{Role: "r", State: spec.Pending})})
 	ended := spec.Status{
@@ -287,7 +287,7 @@ func TestOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
 	submitted := clock.Add(-300 * time.Millisecond)
-	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: submitted})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: new(submitted)})
 	at := func(seconds int) *time.Time {
 		return pointer(submitted.Truncate(time.Second).Add(time.Duration(seconds) * time.Second))
 	}

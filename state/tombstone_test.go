@@ -89,12 +89,12 @@ func TestFinishRemovalSparesLaterApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := fullApp("a")
-	later.SubmittedAt = clock.Add(time.Hour)
+	later.SubmittedAt = new(clock.Add(time.Hour))
 	mustInsert(t, db, later)
 	if known, err := db.FinishRemoval(ctx, first); known || err != nil {
 		t.Errorf("FinishRemoval: got %v, %v, want false", known, err)
 	}
-	if got, err := db.Get(ctx, "local", "a"); err != nil || !got.SubmittedAt.Equal(later.SubmittedAt) {
+	if got, err := db.Get(ctx, "local", "a"); err != nil || !got.SubmittedAt.Equal(*later.SubmittedAt) {
 		t.Errorf("later app: got %+v, %v, want it kept", got, err)
 	}
 }
@@ -106,7 +106,7 @@ func TestFinishRemovalOfRestoredApp(t *testing.T) {
 	if err := db.BeginRemoval(ctx, tombstone("a")); err != nil {
 		t.Fatal(err)
 	}
-	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: new(clock)})
 	if known, err := db.FinishRemoval(ctx, tombstone("a")); !known || err != nil {
 		t.Errorf("got %v, %v, want true", known, err)
 	}

@@ -28,13 +28,13 @@ func (a *Apps) inspect(id string) (*spec.Status, error) {
 }
 
 // List returns the apps of this backend in the home.
-func (a *Apps) List(context.Context) ([]spec.Summary, error) {
+func (a *Apps) List(context.Context) ([]backend.View, error) {
 	agent.CleanUp(a.Home) // cheap, because List reads all folders anyway
 	bundles, err := agent.List(a.Home)
 	if err != nil {
 		return nil, err
 	}
-	var all []spec.Summary
+	var all []backend.View
 	for _, bundle := range bundles {
 		m, err := bundle.Manifest()
 		if err != nil || m.Backend != a.Backend {
@@ -44,7 +44,9 @@ func (a *Apps) List(context.Context) ([]spec.Summary, error) {
 		if err != nil {
 			continue
 		}
-		all = append(all, spec.Summary{ID: m.ID, Name: m.App.Name, State: s.State})
+		var v backend.View
+		v.ID, v.Name, v.State = m.ID, m.App.Name, s.State
+		all = append(all, v)
 	}
 	return all, nil
 }

@@ -370,7 +370,7 @@ func TestForeignApp(t *testing.T) {
 	f.wait(id)
 	other := onEngine(t, real)
 	all, err := other.b.List(f.ctx)
-	if err != nil || !slices.ContainsFunc(all, func(s spec.Summary) bool { return s.ID == id && s.State == spec.Failed }) {
+	if err != nil || !slices.ContainsFunc(all, func(s backend.View) bool { return s.ID == id && s.State == spec.Failed }) {
 		t.Errorf("list %+v, %v", all, err)
 	}
 	s, err := other.b.Describe(f.ctx, id)

@@ -27,7 +27,7 @@ func appsFilter() filters.Args { return filters.NewArgs(filters.Arg("label", Lab
 
 // List returns the apps of this home and all others that have containers.
 // Errors: ErrUnavailable.
-func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
+func (b *Backend) List(ctx context.Context) ([]backend.View, error) {
 	all, err := b.Apps.List(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,9 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		id := c.Labels[LabelAppID]
 		if own := byApp[id]; own != nil && !b.Bundle(id).Exists() {
 			delete(byApp, id)
-			all = append(all, spec.Summary{ID: id, State: statusOf(id, own).State, Foreign: true})
+			v := backend.View{Foreign: true}
+			v.ID, v.State = id, statusOf(id, own).State
+			all = append(all, v)
 		}
 	}
 	return all, nil

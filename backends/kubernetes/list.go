@@ -21,7 +21,7 @@ import (
 
 // List reports the apps of a namespace, or of all that the user may read, including
 // those of other users and of TorchX: one request for each form. Errors: ErrUnavailable.
-func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
+func (b *Backend) List(ctx context.Context) ([]backend.View, error) {
 	c, cfg, err := b.cluster(ctx, "")
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		return nil, err
 	}
 	b.warnDenied(ctx, o)
-	all := []spec.Summary{}
+	all := []backend.View{}
 	for _, a := range o.apps {
 		all = append(all, a.summary(a.labels()))
 	}
@@ -100,10 +100,12 @@ func (a *app) id() string {
 
 // summary returns what the main objects show of an app. How a replica failed is known only
 // to its pods, which a list does not read.
-func (a *app) summary(labels map[string]string) spec.Summary {
-	s := spec.Summary{ID: a.id(), Name: labels[label.AppName], State: a.State(), Foreign: true}
+func (a *app) summary(labels map[string]string) backend.View {
+	s := backend.View{Foreign: true}
+	s.ID, s.Name, s.State = a.id(), labels[label.AppName], a.State()
 	if r := a.record(); r.App != nil {
-		s.Component, s.Args, s.ParentRunID, s.RerunOf, s.Tags, s.Note = r.Component, r.Args, r.ParentRunID, r.RerunOf, r.Tags, r.Note
+		s.Component, s.Args, s.ParentRunID, s.RerunOf = r.Component, r.Args, r.ParentRunID, r.RerunOf
+		s.Tags, s.Note = r.Tags, r.Note
 	}
 	status := a.Status()
 	s.SubmittedAt = status.SubmittedAt

@@ -565,7 +565,7 @@ func TestLogCheckpointsInHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: new(time.Now())}); err != nil {
 		t.Fatal(err)
 	}
 	f.next--
@@ -635,7 +635,7 @@ func TestAttemptsInHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: new(time.Now())}); err != nil {
 		t.Fatal(err)
 	}
 	f.run(nil, r)

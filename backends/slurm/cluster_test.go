@@ -121,7 +121,7 @@ func TestOtherLogin(t *testing.T) {
 	}
 }
 
-func listed(t *testing.T, b *Backend, id string) *spec.Summary {
+func listed(t *testing.T, b *Backend, id string) *backend.View {
 	t.Helper()
 	all, err := b.List(t.Context())
 	if err != nil {

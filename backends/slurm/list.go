@@ -10,6 +10,7 @@ import (
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/job"
 	"torchx/backends/slurm/observe"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -19,7 +20,7 @@ const historyAge = 30 * 24 * time.Hour
 // List returns the apps of the user: those whose folders are here, and all jobs that Slurm and
 // its accounting of the last 30 days know, with those of TorchX and of other programs. It makes
 // one call of squeue and one of sacct. Errors: ErrUnavailable.
-func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
+func (b *Backend) List(ctx context.Context) ([]backend.View, error) {
 	queued, _, err := b.read(ctx)
 	if err != nil {
 		return nil, err
@@ -33,8 +34,8 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, seen := []spec.Summary{}, map[string]bool{}
-	add := func(s spec.Summary) {
+	all, seen := []backend.View{}, map[string]bool{}
+	add := func(s backend.View) {
 		if !seen[s.ID] {
 			seen[s.ID] = true
 			all = append(all, s)
@@ -75,7 +76,7 @@ func join(newer, older []job.Job) []job.Job {
 
 // summary returns the item of jobs that belong together, which torchx submitted as t if that is
 // not nil.
-func (b *Backend) summary(ctx context.Context, t *target, jobs []job.Job, dir string) (spec.Summary, error) {
+func (b *Backend) summary(ctx context.Context, t *target, jobs []job.Job, dir string) (backend.View, error) {
 	switch {
 	case t == nil:
 		return observe.Summary(jobs), nil
@@ -86,13 +87,13 @@ func (b *Backend) summary(ctx context.Context, t *target, jobs []job.Job, dir st
 	}
 	s, err := b.status(ctx, t)
 	if err != nil {
-		return spec.Summary{}, err
+		return backend.View{}, err
 	}
 	return t.summary(s, !t.folder.IsIn(dir)), nil
 }
 
 // ownSummary returns the item of an app by its folder, nil if it cannot be read.
-func (b *Backend) ownSummary(ctx context.Context, f folder.Folder) *spec.Summary {
+func (b *Backend) ownSummary(ctx context.Context, f folder.Folder) *backend.View {
 	r, err := f.Record()
 	if err != nil {
 		return nil
@@ -108,11 +109,11 @@ func (b *Backend) ownSummary(ctx context.Context, f folder.Folder) *spec.Summary
 }
 
 // summary returns the item of an app with a record.
-func (t *target) summary(s *spec.Status, isForeign bool) spec.Summary {
+func (t *target) summary(s *spec.Status, isForeign bool) backend.View {
 	r, o := t.record, t.record.Origin()
-	return spec.Summary{
-		ID: t.id, Name: r.App.Name, State: s.State, Foreign: isForeign,
-		SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt, ExitCode: s.ExitCode,
-		Component: r.Component, Args: r.Args, ParentRunID: o.ParentRunID, RerunOf: o.RerunOf, Note: o.Note, Tags: o.Tags,
-	}
+	v := backend.View{Foreign: isForeign}
+	v.ID, v.Name, v.Component, v.Args = t.id, r.App.Name, r.Component, r.Args
+	v.State, v.SubmittedAt, v.FinishedAt, v.ExitCode = s.State, s.SubmittedAt, s.FinishedAt, s.ExitCode
+	v.ParentRunID, v.RerunOf, v.Note, v.Tags = o.ParentRunID, o.RerunOf, o.Note, o.Tags
+	return v
 }

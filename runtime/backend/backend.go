@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -45,6 +46,9 @@ type classified struct{ err, class error }
 func (e *classified) Error() string   { return e.err.Error() }
 func (e *classified) Unwrap() []error { return []error{e.err, e.class} }
 
+// View is an app in the list of a backend.
+type View = history.View
+
 // Backend runs apps on one kind of system. Its methods are safe for concurrent use.
 type Backend interface {
 	// Name returns the canonical name, the scheme of handles.
@@ -67,8 +71,9 @@ type Backend interface {
 	Describe(ctx context.Context, id string) (*spec.Status, error)
 	// Wait blocks until the app is terminal or ctx ends. Errors: ErrNotFound, ErrUnavailable.
 	Wait(ctx context.Context, id string) (*spec.Status, error)
-	// List returns all apps that the backend itself has. Errors: ErrUnavailable.
-	List(ctx context.Context) ([]spec.Summary, error)
+	// List returns all apps that the backend itself has, without its name, and with those details
+	// that it knows at once. Errors: ErrUnavailable.
+	List(ctx context.Context) ([]View, error)
 	// Cancel requests the end of an app and returns once the request is durable. It does
 	// nothing if the app is unknown, ending or has ended.
 	Cancel(ctx context.Context, id string, o CancelOptions) error

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -19,17 +20,42 @@ func (k AppKey) Handle() string {
 type App struct {
 	AppKey
 	Name string
-	App  json.RawMessage // spec.App
+	Spec json.RawMessage // spec.App
 	Cfg  json.RawMessage // backend options
 	Source
 	Outcome
 	Labels
-	Checkout    *Checkout // nil: not known, or no checkout
-	SubmittedAt time.Time // required
-	SortValue   *float64  // of Filter.SortMetric, only in its List; nil: NaN
+	Checkout    *Checkout  // nil: not known, or no checkout
+	SubmittedAt *time.Time // required
+	SortValue   *float64   // of Filter.SortMetric, only in its List; nil: NaN
 	// Submitter is the submitting process, "pid:starttime:bootid". It tells whether an app
 	// that has not started may still start.
 	Submitter string
+}
+
+// View is what is known of an app now: its record, or as much of one as its backend provides.
+// Unknown texts are "", unknown times and codes nil.
+type View struct {
+	App
+	Recorded bool // the history has the app
+	Foreign  bool // started by another program or TORCHX_HOME
+	Partial  bool // Spec has only what the backend reports
+}
+
+// Update applies the current status of the app.
+func (v *View) Update(s *spec.Status) {
+	v.Outcome = Outcome{s.State, s.Msg, s.ExitCode, s.NumRestarts, s.StartedAt, s.FinishedAt}
+	if v.SubmittedAt == nil {
+		v.SubmittedAt = s.SubmittedAt
+	}
+}
+
+// Duration returns how long the app ran, or has been running; nil if that is not known.
+func (v *View) Duration(now time.Time) *time.Duration {
+	if v.StartedAt == nil || v.FinishedAt == nil && v.State != spec.Running {
+		return nil
+	}
+	return new(max(0, cmp.Or(v.FinishedAt, &now).Sub(*v.StartedAt)))
 }
 
 // Source describes how an app was created. Backends store its JSON form, to restore a lost
@@ -50,8 +76,8 @@ type Source struct {
 // Outcome is the last known state and result of an app.
 type Outcome struct {
 	State       spec.State
-	Msg         string
-	ExitCode    *int // nil: unknown
+	Msg         string // why it is in this state; "" for no particular reason
+	ExitCode    *int   // nil: unknown
 	NumRestarts int
 	StartedAt   *time.Time
 	FinishedAt  *time.Time

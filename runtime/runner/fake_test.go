@@ -28,7 +28,7 @@ type fake struct {
 	submit    func(*backend.Plan) error // nil: the app starts
 	describe  func(id string) error     // returns an error for an app; may be nil
 	list      error                     // error of List
-	foreign   []spec.Summary            // further apps of List
+	foreign   []history.View            // further apps of List
 	cancelled []string
 	deleted   []string
 }
@@ -126,7 +126,7 @@ func (f *fake) Describe(_ context.Context, id string) (*spec.Status, error) {
 	return &c, nil
 }
 
-func (f *fake) List(context.Context) ([]spec.Summary, error) {
+func (f *fake) List(context.Context) ([]history.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.list != nil {
@@ -135,7 +135,9 @@ func (f *fake) List(context.Context) ([]spec.Summary, error) {
 	list := slices.Clone(f.foreign)
 	for _, id := range f.order {
 		if s, ok := f.apps[id]; ok {
-			list = append(list, spec.Summary{ID: id, State: s.State, SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt, ExitCode: s.ExitCode})
+			v := history.View{}
+			v.ID, v.State, v.SubmittedAt, v.FinishedAt, v.ExitCode = id, s.State, s.SubmittedAt, s.FinishedAt, s.ExitCode
+			list = append(list, v)
 		}
 	}
 	return list, nil

@@ -61,7 +61,7 @@ func (f *Filter) query() history.Filter {
 }
 
 // matchesState reports whether a row, whose state is current, has a selected state and time.
-func (f *Filter) matchesState(w *Row) bool {
+func (f *Filter) matchesState(w *history.View) bool {
 	if len(f.States) > 0 || f.Queued {
 		queued := f.Queued && w.State == spec.Pending && strings.HasPrefix(w.Msg, spec.QueuedMark)
 		if !queued && !slices.Contains(f.States, w.State) {
@@ -77,7 +77,7 @@ func (f *Filter) matchesState(w *Row) bool {
 
 // matchesRest reports whether a row that the history does not have matches the conditions that
 // are independent of its state.
-func (f *Filter) matchesRest(w *Row) bool {
+func (f *Filter) matchesRest(w *history.View) bool {
 	if len(f.Metrics) > 0 || f.SortMetric != nil {
 		return false // only the history has metrics
 	}
@@ -89,8 +89,8 @@ func (f *Filter) matchesRest(w *Row) bool {
 	if f.leavesOut(w) {
 		return false
 	}
-	words := []string{w.AppID, w.Name, w.Component, w.Note}
-	words = append(words, w.args...)
+	words := []string{w.ID, w.Name, w.Component, w.Note}
+	words = append(words, w.Args...)
 	for key, value := range w.Tags {
 		words = append(words, key, value)
 	}
@@ -100,7 +100,7 @@ func (f *Filter) matchesRest(w *Row) bool {
 }
 
 // leavesOut reports whether a row is a trial that the filter leaves out.
-func (f *Filter) leavesOut(w *Row) bool {
+func (f *Filter) leavesOut(w *history.View) bool {
 	return f.NoTrials && w.ParentRunID != "" && w.Tags[sweep.SweepTag] == w.ParentRunID
 }
 
@@ -114,7 +114,7 @@ func fits(pattern, text string) bool {
 }
 
 // compare orders rows as f.Sort says. Unknown values come last, equal ones are newest first.
-func (f *Filter) compare(a, b *Row, now time.Time) int {
+func (f *Filter) compare(a, b *history.View, now time.Time) int {
 	c := 0
 	if f.SortMetric != nil {
 		return cmp.Or(f.SortMetric.Compare(a.SortValue, b.SortValue), latest(a.SubmittedAt, b.SubmittedAt))

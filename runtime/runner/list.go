@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -23,78 +22,30 @@ const (
 	batchTimeout = time.Minute     // for all apps of a backend.BatchDescriber
 )
 
-// Row is one app of List. Unknown texts are "", unknown times and codes nil.
-type Row struct {
-	Handle      string
-	AppID       string
-	Name        string
-	Backend     string
-	State       spec.State
-	Component   string
-	SubmittedAt *time.Time
-	StartedAt   *time.Time
-	FinishedAt  *time.Time
-	ExitCode    *int
-	NumRestarts int
-	Msg         string   // why it is in this state; "" for no particular reason
-	Foreign     bool     // started by another program or TORCHX_HOME
-	ParentRunID string   // the run that this one belongs to
-	RerunOf     string   // handle of the run that this one repeats
-	SortValue   *float64 // of Filter.SortMetric; nil: NaN
-	history.Labels
+// recordedView returns the view of a recorded app.
+func recordedView(a *history.App) *history.View { return &history.View{App: *a, Recorded: true} }
 
-	args     []string // the component's, of an app that is missing in the history
-	recorded bool     // present in the history
-}
-
-// Duration returns how long the app ran, or has been running; nil if that is not known.
-func (w *Row) Duration(now time.Time) *time.Duration {
-	if w.StartedAt == nil || w.FinishedAt == nil && w.State != spec.Running {
-		return nil
-	}
-	took := max(0, cmp.Or(w.FinishedAt, &now).Sub(*w.StartedAt))
-	return &took
-}
-
-func (w *Row) ref() history.AppKey { return history.AppKey{Backend: w.Backend, ID: w.AppID} }
-
-// update applies the app's current status.
-func (w *Row) update(s *spec.Status) {
-	w.State, w.StartedAt, w.FinishedAt, w.ExitCode, w.NumRestarts, w.Msg = s.State, s.StartedAt, s.FinishedAt, s.ExitCode, s.NumRestarts, s.Msg
-	if w.SubmittedAt == nil {
-		w.SubmittedAt = s.SubmittedAt
-	}
-}
-
-func rowOf(a *history.App) *Row {
-	ref := a.AppKey
-	return &Row{
-		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, NumRestarts: a.NumRestarts, Msg: a.Msg, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: a.Labels, SortValue: a.SortValue, recorded: true,
-	}
-}
-
-// Row returns one app as List does. Errors: those of Status.
-func (r *Runner) Row(ctx context.Context, ref history.AppKey) (Row, error) {
+// View returns one app as List does. Errors: those of Status.
+func (r *Runner) View(ctx context.Context, ref history.AppKey) (history.View, error) {
 	s, err := r.Status(ctx, ref)
 	if err != nil {
-		return Row{}, err
+		return history.View{}, err
 	}
-	w := &Row{Handle: ref.Handle(), AppID: ref.ID, Backend: ref.Backend}
+	v := &history.View{App: history.App{AppKey: ref}}
 	if recorded := r.row(ctx, ref); recorded != nil {
-		w = rowOf(recorded)
+		v = recordedView(recorded)
 	}
-	w.update(s)
-	return *w, nil
+	v.Update(s)
+	return *v, nil
 }
 
 // List returns apps in the order of f. It queries backends for apps that may have changed. If
 // a backend is unavailable, its apps keep their recorded state and List warns; if
 // f.Backend names it, List returns them with backend.ErrUnavailable. Errors also:
 // backend.ErrNotFound for an unknown backend.
-func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
-	rows := []Row{}
-	err := r.Walk(ctx, f, func(w *Row) error {
+func (r *Runner) List(ctx context.Context, f Filter) ([]history.View, error) {
+	rows := []history.View{}
+	err := r.Walk(ctx, f, func(w *history.View) error {
 		rows = append(rows, *w)
 		return nil
 	})
@@ -106,7 +57,7 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 
 // Walk calls visit for each app that List returns, and holds only those that live. visit must
 // not use the runner. Walk returns visit's error.
-func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*Row) error) error {
+func (r *Runner) Walk(ctx context.Context, f Filter, visit func(*history.View) error) error {
 	if err := r.complete(&f); err != nil {
 		return err
 	}
@@ -149,7 +100,7 @@ func (r *Runner) complete(f *Filter) error {
 
 // current returns the apps that may have changed since they were recorded, and those that only the
 // backend has, as they are now. unavailable is the error of a backend that does not answer.
-func (r *Runner) current(ctx context.Context, f Filter) (rows []*Row, unavailable, err error) {
+func (r *Runner) current(ctx context.Context, f Filter) (rows []*history.View, unavailable, err error) {
 	if rows, err = r.live(ctx, f); err != nil {
 		return nil, nil, err
 	}
@@ -169,7 +120,7 @@ func (r *Runner) current(ctx context.Context, f Filter) (rows []*Row, unavailabl
 
 // live returns the recorded apps that may have changed since, and whose new state may put them
 // into the list.
-func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
+func (r *Runner) live(ctx context.Context, f Filter) (rows []*history.View, err error) {
 	if r.History == nil {
 		return nil, nil
 	}
@@ -183,7 +134,7 @@ func (r *Runner) live(ctx context.Context, f Filter) (rows []*Row, err error) {
 	}
 	query.States, query.Sort = history.LiveStates(), history.SortSubmitted
 	err = r.History.Walk(ctx, query, func(a *history.App) error {
-		rows = append(rows, rowOf(a))
+		rows = append(rows, recordedView(a))
 		return nil
 	})
 	return rows, r.historyError(ctx, f, err)
@@ -199,7 +150,7 @@ func (r *Runner) historyError(ctx context.Context, f Filter, err error) error {
 }
 
 // onlyBackend returns the apps that the backend has and the history does not.
-func (r *Runner) onlyBackend(ctx context.Context, f Filter) ([]*Row, error) {
+func (r *Runner) onlyBackend(ctx context.Context, f Filter) ([]*history.View, error) {
 	b, err := r.Backends.Get(f.Backend)
 	if err != nil {
 		return nil, err
@@ -218,37 +169,28 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter) ([]*Row, error) {
 			recorded = known
 		}
 	}
-	var extra []*Row
+	var extra []*history.View
 	for i := range apps {
-		if a := &apps[i]; !recorded[a.ID] {
-			if row := summaryRow(f.Backend, a); f.matchesRest(row) {
-				extra = append(extra, row)
-			}
+		v := &apps[i]
+		if v.Backend = f.Backend; !recorded[v.ID] && f.matchesRest(v) {
+			extra = append(extra, v)
 		}
 	}
 	return extra, nil
-}
-
-func summaryRow(backendName string, a *spec.Summary) *Row {
-	return &Row{
-		Handle: history.AppKey{Backend: backendName, ID: a.ID}.Handle(), AppID: a.ID, Name: a.Name, Backend: backendName,
-		State: a.State, Foreign: a.Foreign, SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
-		Component: a.Component, ParentRunID: a.ParentRunID, RerunOf: a.RerunOf, Labels: history.Labels{Tags: a.Tags, Note: a.Note}, args: a.Args,
-	}
 }
 
 // errEnough ends a walk whose limit is reached.
 var errEnough = errors.New("limit reached")
 
 // merge visits the apps of live and the others of the history in the order of f.
-func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*Row) error) error {
+func (r *Runner) merge(ctx context.Context, f Filter, live []*history.View, visit func(*history.View) error) error {
 	now, left, passed := r.now(), f.Limit, 0
 	skip := map[history.AppKey]bool{}
 	for _, w := range live {
-		skip[w.ref()] = true
+		skip[w.AppKey] = true
 	}
-	live = slices.DeleteFunc(live, func(w *Row) bool { return !f.matchesState(w) })
-	slices.SortStableFunc(live, func(a, b *Row) int { return f.compare(a, b, now) })
+	live = slices.DeleteFunc(live, func(w *history.View) bool { return !f.matchesState(w) })
+	slices.SortStableFunc(live, func(a, b *history.View) int { return f.compare(a, b, now) })
 	query := f.query()
 	switch {
 	case len(live) == 0 && f.isRecorded(skip): // the history leaves out what precedes the part
@@ -257,7 +199,7 @@ func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*R
 	case f.Limit > 0:
 		query.Limit = f.Limit + f.Offset + len(skip)
 	}
-	add := func(w *Row) error {
+	add := func(w *history.View) error {
 		if passed++; passed <= f.Offset {
 			return nil
 		}
@@ -269,7 +211,7 @@ func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*R
 		}
 		return nil
 	}
-	err := r.others(ctx, f, query, skip, func(w *Row) error {
+	err := r.others(ctx, f, query, skip, func(w *history.View) error {
 		for len(live) > 0 && f.compare(live[0], w, now) <= 0 {
 			first := live[0]
 			live = live[1:]
@@ -291,13 +233,13 @@ func (r *Runner) merge(ctx context.Context, f Filter, live []*Row, visit func(*R
 }
 
 // others visits the apps of the history that are not to be skipped.
-func (r *Runner) others(ctx context.Context, f Filter, query history.Filter, skip map[history.AppKey]bool, visit func(*Row) error) error {
+func (r *Runner) others(ctx context.Context, f Filter, query history.Filter, skip map[history.AppKey]bool, visit func(*history.View) error) error {
 	if r.History == nil {
 		return nil
 	}
 	var stopped error
 	err := r.History.Walk(ctx, query, func(a *history.App) error {
-		if w := rowOf(a); !skip[a.AppKey] && f.matchesState(w) {
+		if w := recordedView(a); !skip[a.AppKey] && f.matchesState(w) {
 			stopped = visit(w)
 		}
 		return stopped
@@ -310,10 +252,10 @@ func (r *Runner) others(ctx context.Context, f Filter, query history.Filter, ski
 
 // refresh queries the apps that may have changed since they were recorded, and those that
 // only their backend has if its list omitted details.
-func (r *Runner) refresh(ctx context.Context, rows []*Row) {
-	outdated := map[string][]*Row{} // by backend
+func (r *Runner) refresh(ctx context.Context, rows []*history.View) {
+	outdated := map[string][]*history.View{} // by backend
 	for _, row := range rows {
-		complete := row.recorded || row.SubmittedAt != nil && row.ExitCode != nil
+		complete := row.Recorded || row.SubmittedAt != nil && row.ExitCode != nil
 		if !row.State.Terminal() || !complete {
 			outdated[row.Backend] = append(outdated[row.Backend], row)
 		}
@@ -348,19 +290,19 @@ func (r *Runner) refresh(ctx context.Context, rows []*Row) {
 }
 
 // refreshAll updates the rows of one backend.
-func (r *Runner) refreshAll(ctx context.Context, b backend.Backend, batch backend.BatchDescriber, rows []*Row, w *warnOnce) {
+func (r *Runner) refreshAll(ctx context.Context, b backend.Backend, batch backend.BatchDescriber, rows []*history.View, w *warnOnce) {
 	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
 	defer cancel()
 	recorded := map[string]*history.App{} // as before the query
 	ids := make([]string, len(rows))
 	for i, row := range rows {
-		ids[i], recorded[row.AppID] = row.AppID, r.row(ctx, row.ref())
+		ids[i], recorded[row.ID] = row.ID, r.row(ctx, row.AppKey)
 	}
 	statuses, err := batch.DescribeAll(ctx, ids)
 	for _, row := range rows {
-		s, isRead := statuses[row.AppID]
-		ref, cause := row.ref(), error(nil)
-		switch known := recorded[row.AppID]; {
+		s, isRead := statuses[row.ID]
+		ref, cause := row.AppKey, error(nil)
+		switch known := recorded[row.ID]; {
 		case s != nil:
 			s = r.recordStatus(ctx, ref, known, s)
 		case err != nil && !isRead:
@@ -372,18 +314,18 @@ func (r *Runner) refreshAll(ctx context.Context, b backend.Backend, batch backen
 	}
 }
 
-func (r *Runner) refreshRow(ctx context.Context, row *Row, w *warnOnce) {
+func (r *Runner) refreshRow(ctx context.Context, row *history.View, w *warnOnce) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	s, err := r.Status(ctx, row.ref())
+	s, err := r.Status(ctx, row.AppKey)
 	r.applyStatus(row, s, err, w)
 }
 
 // applyStatus updates a row, or warns that it may be outdated because of err.
-func (r *Runner) applyStatus(row *Row, s *spec.Status, err error, w *warnOnce) {
+func (r *Runner) applyStatus(row *history.View, s *spec.Status, err error, w *warnOnce) {
 	switch {
 	case s != nil:
-		row.update(s)
+		row.Update(s)
 	case err == nil, errors.Is(err, backend.ErrNotFound): // deleted since; the next list omits it
 	default:
 		w.add(row.Backend, "states of "+row.Backend+" apps may be outdated: "+err.Error())

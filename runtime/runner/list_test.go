@@ -25,7 +25,7 @@ func (w *world) list(t *testing.T, f Filter) []string {
 	for _, r := range rows {
 		name := r.Name
 		if name == "" {
-			name = r.AppID
+			name = r.ID
 		}
 		names = append(names, name+":"+r.State.String())
 	}
@@ -44,7 +44,7 @@ func TestList(t *testing.T) {
 	w.local.finish(a.ID, spec.Failed, 3) // not in the history yet
 	w.other.remove(b.ID)
 	w.local.set("only-local", &spec.Status{State: spec.Succeeded})
-	since := w.rowOf(t, b).SubmittedAt
+	since := *w.rowOf(t, b).SubmittedAt
 	for _, tt := range []struct {
 		f    Filter
 		want []string
@@ -105,7 +105,7 @@ func TestListQueriesIncompleteApps(t *testing.T) {
 		t.Fatalf("got %+v, %v, queries of %q, want a query of half", rows, err, queried)
 	}
 	for _, r := range rows {
-		if r.AppID == "complete" && (r.ExitCode == nil || *r.ExitCode != 0 || r.FinishedAt == nil || !r.SubmittedAt.Equal(at)) {
+		if r.ID == "complete" && (r.ExitCode == nil || *r.ExitCode != 0 || r.FinishedAt == nil || !r.SubmittedAt.Equal(at)) {
 			t.Errorf("got %+v, want all values of the backend's list", r)
 		}
 	}
@@ -223,7 +223,7 @@ func TestListFilters(t *testing.T) {
 	}
 	add := func(name string, p Provenance, s spec.Status) history.AppKey {
 		ref := history.AppKey{Backend: "local", ID: name}
-		a := history.App{AppKey: ref, Name: name, Source: p.Source, Labels: p.Labels, Outcome: history.Outcome{State: s.State}, SubmittedAt: *s.SubmittedAt}
+		a := history.App{AppKey: ref, Name: name, Source: p.Source, Labels: p.Labels, Outcome: history.Outcome{State: s.State}, SubmittedAt: s.SubmittedAt}
 		if err := w.History.Insert(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
@@ -241,9 +241,17 @@ func TestListFilters(t *testing.T) {
 	add("live", tagged, spec.Status{State: spec.Running, SubmittedAt: at(4), StartedAt: at(5)})
 	add("waits", Provenance{}, spec.Status{State: spec.Pending, SubmittedAt: at(5), Msg: spec.QueuedMark + "waits for 1 GPU"})
 	add("pending", Provenance{}, spec.Status{State: spec.Pending, SubmittedAt: at(6), Msg: "pulls an image"})
-	w.local.foreign = []spec.Summary{
-		{ID: "theirs", Name: "theirs", State: spec.Succeeded, Foreign: true, SubmittedAt: at(7), FinishedAt: at(8), ExitCode: new(int), Component: "dist.ddp", Args: []string{"--lr", "0.1"}, ParentRunID: "exp", Tags: map[string]string{"team": vision}, Note: "first"},
-		{ID: "bare", Name: "bare", State: spec.Succeeded, Foreign: true, SubmittedAt: at(8), FinishedAt: at(8), ExitCode: new(int)},
+	w.local.foreign = []history.View{
+		{Foreign: true, App: history.App{
+			AppKey: history.AppKey{ID: "theirs"}, Name: "theirs", SubmittedAt: at(7),
+			Outcome: history.Outcome{State: spec.Succeeded, FinishedAt: at(8), ExitCode: new(int)},
+			Source:  history.Source{Component: "dist.ddp", Args: []string{"--lr", "0.1"}, ParentRunID: "exp"},
+			Labels:  history.Labels{Tags: map[string]string{"team": vision}, Note: "first"},
+		}},
+		{Foreign: true, App: history.App{
+			AppKey: history.AppKey{ID: "bare"}, Name: "bare", SubmittedAt: at(8),
+			Outcome: history.Outcome{State: spec.Succeeded, FinishedAt: at(8), ExitCode: new(int)},
+		}},
 	}
 	w.Now = func() time.Time { return *at(30) }
 	for _, tt := range []struct {

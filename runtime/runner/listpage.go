@@ -28,12 +28,12 @@ func (f *Filter) isRecorded(live map[history.AppKey]bool) bool {
 }
 
 // walkPage visits the apps of a part of the list.
-func (r *Runner) walkPage(ctx context.Context, f Filter, visit func(*Row) error) error {
+func (r *Runner) walkPage(ctx context.Context, f Filter, visit func(*history.View) error) error {
 	query := f.query()
 	query.Limit, query.Offset = f.Limit, f.Offset
-	var rows, live []*Row
+	var rows, live []*history.View
 	err := r.History.Walk(ctx, query, func(a *history.App) error {
-		w := rowOf(a)
+		w := recordedView(a)
 		if rows = append(rows, w); !w.State.Terminal() {
 			live = append(live, w)
 		}
@@ -65,7 +65,7 @@ func (r *Runner) Count(ctx context.Context, f Filter) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	one := func(*Row) error {
+	one := func(*history.View) error {
 		n++
 		return nil
 	}

@@ -117,7 +117,7 @@ func (r *Runner) replicas(ctx context.Context, ref history.AppKey, s *spec.Statu
 	}
 	row := r.row(ctx, ref)
 	var app spec.App
-	if row == nil || json.Unmarshal(row.App, &app) != nil || app.CheckLimits() != nil {
+	if row == nil || json.Unmarshal(row.Spec, &app) != nil || app.CheckLimits() != nil {
 		return nil
 	}
 	var roles []spec.RoleStatus

@@ -99,7 +99,7 @@ func (r *Runner) appAndEnd(ctx context.Context, ref history.AppKey) (*spec.App, 
 	row := r.row(ctx, ref)
 	s, err := r.Status(ctx, ref)
 	app := &spec.App{}
-	if row == nil || err != nil || json.Unmarshal(row.App, app) != nil {
+	if row == nil || err != nil || json.Unmarshal(row.Spec, app) != nil {
 		return nil, false
 	}
 	return app, s.State.Terminal()

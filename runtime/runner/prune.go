@@ -28,7 +28,7 @@ type PruneFilter struct {
 
 // Prunable is an app that may be removed.
 type Prunable struct {
-	Row
+	history.View
 	Bytes *int64 // freed by its removal; nil: unknown
 	total int64  // current disk usage
 }
@@ -84,7 +84,7 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 		}
 		for i := range rows {
 			if !rows[i].Foreign || backendName != "" { // a named backend means all of its apps
-				apps = append(apps, &Prunable{Row: rows[i]})
+				apps = append(apps, &Prunable{View: rows[i]})
 			}
 		}
 	}
@@ -93,12 +93,12 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 
 // withoutBackend returns the apps that never reached their backend: their removal does not
 // need it.
-func (r *Runner) withoutBackend(ctx context.Context, rows []Row) []Row {
-	return slices.DeleteFunc(rows, func(row Row) bool {
+func (r *Runner) withoutBackend(ctx context.Context, rows []history.View) []history.View {
+	return slices.DeleteFunc(rows, func(v history.View) bool {
 		if r.History == nil {
 			return true
 		}
-		s, err := r.History.Status(ctx, row.Backend, row.AppID)
+		s, err := r.History.Status(ctx, v.Backend, v.ID)
 		return err != nil || !neverSubmitted(s)
 	})
 }
@@ -175,10 +175,10 @@ func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backend.Delete
 }
 
 func measureOne(ctx context.Context, sizer backend.Sizer, p *Prunable, o backend.DeleteOptions) error {
-	free, err := sizer.Size(ctx, p.AppID, o)
+	free, err := sizer.Size(ctx, p.ID, o)
 	p.total = free
 	if err == nil && o.KeepLogs {
-		p.total, err = sizer.Size(ctx, p.AppID, backend.DeleteOptions{})
+		p.total, err = sizer.Size(ctx, p.ID, backend.DeleteOptions{})
 	}
 	if err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return err
@@ -195,7 +195,7 @@ func (r *Runner) Prune(ctx context.Context, p Prunable, o backend.DeleteOptions)
 	if err != nil {
 		return false, err
 	}
-	s, err := r.Status(ctx, p.ref())
+	s, err := r.Status(ctx, p.AppKey)
 	switch {
 	case errors.Is(err, backend.ErrNotFound):
 		return false, nil
@@ -206,7 +206,7 @@ func (r *Runner) Prune(ctx context.Context, p Prunable, o backend.DeleteOptions)
 	case p.FinishedAt != nil && s.SubmittedAt != nil && s.SubmittedAt.After(*p.FinishedAt): // a later app with this ID
 		return false, nil
 	}
-	done, err = r.remove(ctx, b, p.ref(), s, removal{o, "prune", false})
+	done, err = r.remove(ctx, b, p.AppKey, s, removal{o, "prune", false})
 	if err != nil {
 		return done, fmt.Errorf("prune: %w", err)
 	}

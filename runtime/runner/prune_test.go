@@ -52,7 +52,7 @@ func prunes(t *testing.T) (*world, *sized) {
 	w.Backends = reg
 	for i, id := range []string{"a", "b", "c", "d", "e", "live"} {
 		at := w.clock.Add(time.Duration(i) * time.Hour)
-		row := history.App{AppKey: history.AppKey{Backend: "local", ID: id}, Name: "n-" + id, Outcome: history.Outcome{State: spec.Running}, SubmittedAt: at}
+		row := history.App{AppKey: history.AppKey{Backend: "local", ID: id}, Name: "n-" + id, Outcome: history.Outcome{State: spec.Running}, SubmittedAt: new(at)}
 		if err := w.History.Insert(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func prunableIDs(t *testing.T, w *world, f PruneFilter) string {
 	}
 	var s []string
 	for _, p := range apps {
-		s = append(s, p.AppID)
+		s = append(s, p.ID)
 	}
 	return strings.Join(s, " ")
 }
@@ -117,8 +117,8 @@ func TestPrunable(t *testing.T) {
 			continue
 		}
 		for i, p := range first {
-			if p.AppID != all[i] || p.Bytes == nil || *p.Bytes != 10 {
-				t.Errorf("%s, number %d of the first: got %s, want %s of 10 bytes", name, i, p.AppID, all[i])
+			if p.ID != all[i] || p.Bytes == nil || *p.Bytes != 10 {
+				t.Errorf("%s, number %d of the first: got %s, want %s of 10 bytes", name, i, p.ID, all[i])
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func (w *world) prunable(t *testing.T, id string) Prunable {
 		t.Fatal(err)
 	}
 	for _, p := range apps {
-		if p.AppID == id {
+		if p.ID == id {
 			return p
 		}
 	}
@@ -331,7 +331,7 @@ func TestRemoveWithoutBackend(t *testing.T) {
 		}
 	}
 	apps, err := w.Prunable(t.Context(), PruneFilter{MaxBytes: -1})
-	if err != nil || len(apps) != 1 || apps[0].AppID != pruned.ID {
+	if err != nil || len(apps) != 1 || apps[0].ID != pruned.ID {
 		t.Fatalf("prunable: got %v, %v, want only %v", apps, err, pruned)
 	}
 	if len(w.warnings) == 0 || !strings.Contains(w.warnings[len(w.warnings)-1], "apps of docker are skipped") {

@@ -31,7 +31,7 @@ func (r *Runner) FirstPrunable(ctx context.Context, f PruneFilter, limit int) (f
 	query.FirstEnded, query.Limit = true, min(limit, n)
 	var apps []*Prunable
 	err = r.History.Walk(ctx, query, func(a *history.App) error {
-		apps = append(apps, &Prunable{Row: *rowOf(a)})
+		apps = append(apps, &Prunable{View: *recordedView(a)})
 		return nil
 	})
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *Runner) knowsPrunable(ctx context.Context, f *PruneFilter) bool {
 			continue
 		}
 		more, asked := r.onlyBackend(ctx, Filter{Backend: name, All: true})
-		if err != nil || asked != nil || slices.ContainsFunc(more, func(w *Row) bool { return !w.Foreign }) {
+		if err != nil || asked != nil || slices.ContainsFunc(more, func(w *history.View) bool { return !w.Foreign }) {
 			return false
 		}
 	}

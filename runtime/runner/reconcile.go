@@ -122,7 +122,7 @@ func (r *Runner) restoreApp(ctx context.Context, backendName string, a *backend.
 	if err != nil {
 		return err
 	}
-	row.SubmittedAt, row.Submitter = a.SubmittedAt, ""
+	row.SubmittedAt, row.Submitter = &a.SubmittedAt, ""
 	if err := r.History.Insert(ctx, row); err != nil {
 		return err
 	}

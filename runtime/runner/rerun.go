@@ -28,14 +28,14 @@ func (c *Recorded) Evaluated() bool { return c.Component != "" && len(c.Modules)
 // that only its backend has.
 func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, error) {
 	row := r.row(ctx, ref)
-	if row == nil || row.App == nil {
+	if row == nil || row.Spec == nil {
 		return nil, r.unrecorded(ctx, ref)
 	}
 	c := &Recorded{Ref: ref, Source: row.Source, Labels: row.Labels, Checkout: row.Checkout}
 	for _, part := range []struct {
 		raw  json.RawMessage
 		into any
-	}{{row.App, &c.App}, {row.Cfg, &c.Cfg}} {
+	}{{row.Spec, &c.App}, {row.Cfg, &c.Cfg}} {
 		if len(part.raw) == 0 {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -86,7 +85,7 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 		return s
 	}
 	if s.SubmittedAt == nil {
-		s.SubmittedAt = &row.SubmittedAt
+		s.SubmittedAt = row.SubmittedAt
 	}
 	if row.StartedAt != nil && (s.StartedAt == nil || row.StartedAt.Before(*s.StartedAt)) {
 		s.StartedAt = row.StartedAt // of an attempt that the backend no longer has
@@ -159,7 +158,7 @@ func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref his
 	}
 	if f := b.Capabilities().Ends; f != nil {
 		app := &spec.App{}
-		if json.Unmarshal(row.App, app) != nil {
+		if json.Unmarshal(row.Spec, app) != nil {
 			app = &spec.App{} // the number of roles is unknown
 		}
 		if f.FindEnd(ctx, ref.ID, app, s) {
@@ -193,43 +192,20 @@ func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
 	return s
 }
 
-// Description is an app as it was submitted.
-type Description struct {
-	Handle      string
-	Name        string          // "" if unknown
-	SubmittedAt *time.Time      // UTC; nil if the history does not have the app
-	App         json.RawMessage // a spec.App
-	Cfg         json.RawMessage // nil if unknown
-	Component   *string         // nil if unknown
-	Args        []string
-	Partial     bool         // App holds only what the backend reports
-	Record      *history.App // nil if the history does not have the app
-	ParentRunID string
-	RerunOf     string // handle of the run that this one repeats
-	history.Labels
-}
-
-// Describe returns what was submitted. Errors: backend.ErrNotFound, backend.ErrUnavailable.
-func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description, error) {
-	row := r.row(ctx, ref)
-	if row == nil || row.App == nil {
-		if d, err := r.submission(ctx, ref); d != nil || err != nil {
-			return d, err
-		}
-		return r.partial(ctx, ref)
+// Describe returns an app as it was submitted. Errors: backend.ErrNotFound,
+// backend.ErrUnavailable.
+func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*history.View, error) {
+	if row := r.row(ctx, ref); row != nil && row.Spec != nil {
+		return recordedView(row), nil
 	}
-	d := &Description{
-		Handle: ref.Handle(), Name: row.Name, SubmittedAt: &row.SubmittedAt, App: row.App, Cfg: row.Cfg, Args: row.Args,
-		ParentRunID: row.ParentRunID, RerunOf: row.RerunOf, Labels: row.Labels, Record: row,
+	if v, err := r.submission(ctx, ref); v != nil || err != nil {
+		return v, err
 	}
-	if row.Component != "" {
-		d.Component = &row.Component
-	}
-	return d, nil
+	return r.partial(ctx, ref)
 }
 
 // submission returns the submission that a backend keeps; nil if it keeps none.
-func (r *Runner) submission(ctx context.Context, ref history.AppKey) (*Description, error) {
+func (r *Runner) submission(ctx context.Context, ref history.AppKey) (*history.View, error) {
 	can, err := r.Backends.Capabilities(ref.Backend)
 	if err != nil || can.Submissions == nil {
 		return nil, err
@@ -241,27 +217,22 @@ func (r *Runner) submission(ctx context.Context, ref history.AppKey) (*Descripti
 	if err != nil {
 		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
 	}
-	d := &Description{
-		Handle: ref.Handle(), Args: s.Args, Partial: s.Partial,
-		ParentRunID: s.ParentRunID, RerunOf: s.RerunOf, Labels: s.Labels,
-	}
+	v := &history.View{App: history.App{AppKey: ref, Labels: s.Labels}, Partial: s.Partial}
+	v.Component, v.Args, v.ParentRunID, v.RerunOf = s.Component, s.Args, s.ParentRunID, s.RerunOf
 	if !s.Partial {
-		d.Name = s.App.Name
+		v.Name = s.App.Name
 	}
-	if s.Component != "" {
-		d.Component = &s.Component
-	}
-	if d.App, err = marshal(s.App); err == nil && s.Cfg != nil {
-		d.Cfg, err = marshal(s.Cfg)
+	if v.Spec, err = marshal(s.App); err == nil && s.Cfg != nil {
+		v.Cfg, err = marshal(s.Cfg)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
 	}
-	return d, nil
+	return v, nil
 }
 
 // partial describes an app by the roles and replicas that the backend reports.
-func (r *Runner) partial(ctx context.Context, ref history.AppKey) (*Description, error) {
+func (r *Runner) partial(ctx context.Context, ref history.AppKey) (*history.View, error) {
 	s, err := r.Status(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -276,5 +247,5 @@ func (r *Runner) partial(ctx context.Context, ref history.AppKey) (*Description,
 	if err != nil {
 		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
 	}
-	return &Description{Handle: ref.Handle(), App: raw, Partial: true}, nil
+	return &history.View{App: history.App{AppKey: ref, Spec: raw}, Partial: true}, nil
 }

@@ -180,11 +180,11 @@ func TestDescribe(t *testing.T) {
 	w := newWorld(t)
 	ref := w.run(t, "local", "echo")
 	d, err := w.Describe(t.Context(), ref)
-	if err != nil || d.Partial || *d.Component != "utils.echo" || len(d.Args) != 2 || !strings.Contains(string(d.Cfg), "image_type") || !strings.Contains(string(d.App), `"entrypoint":"echo"`) {
+	if err != nil || d.Partial || d.Component != "utils.echo" || len(d.Args) != 2 || !strings.Contains(string(d.Cfg), "image_type") || !strings.Contains(string(d.Spec), `"entrypoint":"echo"`) {
 		t.Errorf("got %+v, %v, want the submitted app", d, err)
 	}
 	w.local.set("other", &spec.Status{State: spec.Running})
-	if d, err = w.Describe(t.Context(), history.AppKey{Backend: "local", ID: "other"}); err != nil || !d.Partial || d.Component != nil {
+	if d, err = w.Describe(t.Context(), history.AppKey{Backend: "local", ID: "other"}); err != nil || !d.Partial || d.Component != "" {
 		t.Errorf("got %+v, %v, want a partial description", d, err)
 	}
 }
@@ -236,8 +236,8 @@ func TestTargetAndSubmission(t *testing.T) {
 	for _, id := range []string{"partial", "whole"} {
 		w.other.set(id, &spec.Status{State: spec.Running})
 		d, err := w.Describe(t.Context(), history.AppKey{Backend: "far", ID: id})
-		if err != nil || d.Partial != (id == "partial") || *d.Component != "utils.echo" || len(d.Args) != 1 ||
-			string(d.Cfg) != `{"log_dir":"/here"}` || !strings.Contains(string(d.App), `"num_replicas":3`) {
+		if err != nil || d.Partial != (id == "partial") || d.Component != "utils.echo" || len(d.Args) != 1 ||
+			string(d.Cfg) != `{"log_dir":"/here"}` || !strings.Contains(string(d.Spec), `"num_replicas":3`) {
 			t.Errorf("%s: got %+v, %v, want the submission", id, d, err)
 		}
 	}

@@ -115,12 +115,12 @@ func (r *Runner) newRow(p *Planned) (history.App, error) {
 	return history.App{
 		AppKey:      history.AppKey{ID: p.Plan.ID, Backend: p.Backend},
 		Name:        p.Plan.App.Name,
-		App:         app,
+		Spec:        app,
 		Cfg:         cfg,
 		Source:      p.Source,
 		Labels:      p.Labels,
 		Outcome:     history.Outcome{Msg: p.Origin, State: spec.Submitted},
-		SubmittedAt: r.now(),
+		SubmittedAt: new(r.now()),
 		Submitter:   submitter(),
 	}, nil
 }

@@ -50,7 +50,7 @@ func TestSubmitRecordsFirst(t *testing.T) {
 		t.Fatalf("got %v, %v, want %s", h, err, p.Ref().Handle())
 	}
 	var app spec.App
-	if err := json.Unmarshal(w.rowOf(t, p.Ref()).App, &app); err != nil || app.Roles[0].NumReplicas != 2 {
+	if err := json.Unmarshal(w.rowOf(t, p.Ref()).Spec, &app); err != nil || app.Roles[0].NumReplicas != 2 {
 		t.Errorf("got app %+v, %v, want 2 replicas", app, err)
 	}
 }
@@ -199,7 +199,7 @@ func TestSubmitWithoutHistory(t *testing.T) {
 	if rows, err := w.List(t.Context(), Filter{}); err != nil || len(rows) != 2 {
 		t.Errorf("list: got %v, %v, want 2 apps", rows, err)
 	}
-	if d, err := w.Describe(t.Context(), p.Ref()); err != nil || !d.Partial || !strings.Contains(string(d.App), `"num_replicas":2`) {
+	if d, err := w.Describe(t.Context(), p.Ref()); err != nil || !d.Partial || !strings.Contains(string(d.Spec), `"num_replicas":2`) {
 		t.Errorf("describe: got %+v, %v, want a partial description", d, err)
 	}
 	if ref, err := w.Resolve(t.Context(), p.Plan.ID[:len(p.Plan.ID)-1]); err != nil || ref.Backend != "local" {

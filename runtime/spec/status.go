@@ -103,20 +103,3 @@ const QueuedMark = "queued: "
 // PreparingMark begins the message of a SUBMITTED app, before the step that its submission is at,
 // such as "pull alpine:3.20".
 const PreparingMark = "preparing: "
-
-// Summary is an app in a backend's list.
-type Summary struct {
-	ID    string // app ID within the backend
-	Name  string // "" if unknown
-	State State
-	// Foreign means that another program or another TORCHX_HOME started the app.
-	Foreign bool
-	// Details that some lists include; nil if not included or not known yet.
-	SubmittedAt, FinishedAt *time.Time
-	ExitCode                *int
-	Component               string
-	Args                    []string
-	ParentRunID, RerunOf    string
-	Note                    string
-	Tags                    map[string]string
-}

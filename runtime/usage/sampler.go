@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/procs"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -61,7 +62,7 @@ func (s *Sampler) Sample(ctx context.Context, now time.Time) ([]*App, error) {
 
 // rows returns the live apps, those that were live at the previous sample, and the newest apps if
 // they ended recently.
-func (s *Sampler) rows(ctx context.Context) ([]runner.Row, error) {
+func (s *Sampler) rows(ctx context.Context) ([]history.View, error) {
 	rows, err := s.runner.List(ctx, runner.Filter{States: liveStates, Limit: maxApps})
 	if err != nil {
 		return nil, err
@@ -72,27 +73,25 @@ func (s *Sampler) rows(ctx context.Context) ([]runner.Row, error) {
 	}
 	live, listed := map[runner.Ref]bool{}, map[runner.Ref]bool{}
 	for _, row := range rows {
-		live[refOf(row)], listed[refOf(row)] = true, true
+		live[row.AppKey], listed[row.AppKey] = true, true
 	}
 	for _, row := range recent {
-		if ref := refOf(row); !listed[ref] && row.FinishedAt != nil && time.Since(*row.FinishedAt) <= maxEndedAge {
+		if ref := row.AppKey; !listed[ref] && row.FinishedAt != nil && time.Since(*row.FinishedAt) <= maxEndedAge {
 			listed[ref] = true
 			rows = append(rows, row)
 		}
 	}
 	for ref := range s.live {
 		if !listed[ref] {
-			rows = append(rows, runner.Row{Handle: ref.Handle(), AppID: ref.ID, Backend: ref.Backend})
+			rows = append(rows, history.View{App: history.App{AppKey: ref}})
 		}
 	}
 	s.live = live
 	return rows, nil
 }
 
-func refOf(row runner.Row) runner.Ref { return runner.Ref{Backend: row.Backend, ID: row.AppID} }
-
-func (s *Sampler) status(ctx context.Context, row runner.Row) (*spec.Status, error) {
-	ref := refOf(row)
+func (s *Sampler) status(ctx context.Context, row history.View) (*spec.Status, error) {
+	ref := row.AppKey
 	if known := s.ended[ref]; known != nil {
 		return known, nil
 	}
@@ -168,7 +167,7 @@ func (s *Sampler) ReadLastLines(ctx context.Context, apps []*App, first, limit i
 		row++
 		for i := range a.Replicas {
 			if r := &a.Replicas[i]; readable && row >= first && row < first+limit && ctx.Err() == nil {
-				r.LastLine = lastLine(ctx, b, a.AppID, spec.Replica{Role: r.Role, ID: r.ID})
+				r.LastLine = lastLine(ctx, b, a.ID, spec.Replica{Role: r.Role, ID: r.ID})
 			}
 			row++
 		}

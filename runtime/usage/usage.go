@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/sample"
 	"torchx/runtime/spec"
@@ -18,8 +19,7 @@ import (
 
 // App is one app. Unknown values are nil.
 type App struct {
-	runner.Row
-	NumRestarts int
+	history.View
 	Amounts
 	Replicas []Replica
 	Waiting  string // why it has not started
@@ -43,13 +43,10 @@ type Replica struct {
 	LastLine *string `json:"last_line"`
 }
 
-func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
-	row.State, row.StartedAt, row.FinishedAt, row.ExitCode = s.State, s.StartedAt, s.FinishedAt, s.ExitCode
-	if row.SubmittedAt == nil {
-		row.SubmittedAt = s.SubmittedAt
-	}
+func newApp(v history.View, s *spec.Status, now time.Time) *App {
+	v.Update(s)
 	app := &App{
-		Row: row, NumRestarts: s.NumRestarts, Replicas: []Replica{},
+		View: v, Replicas: []Replica{},
 		Amounts: Amounts{Elapsed: elapsed(s.StartedAt, s.FinishedAt, now)},
 	}
 	if s.State == spec.Pending {
@@ -143,14 +140,14 @@ func (m meters) read(ctx context.Context, r *runner.Runner, apps []*App, now tim
 	ask.SetLimit(metersAtOnce)
 	answers := make([]metered, len(apps))
 	for i, a := range apps {
-		ref := runner.Ref{Backend: a.Backend, ID: a.AppID}
+		ref := a.AppKey
 		answers[i] = m[ref]
 		can, err := r.Backends.Capabilities(a.Backend)
 		if err != nil || can.Meter == nil || !a.runsElsewhere() || now.Sub(answers[i].at) < meterEvery {
 			continue
 		}
 		ask.Go(func() error {
-			used, err := can.Meter.Usage(ctx, a.AppID)
+			used, err := can.Meter.Usage(ctx, a.ID)
 			if err != nil {
 				used = nil // why is told by `torchx usage`
 			}
@@ -161,7 +158,7 @@ func (m meters) read(ctx context.Context, r *runner.Runner, apps []*App, now tim
 	_ = ask.Wait() // no function returns an error
 	clear(m)
 	for i, a := range apps {
-		m[runner.Ref{Backend: a.Backend, ID: a.AppID}] = answers[i]
+		m[a.AppKey] = answers[i]
 		a.setUsed(answers[i].used)
 	}
 }

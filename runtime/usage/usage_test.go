@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/runtime/runner"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -51,7 +51,7 @@ func TestEndOfApp(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	began, ended := now.Add(-10*time.Second), now.Add(-5*time.Second)
-	app := newApp(runner.Row{AppID: "a"}, &spec.Status{
+	app := newApp(history.View{}, &spec.Status{
 		State: spec.Cancelled, StartedAt: &began, FinishedAt: &ended,
 		Roles: []spec.RoleStatus{{Role: "r", Replicas: []spec.ReplicaStatus{{State: spec.Cancelled, StartedAt: &began}}}},
 	}, now)
@@ -65,7 +65,7 @@ func TestNewApp(t *testing.T) {
 	now := time.Unix(1000, 0)
 	began, ended := now.Add(-10*time.Second), now.Add(-5*time.Second)
 	seconds, peak := 2.5, int64(7)
-	app := newApp(runner.Row{AppID: "a"}, &spec.Status{
+	app := newApp(history.View{}, &spec.Status{
 		State: spec.Running, StartedAt: &began,
 		Roles: []spec.RoleStatus{{Role: "r", Replicas: []spec.ReplicaStatus{
 			{State: spec.Running, PID: 5, StartedAt: &began},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -62,7 +63,7 @@ func (s *suite) waitListed(id string, want spec.State) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		found := slices.DeleteFunc(all, func(a spec.Summary) bool { return a.ID != id })
+		found := slices.DeleteFunc(all, func(a history.View) bool { return a.ID != id })
 		if len(found) != 1 || found[0].Name != "" && found[0].Name != "conformance" {
 			s.Fatalf("got list entries %+v, want one app named conformance", found)
 		}
@@ -242,7 +243,7 @@ func deleteApp(s *suite) {
 	s.wantError("logs", err, backend.ErrNotFound)
 	s.wantError("second delete", s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}), backend.ErrNotFound)
 	all, err := s.Backend.List(s.ctx)
-	if err != nil || slices.ContainsFunc(all, func(a spec.Summary) bool { return a.ID == id }) {
+	if err != nil || slices.ContainsFunc(all, func(a history.View) bool { return a.ID == id }) {
 		s.Errorf("list %+v, %v", all, err)
 	}
 	s.wantLog(other, "y\n")

@@ -85,10 +85,10 @@ func fill(home string, apps int) error {
 		a := history.App{
 			AppKey: history.AppKey{ID: appID(i), Backend: "local"},
 			Name:   fmt.Sprintf("trainer-%d", i%100),
-			App:    def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp", Args: []string{"--lr", strconv.Itoa(i % 5000)}},
+			Spec:   def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp", Args: []string{"--lr", strconv.Itoa(i % 5000)}},
 			Labels:      history.Labels{Tags: map[string]string{"team": []string{"vision", "speech"}[i%2]}},
 			Outcome:     history.Outcome{State: states[i%len(states)], ExitCode: &codes[i%len(codes)], StartedAt: &at, FinishedAt: &ended},
-			SubmittedAt: at,
+			SubmittedAt: &at,
 		}
 		if err := db.Insert(ctx, a); err != nil {
 			return errors.Join(err, db.Close())

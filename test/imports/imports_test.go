@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"runtime/spec":             {"runtime/humanize", "runtime/pattern"},
 	"runtime/sweep":            {"runtime/history", "runtime/humanize", "runtime/spec"},
 	"runtime/tfevents":         {},
-	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
+	"runtime/usage":            {"runtime/backend", "runtime/history", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
 
 	"starlark/analysis":   {"runtime/humanize", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest", "starlark/token"},
 	"starlark/component":  {"runtime/config", "runtime/humanize", "runtime/lazyregexp", "runtime/spec", "starlark/interp", "starlark/specmodule"},
@@ -108,7 +108,7 @@ var allowed = map[string][]string{
 	"backends/slurm":                 {"backends/archive", "backends/driver", "backends/logcopy", "backends/remote", "backends/slurm/client", "backends/slurm/folder", "backends/slurm/job", "backends/slurm/observe", "backends/slurm/script", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/metrics/collect", "runtime/procs", "runtime/lazyregexp", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/slurm/client":          {"backends/slurm/job", "runtime/backend"},
 	"backends/slurm/job":             {"runtime/spec"},
-	"backends/slurm/observe":         {"backends/slurm/folder", "backends/slurm/job", "runtime/lazyregexp", "runtime/outcome", "runtime/spec"},
+	"backends/slurm/observe":         {"backends/slurm/folder", "backends/slurm/job", "runtime/history", "runtime/lazyregexp", "runtime/outcome", "runtime/spec"},
 	"backends/sweep":                 {"backends/bundled", "backends/driver", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/humanize", "runtime/logview", "runtime/metrics", "runtime/outcome", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep"},
 	"backends/workspace":             {"runtime/backend", "runtime/safefile", "runtime/spec"},
 	"docs":                           {},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -94,14 +95,14 @@ func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
 }
 
 // List returns all apps in the order of submits.
-func (b *Backend) List(context.Context) ([]spec.Summary, error) {
+func (b *Backend) List(context.Context) ([]history.View, error) {
 	b.cluster.mu.Lock()
 	defer b.cluster.mu.Unlock()
-	all := make([]spec.Summary, len(b.cluster.order))
+	all := make([]history.View, len(b.cluster.order))
 	for i, id := range b.cluster.order {
 		a := b.cluster.apps[id]
 		s, _ := a.snapshot()
-		all[i] = spec.Summary{ID: id, Name: a.name, State: s.State}
+		all[i].ID, all[i].Name, all[i].State = id, a.name, s.State
 	}
 	return all, nil
 }

@@ -124,7 +124,7 @@ func TestRunnerCancelFailDelete(t *testing.T) {
 		t.Errorf("deleted: %v", err)
 	}
 	rows, err := r.List(context.Background(), runner.Filter{States: []spec.State{spec.Failed, spec.Cancelled}})
-	if err != nil || len(rows) != 2 || rows[0].AppID != failing.ID || *rows[0].ExitCode != 3 {
+	if err != nil || len(rows) != 2 || rows[0].ID != failing.ID || *rows[0].ExitCode != 3 {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }

@@ -160,10 +160,10 @@ func fill(t *testing.T, home string) {
 		ended := at.Add(time.Duration(i%7919) * time.Second)
 		err := db.Insert(ctx, history.App{
 			AppKey: history.AppKey{ID: fmt.Sprintf("trainer-%06x", i), Backend: "local"}, Name: fmt.Sprintf("trainer-%d", i%100),
-			App: def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp", Args: []string{"--lr", strconv.Itoa(i % 5000)}},
+			Spec: def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp", Args: []string{"--lr", strconv.Itoa(i % 5000)}},
 			Labels:      history.Labels{Tags: map[string]string{"team": []string{"vision", "speech"}[i%2]}},
 			Outcome:     history.Outcome{State: states[i%len(states)], ExitCode: &codes[i%len(codes)], StartedAt: &at, FinishedAt: &ended},
-			SubmittedAt: at,
+			SubmittedAt: &at,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ func (f *fixture) sweeps() (refs []history.AppKey) {
 	rows, err := f.List(f.Context(), runner.Filter{Backend: "sweep", All: true})
 	f.must(err)
 	for _, row := range rows {
-		refs = append(refs, history.AppKey{Backend: row.Backend, ID: row.AppID})
+		refs = append(refs, row.AppKey)
 	}
 	return refs
 }

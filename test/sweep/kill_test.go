@@ -41,7 +41,7 @@ func (f *fixture) checkApps(ref history.AppKey, all *sweep.Snapshot) {
 	f.must(err)
 	apps := map[string]spec.State{}
 	for _, row := range rows {
-		apps[row.AppID] = row.State
+		apps[row.ID] = row.State
 	}
 	for _, trial := range all.Trials {
 		if state := apps[trial.App.ID]; state != trial.State {

@@ -132,7 +132,7 @@ func (f *fixture) endAll() {
 		apps, err := f.List(ctx, runner.Filter{Backend: name, All: true})
 		f.must(err)
 		for _, a := range apps {
-			ref := history.AppKey{Backend: a.Backend, ID: a.AppID}
+			ref := a.AppKey
 			if !a.State.Terminal() {
 				f.must(f.Cancel(ctx, ref, backend.CancelOptions{Force: true}))
 				_, err := f.Wait(ctx, ref)

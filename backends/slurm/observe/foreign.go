@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"torchx/backends/slurm/job"
+	"torchx/runtime/history"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
@@ -200,10 +201,10 @@ func App(jobs []job.Job) *spec.App {
 }
 
 // Summary returns jobs that belong together as an item of a list.
-func Summary(jobs []job.Job) spec.Summary {
+func Summary(jobs []job.Job) history.View {
 	s := Foreign(jobs)
-	return spec.Summary{
-		ID: strconv.FormatInt(jobs[0].Main(), 10), Name: App(jobs).Name, State: s.State, Foreign: true,
-		SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt, ExitCode: s.ExitCode,
-	}
+	v := history.View{Foreign: true}
+	v.ID, v.Name = strconv.FormatInt(jobs[0].Main(), 10), App(jobs).Name
+	v.State, v.SubmittedAt, v.FinishedAt, v.ExitCode = s.State, s.SubmittedAt, s.FinishedAt, s.ExitCode
+	return v
 }

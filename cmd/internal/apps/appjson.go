@@ -6,7 +6,6 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
-	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
@@ -24,10 +23,10 @@ type AppObject struct {
 	ExitCode    *int          `json:"exit_code"`
 }
 
-// NewAppObject returns the object of a row.
-func NewAppObject(a *runner.Row) AppObject {
+// NewAppObject returns the object of an app.
+func NewAppObject(a *history.View) AppObject {
 	return AppObject{
-		Handle: a.Handle, AppID: a.AppID, Name: ui.NullString(a.Name), Backend: a.Backend, State: a.State,
+		Handle: a.Handle(), AppID: a.ID, Name: ui.NullString(a.Name), Backend: a.Backend, State: a.State,
 		Component: ui.NullString(a.Component), SubmittedAt: ui.UTC(a.SubmittedAt), StartedAt: ui.UTC(a.StartedAt),
 		FinishedAt: ui.UTC(a.FinishedAt), ExitCode: a.ExitCode,
 	}
@@ -40,8 +39,8 @@ type listObject struct {
 	OriginObject
 }
 
-func newListObject(a *runner.Row) listObject {
-	o := listObject{AppObject: NewAppObject(a), OriginObject: NewOriginObject(a.Labels, a.ParentRunID, a.RerunOf)}
+func newListObject(a *history.View) listObject {
+	o := listObject{AppObject: NewAppObject(a), OriginObject: NewOriginObject(&a.App)}
 	if took := a.Duration(failpoint.Now()); took != nil {
 		seconds := took.Seconds()
 		o.DurationS = &seconds
@@ -58,9 +57,12 @@ type OriginObject struct {
 }
 
 // NewOriginObject returns the labels and the origin of an app.
-func NewOriginObject(l history.Labels, parent, rerunOf string) OriginObject {
-	if l.Tags == nil {
-		l.Tags = map[string]string{}
+func NewOriginObject(a *history.App) OriginObject {
+	tags := a.Tags
+	if tags == nil {
+		tags = map[string]string{}
 	}
-	return OriginObject{l.Tags, ui.NullString(l.Note), ui.NullString(parent), ui.NullString(rerunOf)}
+	return OriginObject{
+		tags, ui.NullString(a.Note), ui.NullString(a.ParentRunID), ui.NullString(a.RerunOf),
+	}
 }

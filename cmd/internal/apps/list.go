@@ -93,7 +93,7 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 		return err
 	}
 	printed, masked := false, labelMasker(f)
-	err = r.Walk(c.Context, filter, func(a *runner.Row) error {
+	err = r.Walk(c.Context, filter, func(a *history.View) error {
 		printed, a.Labels = true, masked(a.Labels)
 		return out.add(a)
 	})

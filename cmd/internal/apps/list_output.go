@@ -12,12 +12,11 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
 	"torchx/runtime/humanize"
-	"torchx/runtime/runner"
 )
 
 // listWriter prints the apps of `list` in one format.
 type listWriter interface {
-	add(a *runner.Row) error
+	add(a *history.View) error
 	end() error // is called once, after the last app
 }
 
@@ -60,10 +59,10 @@ func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 	case "jsonl":
 		e := json.NewEncoder(buffered)
 		e.SetEscapeHTML(false)
-		return &lineWriter{out: buffered, line: func(a *runner.Row) error { return e.Encode(newListObject(a)) }}, nil
+		return &lineWriter{out: buffered, line: func(a *history.View) error { return e.Encode(newListObject(a)) }}, nil
 	case "name":
-		return &lineWriter{out: buffered, line: func(a *runner.Row) error {
-			_, err := buffered.WriteString(ui.OneLine(a.Handle) + "\n")
+		return &lineWriter{out: buffered, line: func(a *history.View) error {
+			_, err := buffered.WriteString(ui.OneLine(a.Handle()) + "\n")
 			return err
 		}}, nil
 	case "csv":
@@ -81,7 +80,7 @@ type jsonWriter struct {
 	apps []listObject
 }
 
-func (w *jsonWriter) add(a *runner.Row) error {
+func (w *jsonWriter) add(a *history.View) error {
 	w.apps = append(w.apps, newListObject(a))
 	return nil
 }
@@ -96,7 +95,7 @@ type pageWriter struct {
 	Apps   []listObject `json:"apps"`
 }
 
-func (w *pageWriter) add(a *runner.Row) error {
+func (w *pageWriter) add(a *history.View) error {
 	w.Apps = append(w.Apps, newListObject(a))
 	return nil
 }
@@ -106,11 +105,11 @@ func (w *pageWriter) end() error { return w.f.PrintJSON(w) }
 // lineWriter prints each app at once.
 type lineWriter struct {
 	out  *bufio.Writer
-	line func(a *runner.Row) error
+	line func(a *history.View) error
 }
 
-func (w *lineWriter) add(a *runner.Row) error { return w.line(a) }
-func (w *lineWriter) end() error              { return w.out.Flush() }
+func (w *lineWriter) add(a *history.View) error { return w.line(a) }
+func (w *lineWriter) end() error                { return w.out.Flush() }
 
 // csvColumns are names of --json.
 var csvColumns = []string{
@@ -125,7 +124,7 @@ func newCSVWriter(out *bufio.Writer) (listWriter, error) {
 	if err := w.Write(csvColumns); err != nil {
 		return nil, err
 	}
-	return &lineWriter{out: out, line: func(a *runner.Row) error {
+	return &lineWriter{out: out, line: func(a *history.View) error {
 		o := newListObject(a)
 		exit, took := "", ""
 		if o.ExitCode != nil {

@@ -9,17 +9,16 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
-	"torchx/runtime/runner"
 )
 
 // tableWriter prints a table for people: one that fits the screen, or a wide one.
 type tableWriter struct {
 	f    *program.Factory
 	wide bool
-	rows []runner.Row
+	rows []history.View
 }
 
-func (w *tableWriter) add(a *runner.Row) error {
+func (w *tableWriter) add(a *history.View) error {
 	w.rows = append(w.rows, *a)
 	return nil
 }
@@ -33,22 +32,22 @@ func (w *tableWriter) end() error {
 }
 
 // listTable returns a row for each app; RESTARTS and TAGS only if an app has some.
-func listTable(apps []runner.Row, now time.Time) *ui.Table {
+func listTable(apps []history.View, now time.Time) *ui.Table {
 	tab := wideTable(apps, now)
 	for _, column := range []string{"SUBMITTED", "PARENT", "RERUN OF", "NOTE"} {
 		tab.Drop(column)
 	}
-	if !slices.ContainsFunc(apps, func(a runner.Row) bool { return a.NumRestarts > 0 }) {
+	if !slices.ContainsFunc(apps, func(a history.View) bool { return a.NumRestarts > 0 }) {
 		tab.Drop("RESTARTS")
 	}
-	if !slices.ContainsFunc(apps, func(a runner.Row) bool { return len(a.Tags) > 0 }) {
+	if !slices.ContainsFunc(apps, func(a history.View) bool { return len(a.Tags) > 0 }) {
 		tab.Drop("TAGS")
 	}
 	return tab
 }
 
 // wideTable returns all columns.
-func wideTable(apps []runner.Row, now time.Time) *ui.Table {
+func wideTable(apps []history.View, now time.Time) *ui.Table {
 	tab := &ui.Table{Header: []string{
 		"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "SUBMITTED", "AGE", "DURATION", "EXIT", "RESTARTS", "TAGS", "PARENT", "RERUN OF", "NOTE",
 	}}
@@ -64,7 +63,7 @@ func wideTable(apps []runner.Row, now time.Time) *ui.Table {
 		if a.NumRestarts > 0 {
 			restarts = strconv.Itoa(a.NumRestarts)
 		}
-		row := []ui.Cell{ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), ui.StateColor(a.State))}
+		row := []ui.Cell{ui.NewCell(a.Handle(), ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), ui.StateColor(a.State))}
 		for _, text := range []string{
 			a.Component, submitted, age, durationText(a, now), exit, restarts, history.FormatTags(a.Tags, " "), a.ParentRunID, a.RerunOf, a.Note,
 		} {
@@ -76,7 +75,7 @@ func wideTable(apps []runner.Row, now time.Time) *ui.Table {
 }
 
 // durationText returns how long an app took, or has been running, "" if that is not known.
-func durationText(a *runner.Row, now time.Time) string {
+func durationText(a *history.View, now time.Time) string {
 	took := a.Duration(now)
 	switch {
 	case took == nil:

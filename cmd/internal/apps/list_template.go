@@ -9,7 +9,7 @@ import (
 	"text/template/parse"
 
 	"torchx/cmd/internal/program"
-	"torchx/runtime/runner"
+	"torchx/runtime/history"
 )
 
 // newTemplateWriter returns a writer of a template. One that ranges over "." prints all apps at
@@ -26,7 +26,7 @@ func newTemplateWriter(out *bufio.Writer, text string) (listWriter, error) {
 		return &allTemplate{template: t, out: out}, nil
 	}
 	var line bytes.Buffer
-	return &lineWriter{out: out, line: func(a *runner.Row) error {
+	return &lineWriter{out: out, line: func(a *history.View) error {
 		fields, err := templateFields(a)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ type allTemplate struct {
 	apps     []map[string]any
 }
 
-func (w *allTemplate) add(a *runner.Row) error {
+func (w *allTemplate) add(a *history.View) error {
 	fields, err := templateFields(a)
 	w.apps = append(w.apps, fields)
 	return err
@@ -74,7 +74,7 @@ func rangesOverAll(list *parse.ListNode) bool {
 }
 
 // templateFields returns an app as --json has it, with whole numbers as integers.
-func templateFields(a *runner.Row) (map[string]any, error) {
+func templateFields(a *history.View) (map[string]any, error) {
 	o := newListObject(a)
 	data, err := json.Marshal(o)
 	if err != nil {

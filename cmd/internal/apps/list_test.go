@@ -6,19 +6,29 @@ import (
 	"time"
 
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/runner"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 func TestListTable(t *testing.T) {
 	t.Parallel()
 	code := 7
-	apps := []runner.Row{
-		{Handle: "local://torchx/train-pmh49wllj3gz9", Name: "train", State: spec.Failed, Component: "components/train.star:main", SubmittedAt: before(3700), StartedAt: before(3600), FinishedAt: before(3500.5), ExitCode: &code, NumRestarts: 2},
-		{Handle: "local://torchx/a-1", Name: "a", State: spec.Running, SubmittedAt: before(95), StartedAt: before(90)},
-		{Handle: "local://torchx/b-2", Name: "b", State: spec.Pending, Msg: "queued: waits for 1 GPU", SubmittedAt: before(5)},
+	apps := []history.View{
+		{App: history.App{
+			AppKey: history.AppKey{Backend: "local", ID: "train-pmh49wllj3gz9"}, Name: "train", SubmittedAt: before(3700),
+			Source:  history.Source{Component: "components/train.star:main"},
+			Outcome: history.Outcome{State: spec.Failed, StartedAt: before(3600), FinishedAt: before(3500.5), ExitCode: &code, NumRestarts: 2},
+		}},
+		{App: history.App{
+			AppKey: history.AppKey{Backend: "local", ID: "a-1"}, Name: "a", SubmittedAt: before(95),
+			Outcome: history.Outcome{State: spec.Running, StartedAt: before(90)},
+		}},
+		{App: history.App{
+			AppKey: history.AppKey{Backend: "local", ID: "b-2"}, Name: "b", SubmittedAt: before(5),
+			Outcome: history.Outcome{State: spec.Pending, Msg: "queued: waits for 1 GPU"},
+		}},
 	}
-	text := func(apps []runner.Row, width int) string {
+	text := func(apps []history.View, width int) string {
 		tab := listTable(apps, noon)
 		fitList(tab, width)
 		var b strings.Builder

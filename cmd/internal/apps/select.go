@@ -103,7 +103,7 @@ func (s *Selection) byFlags(c *cli.Context, f *program.Factory, p Purpose) (sel 
 		return sel, err
 	}
 	all := len(rows)
-	rows = slices.DeleteFunc(rows, func(a runner.Row) bool { return !p.CanTake(a.State) })
+	rows = slices.DeleteFunc(rows, func(a history.View) bool { return !p.CanTake(a.State) })
 	if n := all - len(rows); n > 0 {
 		f.Say("skipping %s: %s", ui.Counted(n, "app"), p.Refusal)
 	}
@@ -119,7 +119,7 @@ func (s *Selection) byFlags(c *cli.Context, f *program.Factory, p Purpose) (sel 
 		}
 	}
 	for i := range rows {
-		sel.Targets = append(sel.Targets, Target{Ref: runner.Ref{Backend: rows[i].Backend, ID: rows[i].AppID}})
+		sel.Targets = append(sel.Targets, Target{Ref: rows[i].AppKey})
 	}
 	return sel, nil
 }
@@ -147,7 +147,7 @@ func (s *Selection) filter(c *cli.Context, f *program.Factory, p Purpose) (runne
 const shownToConfirm = 50
 
 // ask lists apps on stderr and asks whether to act on them. No is an error that has been explained.
-func ask(ctx context.Context, f *program.Factory, rows []runner.Row, p Purpose) error {
+func ask(ctx context.Context, f *program.Factory, rows []history.View, p Purpose) error {
 	shown := rows[:min(len(rows), shownToConfirm)]
 	onErr := f.With(func(c *program.Factory) { c.Out, c.OutStyle = c.Err, c.ErrStyle })
 	if err := (&tableWriter{f: onErr, rows: shown}).end(); err != nil {
@@ -164,7 +164,7 @@ func ask(ctx context.Context, f *program.Factory, rows []runner.Row, p Purpose) 
 	return err
 }
 
-func printDryRun(f *program.Factory, rows []runner.Row, p Purpose) error {
+func printDryRun(f *program.Factory, rows []history.View, p Purpose) error {
 	if err := (&tableWriter{f: f, rows: rows}).end(); err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func printDryRun(f *program.Factory, rows []runner.Row, p Purpose) error {
 
 // printNamed prints which of the apps that handles name the command would act on.
 func printNamed(ctx context.Context, f *program.Factory, sel Selected, p Purpose) error {
-	var rows []runner.Row
-	failed := EachApp(ctx, f, sel.Targets, Parallel, sel.Runner.Row, func(ref runner.Ref, row runner.Row) error {
+	var rows []history.View
+	failed := EachApp(ctx, f, sel.Targets, Parallel, sel.Runner.View, func(ref runner.Ref, row history.View) error {
 		if p.CanTake(row.State) {
 			rows = append(rows, row)
 		} else {

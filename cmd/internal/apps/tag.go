@@ -23,7 +23,7 @@ type labelsObject struct {
 }
 
 func newLabelsObject(ref runner.Ref, l history.Labels) labelsObject {
-	o := NewOriginObject(l, "", "")
+	o := NewOriginObject(&history.App{Labels: l})
 	return labelsObject{ref.Handle(), ref.ID, o.Tags, o.Note}
 }
 

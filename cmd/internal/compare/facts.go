@@ -52,8 +52,8 @@ func factsOf(f *program.Factory, record *history.App) (map[factKey]fact, error) 
 		values[1][name] = text
 	}
 	app := &spec.App{}
-	if len(record.App) > 0 {
-		if err := json.Unmarshal(record.App, app); err != nil {
+	if len(record.Spec) > 0 {
+		if err := json.Unmarshal(record.Spec, app); err != nil {
 			return nil, fmt.Errorf("read the record of %s: %w", record.Handle(), err)
 		}
 	}

@@ -92,7 +92,7 @@ func (r *run) metadata(f *program.Factory) (all []metadatum, err error) {
 	if s.ExitCode != nil {
 		all = append(all, metadatum{"exit_code", *s.ExitCode})
 	}
-	add("submitted_at", timeText(ui.UTC(&a.SubmittedAt)))
+	add("submitted_at", timeText(ui.UTC(a.SubmittedAt)))
 	add("started_at", timeText(ui.UTC(s.StartedAt)))
 	add("finished_at", timeText(ui.UTC(s.FinishedAt)))
 	r.addFacts(add, "arguments")

@@ -54,7 +54,7 @@ func (c *comparison) object() comparisonObject {
 		one := runObject{
 			Handle: r.record.Handle(), AppID: r.record.ID, Name: ui.NullString(r.record.Name), Backend: r.record.Backend,
 			Component: ui.NullString(r.record.Component), State: r.status.State, ExitCode: r.status.ExitCode,
-			SubmittedAt: ui.UTC(&r.record.SubmittedAt), StartedAt: ui.UTC(r.status.StartedAt), FinishedAt: ui.UTC(r.status.FinishedAt),
+			SubmittedAt: ui.UTC(r.record.SubmittedAt), StartedAt: ui.UTC(r.status.StartedAt), FinishedAt: ui.UTC(r.status.FinishedAt),
 			NumRestarts: r.status.NumRestarts, MaxRSSBytes: r.peakMemory(), CPUSeconds: r.cpuSeconds(), Metrics: []metricObject{},
 		}
 		if d := r.duration(); d != nil {

@@ -180,7 +180,7 @@ func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, candida
 		if err = context.Cause(ctx); err != nil {
 			break
 		}
-		a := prunedApp{AppObject: apps.NewAppObject(&p.Row), Bytes: p.Bytes}
+		a := prunedApp{AppObject: apps.NewAppObject(&p.View), Bytes: p.Bytes}
 		if !o.dryRun {
 			done, err := r.Prune(ctx, p, d)
 			if a.Removed = done; err != nil {

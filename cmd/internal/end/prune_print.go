@@ -63,7 +63,7 @@ func printPrunable(f *program.Factory, apps []runner.Prunable, now time.Time) er
 		if a.FinishedAt != nil {
 			ended = ui.Age(now.Sub(*a.FinishedAt)) + " ago"
 		}
-		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(a.State.String(), ui.StateColor(a.State)),
+		tab.Add(ui.NewCell(a.Handle(), ""), ui.NewCell(a.Name, ""), ui.NewCell(a.State.String(), ui.StateColor(a.State)),
 			ui.NewCell(ended, ""), ui.NewCell(ui.OptionalBytes(a.Bytes), ""))
 	}
 	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "STATE") })

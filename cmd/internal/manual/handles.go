@@ -84,7 +84,7 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 			value = handle
 		}
 		if !slices.Contains(c.line.positionals, a.ID) && !slices.Contains(c.line.positionals, handle) {
-			c.add(value, fmt.Sprintf("%s, %s ago", a.State, ui.Age(time.Since(a.SubmittedAt))))
+			c.add(value, fmt.Sprintf("%s, %s ago", a.State, ui.Age(time.Since(*a.SubmittedAt))))
 		}
 	}
 }

@@ -301,7 +301,7 @@ func (c *completer) roles(ctx context.Context) {
 func (c *completer) rolesOf(ctx context.Context, handle string) []spec.Role {
 	row := c.record(ctx, handle)
 	var app spec.App
-	if row == nil || json.Unmarshal(row.App, &app) != nil {
+	if row == nil || json.Unmarshal(row.Spec, &app) != nil {
 		return nil
 	}
 	return app.Roles

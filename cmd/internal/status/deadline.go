@@ -4,14 +4,14 @@ import (
 	"time"
 
 	"torchx/cmd/internal/program"
+	"torchx/runtime/history"
 	"torchx/runtime/humanize"
-	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
 // timeoutOf returns the time limit of an app, 0 if it has none or is not known.
-func timeoutOf(d *runner.Description) time.Duration {
-	app, err := decodeApp(d.App)
+func timeoutOf(d *history.View) time.Duration {
+	app, err := decodeApp(d.Spec)
 	if err != nil {
 		return 0
 	}
@@ -20,8 +20,8 @@ func timeoutOf(d *runner.Description) time.Duration {
 }
 
 // hideSecretEnv hides the values of variables that came from files.
-func hideSecretEnv(f *program.Factory, d *runner.Description) {
-	if app, err := decodeApp(d.App); err == nil {
+func hideSecretEnv(f *program.Factory, d *history.View) {
+	if app, err := decodeApp(d.Spec); err == nil {
 		limits, _ := app.Limits() // validated at its submission
 		f.HideVariables(limits.SecretEnv)
 	}

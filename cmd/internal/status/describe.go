@@ -11,6 +11,7 @@ import (
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 )
 
@@ -51,7 +52,7 @@ func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref run
 	case o.diff:
 		return printDiff(ctx, f, r, ref, d)
 	case o.json:
-		return f.PrintMaskedJSON(newDescriptionObject(ref, d))
+		return f.PrintMaskedJSON(newDescriptionObject(d))
 	case o.full:
 		return printDescription(f, d)
 	}
@@ -67,8 +68,8 @@ const statusTimeout = 5 * time.Second
 
 // newDescribePage collects what the page shows beside the description. What cannot be read is
 // left out.
-func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *runner.Description) (*describePage, error) {
-	masked, err := f.MaskedJSON(d.App)
+func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *history.View) (*describePage, error) {
+	masked, err := f.MaskedJSON(d.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +95,11 @@ func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, 
 }
 
 // printDiff prints the stored diff, unchanged if it goes to a file or a program.
-func printDiff(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *runner.Description) error {
-	if d.Record == nil {
+func printDiff(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *history.View) error {
+	if !d.Recorded {
 		return fmt.Errorf("the git checkout of %s is not known: this history does not have the app", ref.Handle())
 	}
-	diff, err := program.SourceDiff(ctx, r, d.Record)
+	diff, err := program.SourceDiff(ctx, r, &d.App)
 	if err != nil {
 		return err
 	}
@@ -110,20 +111,20 @@ func printDiff(ctx context.Context, f *program.Factory, r *runner.Runner, ref ru
 }
 
 // printDescription prints everything that was submitted, as YAML.
-func printDescription(f *program.Factory, d *runner.Description) error {
+func printDescription(f *program.Factory, d *history.View) error {
 	var b strings.Builder
 	head := struct {
-		Handle    string   `json:"handle"`
-		Component *string  `json:"component"`
-		Args      []string `json:"args"`
-		Partial   bool     `json:"partial,omitempty"`
-	}{d.Handle, d.Component, d.Args, d.Partial}
+		Handle    string        `json:"handle"`
+		Component ui.NullString `json:"component"`
+		Args      []string      `json:"args"`
+		Partial   bool          `json:"partial,omitempty"`
+	}{d.Handle(), ui.NullString(d.Component), d.Args, d.Partial}
 	parts := []struct {
 		title string
 		value any
-	}{{"", head}, {"APPLICATION", d.App}, {"OPTIONS", d.Cfg}}
-	if d.Record != nil {
-		if o := program.ProvenanceOf(&d.Record.Source, d.Record.Checkout); o != nil {
+	}{{"", head}, {"APPLICATION", d.Spec}, {"OPTIONS", d.Cfg}}
+	if d.Recorded {
+		if o := program.ProvenanceOf(&d.Source, d.Checkout); o != nil {
 			parts = append(parts, struct {
 				title string
 				value any

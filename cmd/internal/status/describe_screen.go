@@ -9,6 +9,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
@@ -17,7 +18,7 @@ import (
 // describePage is what `describe` shows.
 type describePage struct {
 	screen
-	description *runner.Description
+	description *history.View
 	command     string            // component with its arguments; "" if not known
 	app         *spec.App         // secrets hidden
 	options     string            // those that differ from the default
@@ -28,7 +29,7 @@ type describePage struct {
 // text returns the page: the app, and its roles.
 func (p *describePage) text() string {
 	fields := ui.Fields{}
-	fields.Add("App", p.clean(p.description.Handle))
+	fields.Add("App", p.clean(p.description.Handle()))
 	fields.Add("Component", p.command)
 	if s := p.status; s != nil {
 		fields.AddColored("State", p.clean(ui.StateLine(s, p.now)), ui.StateColor(s.State))
@@ -48,18 +49,18 @@ func (p *describePage) text() string {
 	}
 	text := fields.Text(p.width, p.style)
 	if p.sweep != nil {
-		return text + "\nIts trials: torchx status " + p.clean(p.description.Handle) + "\n"
+		return text + "\nIts trials: torchx status " + p.clean(p.description.Handle()) + "\n"
 	}
 	if len(p.app.Roles) > 0 {
 		text += "\n" + p.roleTable()
 	}
-	return text + "\nAll of it: torchx describe --full " + p.clean(p.description.Handle) + "\n"
+	return text + "\nAll of it: torchx describe --full " + p.clean(p.description.Handle()) + "\n"
 }
 
 // addProvenance adds where the app comes from.
 func (p *describePage) addProvenance(fields *ui.Fields) {
-	r := p.description.Record
-	if r == nil {
+	r := p.description
+	if !r.Recorded {
 		return
 	}
 	fields.Add("Folder", p.clean(r.Cwd))
@@ -77,7 +78,7 @@ func (p *describePage) addProvenance(fields *ui.Fields) {
 	fields.Add("Remote", p.clean(c.Remote))
 	fields.Add("Changes", p.clean(program.ChangesText(c)))
 	if c.DiffSum != "" {
-		fields.Add("Diff", p.clean(ui.BytesText(c.DiffBytes)+": torchx describe --diff "+p.description.Handle))
+		fields.Add("Diff", p.clean(ui.BytesText(c.DiffBytes)+": torchx describe --diff "+p.description.Handle()))
 	}
 }
 

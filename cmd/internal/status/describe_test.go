@@ -6,7 +6,6 @@ import (
 
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
-	"torchx/runtime/runner"
 	"torchx/runtime/secrets"
 	"torchx/runtime/spec"
 )
@@ -29,7 +28,7 @@ func TestDescribe(t *testing.T) {
 	store.Metadata = map[string]any{"torchx": map[string]any{"sidecar": true}}
 	p := describePage{
 		screen:      screen{now: noon, width: 80, masked: rules.Text},
-		description: &runner.Description{Handle: "local://torchx/train-f3k1", SubmittedAt: before(60), Record: provenRecord()}, command: "train.star:main",
+		description: &history.View{App: provenRecord(), Recorded: true}, command: "train.star:main",
 		app: &spec.App{Name: "train", Roles: []spec.Role{trainer, store}}, options: "grace_period=3",
 		status: &spec.Status{State: spec.Running, StartedAt: before(5)},
 	}
@@ -62,7 +61,7 @@ All of it: torchx describe --full local://torchx/train-f3k1
 	if got := p.text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	p.status, p.description.Record, p.options, p.description.SubmittedAt, p.command = nil, nil, "", nil, ""
+	p.status, p.description.Recorded, p.options, p.description.SubmittedAt, p.command = nil, false, "", nil, ""
 	p.description.Partial = true
 	p.app = &spec.App{}
 	want = `      App: local://torchx/train-f3k1
@@ -77,9 +76,10 @@ All of it: torchx describe --full local://torchx/train-f3k1
 }
 
 // provenRecord returns the record of an app that was submitted from a checkout with changes.
-func provenRecord() *history.App {
+func provenRecord() history.App {
 	dirty := true
-	return &history.App{
+	return history.App{
+		AppKey: history.AppKey{Backend: "local", ID: "train-f3k1"}, SubmittedAt: before(60),
 		Source: history.Source{Cwd: "/home/me/project", Submission: history.Submission{
 			Host: "box", User: "me", Version: "1.2",
 			Libraries: []history.Library{{Name: "shared", Revision: "v1", Commit: "0123456789abcdef"}, {Name: "local"}},

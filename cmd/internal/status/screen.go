@@ -11,7 +11,6 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
-	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
@@ -32,11 +31,11 @@ func newScreen(f *program.Factory) screen {
 }
 
 // commandText returns the component and its arguments, "" if they are not known.
-func commandText(f *program.Factory, d *runner.Description) string {
-	if d.Component == nil {
+func commandText(f *program.Factory, d *history.View) string {
+	if d.Component == "" {
 		return ""
 	}
-	return ui.OneLine(f.Masked(strings.TrimSpace(*d.Component + " " + foldedArgs(f.MaskedArgs(d.Args)))))
+	return ui.OneLine(f.Masked(strings.TrimSpace(d.Component + " " + foldedArgs(f.MaskedArgs(d.Args)))))
 }
 
 // decodeApp decodes the app of a description.
@@ -48,7 +47,7 @@ func decodeApp(raw json.RawMessage) (*spec.App, error) {
 }
 
 // addOrigin adds the labels of an app, and the runs that it repeats or belongs to.
-func (p *screen) addOrigin(fields *ui.Fields, d *runner.Description) {
+func (p *screen) addOrigin(fields *ui.Fields, d *history.View) {
 	fields.Add("Tags", p.clean(history.FormatTags(d.Tags, " ")))
 	fields.Add("Note", ui.Clean(p.masked(d.Note), true))
 	fields.Add("Rerun of", p.clean(d.RerunOf))

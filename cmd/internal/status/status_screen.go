@@ -10,6 +10,7 @@ import (
 	"torchx/cmd/internal/page/running"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
@@ -24,12 +25,12 @@ const (
 type statusPage struct {
 	screen
 	status    *spec.Status
-	timeout   time.Duration       // of the app; 0: none
-	described *runner.Description // nil if not known
-	command   string              // component with its arguments; "" if not known
-	queue     string              // place in the queue; "" if the app does not wait there
-	probed    map[string]bool     // roles with a readiness probe
-	trials    *sweep.Snapshot     // nil: of other apps
+	timeout   time.Duration   // of the app; 0: none
+	described *history.View   // nil if not known
+	command   string          // component with its arguments; "" if not known
+	queue     string          // place in the queue; "" if the app does not wait there
+	probed    map[string]bool // roles with a readiness probe
+	trials    *sweep.Snapshot // nil: of other apps
 	console   *ui.Console
 	rows      func(others int) int // trials that fit below the other lines
 	page      string               // URL of its page, or what serves it
@@ -46,7 +47,7 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 	}
 	page.described = d
 	page.command, page.timeout = commandText(f, d), timeoutOf(d)
-	if app, err := decodeApp(d.App); err == nil {
+	if app, err := decodeApp(d.Spec); err == nil {
 		for i := range app.Roles {
 			if o, err := app.Roles[i].Order(); err == nil && o.Ready != nil {
 				page.probed[app.Roles[i].Name] = true
@@ -72,8 +73,8 @@ func queuePlace(ctx context.Context, r *runner.Runner, s *spec.Status) string {
 		return ""
 	}
 	rows, err := r.List(ctx, runner.Filter{States: []spec.State{spec.Pending}, All: true})
-	waiting := slices.DeleteFunc(rows, func(row runner.Row) bool { return !strings.HasPrefix(row.Msg, spec.QueuedMark) })
-	newer := slices.IndexFunc(waiting, func(row runner.Row) bool { return row.Handle == s.Handle })
+	waiting := slices.DeleteFunc(rows, func(row history.View) bool { return !strings.HasPrefix(row.Msg, spec.QueuedMark) })
+	newer := slices.IndexFunc(waiting, func(row history.View) bool { return row.Handle() == s.Handle })
 	if err != nil || newer < 0 {
 		return ""
 	}

@@ -65,7 +65,7 @@ type topObject struct {
 func topObjects(measured []*usage.App) []topObject {
 	objects := make([]topObject, len(measured))
 	for i, a := range measured {
-		objects[i] = topObject{apps.NewAppObject(&a.Row), a.NumRestarts, a.Amounts, a.Replicas}
+		objects[i] = topObject{apps.NewAppObject(&a.View), a.NumRestarts, a.Amounts, a.Replicas}
 	}
 	return objects
 }

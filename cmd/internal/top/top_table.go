@@ -18,7 +18,7 @@ func sortTop(apps []*usage.App, order string) {
 	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
 		case "name":
-			return cmp.Compare(a.AppID, b.AppID)
+			return cmp.Compare(a.ID, b.ID)
 		case "submitted":
 			return compareTimes(b.SubmittedAt, a.SubmittedAt)
 		}
@@ -83,7 +83,7 @@ func value[T int64 | float64](v *T) T {
 func topTable(apps []*usage.App) *ui.Table {
 	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "ATTEMPT", "LAST LINE"}}
 	for _, a := range apps {
-		tab.Add(ui.NewCell(a.AppID, ui.AnsiBold), ui.NewCell(a.State.String(), ui.StateColor(a.State)), ui.NewCell(percentText(a.CPU), ""),
+		tab.Add(ui.NewCell(a.ID, ui.AnsiBold), ui.NewCell(a.State.String(), ui.StateColor(a.State)), ui.NewCell(percentText(a.CPU), ""),
 			ui.NewCell(ui.OptionalBytes(a.RSS), ""), ui.NewCell(optionalClock(a.Elapsed), ""), ui.Cell{}, ui.NewCell(a.Waiting, ""))
 		for i := range a.Replicas {
 			r := &a.Replicas[i]

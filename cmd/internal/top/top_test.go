@@ -8,7 +8,7 @@ import (
 
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/runner"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/runtime/usage"
 )
@@ -46,7 +46,7 @@ func TestTopWidth(t *testing.T) {
 	line, bytes, percent := strings.Repeat("loss ", 50), int64(900<<20), 99.5
 	for width := 13; width < 300; width++ {
 		tab := topTable([]*usage.App{{
-			Row: runner.Row{AppID: "a-rather-long-name-pmh49wllj3gz9", State: spec.Cancelled}, Amounts: usage.Amounts{RSS: &bytes, CPU: &percent, Elapsed: &percent},
+			View: view("a-rather-long-name-pmh49wllj3gz9", spec.Cancelled), Amounts: usage.Amounts{RSS: &bytes, CPU: &percent, Elapsed: &percent},
 			Replicas: []usage.Replica{{Role: "trainer", ID: 299, State: spec.Running, LastLine: &line, Amounts: usage.Amounts{RSS: &bytes}}},
 		}})
 		cutLines(tab, width)
@@ -72,25 +72,29 @@ func TestSortTop(t *testing.T) {
 	// e has ended, so by an amount it comes last.
 	for order, want := range map[string]string{"cpu": "b a c e", "memory": "a b c e", "elapsed": "c a b e", "name": "a b c e"} {
 		apps := []*usage.App{
-			{Row: runner.Row{AppID: "e", State: spec.Succeeded}, Amounts: usage.Amounts{CPU: f(99), RSS: n(99), Elapsed: f(99)}},
-			{Row: runner.Row{AppID: "a"}, Amounts: usage.Amounts{CPU: f(1), RSS: n(9), Elapsed: f(2)}},
-			{Row: runner.Row{AppID: "c"}, Amounts: usage.Amounts{Elapsed: f(3)}},
-			{Row: runner.Row{AppID: "b"}, Amounts: usage.Amounts{CPU: f(50), RSS: n(1), Elapsed: f(1)}},
+			{View: view("e", spec.Succeeded), Amounts: usage.Amounts{CPU: f(99), RSS: n(99), Elapsed: f(99)}},
+			{View: view("a", spec.Unsubmitted), Amounts: usage.Amounts{CPU: f(1), RSS: n(9), Elapsed: f(2)}},
+			{View: view("c", spec.Unsubmitted), Amounts: usage.Amounts{Elapsed: f(3)}},
+			{View: view("b", spec.Unsubmitted), Amounts: usage.Amounts{CPU: f(50), RSS: n(1), Elapsed: f(1)}},
 		}
 		sortTop(apps, order)
 		var got []string
 		for _, a := range apps {
-			got = append(got, a.AppID)
+			got = append(got, a.ID)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s", order, got, want)
 		}
 	}
-	app := &usage.App{Row: runner.Row{State: spec.Running}, Replicas: []usage.Replica{
+	app := &usage.App{View: view("", spec.Running), Replicas: []usage.Replica{
 		{ID: 0, State: spec.Failed, Amounts: usage.Amounts{CPU: f(90)}}, {ID: 1, State: spec.Running, Amounts: usage.Amounts{CPU: f(1)}},
 	}}
 	sortTop([]*usage.App{app}, "cpu")
 	if got := app.Replicas[0].ID; got != 1 {
 		t.Errorf("got replica %d first, want 1, which is running", got)
 	}
+}
+
+func view(id string, state spec.State) history.View {
+	return history.View{App: history.App{AppKey: history.AppKey{ID: id}, Outcome: history.Outcome{State: state}}}
 }

@@ -1,8 +1,11 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
+
+	"torchx/cmd/internal/program"
 
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/ui"
@@ -81,34 +84,33 @@ type restartObject struct {
 }
 
 // newStatusObject joins the status of an app with what was submitted, nil if that is unknown.
-func newStatusObject(ref runner.Ref, s *spec.Status, d *runner.Description) statusObject {
-	o := statusObject{
-		Handle: ref.Handle(), AppID: ref.ID, State: s.State, NumRestarts: s.NumRestarts, Msg: ui.NullString(s.Msg),
-		StructuredErrorMsg: s.StructuredErrorMsg, UIURL: s.UIURL, URL: s.UIURL, ExitCode: s.ExitCode,
-		SubmittedAt: ui.UTC(s.SubmittedAt), StartedAt: ui.UTC(s.StartedAt), FinishedAt: ui.UTC(s.FinishedAt),
-		Roles: []roleObject{}, PastAttempts: replicaObjects(s.Past), Restarts: []restartObject{}, LeftRunning: append([]string{}, s.LeftRunning...),
+func newStatusObject(ref runner.Ref, s *spec.Status, v *history.View) statusObject {
+	if v == nil {
+		v = &history.View{}
 	}
-	o.OriginObject = apps.NewOriginObject(history.Labels{}, "", "")
-	if d != nil {
-		o.OriginObject = apps.NewOriginObject(d.Labels, d.ParentRunID, d.RerunOf)
-		o.Name = ui.NullString(d.Name)
-		if d.SubmittedAt != nil { // as `list` has it
-			o.SubmittedAt = d.SubmittedAt
-		}
-		if limit := timeoutOf(d); limit > 0 {
-			o.TimeoutS, o.DeadlineAt = new(limit.Seconds()), ui.UTC(deadlineAt(s, limit))
-		}
+	o := statusObject{
+		Handle: ref.Handle(), AppID: ref.ID, Name: ui.NullString(v.Name), State: s.State,
+		NumRestarts: s.NumRestarts, Msg: ui.NullString(s.Msg), StructuredErrorMsg: s.StructuredErrorMsg,
+		UIURL: s.UIURL, URL: s.UIURL, ExitCode: s.ExitCode,
+		SubmittedAt: ui.UTC(cmp.Or(v.SubmittedAt, s.SubmittedAt)), // as `list` has it
+		StartedAt:   ui.UTC(s.StartedAt), FinishedAt: ui.UTC(s.FinishedAt),
+		Roles: []roleObject{}, PastAttempts: replicaObjects(s.Past), Restarts: []restartObject{},
+		LeftRunning: append([]string{}, s.LeftRunning...), OriginObject: apps.NewOriginObject(&v.App),
+	}
+	if limit := timeoutOf(v); limit > 0 {
+		o.TimeoutS, o.DeadlineAt = new(limit.Seconds()), ui.UTC(deadlineAt(s, limit))
 	}
 	for _, r := range s.Roles {
 		o.Roles = append(o.Roles, roleObject{r.Role, replicaObjects(r.Replicas)})
 	}
 	if s.FirstFailure != nil {
-		o.FirstFailure = &replicaObjects([]spec.ReplicaStatus{*s.FirstFailure})[0]
+		o.FirstFailure = new(newReplicaObject(s.FirstFailure))
 	}
 	for _, r := range s.Restarts {
 		o.Restarts = append(o.Restarts, restartObject{
-			Time: timeOrNull(r.Time), Role: r.Role, Replica: r.Replica, Attempt: r.Attempt, ExitCode: r.ExitCode, Signal: ui.NullString(r.Signal),
-			Msg: ui.NullString(r.Msg), Policy: r.Policy, Retry: r.Retry, MaxRetries: r.MaxRetries, Free: r.Free,
+			Time: timeOrNull(r.Time), Role: r.Role, Replica: r.Replica, Attempt: r.Attempt,
+			ExitCode: r.ExitCode, Signal: ui.NullString(r.Signal), Msg: ui.NullString(r.Msg),
+			Policy: r.Policy, Retry: r.Retry, MaxRetries: r.MaxRetries, Free: r.Free,
 		})
 	}
 	return o
@@ -124,16 +126,53 @@ func timeOrNull(t time.Time) *time.Time {
 func replicaObjects(replicas []spec.ReplicaStatus) []replicaObject {
 	objects := make([]replicaObject, len(replicas))
 	for i := range replicas {
-		r := &replicas[i]
-		objects[i] = replicaObject{
-			Role: r.Role, Replica: r.ID, ID: r.ID, Attempt: r.Attempt, State: r.State, ExitCode: r.ExitCode, Signal: ui.NullString(r.Signal),
-			Msg: ui.NullString(r.Msg), StructuredErrorMsg: r.StructuredErrorMsg, Hostname: ui.NullString(r.Hostname),
-			Hostaddr: ui.NullString(r.Hostname), Pod: ui.NullString(r.Pod), Node: ui.NullString(r.Node), StartedAt: ui.UTC(r.StartedAt), FinishedAt: ui.UTC(r.FinishedAt),
-			Devices: append([]string{}, r.Devices...), MaxRSSBytes: r.MaxRSSBytes, MaxRSSSource: ui.NullString(r.MaxRSSSource), CPUSeconds: r.CPUSeconds,
-		}
-		if r.PID > 0 {
-			objects[i].PID = &r.PID
-		}
+		objects[i] = newReplicaObject(&replicas[i])
 	}
 	return objects
+}
+
+func newReplicaObject(r *spec.ReplicaStatus) replicaObject {
+	o := replicaObject{
+		Role: r.Role, Replica: r.ID, ID: r.ID, Attempt: r.Attempt, State: r.State, ExitCode: r.ExitCode,
+		Signal: ui.NullString(r.Signal), Msg: ui.NullString(r.Msg), StructuredErrorMsg: r.StructuredErrorMsg,
+		Hostname: ui.NullString(r.Hostname), Hostaddr: ui.NullString(r.Hostname),
+		Pod: ui.NullString(r.Pod), Node: ui.NullString(r.Node),
+		StartedAt: ui.UTC(r.StartedAt), FinishedAt: ui.UTC(r.FinishedAt),
+		Devices: append([]string{}, r.Devices...), MaxRSSBytes: r.MaxRSSBytes,
+		MaxRSSSource: ui.NullString(r.MaxRSSSource), CPUSeconds: r.CPUSeconds,
+	}
+	if r.PID > 0 {
+		o.PID = &r.PID
+	}
+	return o
+}
+
+// descriptionObject is `describe --json`, which `submit` reads; unknown values are null.
+type descriptionObject struct {
+	Handle      string              `json:"handle"`
+	AppID       string              `json:"app_id"`
+	Name        ui.NullString       `json:"name"`
+	SubmittedAt *time.Time          `json:"submitted_at"`
+	App         json.RawMessage     `json:"app"`
+	Cfg         json.RawMessage     `json:"cfg"`
+	Component   ui.NullString       `json:"component"`
+	Args        []string            `json:"args"`
+	Partial     bool                `json:"partial"`
+	Provenance  *program.Provenance `json:"provenance"`
+	apps.OriginObject
+}
+
+func newDescriptionObject(v *history.View) descriptionObject {
+	o := descriptionObject{
+		Handle: v.Handle(), AppID: v.ID, Name: ui.NullString(v.Name), SubmittedAt: ui.UTC(v.SubmittedAt),
+		App: v.Spec, Cfg: v.Cfg, Component: ui.NullString(v.Component), Args: v.Args, Partial: v.Partial,
+		OriginObject: apps.NewOriginObject(&v.App),
+	}
+	if v.Recorded {
+		o.Provenance = program.ProvenanceOf(&v.Source, v.Checkout)
+	}
+	if v.Component != "" && o.Args == nil {
+		o.Args = []string{}
+	}
+	return o
 }
