@@ -83,7 +83,8 @@ func scanApp(row scanner, long bool) (history.App, error) {
 	var args, def, cfg, request, modules, getenv, tags, submission, checkout *string
 	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter, &a.Note, &a.ParentRunID, &a.RerunOf, &tags}
 	if long {
-		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv, &submission, &checkout)
+		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv,
+			&submission, &checkout)
 	}
 	if err := row.Scan(dest...); err != nil {
 		return history.App{}, err
@@ -145,11 +146,13 @@ func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]history.App, err
 		}
 		where, args := prefixRange(`id`, prefix)
 		matching := `SELECT ` + longColumns + ` FROM ` + longTables + ` WHERE seq IN (SELECT seq FROM apps WHERE %s LIMIT ?) ORDER BY seq DESC`
-		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, where), append(args, history.MaxMatches)...)
+		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, where),
+			append(args, history.MaxMatches)...)
 		if err != nil || len(found) > 0 || prefix == "" {
 			return err
 		}
-		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, `instr(id, ?) > 0`), ":"+prefix, history.MaxMatches)
+		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, `instr(id, ?) > 0`),
+			":"+prefix, history.MaxMatches)
 		return err
 	})
 	return found, err
@@ -167,7 +170,9 @@ func prefixRange(column, prefix string) (where string, args []any) {
 	return column + ` >= ?`, []any{prefix}
 }
 
-func queryApps(ctx context.Context, q querier, long bool, query string, args ...any) ([]history.App, error) {
+func queryApps(
+	ctx context.Context, q querier, long bool, query string, args ...any,
+) ([]history.App, error) {
 	return queryAll(ctx, q, func(row scanner) (history.App, error) { return scanApp(row, long) }, query, args...)
 }
 

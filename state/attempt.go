@@ -27,12 +27,15 @@ func mergeAttempt(old, next spec.ReplicaStatus) spec.ReplicaStatus {
 	}
 	merged := spec.ReplicaStatus{
 		Role: old.Role, ID: old.ID, Attempt: old.Attempt, State: next.State, PID: pick(false, old.PID, next.PID),
-		ExitCode: pick(ended, old.ExitCode, next.ExitCode), Signal: pick(ended, old.Signal, next.Signal),
+		ExitCode: pick(ended, old.ExitCode, next.ExitCode), Signal: pick(ended,
+			old.Signal, next.Signal),
 		Hostname: pick(ended, old.Hostname, next.Hostname), Msg: next.Msg,
 		Pod: pick(ended, old.Pod, next.Pod), Node: pick(ended, old.Node, next.Node),
-		StartedAt: pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended, old.FinishedAt, next.FinishedAt),
+		StartedAt: pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended,
+			old.FinishedAt, next.FinishedAt),
 		StructuredErrorMsg: pickJSON(ended, old.StructuredErrorMsg, next.StructuredErrorMsg),
-		MaxRSSBytes:        pick(ended, old.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, old.CPUSeconds, next.CPUSeconds),
+		MaxRSSBytes:        pick(ended, old.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended,
+			old.CPUSeconds, next.CPUSeconds),
 	}
 	if ended { // a message of a live attempt is valid only while it is repeated
 		merged.Msg = cmp.Or(old.Msg, next.Msg)
@@ -76,7 +79,9 @@ func normalTime(t *time.Time) *time.Time {
 
 // Attempts returns all known attempts of an app, by role (in name order), replica and attempt.
 // Errors: ErrNotFound.
-func (db *DB) Attempts(ctx context.Context, backend, id string) (attempts []spec.ReplicaStatus, err error) {
+func (db *DB) Attempts(
+	ctx context.Context, backend, id string,
+) (attempts []spec.ReplicaStatus, err error) {
 	err = db.readApp(ctx, "read attempts of app "+id, backend, id, func(seq int64) (err error) {
 		attempts, err = queryAttempts(ctx, db.sql, seq)
 		return err
@@ -105,7 +110,8 @@ func mergeAttempts(old, seen []spec.ReplicaStatus) (changed, events []spec.Repli
 		if ok && (after.State == before.State || after.State == spec.Pending && before.StartedAt != nil) {
 			continue // what replaces an attempt that has begun is the next one
 		}
-		if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil && after.StartedAt != nil {
+		if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil &&
+			after.StartedAt != nil {
 			events = append(events, spec.ReplicaStatus{
 				Role: after.Role, ID: after.ID, Attempt: after.Attempt, State: spec.Running, StartedAt: after.StartedAt,
 			})
@@ -135,7 +141,8 @@ func scanAttempt(row scanner) (a spec.ReplicaStatus, err error) {
 	var state int64
 	var exit, started, finished *int64
 	var structured *string
-	err = row.Scan(&a.Role, &a.ID, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured, &a.MaxRSSBytes, &a.CPUSeconds, &a.Pod, &a.Node)
+	err = row.Scan(&a.Role, &a.ID, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID,
+		&started, &finished, &a.Msg, &structured, &a.MaxRSSBytes, &a.CPUSeconds, &a.Pod, &a.Node)
 	a.State, a.ExitCode, a.StartedAt, a.FinishedAt = stateOf(state), number(exit), timeOf(started), timeOf(finished)
 	a.StructuredErrorMsg = raw(structured)
 	return a, err

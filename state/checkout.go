@@ -11,7 +11,9 @@ import (
 )
 
 // SetCheckout implements history.Apps. Apps with the same diff share it.
-func (db *DB) SetCheckout(ctx context.Context, backend, id string, c history.Checkout, diff []byte) error {
+func (db *DB) SetCheckout(
+	ctx context.Context, backend, id string, c history.Checkout, diff []byte,
+) error {
 	record, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("encode checkout of app %s: %w", id, err)

@@ -9,7 +9,9 @@ import (
 )
 
 // PutCheckpoints implements history.Recorder; it keeps one checkpoint per offset.
-func (db *DB) PutCheckpoints(ctx context.Context, backend, id string, points []history.Checkpoint) error {
+func (db *DB) PutCheckpoints(
+	ctx context.Context, backend, id string, points []history.Checkpoint,
+) error {
 	return db.writeApp(ctx, "record log checkpoints of app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
 		return execAll(ctx, tx, points, func(p history.Checkpoint) []any {
 			return []any{seq, p.Role, p.Replica, p.Attempt, p.Stream, p.Offset, p.Line, p.Time.UnixNano()}

@@ -14,7 +14,8 @@ type condition struct {
 	where string // on a row of apps
 	args  []any
 	// from and key select the matching apps by an index, if one serves: SELECT key FROM from. from
-	// takes args, too. In an order of key, which is that of submission, rows come without sorting if ordered.
+	// takes args, too. In an order of key, which is that of submission, rows come without sorting
+	// if ordered.
 	from, key string
 	ordered   bool
 	isSort    bool // the app has the metric of SortMetric

@@ -76,8 +76,8 @@ func (db *DB) Close() error { return db.wrap("close history", db.sql.Close()) }
 // a checkpoint writes it.
 const maxLeftWAL = 512 << 10
 
-// CloseForExit is Close for a process that is about to exit. It skips the checkpoint that SQLite makes
-// at the last close, which takes several fsyncs, and leaves it to a later process: the kernel
+// CloseForExit is Close for a process that is about to exit. It skips the checkpoint that SQLite
+// makes at the last close, which takes several fsyncs, and leaves it to a later process: the kernel
 // releases files and locks, and the WAL has all commits. The DB must not be used afterwards.
 func (db *DB) CloseForExit() error {
 	wal, err := os.Stat(db.path + "-wal")
@@ -129,7 +129,9 @@ func (db *DB) readApp(ctx context.Context, op, backend, id string, fn func(seq i
 }
 
 // writeApp is write with the key of an app's row. Errors: ErrNotFound.
-func (db *DB) writeApp(ctx context.Context, op, backend, id string, fn func(tx *sql.Tx, seq int64) error) error {
+func (db *DB) writeApp(
+	ctx context.Context, op, backend, id string, fn func(tx *sql.Tx, seq int64) error,
+) error {
 	return db.write(ctx, op, func(tx *sql.Tx) error {
 		seq, err := seqOf(ctx, tx, backend, id)
 		if err != nil {
@@ -151,8 +153,8 @@ func inTx(ctx context.Context, s *sql.DB, fn func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// writable returns an error if the file is not at its path any more. SQLite does not check and would
-// write to the deleted file forever.
+// writable returns an error if the file is not at its path any more. SQLite does not check and
+// would write to the deleted file forever.
 func (db *DB) writable() error {
 	if db.readOnly {
 		return ErrReadOnly

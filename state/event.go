@@ -35,11 +35,11 @@ func (db *DB) Events(ctx context.Context, backend, id string) ([]history.Event, 
 	return events, err
 }
 
-// orderEvents sorts recorded events by time. Some backends report whole seconds, of another clock. So
-// no event is older than the record of the app, and the end of the app not older than any. A change
-// of the app or an attempt is not older than the previous one, or than an earlier attempt, a restart
-// not older than the end before it. A change of the app within the second in which a replica was
-// seen waiting comes after that.
+// orderEvents sorts recorded events by time. Some backends report whole seconds, of another
+// clock. So no event is older than the record of the app, and the end of the app not older than
+// any. A change of the app or an attempt is not older than the previous one, or than an earlier
+// attempt, a restart not older than the end before it. A change of the app within the second in
+// which a replica was seen waiting comes after that.
 func orderEvents(events []history.Event) {
 	var first, newest, waiting time.Time
 	changed, ended := map[attemptKey]time.Time{}, map[attemptKey]time.Time{} // those of the app without a role
@@ -64,7 +64,8 @@ func orderEvents(events []history.Event) {
 			if !ok || before.attempt < e.Attempt {
 				latest[one] = attempt
 			}
-			if e.Time = later(e.Time, changed[attempt]); e.Kind == history.EventApp && waiting.Sub(e.Time) < time.Second {
+			if e.Time = later(e.Time, changed[attempt]); e.Kind == history.EventApp &&
+				waiting.Sub(e.Time) < time.Second {
 				e.Time = later(e.Time, waiting)
 			}
 			changed[attempt] = e.Time
@@ -89,13 +90,16 @@ func later(a, b time.Time) time.Time {
 func scanEvent(row scanner) (e history.Event, err error) {
 	var when, state int64
 	var exit *int64
-	err = row.Scan(&when, &e.Kind, &state, &e.Role, &e.Replica, &e.Attempt, &exit, &e.Signal, &e.Msg)
+	err = row.Scan(&when, &e.Kind, &state, &e.Role, &e.Replica, &e.Attempt,
+		&exit, &e.Signal, &e.Msg)
 	e.Time, e.State, e.ExitCode = time.Unix(0, when).UTC(), stateOf(state), number(exit)
 	return e, err
 }
 
 // newRestarts returns the events of restarts that are not stored yet.
-func newRestarts(ctx context.Context, q querier, seq int64, restarts []spec.Restart) (events []history.Event, err error) {
+func newRestarts(
+	ctx context.Context, q querier, seq int64, restarts []spec.Restart,
+) (events []history.Event, err error) {
 	if len(restarts) == 0 {
 		return nil, nil
 	}
@@ -125,7 +129,8 @@ func insertRestarts(events, restarts []history.Event) []history.Event {
 	for _, r := range restarts {
 		at := len(events)
 		for i := range events {
-			if e := &events[i]; e.Role == r.Role && e.Replica == r.Replica && e.Attempt == r.Attempt && e.State.Terminal() {
+			if e := &events[i]; e.Role == r.Role && e.Replica == r.Replica &&
+				e.Attempt == r.Attempt && e.State.Terminal() {
 				at = i + 1
 			}
 		}

@@ -131,7 +131,8 @@ func SetAside(ctx context.Context, path string, now time.Time) (string, error) {
 	}
 	// Journals first: SQLite could take leftover journals for those of a new file.
 	for _, suffix := range []string{"-wal", "-journal", ""} {
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(path+suffix, aside+suffix); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return "", wrapPath(op, path, fileError(err))
 		}
 	}

@@ -22,10 +22,12 @@ func canMap(dir string) bool {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	data, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	data, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(),
+		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err == nil {
 		_ = unix.Munmap(data) // failure is harmless: nothing was mapped for use
 	}
 	// Other errors (memory, limits) are not caused by the file system.
-	return !errors.Is(err, unix.ENODEV) && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS)
+	return !errors.Is(err, unix.ENODEV) && !errors.Is(err, unix.EINVAL) &&
+		!errors.Is(err, unix.ENOSYS)
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // SetLabels implements history.Apps.
-func (db *DB) SetLabels(ctx context.Context, backend, id string, c history.LabelChange) (labels history.Labels, err error) {
+func (db *DB) SetLabels(
+	ctx context.Context, backend, id string, c history.LabelChange,
+) (labels history.Labels, err error) {
 	err = db.writeApp(ctx, "label app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
 		for _, key := range c.Remove {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM tags WHERE app = ? AND key = ?`, seq, key); err != nil {

@@ -82,7 +82,9 @@ func (db *DB) Count(ctx context.Context, f history.Filter) (n int, err error) {
 }
 
 // countQuery returns a query that reads indexes only if there is one condition.
-func countQuery(ctx context.Context, q querier, f *history.Filter) (query string, args []any, err error) {
+func countQuery(
+	ctx context.Context, q querier, f *history.Filter,
+) (query string, args []any, err error) {
 	all, err := conditionsOf(ctx, q, f)
 	if err != nil {
 		return "", nil, err
@@ -128,7 +130,8 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 		return "", nil, err
 	}
 	first := -1
-	if f.Sort != history.SortSubmitted || f.FirstEnded || f.SortMetric != nil || len(all) != 1 || !all[0].ordered && !all[0].walkable() {
+	if f.Sort != history.SortSubmitted || f.FirstEnded || f.SortMetric != nil || len(all) != 1 ||
+		!all[0].ordered && !all[0].walkable() {
 		if first, err = fewest(ctx, q, all, few); err != nil {
 			return "", nil, err
 		}
@@ -217,7 +220,8 @@ func (b *listBuilder) addOrdered(first condition, others []condition) {
 	if b.filter.Limit > 0 {
 		order += fmt.Sprintf(` LIMIT %d`, b.filter.Limit)
 	}
-	b.addInOrder(table+` CROSS JOIN apps ON seq = `+first.key, append([]condition{first}, others...), order)
+	b.addInOrder(table+` CROSS JOIN apps ON seq = `+first.key,
+		append([]condition{first}, others...), order)
 }
 
 // addWalks adds one SELECT per value of a condition, each of which an index serves in the order
@@ -240,7 +244,8 @@ func (b *listBuilder) addMetric(all []condition) {
 		order += fmt.Sprintf(` LIMIT %d`, b.filter.Limit)
 	}
 	others := slices.DeleteFunc(all, func(c condition) bool { return c.isSort })
-	b.addInOrder(`metrics INDEXED BY metrics_`+stat+` CROSS JOIN apps ON seq = app`, append([]condition{main}, others...), order)
+	b.addInOrder(`metrics INDEXED BY metrics_`+stat+` CROSS JOIN apps ON seq = app`,
+		append([]condition{main}, others...), order)
 }
 
 // sorts has the ORDER BY of each order, and the index that serves it.

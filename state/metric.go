@@ -38,7 +38,8 @@ func (db *DB) Metrics(ctx context.Context, backend, id string) ([]history.Metric
 
 func scanMetric(row scanner) (m history.Metric, err error) {
 	var first, last, least, most *float64
-	err = row.Scan(&m.Role, &m.Replica, &m.Name, &m.Main, &m.Source, &m.Count, &m.NonFinite, &first, &last, &least, &most, &m.LastStep)
+	err = row.Scan(&m.Role, &m.Replica, &m.Name, &m.Main, &m.Source, &m.Count, &m.NonFinite, &first,
+		&last, &least, &most, &m.LastStep)
 	m.First, m.Last, m.Min, m.Max = orNaN(first), orNaN(last), orNaN(least), orNaN(most)
 	return m, err
 }

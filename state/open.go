@@ -150,7 +150,8 @@ func (db *DB) connectReadOnly(ctx context.Context, o Options, cause error) error
 	db.readOnly = true
 	base := "file:" + (&url.URL{Path: filepath.ToSlash(db.path)}).EscapedPath() + "?_error_rc=1&_dqs=0&mode=ro"
 	err = db.connect(ctx, o, base)
-	if wal, statErr := os.Stat(db.path + "-wal"); err != nil && (statErr != nil || wal.Size() == 0) {
+	if wal, statErr := os.Stat(db.path + "-wal"); err != nil &&
+		(statErr != nil || wal.Size() == 0) {
 		// SQLite needs its -shm file even to read a WAL database. The WAL is
 		// empty and not writable, so the file alone has everything.
 		err = db.connect(ctx, o, base+"&immutable=1")
@@ -217,7 +218,8 @@ func retry(ctx context.Context, timeout time.Duration, fn func() error) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := fn()
 		code := codeOf(err) & 0xff
-		if code != sqlite3.SQLITE_BUSY && code != sqlite3.SQLITE_PROTOCOL || time.Now().After(deadline) {
+		if code != sqlite3.SQLITE_BUSY && code != sqlite3.SQLITE_PROTOCOL ||
+			time.Now().After(deadline) {
 			return err
 		}
 		select {

@@ -10,7 +10,9 @@ import (
 
 // GetPosition implements history.Positions. reader names the reader and the stream, such as
 // "log-new/trainer/0/stdout".
-func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error) {
+func (db *DB) GetPosition(
+	ctx context.Context, backend, id, reader string,
+) (position string, ok bool, err error) {
 	err = db.read(ctx, "read log position of app "+id, func() error {
 		err := db.sql.QueryRowContext(ctx,
 			`SELECT position FROM positions WHERE backend = ? AND id = ? AND reader = ?`, backend, id, reader).Scan(&position)
@@ -24,7 +26,9 @@ func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (posi
 }
 
 // SetPositions implements history.Positions.
-func (db *DB) SetPositions(ctx context.Context, backend, id string, positions map[string]string) error {
+func (db *DB) SetPositions(
+	ctx context.Context, backend, id string, positions map[string]string,
+) error {
 	return db.write(ctx, "record log position of app "+id, func(tx *sql.Tx) error {
 		readers := slices.Sorted(maps.Keys(positions))
 		return execAll(ctx, tx, readers, func(reader string) []any {

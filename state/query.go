@@ -16,7 +16,9 @@ type querier interface {
 type scanner interface{ Scan(dest ...any) error }
 
 // queryAll returns the result of scan for each row.
-func queryAll[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
+func queryAll[T any](
+	ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any,
+) (all []T, err error) {
 	err = eachRow(ctx, q, func(row scanner) error {
 		v, err := scan(row)
 		all = append(all, v)
@@ -29,7 +31,9 @@ func queryAll[T any](ctx context.Context, q querier, scan func(scanner) (T, erro
 }
 
 // eachRow calls scan for each row, until it returns an error.
-func eachRow(ctx context.Context, q querier, scan func(scanner) error, query string, args ...any) (err error) {
+func eachRow(
+	ctx context.Context, q querier, scan func(scanner) error, query string, args ...any,
+) (err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -44,7 +48,9 @@ func eachRow(ctx context.Context, q querier, scan func(scanner) error, query str
 }
 
 // execAll runs one statement for each value.
-func execAll[T any](ctx context.Context, tx *sql.Tx, values []T, args func(T) []any, query string) (err error) {
+func execAll[T any](
+	ctx context.Context, tx *sql.Tx, values []T, args func(T) []any, query string,
+) (err error) {
 	if len(values) == 0 {
 		return nil
 	}

@@ -63,7 +63,9 @@ func (c *change) apply(ctx context.Context, tx *sql.Tx) error {
 	return addEvents(ctx, tx, c.seq, c.events)
 }
 
-func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *spec.Status) (change, error) {
+func (db *DB) difference(
+	ctx context.Context, q querier, backend, id string, s *spec.Status,
+) (change, error) {
 	seq, before, err := queryStatus(ctx, q, backend, id)
 	if err != nil {
 		return change{}, err
@@ -87,7 +89,8 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	if after.State == before.State {
 		return c, nil
 	}
-	if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil && after.StartedAt != nil {
+	if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil &&
+		after.StartedAt != nil {
 		c.events = append(c.events, history.Event{Time: *after.StartedAt, Kind: history.EventApp, State: spec.Running})
 	}
 	started := after.StartedAt
@@ -106,7 +109,8 @@ func firstStart(s *spec.Status) (at *time.Time) {
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
 			r := &s.Roles[i].Replicas[j]
-			if r.State == spec.Running && r.StartedAt != nil && (at == nil || r.StartedAt.Before(*at)) {
+			if r.State == spec.Running && r.StartedAt != nil &&
+				(at == nil || r.StartedAt.Before(*at)) {
 				at = r.StartedAt
 			}
 		}
@@ -116,7 +120,9 @@ func firstStart(s *spec.Status) (at *time.Time) {
 
 // replicaChanges compares the replicas of a status with the stored attempts. An earlier attempt
 // without a recorded end becomes UNKNOWN.
-func replicaChanges(old []spec.ReplicaStatus, s *spec.Status, now time.Time) ([]spec.ReplicaStatus, []history.Event) {
+func replicaChanges(
+	old []spec.ReplicaStatus, s *spec.Status, now time.Time,
+) ([]spec.ReplicaStatus, []history.Event) {
 	seen := slices.Clone(s.Past)
 	last := map[spec.Replica]int{}
 	for _, role := range s.Roles {
@@ -185,20 +191,25 @@ func mergeStatus(old, next spec.Status) spec.Status {
 	return spec.Status{
 		State: next.State, NumRestarts: max(old.NumRestarts, next.NumRestarts), Msg: pick(ended, old.Msg, next.Msg),
 		StructuredErrorMsg: pickJSON(ended, old.StructuredErrorMsg, next.StructuredErrorMsg),
-		UIURL:              pick(ended, old.UIURL, next.UIURL), ExitCode: pick(ended, old.ExitCode, next.ExitCode),
+		UIURL:              pick(ended, old.UIURL, next.UIURL), ExitCode: pick(ended,
+			old.ExitCode, next.ExitCode),
 		FirstFailure: cmp.Or(old.FirstFailure, next.FirstFailure),
-		StartedAt:    pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended, old.FinishedAt, next.FinishedAt),
+		StartedAt:    pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended,
+			old.FinishedAt, next.FinishedAt),
 	}
 }
 
 const statusColumns = `state, num_restarts, msg, structured_error, ui_url, exit_code, first_role, first_replica, started_at, finished_at`
 
-func queryStatus(ctx context.Context, q querier, backend, id string) (seq int64, v spec.Status, err error) {
+func queryStatus(
+	ctx context.Context, q querier, backend, id string,
+) (seq int64, v spec.Status, err error) {
 	var state int64
 	var exit, first, started, finished *int64
 	var structured, role *string
 	row := q.QueryRowContext(ctx, `SELECT seq, `+statusColumns+` FROM apps WHERE id = ? AND backend = ?`, id, backend)
-	err = row.Scan(&seq, &state, &v.NumRestarts, &v.Msg, &structured, &v.UIURL, &exit, &role, &first, &started, &finished)
+	err = row.Scan(&seq, &state, &v.NumRestarts, &v.Msg, &structured, &v.UIURL, &exit, &role,
+		&first, &started, &finished)
 	if err != nil {
 		return 0, v, notFound(err, backend, id)
 	}

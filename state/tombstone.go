@@ -41,7 +41,9 @@ func (db *DB) FinishRemoval(ctx context.Context, t history.Tombstone) (existed b
 }
 
 // deleteRemoved deletes the app's row, or a row that a restored history has of the same app.
-func deleteRemoved(ctx context.Context, tx *sql.Tx, t *history.Tombstone) (existed bool, err error) {
+func deleteRemoved(
+	ctx context.Context, tx *sql.Tx, t *history.Tombstone,
+) (existed bool, err error) {
 	gone, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE backend = ?1 AND id = ?2 AND (submitted_at = ?3
 		OR seq = (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2))`, t.Backend, t.ID, nanos(t.SubmittedAt))
 	if err != nil {
@@ -108,7 +110,8 @@ func (db *DB) LastRemoved(ctx context.Context) (history.Tombstone, error) {
 // FindTombstones implements history.Removals.
 func (db *DB) FindTombstones(ctx context.Context, prefix string) ([]history.Tombstone, error) {
 	where, args := prefixRange(`id`, prefix)
-	return db.tombstones(ctx, `(`+where+`) AND owner = '' ORDER BY seq DESC LIMIT ?`, append(args, history.MaxMatches)...)
+	return db.tombstones(ctx, `(`+where+`) AND owner = '' ORDER BY seq DESC LIMIT ?`,
+		append(args, history.MaxMatches)...)
 }
 
 // PendingRemovals implements history.Removals.
@@ -116,10 +119,13 @@ func (db *DB) PendingRemovals(ctx context.Context) ([]history.Tombstone, error) 
 	return db.tombstones(ctx, `owner <> '' ORDER BY seq`)
 }
 
-func (db *DB) tombstones(ctx context.Context, where string, args ...any) ([]history.Tombstone, error) {
+func (db *DB) tombstones(
+	ctx context.Context, where string, args ...any,
+) ([]history.Tombstone, error) {
 	var found []history.Tombstone
 	err := db.read(ctx, "find removed apps", func() (err error) {
-		found, err = queryAll(ctx, db.sql, scanTombstone, `SELECT `+tombstoneColumns+` FROM tombstones WHERE `+where, args...)
+		found, err = queryAll(ctx, db.sql, scanTombstone,
+			`SELECT `+tombstoneColumns+` FROM tombstones WHERE `+where, args...)
 		return err
 	})
 	return found, err
@@ -129,7 +135,8 @@ func scanTombstone(row scanner) (t history.Tombstone, err error) {
 	var state, gone int64
 	var submitted, finished *int64
 	var kept *string
-	err = row.Scan(&t.Backend, &t.ID, &t.Name, &state, &submitted, &finished, &gone, &t.Command, &kept, &t.KeepLogs, &t.Owner)
+	err = row.Scan(&t.Backend, &t.ID, &t.Name, &state, &submitted, &finished, &gone, &t.Command,
+		&kept, &t.KeepLogs, &t.Owner)
 	t.State, t.SubmittedAt, t.FinishedAt = stateOf(state), timeOf(submitted), timeOf(finished)
 	t.RemovedAt, t.Kept = time.Unix(0, gone).UTC(), raw(kept)
 	return t, err

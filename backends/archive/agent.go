@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// submitTime is how long an app may take to appear: its agent begins before the submission, so that
-	// a crash in between loses nothing.
+	// submitTime is how long an app may take to appear: its agent begins before the submission,
+	// so that a crash in between loses nothing.
 	submitTime = 10 * time.Minute
 	// lockWait outlasts processes that only check whether the lock is held.
 	lockWait = 5 * time.Second
@@ -28,13 +28,13 @@ const (
 
 // Source is an app that runs elsewhere, as its agent sees it.
 type Source interface {
-	// Describe returns the status of the app. Errors: backend.ErrNotFound, and others, after which the
-	// agent tries again.
+	// Describe returns the status of the app. Errors: backend.ErrNotFound, and others, after
+	// which the agent tries again.
 	Describe(ctx context.Context) (*spec.Status, error)
-	// Copy copies what the logs of the app have and their copies lack; ended says that the app of the
-	// last status has ended. It reports whether the app has ended and nothing is left to copy. An error
-	// of a complete copy ends the agent, and the next command starts another; after others the agent
-	// tries again.
+	// Copy copies what the logs of the app have and their copies lack; ended says that the app of
+	// the last status has ended. It reports whether the app has ended and nothing is left to
+	// copy. An error of a complete copy ends the agent, and the next command starts another;
+	// after others the agent tries again.
 	Copy(ctx context.Context, ended bool) (complete bool, err error)
 	io.Closer
 }
@@ -43,8 +43,9 @@ type Source interface {
 type Pace struct {
 	First, Last time.Duration // pauses: the first one after a change of the state, and the longest
 	Away        time.Duration // the longest pause while Describe fails
-	// Rest is how long after the end of an app the rest of its logs is copied. A status that the history
-	// does not take is then given up. 0: until the logs are complete and the end is recorded.
+	// Rest is how long after the end of an app the rest of its logs is copied. A status that the
+	// history does not take is then given up. 0: until the logs are complete and the end is
+	// recorded.
 	Rest time.Duration
 }
 
@@ -59,8 +60,8 @@ type Agent struct {
 	logged string // the last error in the log
 }
 
-// Main is the main function of an agent: it follows the app, and then starts the actions for its end.
-// open opens the history, and source the app. It returns the exit code of the process.
+// Main is the main function of an agent: it follows the app, and then starts the actions for its
+// end. open opens the history, and source the app. It returns the exit code of the process.
 func (k Kind) Main(dir string, open agent.StoreOpener, source func(*Agent) (Source, error)) int {
 	return agent.Supervise(func(l *log.Logger) error {
 		g, err := k.NewAgent(dir, open, l)
@@ -87,9 +88,9 @@ func (k Kind) NewAgent(dir string, open agent.StoreOpener, l *log.Logger) (g *Ag
 	return g, err
 }
 
-// Run follows the app until it has ended and its logs are complete, and records that nothing is left to
-// do. An error means that the next command starts another agent. It returns immediately if another
-// process is the agent, and soon after the archive is deleted.
+// Run follows the app until it has ended and its logs are complete, and records that nothing is
+// left to do. An error means that the next command starts another agent. It returns immediately
+// if another process is the agent, and soon after the archive is deleted.
 func (g *Agent) Run(ctx context.Context, source func(*Agent) (Source, error)) error {
 	lock, err := g.supervisor(g.Dir).Acquire(lockWait)
 	if errors.Is(err, filelock.ErrHeld) {
@@ -170,7 +171,9 @@ func (g *Agent) follow(ctx context.Context, app Source) (*spec.Status, error) {
 }
 
 // see records a new status and copies logs. It reports whether nothing is left to do.
-func (g *Agent) see(ctx context.Context, app Source, p *progress, s *spec.Status) (isOver bool, err error) {
+func (g *Agent) see(
+	ctx context.Context, app Source, p *progress, s *spec.Status,
+) (isOver bool, err error) {
 	if p.last = s; s.State.Terminal() && p.ended.IsZero() {
 		p.ended = time.Now()
 	}

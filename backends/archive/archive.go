@@ -147,8 +147,8 @@ func (k Kind) Retain(home, dir string) error {
 	return nil
 }
 
-// Size returns the bytes of the files in a folder, 0 if it does not exist. It leaves out the logs of
-// replicas if withoutLogs is set.
+// Size returns the bytes of the files in a folder, 0 if it does not exist. It leaves out the logs
+// of replicas if withoutLogs is set.
 func Size(dir string, withoutLogs bool) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		var info fs.FileInfo
@@ -177,11 +177,13 @@ func (k Kind) supervisor(dir string) agent.Supervisor {
 	return agent.Supervisor{Dir: dir, LiveDir: filepath.Join(filepath.Dir(dir), liveFolder), Manifest: k.Manifest}
 }
 
-// Begin records, before the submission of a plan, that its app needs an agent, so that a crash cannot
-// leave the app without one: it has archive=true, or actions for its end. The returned functions start
-// the agent with the program exe, or remove the archive of an app whose submission failed. They do
-// nothing for an app that needs no agent.
-func (k Kind) Begin(home, exe string, p *backend.Plan, i Info) (start, forget func() error, err error) {
+// Begin records, before the submission of a plan, that its app needs an agent, so that a crash
+// cannot leave the app without one: it has archive=true, or actions for its end. The returned
+// functions start the agent with the program exe, or remove the archive of an app whose
+// submission failed. They do nothing for an app that needs no agent.
+func (k Kind) Begin(
+	home, exe string, p *backend.Plan, i Info,
+) (start, forget func() error, err error) {
 	if on, _ := p.Cfg["archive"].(bool); !on && p.OnEnd == nil {
 		none := func() error { return nil }
 		return none, none, nil
@@ -206,8 +208,8 @@ func (k Kind) Begin(home, exe string, p *backend.Plan, i Info) (start, forget fu
 	return func() error { return k.spawn(exe, dir) }, forget, nil
 }
 
-// spawn starts the agent of an archive, detached, unless there is one. If two start at the same time,
-// the second one exits.
+// spawn starts the agent of an archive, detached, unless there is one. If two start at the same
+// time, the second one exits.
 func (k Kind) spawn(exe, dir string) error {
 	l := k.supervisor(dir)
 	if l.Alive() {
@@ -222,8 +224,8 @@ func (k Kind) spawn(exe, dir string) error {
 	return nil
 }
 
-// Recover restarts the agents of a home that died before they were done. Its cost depends only on the
-// number of followed apps.
+// Recover restarts the agents of a home that died before they were done. Its cost depends only on
+// the number of followed apps.
 func (k Kind) Recover(home, exe string) error {
 	entries, err := agent.LiveEntries(filepath.Join(home, k.Folder, liveFolder))
 	if err != nil {

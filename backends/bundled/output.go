@@ -54,7 +54,8 @@ func (a *Apps) OutputOf(_ context.Context, id string) (*backend.Output, error) {
 	}
 	out := &backend.Output{Place: bundle.OutputDir(m), Here: true, Kept: m.OutputDir != ""}
 	if _, err := os.Lstat(out.Place); err != nil {
-		return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: %s", id, missingOutput(m, bundle))
+		return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: %s", id,
+			missingOutput(m, bundle))
 	}
 	return out, nil
 }

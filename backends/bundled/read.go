@@ -118,7 +118,9 @@ func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
 }
 
 // Logs opens the log of one replica.
-func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (a *Apps) Logs(
+	_ context.Context, id string, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	bundle := a.Bundle(id)
 	if !bundle.Exists() {
 		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)

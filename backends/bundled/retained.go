@@ -25,14 +25,17 @@ const (
 // logsToKeep returns what Delete moves out of a bundle: nil if logs are not kept, or the
 // bundle has none.
 func (a *Apps) logsToKeep(bundle agent.Bundle, o backend.DeleteOptions) *agent.Keep {
-	if info, err := os.Stat(filepath.Join(bundle.Dir, logstore.ReplicasFolder)); !o.KeepLogs || err != nil || !info.IsDir() {
+	if info, err := os.Stat(filepath.Join(bundle.Dir, logstore.ReplicasFolder)); !o.KeepLogs ||
+		err != nil || !info.IsDir() {
 		return nil
 	}
 	return &agent.Keep{Folder: logstore.ReplicasFolder, To: backend.RetainedDir(a.Home, filepath.Base(bundle.Dir))}
 }
 
 // RetainableLogs returns the logs that Delete keeps. It always keeps those of a log_dir.
-func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
+func (a *Apps) RetainableLogs(
+	_ context.Context, id string, o backend.DeleteOptions,
+) (*backend.RetainedLogs, error) {
 	s, err := a.inspect(id)
 	if err != nil {
 		return nil, err
@@ -84,7 +87,9 @@ func startedAttempts(r *spec.ReplicaStatus) int {
 }
 
 // OpenRetainedLogs opens a log that Delete kept.
-func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (a *Apps) OpenRetainedLogs(
+	_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	attempts, ok := k.Attempts(r)
 	if !ok {
 		return nil, fmt.Errorf("replica %s/%d: %w", r.Role, r.ID, backend.ErrNotFound)
@@ -94,7 +99,8 @@ func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r sp
 			if k.Layout == layoutUser {
 				return Layout{k.Dir, true}.ReplicaDir(r, attempt)
 			}
-			return filepath.Join(k.Dir, safefile.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
+			return filepath.Join(k.Dir, safefile.Escape(r.Role), strconv.Itoa(r.ID),
+				strconv.Itoa(attempt))
 		},
 		State: func() (int, bool, error) { return attempts, true, nil },
 		Hub:   a.hub,

@@ -18,7 +18,8 @@ import (
 // agent.Create. Errors: ErrExists, *backend.StartError.
 func (a *Apps) Start(m *agent.Manifest, unrecorded bool, more ...func(dir string) error) error {
 	if runtime.GOOS == "windows" {
-		return backend.Errorf(backend.ErrUnsupported, "the %s backend needs Linux or macOS", a.Backend)
+		return backend.Errorf(backend.ErrUnsupported,
+			"the %s backend needs Linux or macOS", a.Backend)
 	}
 	if unrecorded {
 		a.noteUnrecorded(m.ID)

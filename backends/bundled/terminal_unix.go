@@ -42,7 +42,9 @@ type terminal struct {
 }
 
 // OpenTerminal connects to the terminal of an app.
-func (a *Apps) OpenTerminal(_ context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {
+func (a *Apps) OpenTerminal(
+	_ context.Context, id string, o backend.TerminalOptions,
+) (backend.Terminal, error) {
 	bundle := a.Bundle(id)
 	m, err := bundle.Manifest()
 	if errors.Is(err, fs.ErrNotExist) || err == nil && m.Backend != a.Backend {
@@ -52,7 +54,8 @@ func (a *Apps) OpenTerminal(_ context.Context, id string, o backend.TerminalOpti
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
 	if m.TTY == nil {
-		return nil, backend.Errorf(backend.ErrUnsupported, "app %s has no terminal: it was not started with --tty", id)
+		return nil, backend.Errorf(backend.ErrUnsupported,
+			"app %s has no terminal: it was not started with --tty", id)
 	}
 	r := spec.Replica{Role: m.App.Roles[0].Name}
 	source, err := a.Source(id, r)

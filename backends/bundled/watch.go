@@ -134,7 +134,8 @@ func (w *watch) current() (*spec.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	info, err := os.Stat(w.bundle.StatusPath())
-	fresh := err == nil && w.statusInfo != nil && os.SameFile(info, w.statusInfo) && info.Size() == w.statusInfo.Size() && info.ModTime().Equal(w.statusInfo.ModTime())
+	fresh := err == nil && w.statusInfo != nil && os.SameFile(info, w.statusInfo) &&
+		info.Size() == w.statusInfo.Size() && info.ModTime().Equal(w.statusInfo.ModTime())
 	if fresh && (w.status.State.Terminal() || time.Since(w.checkedAt) < checkInterval/2) {
 		return w.status, nil
 	}

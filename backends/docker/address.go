@@ -25,7 +25,9 @@ var (
 // address if its bridge is here, otherwise where the engine publishes the port. There are none
 // if the engine is remote: its addresses may belong to another machine here. There is none
 // either, without an error, while a container has no address.
-func addressesOf(engine *client.Client, c container.InspectResponse, port int) (found []agent.Address, err error) {
+func addressesOf(
+	engine *client.Client, c container.InspectResponse, port int,
+) (found []agent.Address, err error) {
 	if !strings.HasPrefix(engine.DaemonHost(), localEngine) {
 		return nil, errRemote
 	}

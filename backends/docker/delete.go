@@ -44,7 +44,8 @@ func removeContainers(ctx context.Context, engine *client.Client, id string) err
 		return err
 	}
 	return forEach(len(containers), func(i int) error {
-		err := engine.ContainerRemove(ctx, containers[i].ID, container.RemoveOptions{Force: true, RemoveVolumes: true})
+		err := engine.ContainerRemove(ctx, containers[i].ID,
+			container.RemoveOptions{Force: true, RemoveVolumes: true})
 		if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) { // a conflict: it is already being removed
 			return fmt.Errorf("remove container %s: %w", nameOf(containers[i]), plain(err))
 		}
@@ -66,7 +67,8 @@ func removeNetwork(ctx context.Context, engine *client.Client, name string) {
 	if err != nil || len(n.Containers) > 0 {
 		return
 	}
-	remaining, err := engine.ContainerList(ctx, container.ListOptions{All: true, Filters: appsFilter()})
+	remaining, err := engine.ContainerList(ctx,
+		container.ListOptions{All: true, Filters: appsFilter()})
 	if err != nil || len(remaining) > 0 {
 		return
 	}

@@ -40,7 +40,8 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if err != nil {
 		return append(checks, engineFailure(at.explain(err)))
 	}
-	return append(checks, engineAnswer(engine, info), limitsCheck(info), restartCheck(info), gpusCheck(info, at))
+	return append(checks, engineAnswer(engine, info), limitsCheck(info), restartCheck(info),
+		gpusCheck(info, at))
 }
 
 // engineFailure returns the check of an engine that cannot be used.
@@ -53,7 +54,8 @@ func engineFailure(err error) backend.Check {
 }
 
 func engineAnswer(c *client.Client, info system.Info) backend.Check {
-	return backend.PassedCheck(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs", info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
+	return backend.PassedCheck(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs",
+		info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
 }
 
 // limitsCheck warns of limits of roles that the engine ignores.

@@ -22,7 +22,9 @@ import (
 )
 
 // Exec runs a command in the container of a running replica.
-func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend.Command) (int, error) {
+func (b *Backend) Exec(
+	ctx context.Context, id string, r spec.Replica, c backend.Command,
+) (int, error) {
 	engine, target, err := b.runningContainer(ctx, id, r)
 	if err != nil {
 		return 0, err
@@ -36,7 +38,9 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 
 // runningContainer returns the container of a replica's last attempt. Errors: ErrNotFound,
 // ErrNotRunning, ErrUnavailable.
-func (b *Backend) runningContainer(ctx context.Context, id string, r spec.Replica) (*client.Client, container.Summary, error) {
+func (b *Backend) runningContainer(
+	ctx context.Context, id string, r spec.Replica,
+) (*client.Client, container.Summary, error) {
 	engine, all, err := b.foreignContainers(ctx, id)
 	if err != nil {
 		return nil, container.Summary{}, err
@@ -44,9 +48,11 @@ func (b *Backend) runningContainer(ctx context.Context, id string, r spec.Replic
 	c, _, ok := findAttempt(all, r, nil)
 	switch {
 	case !ok:
-		return nil, c, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
+		return nil, c, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id,
+			backend.ErrNotFound)
 	case c.State != container.StateRunning:
-		return nil, c, backend.Errorf(backend.ErrNotRunning, "container %s of replica %s/%d does not run (%s)", nameOf(c), r.Role, r.ID, c.Status)
+		return nil, c, backend.Errorf(backend.ErrNotRunning,
+			"container %s of replica %s/%d does not run (%s)", nameOf(c), r.Role, r.ID, c.Status)
 	}
 	return engine, c, nil
 }
@@ -175,7 +181,9 @@ func (b *Backend) SharesPorts() bool { return false }
 
 // DialPort connects to a port of a container: at its address if this machine can reach it,
 // otherwise where the engine publishes the port.
-func (b *Backend) DialPort(ctx context.Context, id string, r spec.Replica, port int) (net.Conn, error) {
+func (b *Backend) DialPort(
+	ctx context.Context, id string, r spec.Replica, port int,
+) (net.Conn, error) {
 	engine, target, err := b.runningContainer(ctx, id, r)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,9 @@ import (
 )
 
 // StatFile returns the type of a file in a container.
-func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
+func (b *Backend) StatFile(
+	ctx context.Context, id string, r spec.Replica, name string,
+) (fs.FileMode, error) {
 	engine, c, full, err := b.fileOf(ctx, id, r, name)
 	if err != nil {
 		return 0, err
@@ -35,7 +37,9 @@ func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, name 
 }
 
 // ReadFiles writes a file or a folder of a container as a tar archive.
-func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, name string, w io.Writer) error {
+func (b *Backend) ReadFiles(
+	ctx context.Context, id string, r spec.Replica, name string, w io.Writer,
+) error {
 	engine, c, full, err := b.fileOf(ctx, id, r, name)
 	if err != nil {
 		return err
@@ -53,7 +57,9 @@ func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, name
 }
 
 // WriteFiles extracts a tar archive into a folder of a container. Its files belong to root.
-func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
+func (b *Backend) WriteFiles(
+	ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader,
+) error {
 	engine, c, full, err := b.fileOf(ctx, id, r, dir)
 	if err != nil {
 		return err
@@ -64,7 +70,8 @@ func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir
 	err = write(archive)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
 		// The engine refused before it had read the archive, and its answer is lost: ask again.
-		err = cmp.Or(write(bytes.NewReader(emptyArchive)), errors.New("the engine has stopped reading: its disk may be full"))
+		err = cmp.Or(write(bytes.NewReader(emptyArchive)),
+			errors.New("the engine has stopped reading: its disk may be full"))
 	}
 	if err != nil {
 		return copyError(dir, err)
@@ -76,7 +83,9 @@ func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir
 var emptyArchive = make([]byte, 1024)
 
 // fileOf returns the container of a running replica, and the absolute path of a file in it.
-func (b *Backend) fileOf(ctx context.Context, id string, r spec.Replica, name string) (engine *client.Client, c, full string, err error) {
+func (b *Backend) fileOf(
+	ctx context.Context, id string, r spec.Replica, name string,
+) (engine *client.Client, c, full string, err error) {
 	engine, target, err := b.runningContainer(ctx, id, r)
 	if err != nil {
 		return nil, "", "", err

@@ -100,7 +100,8 @@ func (l *launcher) completeLogs() {
 	}
 	for _, c := range all {
 		r, attempt, ok := attemptOf(c.Labels)
-		if ok && c.State != container.StateCreated && l.byKey[r] != nil && !l.hasCompleteLog(r, attempt) {
+		if ok && c.State != container.StateCreated && l.byKey[r] != nil &&
+			!l.hasCompleteLog(r, attempt) {
 			l.startCopy(&run{replica: r, attempt: attempt, id: c.ID, startedAt: time.Unix(c.Created, 0), ended: make(chan struct{}), oom: make(chan struct{})})
 		}
 	}

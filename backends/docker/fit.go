@@ -75,7 +75,8 @@ func fitEngine(containers []Container, info system.Info, host string) ([]Contain
 // mayHaveGPUs returns false only if the engine is on this machine, has no GPU runtime and
 // there is no GPU device: of NVIDIA, or of Windows in WSL.
 func mayHaveGPUs(info system.Info, host string) bool {
-	if _, ok := info.Runtimes["nvidia"]; ok || len(info.DiscoveredDevices) > 0 || !strings.HasPrefix(host, localEngine) {
+	if _, ok := info.Runtimes["nvidia"]; ok || len(info.DiscoveredDevices) > 0 ||
+		!strings.HasPrefix(host, localEngine) {
 		return true
 	}
 	for _, pattern := range []string{"/dev/nvidia*", "/dev/dxg"} {
@@ -86,9 +87,11 @@ func mayHaveGPUs(info system.Info, host string) bool {
 	return false
 }
 
-// CapacityFor returns how many apps like this one fit on the engine's machine. An app that requests no
-// CPU counts as one.
-func (b *Backend) CapacityFor(ctx context.Context, app *spec.App, _ backend.Config) (*backend.Capacity, error) {
+// CapacityFor returns how many apps like this one fit on the engine's machine. An app that
+// requests no CPU counts as one.
+func (b *Backend) CapacityFor(
+	ctx context.Context, app *spec.App, _ backend.Config,
+) (*backend.Capacity, error) {
 	engine, err := b.connect(ctx)
 	if err != nil {
 		return nil, err

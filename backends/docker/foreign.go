@@ -36,7 +36,8 @@ func (b *Backend) List(ctx context.Context) ([]backend.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	containers, err := engine.ContainerList(ctx, container.ListOptions{All: true, Filters: appsFilter()})
+	containers, err := engine.ContainerList(ctx,
+		container.ListOptions{All: true, Filters: appsFilter()})
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrUnavailable, "list containers: %w", plain(err))
 	}
@@ -73,7 +74,9 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 
 // foreignContainers returns the containers of an app of another home. Errors:
 // ErrNotFound, ErrUnavailable.
-func (b *Backend) foreignContainers(ctx context.Context, id string) (*client.Client, []container.Summary, error) {
+func (b *Backend) foreignContainers(
+	ctx context.Context, id string,
+) (*client.Client, []container.Summary, error) {
 	engine, err := b.connect(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("app %s is not in this TORCHX_HOME: %w", id, err)

@@ -19,7 +19,9 @@ import (
 
 // Logs opens the log of one replica: the copy in the bundle, or the engine's log for an
 // app of another home. Errors: ErrNotFound, ErrInvalidOption, ErrUnavailable.
-func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (b *Backend) Logs(
+	ctx context.Context, id string, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	if b.Has(id) {
 		return b.Apps.Logs(ctx, id, r, o)
 	}
@@ -32,7 +34,8 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
 	}
 	if o.Stream != "" && !slices.Contains(backend.Streams, o.Stream) {
-		return nil, backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", o.Stream)
+		return nil, backend.Errorf(backend.ErrInvalidOption,
+			"unknown stream %q: use combined, stdout or stderr", o.Stream)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the reader outlives the call
 	stream, err := engine.ContainerLogs(ctx, c.ID, engineOptions(o))
@@ -44,7 +47,9 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 }
 
 // findAttempt returns the container of the wanted attempt; nil selects the last one.
-func findAttempt(all []container.Summary, r spec.Replica, wanted *int) (found container.Summary, attempt int, ok bool) {
+func findAttempt(
+	all []container.Summary, r spec.Replica, wanted *int,
+) (found container.Summary, attempt int, ok bool) {
 	for _, c := range all {
 		replica, n, labeled := attemptOf(c.Labels)
 		if !labeled || replica != r || wanted != nil && *wanted != n || ok && n < attempt {

@@ -56,7 +56,9 @@ func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backend
 	return nil
 }
 
-func (p planner) build(ctx context.Context, engine image.Engine, b build, quiet bool, progress backend.Progress) error {
+func (p planner) build(
+	ctx context.Context, engine image.Engine, b build, quiet bool, progress backend.Progress,
+) error {
 	job := &image.Build{
 		Tree: b.tree, Base: b.base, Name: b.name, Quiet: quiet, Progress: progress,
 		Labels: map[string]string{LabelVersion: p.version},
@@ -83,7 +85,9 @@ func (r *Request) pulls(builds []build) (refs []string) {
 
 // builds returns the builds whose image the engine does not have; with pull=always all,
 // because their base may have changed.
-func (p planner) builds(ctx context.Context, engine image.Engine, plan *backend.Plan, req *Request, o options) ([]build, error) {
+func (p planner) builds(
+	ctx context.Context, engine image.Engine, plan *backend.Plan, req *Request, o options,
+) ([]build, error) {
 	var needed []build
 	seen := map[string]bool{}
 	known := req.builds
@@ -133,10 +137,13 @@ var _ workspace.Pusher = (*Backend)(nil)
 
 // Push builds and pushes images for a backend with remote machines. Errors:
 // backend.ErrUnavailable without an engine.
-func (b *Backend) Push(ctx context.Context, images []workspace.Push, o workspace.PushOptions) error {
+func (b *Backend) Push(
+	ctx context.Context, images []workspace.Push, o workspace.PushOptions,
+) error {
 	engine, err := b.connect(ctx)
 	if err != nil {
-		return backend.Errorf(backend.ErrUnavailable, "building and pushing images needs a Docker Engine: %w", err)
+		return backend.Errorf(backend.ErrUnavailable,
+			"building and pushing images needs a Docker Engine: %w", err)
 	}
 	puller := &image.Puller{Engine: engine, Policy: image.Missing, Offline: b.offline, Progress: o.Progress}
 	for _, p := range images {
@@ -148,13 +155,16 @@ func (b *Backend) Push(ctx context.Context, images []workspace.Push, o workspace
 }
 
 // push pushes an image. It builds the image of a workspace first if the engine does not have it.
-func (b *Backend) push(ctx context.Context, puller *image.Puller, p workspace.Push, o workspace.PushOptions) error {
+func (b *Backend) push(
+	ctx context.Context, puller *image.Puller, p workspace.Push, o workspace.PushOptions,
+) error {
 	if p.Tree != nil {
 		has, err := image.Has(ctx, puller.Engine, p.Local)
 		if err == nil && !has {
 			err = puller.Ensure(ctx, image.Bases(p.Tree.Dockerfile, p.Base))
 			if err == nil {
-				err = b.build(ctx, puller.Engine, build{p.Tree, p.Base, p.Local}, o.Quiet, o.Progress)
+				err = b.build(ctx, puller.Engine, build{p.Tree, p.Base, p.Local},
+					o.Quiet, o.Progress)
 			}
 		}
 		if err != nil {

@@ -236,7 +236,9 @@ func (l *launcher) signal(replica spec.Replica, name string) {
 }
 
 // Addresses returns where this machine reaches a port of a replica's container.
-func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) ([]agent.Address, error) {
+func (l *launcher) Addresses(
+	ctx context.Context, r spec.Replica, port int,
+) ([]agent.Address, error) {
 	current := l.runs.latest(r)
 	if current == nil {
 		return nil, nil

@@ -16,7 +16,9 @@ import (
 
 // Load rebuilds a plan from its JSON form. Labels identify the replica of a container. A
 // copy with another app ID gets its own names, labels and variables.
-func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
+func (p planner) Load(
+	_ context.Context, in backend.PlanInput, raw json.RawMessage,
+) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
 		return nil, err

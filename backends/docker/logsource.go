@@ -207,7 +207,8 @@ const (
 	entryOverhead = len(`{"log":"","stream":"stdout","time":"2006-01-02T15:04:05.000000000Z"}`) + 1
 	// minRotation is below any sensible size limit of a log.
 	minRotation = 64 << 10
-	// losslessAPI is the API version of Docker 23, the first whose followers miss no lines of a rotated log.
+	// losslessAPI is the API version of Docker 23, the first whose followers miss no lines of a
+	// rotated log.
 	losslessAPI = "1.42"
 	// localSize is the default file size of the driver "local".
 	localSize = 20 << 20

@@ -124,7 +124,9 @@ func ensureNetwork(ctx context.Context, engine *client.Client, name string) erro
 }
 
 // networksOf lists the networks with exactly this name, oldest first.
-func networksOf(ctx context.Context, engine *client.Client, name string) ([]network.Summary, error) {
+func networksOf(
+	ctx context.Context, engine *client.Client, name string,
+) ([]network.Summary, error) {
 	all, err := engine.NetworkList(ctx, network.ListOptions{Filters: filters.NewArgs(filters.Arg("name", name))})
 	if err != nil {
 		return nil, fmt.Errorf("list networks %s: %w", name, plain(err))

@@ -63,7 +63,9 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 }
 
 // container returns the container of one replica.
-func (p planner) container(o options, in backend.PlanInput, role *spec.Role, id int, n names, image string) *Container {
+func (p planner) container(
+	o options, in backend.PlanInput, role *spec.Role, id int, n names, image string,
+) *Container {
 	macros := spec.Macros{AppID: in.ID, ReplicaID: strconv.Itoa(id), Rank0Env: spec.Rank0HostVariable}
 	r := macros.Apply(*role)
 	c := &Container{
@@ -149,11 +151,13 @@ func readOptions(cfg backend.Config) (options, error) {
 	set(&o.failFast, cfg["fail_fast"])
 	for _, pattern := range o.copyEnv {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return o, backend.Errorf(backend.ErrInvalidOption, "copy_env: %q is not a pattern: unclosed [", pattern)
+			return o, backend.Errorf(backend.ErrInvalidOption,
+				"copy_env: %q is not a pattern: unclosed [", pattern)
 		}
 	}
 	if o.grace < 0 {
-		return o, backend.Errorf(backend.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+		return o, backend.Errorf(backend.ErrInvalidOption,
+			"grace_period=%v: must not be negative", o.grace)
 	}
 	return o, nil
 }

@@ -24,13 +24,16 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 // checkPrograms checks the entry points before any container starts and returns the index
 // of the first that cannot be executed. Without an init the runtime reports this itself.
 // With one, the container starts anyway, and the failure looks like an exit of the program.
-func (l *launcher) checkPrograms(ctx context.Context, batch []agent.Start, containers []created) (int, error) {
+func (l *launcher) checkPrograms(
+	ctx context.Context, batch []agent.Start, containers []created,
+) (int, error) {
 	var indexes []int
 	seen := map[string]bool{}
 	for i, s := range batch {
 		c := l.byKey[s.Replica]
 		key := c.Config.Image + "\x00" + program(c.Config) + "\x00" + environment(c.Config.Env, "PATH")
-		if s.Attempt == 0 && containers[i].isNew && c.HostConfig.Init != nil && *c.HostConfig.Init && !seen[key] {
+		if s.Attempt == 0 && containers[i].isNew && c.HostConfig.Init != nil &&
+			*c.HostConfig.Init && !seen[key] {
 			seen[key] = true
 			indexes = append(indexes, i)
 		}

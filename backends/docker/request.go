@@ -82,7 +82,8 @@ func compactStruct(b *bytes.Buffer, v reflect.Value) error {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		value := v.FieldByIndex(f.Index)
 		list := value.Kind() == reflect.Slice || value.Kind() == reflect.Map
-		if !f.IsExported() || f.Anonymous || name == "-" || value.IsZero() || list && value.Len() == 0 {
+		if !f.IsExported() || f.Anonymous || name == "-" || value.IsZero() ||
+			list && value.Len() == 0 {
 			continue // VisibleFields lists the fields of embedded structs, too
 		}
 		if name == "" {
@@ -94,7 +95,9 @@ func compactStruct(b *bytes.Buffer, v reflect.Value) error {
 }
 
 // compactAll writes n members between the two brackets.
-func compactAll(b *bytes.Buffer, brackets string, n int, member func(i int) (name string, v reflect.Value)) error {
+func compactAll(
+	b *bytes.Buffer, brackets string, n int, member func(i int) (name string, v reflect.Value),
+) error {
 	b.WriteByte(brackets[0])
 	for i := range n {
 		if i > 0 {

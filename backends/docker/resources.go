@@ -32,7 +32,8 @@ var deviceFiles = map[string]string{
 	"aws.amazon.com/neurondevice": "/dev/neuron",
 }
 
-// maxDevices bounds the devices of all containers together, because each is a member of the request.
+// maxDevices bounds the devices of all containers together, because each is a member of the
+// request.
 const maxDevices = 100_000
 
 // checkDevices refuses more than maxDevices.
@@ -65,7 +66,8 @@ func setResources(h *container.HostConfig, r spec.Resource) {
 		h.NanoCPUs = int64(r.CPU * 1e9)
 	}
 	if r.GPU > 0 { // any GPUs, with the capabilities that TorchX names
-		h.DeviceRequests = append(h.DeviceRequests, container.DeviceRequest{Count: r.GPU, Capabilities: [][]string{{"compute", "utility"}}})
+		h.DeviceRequests = append(h.DeviceRequests,
+			container.DeviceRequest{Count: r.GPU, Capabilities: [][]string{{"compute", "utility"}}})
 	}
 	for _, d := range r.Devices {
 		file, ok := deviceFiles[d.Key]

@@ -59,7 +59,9 @@ func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 }
 
 // create creates the containers that do not exist and stores errors in started.
-func (l *launcher) create(ctx context.Context, batch []agent.Start, started []agent.Started) ([]created, error) {
+func (l *launcher) create(
+	ctx context.Context, batch []agent.Start, started []agent.Started,
+) ([]created, error) {
 	err := l.engine.do(ctx, func() error { return l.ensureNetwork(ctx) })
 	if err != nil {
 		started[0].Err = refusal(ctx, batch[0].Replica, spec.ExitNotStarted, err)
@@ -174,7 +176,8 @@ func environment(env []string, name string) string { return lookup(env)(name) }
 func (l *launcher) remove(containers []created) {
 	_ = forEach(len(containers), func(i int) error {
 		if c := containers[i]; c.isNew {
-			err := l.engine.ContainerRemove(l.ctx, c.id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+			err := l.engine.ContainerRemove(l.ctx, c.id,
+				container.RemoveOptions{Force: true, RemoveVolumes: true})
 			if err != nil && !errdefs.IsNotFound(err) {
 				l.log.Printf("remove container %s: %v", c.id, plain(err))
 			}
@@ -184,7 +187,9 @@ func (l *launcher) remove(containers []created) {
 }
 
 // start starts one container and follows it.
-func (l *launcher) start(ctx context.Context, s agent.Start, c created, g generation) agent.Started {
+func (l *launcher) start(
+	ctx context.Context, s agent.Start, c created, g generation,
+) agent.Started {
 	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, startedAt: time.Now(), generation: g.id, onLine: s.Line, ended: make(chan struct{}), oom: make(chan struct{})}
 	if r.adopted = !c.startedAt.IsZero(); r.adopted {
 		r.startedAt = c.startedAt

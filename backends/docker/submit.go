@@ -31,7 +31,8 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 		return notStarted(ctx, err)
 	}
 	if len(existing) > 0 {
-		return fmt.Errorf("app %s: the engine already has its containers: %w", p.ID, backend.ErrExists)
+		return fmt.Errorf("app %s: the engine already has its containers: %w",
+			p.ID, backend.ErrExists)
 	}
 	if err := b.prepare(ctx, engine, p); err != nil {
 		return notStarted(ctx, err)
@@ -53,7 +54,9 @@ func notStarted(ctx context.Context, err error) error {
 }
 
 // manifest returns the agent's manifest: the plan, fitted to the engine's machine.
-func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backend.Plan) (*agent.Manifest, error) {
+func (b *Backend) manifest(
+	ctx context.Context, engine *client.Client, p *backend.Plan,
+) (*agent.Manifest, error) {
 	o, err := readOptions(p.Cfg)
 	if err != nil {
 		return nil, err
@@ -85,7 +88,9 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 }
 
 // containersOf lists the containers of an app, in any state.
-func containersOf(ctx context.Context, engine *client.Client, id string) ([]container.Summary, error) {
+func containersOf(
+	ctx context.Context, engine *client.Client, id string,
+) ([]container.Summary, error) {
 	all, err := engine.ContainerList(ctx, container.ListOptions{
 		All: true, Filters: filters.NewArgs(filters.Arg("label", LabelAppID+"="+id)),
 	})

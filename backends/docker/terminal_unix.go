@@ -112,7 +112,8 @@ func (l *launcher) copyTerminalInto(r *run, to *logcopy.Log) error {
 			return nil
 		}
 		if err := l.addMissed(r, to); err != nil {
-			l.log.Printf("output of %s/%d that was not read: %v", r.replica.Role, r.replica.ID, plain(err))
+			l.log.Printf("output of %s/%d that was not read: %v", r.replica.Role,
+				r.replica.ID, plain(err))
 		}
 		if !running {
 			return nil
@@ -143,7 +144,8 @@ func (l *launcher) readTerminal(c *connection, to *logcopy.Log) error {
 // addMissed appends what the engine's log has and the copy lacks: what was printed while
 // nothing was attached.
 func (l *launcher) addMissed(r *run, to *logcopy.Log) error {
-	body, err := l.engine.ContainerLogs(l.ctx, r.id, container.LogsOptions{ShowStdout: true, ShowStderr: true})
+	body, err := l.engine.ContainerLogs(l.ctx, r.id,
+		container.LogsOptions{ShowStdout: true, ShowStderr: true})
 	if err != nil {
 		return err
 	}

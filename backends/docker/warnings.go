@@ -89,9 +89,12 @@ func (p planner) unreachablePorts(app *spec.App, o options, system string) []str
 // separatePorts returns a warning about ports that this machine cannot reach because the
 // networks of its engine are not here: the engine runs without root, or in another network
 // namespace. A network that does not exist yet tells nothing.
-func separatePorts(ctx context.Context, engine *client.Client, p *backend.Plan, info system.Info, published bool) string {
+func separatePorts(
+	ctx context.Context, engine *client.Client, p *backend.Plan, info system.Info, published bool,
+) string {
 	roles := probedByPort(p.App)
-	if published || len(roles) == 0 || runtime.GOOS != "linux" || !strings.HasPrefix(engine.DaemonHost(), localEngine) {
+	if published || len(roles) == 0 || runtime.GOOS != "linux" ||
+		!strings.HasPrefix(engine.DaemonHost(), localEngine) {
 		return ""
 	}
 	isRootless := slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.HasPrefix(o, "name=rootless") })

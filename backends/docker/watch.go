@@ -53,7 +53,8 @@ func (l *launcher) listen() {
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
 	messages, errs := l.engine.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
-		filters.Arg("type", string(events.ContainerEventType)), filters.Arg("event", string(events.ActionDie)),
+		filters.Arg("type", string(events.ContainerEventType)), filters.Arg("event",
+			string(events.ActionDie)),
 		filters.Arg("event", string(events.ActionOOM)),
 		filters.Arg("label", LabelAppID+"="+l.app),
 	)})
@@ -109,7 +110,8 @@ func (l *launcher) checkEnd(r *run, m *events.Message) error {
 	if s := c.State; s.Running || s.Paused || s.Restarting || s.Status == container.StateCreated {
 		return nil
 	}
-	if c.State.ExitCode == exitCodeKilled && c.HostConfig.Memory > 0 && !c.State.OOMKilled && !r.stopped.Load() {
+	if c.State.ExitCode == exitCodeKilled && c.HostConfig.Memory > 0 &&
+		!c.State.OOMKilled && !r.stopped.Load() {
 		c.State.OOMKilled = r.awaitOOM(l.ctx)
 	}
 	e := exitOf(r, c.State, c.HostConfig)
@@ -162,7 +164,8 @@ func removedExit(m *events.Message) agent.Exit {
 // exitOf returns the exit of an ended container.
 func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 	e := agent.Exit{Code: s.ExitCode, Signal: spec.SignalName(s.ExitCode), Time: time.Now()}
-	if t, err := time.Parse(time.RFC3339Nano, s.FinishedAt); err == nil && t.After(r.startedAt) && t.Before(e.Time) {
+	if t, err := time.Parse(time.RFC3339Nano, s.FinishedAt); err == nil &&
+		t.After(r.startedAt) && t.Before(e.Time) {
 		e.Time = t
 	}
 	switch {
@@ -183,7 +186,9 @@ func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 // graceful shutdown still reports ends on open streams but accepts no new connections;
 // after a crash the next generation ends remaining containers. With live-restore neither
 // happens, and the generation stays the same.
-func (l *launcher) endedWithEngine(r *run, s *container.State, inspected time.Time, missed bool) bool {
+func (l *launcher) endedWithEngine(
+	r *run, s *container.State, inspected time.Time, missed bool,
+) bool {
 	now, err := l.engine.generationAfter(l.ctx, inspected)
 	if err != nil || now.id == r.generation || r.generation == "" || now.id == "" {
 		return false

@@ -42,7 +42,9 @@ type workspaces struct {
 
 // planWorkspaces sets the workspaces of the plan's app, with absolute paths, names the
 // images to build and adds notes about them.
-func planWorkspaces(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o options) (*workspaces, error) {
+func planWorkspaces(
+	ctx context.Context, plan *backend.Plan, in backend.PlanInput, o options,
+) (*workspaces, error) {
 	source := ""
 	if first := &plan.App.Roles[0]; first.Workspace == nil && in.Workspace != "" {
 		first.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: in.Workspace}}}
@@ -108,7 +110,9 @@ func (w *workspaces) nameImages(ctx context.Context, plan *backend.Plan) error {
 }
 
 // readTree returns the name of the image. Reading a large workspace is a separate step.
-func readTree(ctx context.Context, progress backend.Progress, tree *workspace.Tree, base string) (string, error) {
+func readTree(
+	ctx context.Context, progress backend.Progress, tree *workspace.Tree, base string,
+) (string, error) {
 	if tree.Bytes > largeWorkspace {
 		step := backend.Step{Name: "read " + paths(tree.Projects), Text: sizeOf(tree)}
 		progress.Tell(step)
@@ -174,10 +178,12 @@ func (w *workspaces) bind(c *Container, role *spec.Role) {
 	}
 	for _, p := range w.projects[role.Name] {
 		at := path.Join(bindRoot, path.Clean("/"+filepath.ToSlash(p.Into)))
-		if info, err := os.Stat(p.Path); err == nil && !info.IsDir() && (at == bindRoot || strings.HasSuffix(p.Into, "/")) {
+		if info, err := os.Stat(p.Path); err == nil && !info.IsDir() &&
+			(at == bindRoot || strings.HasSuffix(p.Into, "/")) {
 			at = path.Join(at, filepath.Base(p.Path))
 		}
-		c.HostConfig.Mounts = append(c.HostConfig.Mounts, mount.Mount{Type: mount.TypeBind, Source: p.Path, Target: at})
+		c.HostConfig.Mounts = append(c.HostConfig.Mounts,
+			mount.Mount{Type: mount.TypeBind, Source: p.Path, Target: at})
 	}
 	c.Config.WorkingDir = bindRoot
 }

@@ -16,11 +16,12 @@ import (
 	"torchx/runtime/backend"
 )
 
-// stopVolcano aborts a Volcano Job and notes that in its metadata, only once, to keep the time of the
-// first cancellation, and not if the user may not abort it.
+// stopVolcano aborts a Volcano Job and notes that in its metadata, only once, to keep the time of
+// the first cancellation, and not if the user may not abort it.
 func (t *target) stopVolcano(ctx context.Context, j *kube.VolcanoJob, meta map[string]any) error {
 	patch := func(meta map[string]any) error {
-		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta})
+		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "",
+			map[string]any{"metadata": meta})
 	}
 	if _, ok := j.Annotations[label.Cancelled]; !ok {
 		if err := patch(meta); err != nil {
@@ -68,8 +69,8 @@ func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
 // abortEvery is the pause between commands to abort a Volcano Job. Most end at the first one.
 const abortEvery = 15 * time.Second
 
-// aborter aborts a canceled Volcano Job again while it has not ended: Volcano's controller deletes a
-// command before it acts on it (its processNextCommand), and so may lose it.
+// aborter aborts a canceled Volcano Job again while it has not ended: Volcano's controller
+// deletes a command before it acts on it (its processNextCommand), and so may lose it.
 type aborter struct {
 	target *target
 	job    atomic.Pointer[kube.VolcanoJob] // nil: nothing to abort

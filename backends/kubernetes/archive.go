@@ -162,7 +162,8 @@ func (w *waitArchiver) end(ctx context.Context, err error) {
 	if why != nil {
 		reason, _, _ = strings.Cut(why.Error(), "\n")
 	}
-	w.b.warn("logs of %s of %s are not all archived: %s", replicasText(missing), manifest.Handle(w.t.id), reason)
+	w.b.warn("logs of %s of %s are not all archived: %s", replicasText(missing),
+		manifest.Handle(w.t.id), reason)
 }
 
 // saveLogs archives an app's logs before it is stopped, since they are deleted with its
@@ -172,7 +173,8 @@ func (b *Backend) saveLogs(ctx context.Context, id string) {
 	switch {
 	case errors.Is(err, errHidden): // the user knows
 	case err != nil:
-		b.warn("logs of %s are lost, they could not be archived before the app was stopped: %v", manifest.Handle(id), err)
+		b.warn("logs of %s are lost, they could not be archived before the app was stopped: %v",
+			manifest.Handle(id), err)
 	case len(s.Missing) > 0:
 		b.warnMissing(id, s)
 	case s.Losing > 0:
@@ -182,7 +184,8 @@ func (b *Backend) saveLogs(ctx context.Context, id string) {
 
 // warnMissing warns about lines that could not be archived before an app is stopped.
 func (b *Backend) warnMissing(id string, s podarchive.Saved) {
-	b.warn("logs of %s of %s could not all be archived in time, the remaining lines are lost", replicasText(s.Missing), manifest.Handle(id))
+	b.warn("logs of %s of %s could not all be archived in time, the remaining lines are lost",
+		replicasText(s.Missing), manifest.Handle(id))
 }
 
 // warnOnce warns unless it has given the same warning before.

@@ -190,7 +190,8 @@ func (b *Backend) client(ref kube.ClusterRef, warn func(line string)) (*kube.Cli
 		return c, nil
 	}
 	if b.config.Offline {
-		return nil, backend.Errorf(backend.ErrUnavailable, "the cluster cannot be reached: --offline forbids the network")
+		return nil, backend.Errorf(backend.ErrUnavailable,
+			"the cluster cannot be reached: --offline forbids the network")
 	}
 	a, err := kube.Find(ref, b.config.Environ)
 	if err != nil {
@@ -223,7 +224,8 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, manifest.Handle(manifest.AppID(manifest.DefaultNamespace, name)))
 	}
 	// Both become parts of request paths, where .. would lead to other objects.
-	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+	if len(validation.IsDNS1123Label(namespace)) > 0 ||
+		len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q is not valid on Kubernetes: NAMESPACE:NAME may have lower-case letters, digits, '-' and '.'", id)
 	}
 	c, cfg, err := b.cluster(ctx, id)

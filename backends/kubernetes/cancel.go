@@ -61,8 +61,8 @@ func (b *Backend) setCanceled(id string, o backend.CancelOptions) {
 	b.canceled[id] = o
 }
 
-// canceledBy returns how an app was canceled: if its logs are about to be deleted, Wait does not read
-// them.
+// canceledBy returns how an app was canceled: if its logs are about to be deleted, Wait does not
+// read them.
 func (b *Backend) canceledBy(id string) backend.CancelOptions {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,7 +112,9 @@ func (t *target) stop(ctx context.Context, a *app, reason string) error {
 }
 
 // patchAll applies patches in order.
-func (t *target) patchAll(ctx context.Context, r kube.Resource, name string, patches []map[string]any) error {
+func (t *target) patchAll(
+	ctx context.Context, r kube.Resource, name string, patches []map[string]any,
+) error {
 	for _, p := range patches {
 		if err := t.Patch(ctx, r, t.namespace, name, "", p); err != nil {
 			return err
@@ -160,7 +162,8 @@ func (t *target) killPods(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelKills)
 	for i := range pods {
-		if p := &pods[i]; ctx.Err() == nil && (p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending) {
+		if p := &pods[i]; ctx.Err() == nil &&
+			(p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending) {
 			g.Go(func() error {
 				return ignoreMissing(t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, new(int64(0))))
 			})
@@ -175,7 +178,8 @@ func (t *target) killPods(ctx context.Context) error {
 
 // pods returns the app's pods, none if the user may not list pods.
 func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
-	pods, err := kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	pods, err := kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace,
+		kube.ListOptions{LabelSelector: label.Selector(t.name)})
 	if errors.Is(err, kube.ErrForbidden) {
 		return nil, nil
 	}

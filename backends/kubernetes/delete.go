@@ -58,7 +58,8 @@ func (t *target) remove(ctx context.Context, a *app) (first error) {
 		for i := range a.Jobs {
 			remove(kube.Jobs, a.Jobs[i].Name)
 		}
-		// The cluster deletes the service with the last Job, so the right to delete it is not needed.
+		// The cluster deletes the service with the last Job, so the right to delete it is not
+		// needed.
 		if err := t.Delete(ctx, kube.Services, t.namespace, t.name, "", nil); !errors.Is(err, kube.ErrForbidden) {
 			first = cmp.Or(first, ignoreMissing(err))
 		}
@@ -70,7 +71,8 @@ func (t *target) remove(ctx context.Context, a *app) (first error) {
 // creates the service before the Jobs. (The other forms create the main object first.) It
 // reports whether it found one; it finds none if the user may not list services.
 func (t *target) removeServices(ctx context.Context) (found bool, first error) {
-	services, err := kube.List[kube.Object](ctx, t.Client, kube.Services, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	services, err := kube.List[kube.Object](ctx, t.Client, kube.Services, t.namespace,
+		kube.ListOptions{LabelSelector: label.Selector(t.name)})
 	if errors.Is(err, kube.ErrForbidden) {
 		return false, nil
 	}

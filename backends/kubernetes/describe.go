@@ -20,8 +20,8 @@ import (
 )
 
 // Describe reports the state of an app. It makes three requests, independent of the number
-// of pods, and some more while it waits, as while Volcano holds the whole app back for lack of room.
-// Errors: ErrNotFound, ErrUnavailable.
+// of pods, and some more while it waits, as while Volcano holds the whole app back for lack of
+// room. Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
@@ -41,8 +41,8 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 	return s.Status, nil
 }
 
-// unreadable makes the error of an app that the user may not read one of an unavailable cluster: of an
-// app that has ended, the result is recorded.
+// unreadable makes the error of an app that the user may not read one of an unavailable cluster:
+// of an app that has ended, the result is recorded.
 func unreadable(err error) error {
 	if errors.Is(err, kube.ErrForbidden) {
 		return classed{err, backend.ErrUnavailable}
@@ -61,7 +61,8 @@ type described struct {
 // takeDescribed returns what Describe has just read of an app, once; nil if it has not.
 func (b *Backend) takeDescribed(id string) *podarchive.Snapshot {
 	d := b.described.Load()
-	if d == nil || d.id != id || !b.described.CompareAndSwap(d, nil) || time.Since(d.at) > b.snapshotTime {
+	if d == nil || d.id != id || !b.described.CompareAndSwap(d, nil) ||
+		time.Since(d.at) > b.snapshotTime {
 		return nil
 	}
 	return d.snap
@@ -115,7 +116,8 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	}
 	var g errgroup.Group
 	g.Go(func() (err error) {
-		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
+		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace,
+			kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
 		if errors.Is(err, kube.ErrForbidden) {
 			t.warnOnce(fmt.Sprintf("%s: you may not list events in namespace %s, so the reason of a wait may be missing", t.Client, t.namespace))
 		}
@@ -124,11 +126,13 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	if seen.WaitsForResources() {
 		g.Go(func() (err error) {
 			o := kube.ListOptions{FieldSelector: "metadata.name=" + t.name + "-" + string(seen.Volcano.UID), Cached: true}
-			seen.PodGroups, err = kube.List[kube.PodGroup](ctx, t.Client, kube.PodGroups, t.namespace, o)
+			seen.PodGroups, err = kube.List[kube.PodGroup](ctx, t.Client,
+				kube.PodGroups, t.namespace, o)
 			return err
 		})
 		g.Go(func() (err error) {
-			seen.Nodes, err = kube.List[corev1.Node](ctx, t.Client, kube.Nodes, "", kube.ListOptions{Cached: true})
+			seen.Nodes, err = kube.List[corev1.Node](ctx, t.Client, kube.Nodes, "",
+				kube.ListOptions{Cached: true})
 			return err
 		})
 	}
@@ -169,7 +173,8 @@ func (e classed) Unwrap() []error { return []error{e.error, e.class} }
 // listPods returns the pods that a selector matches, in one request and in their current
 // state: a server's cache may lag behind its controllers.
 func (t *target) listPods(ctx context.Context, selector string) ([]corev1.Pod, error) {
-	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
+	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace,
+		kube.ListOptions{LabelSelector: selector, Whole: true})
 }
 
 // formOf returns the form of the app that pods belong to, FormAuto if no label shows it.

@@ -92,7 +92,8 @@ func skew(major, minor string) backend.Check {
 		return backend.WarningCheck(skewCheck, "upgrade the cluster, or use gang=volcano",
 			"the server is 1.%d: before 1.%d, gang=jobset and gang=job cannot retry single replicas", server, oldestServer)
 	case client == 0:
-		return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx needs at least 1.%d", server, oldestServer)
+		return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx needs at least 1.%d",
+			server, oldestServer)
 	}
 	return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx is built for 1.%d and needs at least 1.%d", server, client, oldestServer)
 }
@@ -116,7 +117,8 @@ func clientMinor() int {
 // gang checks which gang schedulers the cluster has. Plain Jobs always work.
 func (c *checker) gang() backend.Check {
 	if !c.groups.Has(mainResources[c.form]) {
-		return backend.FailedCheck(gangCheck, "install it, or use -cfg gang=auto", "the cluster has no %s, which gang=%s needs", c.form.Controller(), c.form)
+		return backend.FailedCheck(gangCheck, "install it, or use -cfg gang=auto",
+			"the cluster has no %s, which gang=%s needs", c.form.Controller(), c.form)
 	}
 	var found []string
 	if c.groups.Has(kube.VolcanoJobs) {
@@ -135,7 +137,8 @@ func (c *checker) gang() backend.Check {
 	case !c.groups.Has(kube.VolcanoJobs):
 		return backend.WarningCheck(gangCheck, "install Volcano to start all replicas of an app together or none", "%s, and plain Jobs", strings.Join(found, ", "))
 	}
-	return backend.PassedCheck(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
+	return backend.PassedCheck(gangCheck, "%s, and plain Jobs (gang=job)",
+		strings.Join(found, ", "))
 }
 
 // checkNamespace checks that the namespace exists. For users who may not read namespaces it
@@ -145,13 +148,16 @@ func (c *checker) checkNamespace(ctx context.Context) backend.Check {
 	err := c.Get(ctx, kube.Namespaces, "", c.namespace, &found)
 	switch {
 	case errors.Is(err, kube.ErrForbidden):
-		return backend.PassedCheck(namespaceCheck, "%s, which you may not read; see the check %q", c.namespace, rightsCheck)
+		return backend.PassedCheck(namespaceCheck, "%s, which you may not read; see the check %q",
+			c.namespace, rightsCheck)
 	case err != nil:
 		return backend.FailedCheck(namespaceCheck, "", "%v", err)
 	case found.DeletionTimestamp != nil:
-		return backend.FailedCheck(namespaceCheck, "choose another by -cfg namespace=NAME", "%s is being deleted", c.namespace)
+		return backend.FailedCheck(namespaceCheck, "choose another by -cfg namespace=NAME",
+			"%s is being deleted", c.namespace)
 	}
-	return backend.PassedCheck(namespaceCheck, "%s, unless -cfg namespace=NAME selects another", c.namespace)
+	return backend.PassedCheck(namespaceCheck,
+		"%s, unless -cfg namespace=NAME selects another", c.namespace)
 }
 
 // checkQueue checks that Kueue's or Volcano's queue accepts jobs.
@@ -184,7 +190,8 @@ func (c *checker) checkKueueQueue(ctx context.Context) backend.Check {
 	case err != nil:
 		return backend.FailedCheck(queueCheck, "", "%v", err)
 	case warning != "":
-		return backend.WarningCheck(queueCheck, "choose another by -cfg kueue_queue=NAME, or ask its admin", "%s", warning)
+		return backend.WarningCheck(queueCheck,
+			"choose another by -cfg kueue_queue=NAME, or ask its admin", "%s", warning)
 	}
 	return backend.PassedCheck(queueCheck, "Kueue queue %s", c.kueueQueue)
 }
@@ -227,7 +234,9 @@ func (c *checker) checkAdmission(ctx context.Context) backend.Check {
 		}
 	}
 	if rate < goodRate {
-		return backend.WarningCheck(admissionCheck, "ask an admin to "+advice, "Volcano's webhook admits about %v pods a second: large apps start slowly", rate)
+		return backend.WarningCheck(admissionCheck, "ask an admin to "+advice,
+			"Volcano's webhook admits about %v pods a second: large apps start slowly", rate)
 	}
-	return backend.PassedCheck(admissionCheck, "Volcano's webhook admits up to %v pods a second", rate)
+	return backend.PassedCheck(admissionCheck,
+		"Volcano's webhook admits up to %v pods a second", rate)
 }

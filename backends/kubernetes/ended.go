@@ -20,7 +20,9 @@ import (
 
 // FindEnd implements backend.EndFinder: with ttl_seconds a cluster deletes an app after its end.
 // The events of its objects outlive them for an hour; otherwise the last known pods decide.
-func (b *Backend) FindEnd(ctx context.Context, id string, app *spec.App, last *spec.Status) (known bool) {
+func (b *Backend) FindEnd(
+	ctx context.Context, id string, app *spec.App, last *spec.Status,
+) (known bool) {
 	if last.State == spec.Unknown {
 		return true // as before: nothing more will be known
 	}
@@ -44,7 +46,8 @@ func (b *Backend) FindEnd(ctx context.Context, id string, app *spec.App, last *s
 	case spec.Failed:
 		last.ExitCode, last.Msg = new(1), cmp.Or(end.Msg, end.Reason)+"; its pods are deleted, so the exit code is unknown"
 		if f := last.FirstFailure; f != nil && ptr.Deref(f.ExitCode, 0) != 0 {
-			last.ExitCode, last.Msg = f.ExitCode, fmt.Sprintf("%s with exit code %d", outcome.FailedFirst(f), *f.ExitCode)
+			last.ExitCode, last.Msg = f.ExitCode, fmt.Sprintf("%s with exit code %d",
+				outcome.FailedFirst(f), *f.ExitCode)
 		} else if end.Reason == batchv1.JobReasonDeadlineExceeded {
 			last.ExitCode, last.Msg = new(spec.ExitDeadline), deadlineText(app)
 		}
@@ -171,5 +174,6 @@ func (t *target) setExpired(seen *observe.Observation, events []corev1.Event) {
 
 // listEvents returns the events of the app's namespace.
 func (t *target) listEvents(ctx context.Context) ([]corev1.Event, error) {
-	return kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{Cached: true})
+	return kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace,
+		kube.ListOptions{Cached: true})
 }

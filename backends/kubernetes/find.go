@@ -46,7 +46,8 @@ func (t *target) find(ctx context.Context) (*app, error) {
 	if err := t.deniedForm(ctx, denied); err != nil {
 		return nil, err
 	}
-	return nil, backend.Errorf(backend.ErrNotFound, "%s has no app %s in namespace %s", t.Client, t.name, t.namespace)
+	return nil, backend.Errorf(backend.ErrNotFound, "%s has no app %s in namespace %s", t.Client,
+		t.name, t.namespace)
 }
 
 // deniedForm returns why the main objects of an app cannot be read, nil if it does not exist in
@@ -80,7 +81,8 @@ func (t *target) findAs(ctx context.Context, a *app) (err error) {
 		a.JobSet = &kube.JobSet{}
 		return t.Get(ctx, kube.JobSets, t.namespace, t.name, a.JobSet)
 	}
-	a.Jobs, err = kube.List[batchv1.Job](ctx, t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
+	a.Jobs, err = kube.List[batchv1.Job](ctx, t.Client, kube.Jobs, t.namespace,
+		kube.ListOptions{LabelSelector: ownJobs(t.name)})
 	if err == nil && len(a.Jobs) == 0 {
 		err = backend.ErrNotFound
 	}

@@ -24,7 +24,9 @@ import (
 
 // runningPod returns the running pod of a replica's last attempt. Errors: ErrNotFound,
 // ErrNotRunning, ErrUnavailable.
-func (b *Backend) runningPod(ctx context.Context, id string, r spec.Replica) (*target, *corev1.Pod, error) {
+func (b *Backend) runningPod(
+	ctx context.Context, id string, r spec.Replica,
+) (*target, *corev1.Pod, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +47,8 @@ func (b *Backend) runningPod(ctx context.Context, id string, r spec.Replica) (*t
 	case t.hidden != nil:
 		return nil, nil, t.hidden
 	case last == nil:
-		return nil, nil, backend.Errorf(backend.ErrNotRunning, "replica %s/%d of app %s has no pod", r.Role, r.ID, id)
+		return nil, nil, backend.Errorf(backend.ErrNotRunning,
+			"replica %s/%d of app %s has no pod", r.Role, r.ID, id)
 	case last.Status.Phase != corev1.PodRunning:
 		return nil, nil, backend.Errorf(backend.ErrNotRunning, "pod %s of replica %s/%d does not run (%s)", last.Name, r.Role, r.ID, cmp.Or(string(last.Status.Phase), "Pending"))
 	}
@@ -53,7 +56,9 @@ func (b *Backend) runningPod(ctx context.Context, id string, r spec.Replica) (*t
 }
 
 // Exec runs a command in the main container of a replica's pod.
-func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend.Command) (int, error) {
+func (b *Backend) Exec(
+	ctx context.Context, id string, r spec.Replica, c backend.Command,
+) (int, error) {
 	t, pod, err := b.runningPod(ctx, id, r)
 	if err != nil {
 		return 0, err
@@ -66,7 +71,9 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 }
 
 // execMarked runs a command with a mark, if the image has the programs for that.
-func (t *target) execMarked(ctx context.Context, pod *corev1.Pod, c backend.Command, mark string) (int, error) {
+func (t *target) execMarked(
+	ctx context.Context, pod *corev1.Pod, c backend.Command, mark string,
+) (int, error) {
 	run := t.exec
 	if c.Stdin != nil && c.Terminal == nil {
 		run = t.execDrained
@@ -80,12 +87,16 @@ func (t *target) execMarked(ctx context.Context, pod *corev1.Pod, c backend.Comm
 }
 
 // execDrained runs a command whose input is read to the end.
-func (t *target) execDrained(ctx context.Context, pod *corev1.Pod, c backend.Command, mark string) (int, error) {
+func (t *target) execDrained(
+	ctx context.Context, pod *corev1.Pod, c backend.Command, mark string,
+) (int, error) {
 	return t.exec(ctx, pod, remote.Drain(c, mark), "")
 }
 
 // exec runs a command; with a mark, env adds the variable that pods/exec cannot.
-func (t *target) exec(ctx context.Context, pod *corev1.Pod, c backend.Command, mark string) (int, error) {
+func (t *target) exec(
+	ctx context.Context, pod *corev1.Pod, c backend.Command, mark string,
+) (int, error) {
 	p := kube.PodCommand{
 		Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Spec.Containers[0].Name,
 		Args: c.Args, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
@@ -107,12 +118,14 @@ func (t *target) exec(ctx context.Context, pod *corev1.Pod, c backend.Command, m
 		return code, err
 	}
 	if containerEnded().MatchString(err.Error()) {
-		return 0, backend.Errorf(backend.ErrNotRunning, "container %s of pod %s has ended", p.Container, p.Pod)
+		return 0, backend.Errorf(backend.ErrNotRunning,
+			"container %s of pod %s has ended", p.Container, p.Pod)
 	}
 	return code, cmp.Or(remote.StartError(p.Args[0], err.Error()), err)
 }
 
-// containerEnded matches what kubelet, containerd and CRI-O say about a command in a container that has ended.
+// containerEnded matches what kubelet, containerd and CRI-O say about a command in a container
+// that has ended.
 var containerEnded = lazyregexp.New(`container not found|task \w+ not found|CONTAINER_EXITED|stopped container|container is not running|not in running state`)
 
 // sizesOf returns the sizes of a terminal, the first one first.
@@ -140,7 +153,9 @@ func sizesOf(ctx context.Context, c backend.Command) <-chan remotecommand.Termin
 func (b *Backend) SharesPorts() bool { return false }
 
 // DialPort connects to a port of a pod through the API server.
-func (b *Backend) DialPort(ctx context.Context, id string, r spec.Replica, port int) (net.Conn, error) {
+func (b *Backend) DialPort(
+	ctx context.Context, id string, r spec.Replica, port int,
+) (net.Conn, error) {
 	t, pod, err := b.runningPod(ctx, id, r)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,8 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) (a
 		t.workloads = &r
 	}
 	selector := label.KueueJobUID + " in (" + strings.Join(uids, ",") + ")"
-	list, err := kube.List[kube.Workload](ctx, t.Client, *t.workloads, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
+	list, err := kube.List[kube.Workload](ctx, t.Client, *t.workloads, t.namespace,
+		kube.ListOptions{LabelSelector: selector, Whole: true})
 	if errors.Is(err, kube.ErrForbidden) && seen.State() == spec.Pending {
 		t.warnOnce(fmt.Sprintf("%s: you may not list %s in namespace %s, so why Kueue holds the app back is missing", t.Client, t.workloads, t.namespace))
 	}
@@ -73,7 +74,8 @@ func (o *overview) addWorkloads(ctx context.Context, targets []*target) {
 	if !ok {
 		return
 	}
-	list, _ := kube.List[kube.Workload](ctx, o.client, r, o.namespace, kube.ListOptions{LabelSelector: label.KueueJobUID, Whole: true})
+	list, _ := kube.List[kube.Workload](ctx, o.client, r, o.namespace,
+		kube.ListOptions{LabelSelector: label.KueueJobUID, Whole: true})
 	for i := range list {
 		if a := byJob[list[i].Labels[label.KueueJobUID]]; a != nil {
 			a.Workloads = append(a.Workloads, list[i])
@@ -100,12 +102,14 @@ func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error
 			}
 			workloads = served
 		}
-		list, err := kube.List[kube.Object](ctx, t.Client, workloads, t.namespace, kube.ListOptions{LabelSelector: label.KueueJobUID + "=" + string(meta.UID)})
+		list, err := kube.List[kube.Object](ctx, t.Client, workloads, t.namespace,
+			kube.ListOptions{LabelSelector: label.KueueJobUID + "=" + string(meta.UID)})
 		if err != nil {
 			return err
 		}
 		for i := range list {
-			err := t.Patch(ctx, workloads, t.namespace, list[i].Name, "", map[string]any{"spec": map[string]any{"active": false}})
+			err := t.Patch(ctx, workloads, t.namespace, list[i].Name, "",
+				map[string]any{"spec": map[string]any{"active": false}})
 			if ignoreMissing(err) != nil {
 				return err
 			}
@@ -145,7 +149,8 @@ func (s *submission) checkKueue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	warning, err := checkKueue(ctx, s.Client, groups, s.namespace, labels[label.Kueue], labels[label.KueuePriority])
+	warning, err := checkKueue(ctx, s.Client, groups, s.namespace, labels[label.Kueue],
+		labels[label.KueuePriority])
 	if warning != "" {
 		s.progress.Tell(backend.Step{Warning: warning + ": the app will wait"})
 	}
@@ -155,7 +160,9 @@ func (s *submission) checkKueue(ctx context.Context) error {
 // checkKueue checks that a queue and a priority class of Kueue exist, which would hold back an app
 // without an end. warning describes a queue that admits nothing now. What the user may not read
 // is not checked.
-func checkKueue(ctx context.Context, c *kube.Client, groups kube.Groups, namespace, queue, priority string) (warning string, err error) {
+func checkKueue(
+	ctx context.Context, c *kube.Client, groups kube.Groups, namespace, queue, priority string,
+) (warning string, err error) {
 	queues, ok := kube.KueueResource(groups, "localqueues")
 	if !ok {
 		return "", fmt.Errorf("%s has no Kueue, which kueue_queue=%s needs: install it, or leave out kueue_queue", c, queue)
@@ -168,8 +175,10 @@ func checkKueue(ctx context.Context, c *kube.Client, groups kube.Groups, namespa
 	case err != nil && !errors.Is(err, kube.ErrForbidden):
 		return "", err
 	}
-	if c := meta.FindStatusCondition(found.Status.Conditions, "Active"); c != nil && c.Status == metav1.ConditionFalse {
-		warning = fmt.Sprintf("Kueue queue %s admits nothing now (%s)", queue, strings.TrimSuffix(c.Message, "."))
+	if c := meta.FindStatusCondition(found.Status.Conditions, "Active"); c != nil &&
+		c.Status == metav1.ConditionFalse {
+		warning = fmt.Sprintf("Kueue queue %s admits nothing now (%s)", queue,
+			strings.TrimSuffix(c.Message, "."))
 	}
 	if priority == "" {
 		return warning, nil

@@ -49,7 +49,9 @@ func namespaces(c *kube.Client, cfg backend.Config) []string {
 }
 
 // listForm lists the apps of a form in a namespace.
-func listForm(ctx context.Context, c *kube.Client, f manifest.Form, ns string) (apps []*app, err error) {
+func listForm(
+	ctx context.Context, c *kube.Client, f manifest.Form, ns string,
+) (apps []*app, err error) {
 	switch f {
 	case manifest.FormVolcano: // TorchX labels only pods, so no selector finds its jobs
 		return listObjects(ctx, c, kube.VolcanoJobs, ns, "", func(a *app, j *kube.VolcanoJob) { a.Volcano = j })
@@ -64,8 +66,11 @@ func listForm(ctx context.Context, c *kube.Client, f manifest.Form, ns string) (
 const managed = label.ManagedBy + "=" + label.Manager
 
 // listObjects lists the main objects of a namespace, each as an app.
-func listObjects[T any](ctx context.Context, c *kube.Client, r kube.Resource, namespace, selector string, set func(*app, *T)) (apps []*app, err error) {
-	items, err := kube.List[T](ctx, c, r, namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
+func listObjects[T any](ctx context.Context, c *kube.Client, r kube.Resource,
+	namespace, selector string, set func(*app, *T),
+) (apps []*app, err error) {
+	items, err := kube.List[T](ctx, c, r, namespace,
+		kube.ListOptions{LabelSelector: selector, Whole: true})
 	for i := range items {
 		a := &app{}
 		set(a, &items[i])
@@ -150,7 +155,8 @@ func (b *Backend) Events(ctx context.Context, id string) ([]backend.Event, error
 			continue
 		}
 		event := backend.Event{Time: observe.EventTime(e).UTC(), Msg: fmt.Sprintf("%s %s: %s", strings.ToLower(e.InvolvedObject.Kind), name, observe.EventText(e))}
-		if pod := pods[name]; pod != nil && e.InvolvedObject.Kind == "Pod" && e.InvolvedObject.UID == pod.UID {
+		if pod := pods[name]; pod != nil && e.InvolvedObject.Kind == "Pod" &&
+			e.InvolvedObject.UID == pod.UID {
 			if r, attempt, ok := locate(pod); ok {
 				event.Replica, event.Attempt = &r, attempt
 			}

@@ -206,7 +206,9 @@ func ended(s *corev1.ContainerStateTerminated) logcopy.State {
 }
 
 // Open implements podarchive.Cluster.
-func (c *logCluster) Open(ctx context.Context, r podarchive.Run, o logcopy.Options) (io.ReadCloser, error) {
+func (c *logCluster) Open(
+	ctx context.Context, r podarchive.Run, o logcopy.Options,
+) (io.ReadCloser, error) {
 	t := c.found.Load()
 	if t == nil { // another part of the program observes the app
 		var err error

@@ -25,7 +25,9 @@ import (
 // TORCHX_HOME, so that they can be read after the pods are gone. Errors: ErrNotFound,
 // ErrUnavailable, ErrInvalidOption, ErrUnsupported (one stream of a cluster that keeps
 // both in one log).
-func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (b *Backend) Logs(
+	ctx context.Context, id string, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
@@ -37,7 +39,9 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 }
 
 // OpenRetainedLogs opens a log that Delete kept, or one of an app that another client deleted.
-func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (b *Backend) OpenRetainedLogs(
+	_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
@@ -49,12 +53,16 @@ func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r
 }
 
 // FindLogs returns the archive of an app that the cluster no longer has.
-func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleStatus) *backend.RetainedLogs {
+func (b *Backend) FindLogs(
+	id string, _ backend.Config, _ string, _ []spec.RoleStatus,
+) *backend.RetainedLogs {
 	return podarchive.Retained(b.FolderOf(id))
 }
 
 // RetainableLogs returns the logs that Delete keeps: the archive, if o asks for it and it exists.
-func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
+func (b *Backend) RetainableLogs(
+	_ context.Context, id string, o backend.DeleteOptions,
+) (*backend.RetainedLogs, error) {
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // having no logs is not an error
 	}
@@ -105,7 +113,8 @@ func checkStream(s backend.Stream) (backend.Stream, error) {
 	case s == "" || s == backend.Combined:
 		return "", nil
 	case !slices.Contains(backend.Streams, s):
-		return "", backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", s)
+		return "", backend.Errorf(backend.ErrInvalidOption,
+			"unknown stream %q: use combined, stdout or stderr", s)
 	}
 	return s, nil
 }
@@ -132,7 +141,8 @@ func (b *Backend) checkSplit(ctx context.Context, id string, s backend.Stream) e
 	if !canSplit(v) {
 		return errNotSplit(s)
 	}
-	body, err := t.Stream(ctx, kube.Pods, t.namespace, splitProbe, "log", map[string]string{"stream": apiStream(s)})
+	body, err := t.Stream(ctx, kube.Pods, t.namespace, splitProbe, "log",
+		map[string]string{"stream": apiStream(s)})
 	switch {
 	case err == nil:
 		return body.Close()
@@ -176,7 +186,8 @@ func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, err
 	case err != nil:
 		return nil, err
 	}
-	return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: it was submitted without -cfg output=pvc:CLAIM", id)
+	return nil, backend.Errorf(backend.ErrNotFound,
+		"app %s has no output folder: it was submitted without -cfg output=pvc:CLAIM", id)
 }
 
 // reader returns the command that lists a folder of a claim: only a pod can read it.

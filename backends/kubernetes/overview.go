@@ -34,11 +34,14 @@ const overviewTime = 2 * time.Second
 
 // readOverview reads the apps of the first of the namespaces that the user may list. A form
 // that the cluster does not have, or the user may not list, has no apps.
-func (b *Backend) readOverview(ctx context.Context, c *kube.Client, namespaces []string) (*overview, error) {
+func (b *Backend) readOverview(
+	ctx context.Context, c *kube.Client, namespaces []string,
+) (*overview, error) {
 	o := &overview{client: c, apps: map[string]*app{}, denied: map[manifest.Form]error{}, at: time.Now()}
 	for _, f := range manifest.Forms {
 		apps, err := listForm(ctx, c, f, namespaces[0])
-		for ; errors.Is(err, kube.ErrForbidden) && len(namespaces) > 1; namespaces = namespaces[1:] {
+		for ; errors.Is(err, kube.ErrForbidden) &&
+			len(namespaces) > 1; namespaces = namespaces[1:] {
 			apps, err = listForm(ctx, c, f, namespaces[1])
 		}
 		switch {
@@ -90,7 +93,8 @@ func (b *Backend) takeOverview(c *kube.Client, namespace string) *overview {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.listed
-	if o == nil || o.client != c || o.namespace != "" && o.namespace != namespace || time.Since(o.at) > overviewTime {
+	if o == nil || o.client != c || o.namespace != "" && o.namespace != namespace ||
+		time.Since(o.at) > overviewTime {
 		return nil
 	}
 	b.listed = nil
@@ -132,7 +136,9 @@ type reading struct {
 }
 
 // describeOn reads the apps of one cluster.
-func (b *Backend) describeOn(ctx context.Context, c *kube.Client, targets []*target, r *reading) error {
+func (b *Backend) describeOn(
+	ctx context.Context, c *kube.Client, targets []*target, r *reading,
+) error {
 	isElsewhere := func(t *target) bool { return t.namespace != targets[0].namespace }
 	several := slices.ContainsFunc(targets, isElsewhere)
 	for len(targets) > 0 {
@@ -200,8 +206,8 @@ func (o *overview) describe(ctx context.Context, targets []*target, r *reading) 
 	return nil
 }
 
-// events returns the events that the statuses of apps need, by namespace, in one request. A status is
-// valid without them.
+// events returns the events that the statuses of apps need, by namespace, in one request. A
+// status is valid without them.
 func (o *overview) events(ctx context.Context, targets []*target) map[string][]corev1.Event {
 	all := map[string][]corev1.Event{}
 	needs := func(needs func(*app) bool) bool {
@@ -258,7 +264,8 @@ func (o *overview) pods(ctx context.Context, targets []*target) (map[string][]co
 		}
 		selector += "," + label.Instance + " in (" + strings.Join(slices.Sorted(maps.Keys(names)), ",") + ")"
 	}
-	list, err := kube.List[corev1.Pod](ctx, o.client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
+	list, err := kube.List[corev1.Pod](ctx, o.client, kube.Pods, o.namespace,
+		kube.ListOptions{LabelSelector: selector, Whole: true})
 	if err != nil {
 		return nil, err
 	}

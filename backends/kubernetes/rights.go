@@ -153,11 +153,13 @@ func (c *checker) checkRights(ctx context.Context) backend.Check {
 	var check backend.Check
 	switch {
 	case len(must) > 0:
-		check = backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, joinRights(append(must, may...)))
+		check = backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace,
+			joinRights(append(must, may...)))
 	case len(may) > 0:
 		check = backend.WarningCheck(rightsCheck, "ask an admin for these rights: apps run without them, but torchx shows less and can do less", "in namespace %s you may not %s", c.namespace, joinRights(may))
 	default:
-		return backend.PassedCheck(rightsCheck, "you have all rights that apps with gang=%s need in namespace %s", c.form, c.namespace)
+		return backend.PassedCheck(rightsCheck,
+			"you have all rights that apps with gang=%s need in namespace %s", c.form, c.namespace)
 	}
 	check.Manifest = c.roles(all)
 	return check

@@ -55,8 +55,8 @@ func (s *stopping) close() {
 }
 
 // followToEnd begins to follow the logs of an app that is about to be stopped and returns when
-// all running replicas are followed, or after podarchive.SaveTime. Wait, which the caller calls next, copies
-// the remaining lines. An agent that follows the app is left to do so.
+// all running replicas are followed, or after podarchive.SaveTime. Wait, which the caller calls
+// next, copies the remaining lines. An agent that follows the app is left to do so.
 func (b *Backend) followToEnd(ctx context.Context, id string) {
 	dir := b.FolderOf(id)
 	if archives.IsFollowed(dir) {

@@ -80,7 +80,8 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err := b.push(ctx, p, req, o); err != nil {
 		return err
 	}
-	follow, forget, err := archives.Begin(b.config.Home, b.config.Exe, p, archive.Info{App: metricsOf(p.App)})
+	follow, forget, err := archives.Begin(b.config.Home, b.config.Exe, p,
+		archive.Info{App: metricsOf(p.App)})
 	if err != nil {
 		return err
 	}
@@ -98,14 +99,17 @@ func suggestJobs(err error, p *backend.Plan) error {
 	req, ok := p.Request.(*manifest.Request)
 	gang, _ := p.Cfg["gang"].(string)
 	isAuto := gang == "" || manifest.Form(gang) == manifest.FormAuto
-	if !ok || !isAuto || !errors.Is(err, kube.ErrForbidden) || req.Form() == manifest.FormJob || req.HasDependencies() {
+	if !ok || !isAuto || !errors.Is(err, kube.ErrForbidden) || req.Form() == manifest.FormJob ||
+		req.HasDependencies() {
 		return err
 	}
 	return fmt.Errorf("%w, or use -cfg gang=job, which needs fewer rights", err)
 }
 
 // push builds missing images, and pushes local ones to the registry of the cluster.
-func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Request, o manifest.Options) error {
+func (b *Backend) push(
+	ctx context.Context, p *backend.Plan, req *manifest.Request, o manifest.Options,
+) error {
 	if len(req.ImagesToPush) == 0 {
 		return nil
 	}
@@ -187,7 +191,8 @@ func (s *submission) create(ctx context.Context) error {
 	}
 	if service := s.created[0]; service.of == kube.Services && len(owners) > 0 {
 		// When ttl_seconds deletes the last Job, the cluster deletes the service, too.
-		return s.Patch(ctx, service.of, s.namespace, service.Name, "", map[string]any{"metadata": map[string]any{"ownerReferences": owners}})
+		return s.Patch(ctx, service.of, s.namespace, service.Name, "",
+			map[string]any{"metadata": map[string]any{"ownerReferences": owners}})
 	}
 	return nil
 }
@@ -207,7 +212,8 @@ func (s *submission) createOne(ctx context.Context, o manifest.Object) error {
 	check, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	found := kube.Object{}
-	if s.Get(check, c.of, s.namespace, c.Name, &found) == nil && found.Annotations[label.Submission] == o.Meta().Annotations[label.Submission] {
+	if s.Get(check, c.of, s.namespace, c.Name, &found) == nil &&
+		found.Annotations[label.Submission] == o.Meta().Annotations[label.Submission] {
 		c.Object = found
 		s.created = append(s.created, c)
 		return ctx.Err()
@@ -242,7 +248,8 @@ func (s *submission) checkEnvironments(ctx context.Context) error {
 				case e.SecretRef != nil && (e.SecretRef.Optional == nil || !*e.SecretRef.Optional):
 					err = s.checkSource(ctx, kube.Secrets, "secret", e.SecretRef.Name, checked)
 				case e.ConfigMapRef != nil && (e.ConfigMapRef.Optional == nil || !*e.ConfigMapRef.Optional):
-					err = s.checkSource(ctx, kube.ConfigMaps, "configmap", e.ConfigMapRef.Name, checked)
+					err = s.checkSource(ctx, kube.ConfigMaps, "configmap",
+						e.ConfigMapRef.Name, checked)
 				}
 				if err != nil {
 					return err
@@ -254,7 +261,9 @@ func (s *submission) checkEnvironments(ctx context.Context) error {
 }
 
 // checkSource checks one source of variables, once.
-func (s *submission) checkSource(ctx context.Context, of kube.Resource, kind, name string, checked map[string]bool) error {
+func (s *submission) checkSource(
+	ctx context.Context, of kube.Resource, kind, name string, checked map[string]bool,
+) error {
 	key := kind + ":" + name
 	if checked[key] {
 		return nil

@@ -25,7 +25,9 @@ var defaultSize = backend.TerminalSize{Rows: 24, Cols: 80}
 
 // OpenTerminal connects to the terminal of an app's only pod when that runs. Errors: ErrNotFound,
 // ErrUnavailable, ErrUnsupported.
-func (b *Backend) OpenTerminal(ctx context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {
+func (b *Backend) OpenTerminal(
+	ctx context.Context, id string, o backend.TerminalOptions,
+) (backend.Terminal, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
@@ -35,7 +37,8 @@ func (b *Backend) OpenTerminal(ctx context.Context, id string, o backend.Termina
 		return nil, err
 	}
 	if first != nil && !first.pod.Spec.Containers[0].TTY {
-		return nil, backend.Errorf(backend.ErrUnsupported, "app %s has no terminal: it was not started with --tty", id)
+		return nil, backend.Errorf(backend.ErrUnsupported,
+			"app %s has no terminal: it was not started with --tty", id)
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c := &terminal{
@@ -67,7 +70,8 @@ func (t *target) awaitAttempt(ctx context.Context, after int) (found *attempt, e
 		for i := range seen.Pods {
 			pod := &seen.Pods[i]
 			started := slices.Contains([]corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}, pod.Status.Phase)
-			if _, n, ok := locate(pod); ok && started && n > after && (found == nil || n < found.number) {
+			if _, n, ok := locate(pod); ok && started && n > after &&
+				(found == nil || n < found.number) {
 				found = &attempt{pod, n}
 			}
 		}

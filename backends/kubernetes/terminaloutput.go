@@ -24,7 +24,9 @@ const (
 
 // showLive shows the log of an attempt, if it has not been shown, then what live brings; nil is
 // an attempt that is over. It returns the bytes of live.
-func (c *terminal) showLive(a *attempt, live <-chan []byte, shown *logTail, withLog bool) (count int, err error) {
+func (c *terminal) showLive(
+	a *attempt, live <-chan []byte, shown *logTail, withLog bool,
+) (count int, err error) {
 	if withLog {
 		if err := c.showLog(a, shown); err != nil || live == nil {
 			return 0, err
@@ -67,7 +69,8 @@ type logTail struct {
 // end CR LF of a terminal as LF.
 func (l *logTail) add(p []byte) []byte {
 	l.size += int64(len(p))
-	shown := bytes.ReplaceAll(bytes.ReplaceAll(p, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	shown := bytes.ReplaceAll(bytes.ReplaceAll(p, []byte("\r\n"), []byte("\n")),
+		[]byte("\n"), []byte("\r\n"))
 	l.last = append(l.last, shown...)
 	if n := len(l.last) - maxOverlap; n > 0 {
 		l.last = append(l.last[:0:0], l.last[n:]...)

@@ -32,8 +32,8 @@ func (b *Backend) UsageDir(_ context.Context, id string) (dir, missing string) {
 	return dir, missing
 }
 
-// Usage returns what the running replicas of an app use now. Errors: ErrNotFound, ErrUnavailable, or
-// that the cluster does not know.
+// Usage returns what the running replicas of an app use now. Errors: ErrNotFound, ErrUnavailable,
+// or that the cluster does not know.
 func (b *Backend) Usage(ctx context.Context, id string) (map[spec.Replica]sample.Reading, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
@@ -73,7 +73,8 @@ func (c *logCluster) Usage(ctx context.Context) (map[string]sample.Reading, erro
 
 // podUsage returns what the pods of the app use, by name, with one request.
 func (t *target) podUsage(ctx context.Context) (map[string]sample.Reading, error) {
-	pods, err := kube.List[kube.PodUsage](ctx, t.Client, kube.PodMetrics, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	pods, err := kube.List[kube.PodUsage](ctx, t.Client, kube.PodMetrics, t.namespace,
+		kube.ListOptions{LabelSelector: label.Selector(t.name)})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, errNoMetrics

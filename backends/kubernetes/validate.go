@@ -68,7 +68,8 @@ func (s *submission) checkOrder(ctx context.Context) error {
 
 // explainOrder explains that a JobSet is too old for depends_on.
 func explainOrder(err error) error {
-	if err == nil || !strings.Contains(err.Error(), "unknown field") || !strings.Contains(err.Error(), "dependsOn") {
+	if err == nil || !strings.Contains(err.Error(), "unknown field") ||
+		!strings.Contains(err.Error(), "dependsOn") {
 		return err
 	}
 	return backend.Errorf(err, "the cluster's JobSet does not serve depends_on: install JobSet 0.8 or later, or use the backend local or docker")
@@ -110,9 +111,11 @@ func (s *submission) checkVolcano(ctx context.Context, job *kube.VolcanoSpec) er
 	err := s.Get(ctx, kube.VolcanoQueues, "", job.Queue, &queue)
 	switch {
 	case errors.Is(err, backend.ErrNotFound):
-		return fmt.Errorf("%s has no Volcano queue %s: choose another by -cfg queue=NAME%s", s.Client, job.Queue, s.queues(ctx))
+		return fmt.Errorf("%s has no Volcano queue %s: choose another by -cfg queue=NAME%s",
+			s.Client, job.Queue, s.queues(ctx))
 	case err == nil && queue.IsClosed():
-		return fmt.Errorf("the Volcano queue %s is %s: choose another by -cfg queue=NAME%s", job.Queue, strings.ToLower(queue.Status.State), s.queues(ctx))
+		return fmt.Errorf("the Volcano queue %s is %s: choose another by -cfg queue=NAME%s",
+			job.Queue, strings.ToLower(queue.Status.State), s.queues(ctx))
 	case err != nil && !errors.Is(err, kube.ErrForbidden):
 		return err
 	}
@@ -131,7 +134,8 @@ func (s *submission) checkVolcano(ctx context.Context, job *kube.VolcanoSpec) er
 
 // queues returns the names of Volcano's queues, for an error.
 func (s *submission) queues(ctx context.Context) string {
-	list, err := kube.List[kube.VolcanoQueue](ctx, s.Client, kube.VolcanoQueues, "", kube.ListOptions{})
+	list, err := kube.List[kube.VolcanoQueue](ctx, s.Client, kube.VolcanoQueues,
+		"", kube.ListOptions{})
 	if err != nil {
 		return ""
 	}
@@ -147,7 +151,8 @@ func (s *submission) queues(ctx context.Context) string {
 // the quota suffices but is in use, or if the app can run with fewer replicas. It is skipped
 // for users who may not read quotas.
 func (s *submission) checkQuotas(ctx context.Context, app *spec.App) error {
-	quotas, err := kube.List[corev1.ResourceQuota](ctx, s.Client, kube.ResourceQuotas, s.namespace, kube.ListOptions{})
+	quotas, err := kube.List[corev1.ResourceQuota](ctx, s.Client, kube.ResourceQuotas,
+		s.namespace, kube.ListOptions{})
 	if errors.Is(err, kube.ErrForbidden) {
 		return nil
 	}
@@ -163,7 +168,8 @@ func (s *submission) checkQuotas(ctx context.Context, app *spec.App) error {
 		never, now := compareQuota(q, demand)
 		switch {
 		case never != "" && manifest.NeedsAll(app):
-			return backend.Errorf(kube.ErrRefused, "%s: %s: use fewer or smaller replicas, or another namespace", s.Client, never)
+			return backend.Errorf(kube.ErrRefused,
+				"%s: %s: use fewer or smaller replicas, or another namespace", s.Client, never)
 		case never+now != "":
 			s.progress.Tell(backend.Step{Warning: cmp.Or(never, now) + ": some replicas will wait"})
 		}

@@ -60,7 +60,9 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 
 // follow calls see with the app as it is now and after each change, until see reports
 // that it is done. It remembers pods that are deleted meanwhile. Errors: those of Wait.
-func (t *target) follow(ctx context.Context, see func(seen *observe.Observation) (done bool)) error {
+func (t *target) follow(
+	ctx context.Context, see func(seen *observe.Observation) (done bool),
+) error {
 	first, err := t.observe(ctx)
 	if err != nil {
 		return err
@@ -128,14 +130,16 @@ type follower struct {
 func newFollower(t *target, first *observe.Observation) *follower {
 	f := &follower{t: t, app: first.App, expired: first.Expired, podsHidden: first.PodsHidden}
 	a := &app{Observation: *first}
-	f.pods = kube.NewMirror[corev1.Pod](t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: a.selector(t.name)})
+	f.pods = kube.NewMirror[corev1.Pod](t.Client, kube.Pods, t.namespace,
+		kube.ListOptions{LabelSelector: a.selector(t.name)})
 	switch {
 	case first.Volcano != nil:
 		followOne(f, kube.VolcanoJobs, first.Volcano, func(seen *observe.Observation, j *kube.VolcanoJob) { seen.Volcano = j })
 	case first.JobSet != nil:
 		followOne(f, kube.JobSets, first.JobSet, func(seen *observe.Observation, s *kube.JobSet) { seen.JobSet = s })
 	default:
-		m := kube.NewMirror[batchv1.Job](t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
+		m := kube.NewMirror[batchv1.Job](t.Client, kube.Jobs, t.namespace,
+			kube.ListOptions{LabelSelector: ownJobs(t.name)})
 		f.main, f.read = m, func(seen *observe.Observation) (ready, exists bool) {
 			seen.Jobs, ready, exists = allJobs(m, first.Jobs)
 			return ready, exists
@@ -147,7 +151,8 @@ func newFollower(t *target, first *observe.Observation) *follower {
 // followOne mirrors the only main object of an app. An object of the same name that was
 // created after the first one was deleted does not count.
 func followOne[T any](f *follower, r kube.Resource, first *T, set func(*observe.Observation, *T)) {
-	m := kube.NewMirror[T](f.t.Client, r, f.t.namespace, kube.ListOptions{FieldSelector: "metadata.name=" + f.t.name})
+	m := kube.NewMirror[T](f.t.Client, r, f.t.namespace,
+		kube.ListOptions{FieldSelector: "metadata.name=" + f.t.name})
 	f.main, f.read = m, func(seen *observe.Observation) (ready, exists bool) {
 		items, gone, ready := m.Snapshot()
 		set(seen, first)
@@ -164,7 +169,9 @@ func followOne[T any](f *follower, r kube.Resource, first *T, set func(*observe.
 // allJobs returns the Jobs of a mirror and the last known state of those that are gone, including
 // those that were deleted before the mirror's first list. The app exists while one of its Jobs
 // does: ttl_seconds deletes each after its own end. Others that did not end are missing.
-func allJobs(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.Job, ready, exist bool) {
+func allJobs(
+	m *kube.Mirror[batchv1.Job], first []batchv1.Job,
+) (jobs []batchv1.Job, ready, exist bool) {
 	items, gone, ready := m.Snapshot()
 	for i := range first {
 		if !slices.ContainsFunc(slices.Concat(items, gone), func(j batchv1.Job) bool { return j.UID == first[i].UID }) {
@@ -186,7 +193,8 @@ func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
 		return nil, nil //nolint:nilnil // not ready is not an error
 	}
 	if !exists && !seen.State().Terminal() {
-		return nil, backend.Errorf(backend.ErrNotFound, "app %s was deleted from %s before it ended", manifest.Handle(f.t.id), f.t.Client)
+		return nil, backend.Errorf(backend.ErrNotFound,
+			"app %s was deleted from %s before it ended", manifest.Handle(f.t.id), f.t.Client)
 	}
 	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready && !f.podsHidden {
 		return nil, nil //nolint:nilnil // as above

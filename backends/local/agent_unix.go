@@ -145,7 +145,8 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	}
 	cmd.CgroupLimits, cmd.MaxData = c.limits.limitsOf(c.roles[r.Role])
 	cmd.SharedCgroup = c.sharedCgroup
-	cmd.CgroupParent, cmd.CgroupName = c.cgroupParent, fmt.Sprintf("%s-%d-%d", safefile.Escape(r.Role), r.ID, attempt)
+	cmd.CgroupParent, cmd.CgroupName = c.cgroupParent, fmt.Sprintf("%s-%d-%d",
+		safefile.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {
 		cmd.ErrorFile = filepath.Join(p.Cwd, cmd.ErrorFile)

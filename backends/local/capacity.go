@@ -11,7 +11,9 @@ import (
 
 // CapacityFor returns how many apps like this one fit on this machine. An app that requests no CPU
 // counts as one. Apps with GPUs get their own ones, if the machine has enough.
-func (b *Backend) CapacityFor(ctx context.Context, app *spec.App, _ backend.Config) (*backend.Capacity, error) {
+func (b *Backend) CapacityFor(
+	ctx context.Context, app *spec.App, _ backend.Config,
+) (*backend.Capacity, error) {
 	total, err := machine.Total()
 	if err != nil {
 		return nil, err

@@ -45,7 +45,8 @@ func agentCheck(found *agent.SelfTest, err error) backend.Check {
 	case err != nil:
 		return backend.FailedCheck(name, "install torchx in a folder that allows executing programs, and allow it to start processes", "%v", err)
 	case found.Session != "":
-		return backend.FailedCheck(name, "allow setsid(2): otherwise apps end with their terminal", "%s", found.Session)
+		return backend.FailedCheck(name, "allow setsid(2): otherwise apps end with their terminal",
+			"%s", found.Session)
 	}
 	return backend.PassedCheck(name, "it starts in its own session")
 }
@@ -68,7 +69,8 @@ func filesCheck(found *agent.SelfTest) backend.Check {
 		return backend.WarningCheck(name, "raise the hard limit: `ulimit -Hn`, LimitNOFILE= of systemd or /etc/security/limits.conf",
 			"the limit of %d allows only %d replicas per app", found.OpenFiles, replicas)
 	}
-	return backend.PassedCheck(name, "the limit of %d allows %d replicas per app", found.OpenFiles, replicas)
+	return backend.PassedCheck(name, "the limit of %d allows %d replicas per app",
+		found.OpenFiles, replicas)
 }
 
 func processesCheck(found *agent.SelfTest) backend.Check {
@@ -84,7 +86,8 @@ func processesCheck(found *agent.SelfTest) backend.Check {
 
 func (b *Backend) locksCheck(context.Context) backend.Check {
 	if err := agent.CheckLocks(b.Home); err != nil {
-		return backend.FailedCheck("locks", "set TORCHX_HOME to a folder on a local disk", "file locks do not work in TORCHX_HOME: %v", err)
+		return backend.FailedCheck("locks", "set TORCHX_HOME to a folder on a local disk",
+			"file locks do not work in TORCHX_HOME: %v", err)
 	}
 	return backend.PassedCheck("locks", "file locks work in TORCHX_HOME")
 }
@@ -140,7 +143,8 @@ func pythonCheck(ctx context.Context) backend.Check {
 	case errors.Is(err, exec.ErrNotFound):
 		return backend.PassedCheck(name, "python3 not found: only Python apps need it")
 	case err != nil:
-		return backend.WarningCheck(name, "run `python3 --version` to see what is wrong", "python3 does not work: %v", oneLine(err))
+		return backend.WarningCheck(name, "run `python3 --version` to see what is wrong",
+			"python3 does not work: %v", oneLine(err))
 	}
 	return backend.PassedCheck(name, "%s", strings.TrimSpace(string(out)))
 }

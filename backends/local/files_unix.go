@@ -16,7 +16,9 @@ import (
 )
 
 // StatFile returns the type of a file.
-func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, path string) (fs.FileMode, error) {
+func (b *Backend) StatFile(
+	ctx context.Context, id string, r spec.Replica, path string,
+) (fs.FileMode, error) {
 	root, name, err := b.openFile(ctx, id, r, path)
 	if err != nil {
 		return 0, err
@@ -30,7 +32,9 @@ func (b *Backend) StatFile(ctx context.Context, id string, r spec.Replica, path 
 }
 
 // ReadFiles writes a file or a folder as a tar archive.
-func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, path string, w io.Writer) error {
+func (b *Backend) ReadFiles(
+	ctx context.Context, id string, r spec.Replica, path string, w io.Writer,
+) error {
 	root, name, err := b.openFile(ctx, id, r, path)
 	if err != nil {
 		return err
@@ -40,7 +44,9 @@ func (b *Backend) ReadFiles(ctx context.Context, id string, r spec.Replica, path
 }
 
 // WriteFiles extracts a tar archive into a folder.
-func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
+func (b *Backend) WriteFiles(
+	ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader,
+) error {
 	parent, name, err := b.openFile(ctx, id, r, dir)
 	if err != nil {
 		return err
@@ -66,7 +72,9 @@ func (b *Backend) WriteFiles(ctx context.Context, id string, r spec.Replica, dir
 // openFile returns a folder from which a path is reached without leaving it. A relative path is
 // below the replica's folder, where its program may have planted links; an absolute one was
 // chosen by the user.
-func (b *Backend) openFile(ctx context.Context, id string, r spec.Replica, path string) (root *os.Root, name string, err error) {
+func (b *Backend) openFile(
+	ctx context.Context, id string, r spec.Replica, path string,
+) (root *os.Root, name string, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if !filepath.IsAbs(path) {
 		place, err := b.placeOf(ctx, id, r)

@@ -55,7 +55,9 @@ func (b *Backend) missingGPUs(ctx context.Context, app *spec.App, o options) str
 
 // forEachGPURequest calls f for each replica that gets GPUs, with the number of its first
 // GPU in the plan and their count.
-func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Replica, p *ReplicaParams, first, count int)) {
+func forEachGPURequest(app *spec.App, o options, req *Request,
+	f func(r spec.Replica, p *ReplicaParams, first, count int),
+) {
 	if !o.autoCUDA {
 		return
 	}
@@ -79,7 +81,8 @@ func deviceRequest(app *spec.App, o options, req *Request, environ []string) *ag
 	r := &agent.DeviceRequest{Variable: cudaVariable}
 	forEachGPURequest(app, o, req, func(key spec.Replica, p *ReplicaParams, first, count int) {
 		// The length first, because count may be huge.
-		if v, ok := p.Env.Get(cudaVariable); ok && len(v) >= 2*count-1 && v == deviceList(first, count) {
+		if v, ok := p.Env.Get(cudaVariable); ok && len(v) >= 2*count-1 &&
+			v == deviceList(first, count) {
 			r.Replicas = append(r.Replicas, agent.ReplicaDevice{Role: key.Role, Replica: key.ID, Count: count})
 		}
 	})
@@ -116,7 +119,9 @@ func (b *Backend) gpuLines(ctx context.Context) ([]string, error) {
 // machineGPUs returns the devices for an agent that assigns or queues for GPUs. The agent
 // cannot list them itself, because it reaps every child process. Plan has already warned
 // of errors.
-func (b *Backend) machineGPUs(ctx context.Context, p *backend.Plan, r *agent.DeviceRequest) []machine.GPU {
+func (b *Backend) machineGPUs(
+	ctx context.Context, p *backend.Plan, r *agent.DeviceRequest,
+) []machine.GPU {
 	if r == nil && (!p.Queue || requestedGPUs(p.App) == 0) {
 		return nil
 	}

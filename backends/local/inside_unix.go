@@ -15,7 +15,9 @@ import (
 )
 
 // Exec runs a command with the environment and in the folder of a running replica.
-func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend.Command) (int, error) {
+func (b *Backend) Exec(
+	ctx context.Context, id string, r spec.Replica, c backend.Command,
+) (int, error) {
 	p, err := b.placeOf(ctx, id, r)
 	if err != nil {
 		return 0, err
@@ -30,15 +32,20 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 func (b *Backend) SharesPorts() bool { return true }
 
 // DialPort connects to a port of this machine, which all replicas share.
-func (b *Backend) DialPort(ctx context.Context, id string, r spec.Replica, port int) (net.Conn, error) {
+func (b *Backend) DialPort(
+	ctx context.Context, id string, r spec.Replica, port int,
+) (net.Conn, error) {
 	if _, err := b.running(ctx, id, r); err != nil {
 		return nil, err
 	}
-	return (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort("localhost", strconv.Itoa(port)))
+	return (&net.Dialer{}).DialContext(ctx, "tcp",
+		net.JoinHostPort("localhost", strconv.Itoa(port)))
 }
 
 // running returns the status of a replica that runs.
-func (b *Backend) running(ctx context.Context, id string, r spec.Replica) (*spec.ReplicaStatus, error) {
+func (b *Backend) running(
+	ctx context.Context, id string, r spec.Replica,
+) (*spec.ReplicaStatus, error) {
 	s, err := b.Describe(ctx, id)
 	if err != nil {
 		return nil, err
@@ -48,7 +55,8 @@ func (b *Backend) running(ctx context.Context, id string, r spec.Replica) (*spec
 	case rs == nil:
 		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
 	case rs.State != spec.Running || rs.PID == 0:
-		return nil, fmt.Errorf("replica %s/%d of app %s: %w (%s)", r.Role, r.ID, id, backend.ErrNotRunning, rs.State)
+		return nil, fmt.Errorf("replica %s/%d of app %s: %w (%s)", r.Role, r.ID, id,
+			backend.ErrNotRunning, rs.State)
 	}
 	return rs, nil
 }

@@ -134,7 +134,8 @@ func checkLimits(o options) error {
 	case limitsNone, limitsAuto, limitsCgroup, limitsRlimit:
 		return nil
 	}
-	return backend.Errorf(backend.ErrInvalidOption, "limits=%s: must be none, auto, cgroup or rlimit", o.limits)
+	return backend.Errorf(backend.ErrInvalidOption,
+		"limits=%s: must be none, auto, cgroup or rlimit", o.limits)
 }
 
 // limitWarnings returns one line about which limits are enforced.

@@ -18,7 +18,9 @@ import (
 
 // Load rebuilds a plan from its JSON form. It recomputes the paths of logs from the app ID
 // and the log_dir option.
-func (b *Backend) Load(ctx context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
+func (b *Backend) Load(
+	ctx context.Context, in backend.PlanInput, raw json.RawMessage,
+) (*backend.Plan, error) {
 	o, err := readOptions(in)
 	if err != nil {
 		return nil, err
@@ -55,13 +57,15 @@ func (r *Request) check(in backend.PlanInput) error {
 		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)
 	}
 	if len(r.RoleParams) != len(in.App.Roles) {
-		return fmt.Errorf("request.role_params has %d roles, the app has %d", len(r.RoleParams), len(in.App.Roles))
+		return fmt.Errorf("request.role_params has %d roles, the app has %d",
+			len(r.RoleParams), len(in.App.Roles))
 	}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
 		params, ok := r.RoleParams.Get(role.Name)
 		if !ok || len(params) != role.NumReplicas {
-			return fmt.Errorf("request.role_params.%s has %d replicas, the app's role has %d", role.Name, len(params), role.NumReplicas)
+			return fmt.Errorf("request.role_params.%s has %d replicas, the app's role has %d",
+				role.Name, len(params), role.NumReplicas)
 		}
 		for id, p := range params {
 			if err := p.check(); err != nil {
@@ -172,7 +176,8 @@ func (p *ReplicaParams) setPaths(id, dir, oldLogDir string, l layout, key spec.R
 		spec.ErrorFileVariable: l.errorFile(key, 0), petLogVariable: l.elasticDir(key.Role),
 	} {
 		// Only paths that Plan set: a role's own path stays.
-		if v, ok := p.Env.Get(name); !ok || oldLogDir != "" && strings.HasPrefix(v, oldLogDir+string(filepath.Separator)) {
+		if v, ok := p.Env.Get(name); !ok || oldLogDir != "" &&
+			strings.HasPrefix(v, oldLogDir+string(filepath.Separator)) {
 			p.Env.Set(name, path)
 		}
 	}

@@ -79,7 +79,9 @@ func bundleLayout(m *agent.Manifest) (bundled.Layout, error) {
 }
 
 // FindLogs returns the logs below the log_dir of an app without a bundle.
-func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []spec.RoleStatus) *backend.RetainedLogs {
+func (b *Backend) FindLogs(
+	id string, cfg backend.Config, cwd string, roles []spec.RoleStatus,
+) *backend.RetainedLogs {
 	dir, _ := cfg["log_dir"].(string)
 	if dir == "" {
 		return nil

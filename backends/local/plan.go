@@ -89,7 +89,8 @@ func readOptions(in backend.PlanInput) (options, error) {
 		o.failFast = v
 	}
 	if o.grace < 0 {
-		return o, backend.Errorf(backend.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+		return o, backend.Errorf(backend.ErrInvalidOption,
+			"grace_period=%v: must not be negative", o.grace)
 	}
 	if v, ok := in.Cfg["log_max_size"].(string); ok && v != "" {
 		n, err := parseSize(v)
@@ -97,7 +98,8 @@ func readOptions(in backend.PlanInput) (options, error) {
 			return o, backend.Errorf(backend.ErrInvalidOption, "log_max_size=%w", err)
 		}
 		if n < minLogLimit {
-			return o, backend.Errorf(backend.ErrInvalidOption, "log_max_size=%s: must be at least 1MiB", v)
+			return o, backend.Errorf(backend.ErrInvalidOption,
+				"log_max_size=%s: must be at least 1MiB", v)
 		}
 		o.logLimit = n
 	}
@@ -107,11 +109,14 @@ func readOptions(in backend.PlanInput) (options, error) {
 	if err := checkLimits(o); err != nil {
 		return o, err
 	}
-	if o.cgroupParent, _ = in.Cfg["cgroup_parent"].(string); o.cgroupParent != "" && !filepath.IsAbs(o.cgroupParent) {
-		return o, backend.Errorf(backend.ErrInvalidOption, "cgroup_parent=%s: must be an absolute path", o.cgroupParent)
+	if o.cgroupParent, _ = in.Cfg["cgroup_parent"].(string); o.cgroupParent != "" &&
+		!filepath.IsAbs(o.cgroupParent) {
+		return o, backend.Errorf(backend.ErrInvalidOption,
+			"cgroup_parent=%s: must be an absolute path", o.cgroupParent)
 	}
 	if o.imageType != imageCwd && o.imageType != imageDir {
-		return o, backend.Errorf(backend.ErrInvalidOption, "image_type=%s: must be cwd or dir", o.imageType)
+		return o, backend.Errorf(backend.ErrInvalidOption,
+			"image_type=%s: must be cwd or dir", o.imageType)
 	}
 	if o.logDir != "" && !filepath.IsAbs(o.logDir) {
 		o.logDir = filepath.Join(in.Cwd, o.logDir)
@@ -128,16 +133,20 @@ func (o options) workingDir(role *spec.Role, cwd string) (string, error) {
 	const advice = "with image_type=dir the image must be an absolute path of an existing folder"
 	dir, err := safefile.ExpandHome(role.Image, "")
 	if err != nil || !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("image %q of role %s is not an absolute path: %s", role.Image, role.Name, advice)
+		return "", fmt.Errorf("image %q of role %s is not an absolute path: %s",
+			role.Image, role.Name, advice)
 	}
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
-		return "", fmt.Errorf("image %q of role %s is not a folder: %s", role.Image, role.Name, advice)
+		return "", fmt.Errorf("image %q of role %s is not a folder: %s",
+			role.Image, role.Name, advice)
 	}
 	return filepath.Clean(dir), nil
 }
 
-func (o options) replica(in backend.PlanInput, l layout, role *spec.Role, id int, cwd string) ReplicaParams {
+func (o options) replica(
+	in backend.PlanInput, l layout, role *spec.Role, id int, cwd string,
+) ReplicaParams {
 	macros := spec.Macros{ImgRoot: cwd, AppID: in.ID, ReplicaID: strconv.Itoa(id), Rank0Env: spec.Rank0HostVariable}
 	r := macros.Apply(*role)
 	key := spec.Replica{Role: role.Name, ID: id}

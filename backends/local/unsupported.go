@@ -9,7 +9,8 @@ import (
 	"torchx/runtime/backend"
 )
 
-var errNoProcesses = backend.Errorf(backend.ErrUnsupported, "the local backend needs Linux or macOS")
+var errNoProcesses = backend.Errorf(backend.ErrUnsupported,
+	"the local backend needs Linux or macOS")
 
 // Submit is not supported on this system.
 func (b *Backend) Submit(context.Context, *backend.Plan) error { return errNoProcesses }

@@ -27,7 +27,8 @@ func unsupported(in backend.PlanInput, o options) []string {
 }
 
 func unsupportedFields(role *spec.Role, defaultImage string, o options) (what []string) {
-	chosen := role.Image != "" && role.Image != defaultImage && role.Image != spec.None && role.Image != spec.Missing
+	chosen := role.Image != "" && role.Image != defaultImage && role.Image != spec.None &&
+		role.Image != spec.Missing
 	if o.imageType == imageCwd && chosen {
 		what = append(what, "image "+role.Image)
 	}

@@ -191,7 +191,8 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 		defer cancel()
 	}
 	err = c.consumeAll(in, g)
-	if c.pos.searching() && !follow && errors.Is(err, io.EOF) && (c.last.received || !c.last.prevAtEOF) {
+	if c.pos.searching() && !follow && errors.Is(err, io.EOF) &&
+		(c.last.received || !c.last.prevAtEOF) {
 		text := GapRotated
 		if state, _ := c.from.State(); state != Running && !c.last.received {
 			text = GapEmpty // it was deleted with its writer, or rotated
@@ -291,7 +292,8 @@ func (c *copier) backOff(ctx context.Context, changed <-chan struct{}) error {
 	return Sleep(ctx, changed, d)
 }
 
-// Sleep waits for d, for a change, or until ctx is done, whose error it then returns. changed may be nil.
+// Sleep waits for d, for a change, or until ctx is done, whose error it then returns. changed may
+// be nil.
 func Sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -37,7 +37,8 @@ type Chunk struct {
 
 // Fits reports whether an entry can join the chunk. Any entry fits an empty chunk.
 func (c *Chunk) Fits(s logstore.Stream, t time.Time) bool {
-	return len(c.Data) == 0 || s == c.Stream && t.Sub(c.From) <= chunkTime && len(c.Data) < chunkBytes
+	return len(c.Data) == 0 || s == c.Stream && t.Sub(c.From) <= chunkTime &&
+		len(c.Data) < chunkBytes
 }
 
 // Add appends an entry.
@@ -176,8 +177,8 @@ func (l *Log) Close() error {
 // lockFile is the file in the folder of a replica that the process holds that copies its logs.
 const lockFile = "lock"
 
-// TryLock takes the lock of a replica's folder, which it creates. The lock is nil if another process
-// copies logs there.
+// TryLock takes the lock of a replica's folder, which it creates. The lock is nil if another
+// process copies logs there.
 func TryLock(dir string) (*filelock.Lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create archive: %w", err)

@@ -155,7 +155,8 @@ type Sink interface {
 
 // Mode selects how Copy retries and when it ends.
 type Mode struct {
-	// Follow copies until the log is complete; otherwise Copy ends after the entries that it has now.
+	// Follow copies until the log is complete; otherwise Copy ends after the entries that it has
+	// now.
 	Follow bool
 	// GiveUpAfter is how long streams may fail before Copy returns the error; 0: forever.
 	GiveUpAfter time.Duration

@@ -183,7 +183,8 @@ func (m *marker) add(s logstore.Stream, t time.Time, size int) (confirmed *Offse
 			confirmed, m.pending, m.lastCursor, m.atCursor = p, nil, p.Since, m.atPending
 		}
 	}
-	if m.pending == nil && t.After(m.last[s]) && t.After(m.last[1-s]) && t.Sub(m.lastCursor) >= cursorInterval {
+	if m.pending == nil && t.After(m.last[s]) && t.After(m.last[1-s]) &&
+		t.Sub(m.lastCursor) >= cursorInterval {
 		m.pending, m.atPending = &OffsetCursor{Since: t, Offsets: m.end}, m.total
 	}
 	m.total++

@@ -1,5 +1,6 @@
-// Package remote does in replicas, by programs that run inside of them, what their system has no request
-// for: Copier copies files by sh, ls and tar, WithSignals sends signals by sh, grep and kill.
+// Package remote does in replicas, by programs that run inside of them, what their system has no
+// request for: Copier copies files by sh, ls and tar, WithSignals sends signals by sh, grep and
+// kill.
 package remote
 
 import (
@@ -20,7 +21,9 @@ import (
 type Copier struct{ Executor backend.Executor }
 
 // StatFile returns the type of a file, following links.
-func (c Copier) StatFile(ctx context.Context, id string, r spec.Replica, name string) (fs.FileMode, error) {
+func (c Copier) StatFile(
+	ctx context.Context, id string, r spec.Replica, name string,
+) (fs.FileMode, error) {
 	var out bytes.Buffer
 	err := c.run(ctx, id, r, backend.Command{Args: inEnglish("ls", "-ldL", argument(name)), Stdout: &out}, name)
 	if err != nil {
@@ -36,7 +39,9 @@ func (c Copier) StatFile(ctx context.Context, id string, r spec.Replica, name st
 }
 
 // ReadFiles writes a file or a folder as a tar archive.
-func (c Copier) ReadFiles(ctx context.Context, id string, r spec.Replica, name string, w io.Writer) error {
+func (c Copier) ReadFiles(
+	ctx context.Context, id string, r spec.Replica, name string, w io.Writer,
+) error {
 	clean := path.Clean(name)
 	dir, base := path.Dir(clean), "./"+path.Base(clean)
 	if clean == "/" || clean == "." || path.Base(clean) == ".." {
@@ -45,16 +50,19 @@ func (c Copier) ReadFiles(ctx context.Context, id string, r spec.Replica, name s
 	return c.run(ctx, id, r, backend.Command{Args: inEnglish("tar", "cf", "-", "-C", argument(dir), base), Stdout: w}, name)
 }
 
-// extract extracts an archive into the folder $1 and reads it to its end, also if tar fails: a node of
-// Kubernetes never ends a command whose input is left unread.
+// extract extracts an archive into the folder $1 and reads it to its end, also if tar fails: a
+// node of Kubernetes never ends a command whose input is left unread.
 const extract = `LC_ALL=C tar xf - -C "$1"; code=$?; cat >/dev/null; exit $code`
 
 // WriteFiles extracts a tar archive into a folder.
-func (c Copier) WriteFiles(ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader) error {
+func (c Copier) WriteFiles(
+	ctx context.Context, id string, r spec.Replica, dir string, archive io.Reader,
+) error {
 	return c.run(ctx, id, r, backend.Command{Args: []string{"sh", "-c", extract, "tar", argument(dir)}, Stdin: archive, Stdout: io.Discard}, dir)
 }
 
-// inEnglish returns a command whose messages this package understands, whatever the locale of the replica.
+// inEnglish returns a command whose messages this package understands, whatever the locale of the
+// replica.
 func inEnglish(program string, args ...string) []string {
 	return append([]string{"sh", "-c", `LC_ALL=C exec "$0" "$@"`, program}, args...)
 }
@@ -71,7 +79,9 @@ func argument(name string) string {
 const maxMessage = 4 << 10
 
 // run runs a command and returns its first message as an error.
-func (c Copier) run(ctx context.Context, id string, r spec.Replica, command backend.Command, name string) error {
+func (c Copier) run(
+	ctx context.Context, id string, r spec.Replica, command backend.Command, name string,
+) error {
 	messages := &tail{}
 	command.Stderr = messages
 	code, err := c.Executor.Exec(ctx, id, r, command)
@@ -100,14 +110,16 @@ func (c Copier) run(ctx context.Context, id string, r spec.Replica, command back
 	return fmt.Errorf("%s: %s", name, text)
 }
 
-// tarDiffers is the exit code of GNU tar if files changed while it read them. What was read is whole.
+// tarDiffers is the exit code of GNU tar if files changed while it read them. What was read is
+// whole.
 const tarDiffers = 1
 
 // onlyChanges reports whether tar says no more than that.
 func (t *tail) onlyChanges() bool {
 	for line := range strings.Lines(string(t.data)) {
 		line = strings.TrimSpace(line)
-		if !strings.HasSuffix(line, ": file changed as we read it") && !strings.HasSuffix(line, ": File removed before we read it") {
+		if !strings.HasSuffix(line, ": file changed as we read it") &&
+			!strings.HasSuffix(line, ": File removed before we read it") {
 			return false
 		}
 	}

@@ -19,9 +19,9 @@ printf '\000%s\000' "$torchx_token" >&2
 cat >/dev/null
 exit $torchx_code`
 
-// Drain returns a command that runs c with a mark and reads its input to the end, by sh and cat. Input
-// is read from c.Stdin once the command starts, and until it ends: also a terminal's. If sh cannot
-// start, no input was read.
+// Drain returns a command that runs c with a mark and reads its input to the end, by sh and cat.
+// Input is read from c.Stdin once the command starts, and until it ends: also a terminal's. If sh
+// cannot start, no input was read.
 func Drain(c backend.Command, mark string) backend.Command {
 	token := rand.Text()
 	input := &drainedInput{from: c.Stdin, started: make(chan struct{}), ended: make(chan struct{}), blocks: make(chan []byte)}

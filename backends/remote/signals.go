@@ -76,7 +76,9 @@ func send(ctx context.Context, run Run, mark string, s os.Signal) bool {
 
 // UntilLost runs a command, and ends it with the first error of writing its output, which it
 // returns: srun and the client of Kubernetes would read on and report nothing.
-func UntilLost(ctx context.Context, c backend.Command, run func(context.Context, backend.Command) (int, error)) (int, error) {
+func UntilLost(
+	ctx context.Context, c backend.Command, run func(context.Context, backend.Command) (int, error),
+) (int, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c.Stdout, c.Stderr = stopping(c.Stdout, stop), stopping(c.Stderr, stop)

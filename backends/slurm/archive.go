@@ -14,8 +14,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// archives are those of apps with archive=true or with actions for their end, and of apps whose logs
-// were read. Each look at an app costs a call of Slurm's controller.
+// archives are those of apps with archive=true or with actions for their end, and of apps whose
+// logs were read. Each look at an app costs a call of Slurm's controller.
 var archives = archive.Kind{
 	Backend: Name, Folder: "slurm-archive", Manifest: "app.json",
 	Pace:    archive.Pace{First: 2 * time.Second, Last: 15 * time.Second, Away: 15 * time.Second, Rest: 10 * time.Minute},
@@ -76,7 +76,8 @@ func (t *target) copierTo(dir string) *copier {
 	return &copier{dir: dir, from: t.folder, app: t.record.App}
 }
 
-// isHere reports whether the folder of an app is in the home, so that no copy of its logs is needed.
+// isHere reports whether the folder of an app is in the home, so that no copy of its logs is
+// needed.
 func (b *Backend) isHere(t *target) bool {
 	return strings.HasPrefix(string(t.folder), b.config.Home+string(filepath.Separator))
 }

@@ -67,8 +67,9 @@ func force(o backend.CancelOptions) []string {
 	return nil
 }
 
-// Delete removes the folder of an app that has ended, and the copies of its logs; Slurm itself forgets jobs after a while.
-// Errors: ErrNotFound, ErrUnsupported for jobs that torchx did not submit.
+// Delete removes the folder of an app that has ended, and the copies of its logs; Slurm itself
+// forgets jobs after a while. Errors: ErrNotFound, ErrUnsupported for jobs that torchx did not
+// submit.
 func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions) error {
 	t, err := b.find(ctx, id)
 	if err != nil {
@@ -76,9 +77,11 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	}
 	switch {
 	case t.folder == "":
-		return backend.Errorf(backend.ErrUnsupported, "torchx did not submit job %d: Slurm itself forgets it", t.job)
+		return backend.Errorf(backend.ErrUnsupported,
+			"torchx did not submit job %d: Slurm itself forgets it", t.job)
 	case t.record == nil:
-		return backend.Errorf(backend.ErrUnsupported, "app %s cannot be deleted here: %s", id, t.hint())
+		return backend.Errorf(backend.ErrUnsupported,
+			"app %s cannot be deleted here: %s", id, t.hint())
 	}
 	if o.KeepLogs {
 		if err := b.retainLogs(ctx, t); err != nil {

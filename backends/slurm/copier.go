@@ -66,7 +66,9 @@ func (c *copier) pass(ctx context.Context, ended bool) (complete bool, err error
 }
 
 // replica copies the logs of all attempts of a replica, unless another process does.
-func (c *copier) replica(ctx context.Context, r spec.Replica, attempts []folder.Attempt, ended bool) (complete bool, err error) {
+func (c *copier) replica(
+	ctx context.Context, r spec.Replica, attempts []folder.Attempt, ended bool,
+) (complete bool, err error) {
 	to := func(a folder.Attempt) string { return logstore.AttemptDir(c.dir, r, a.Number) }
 	attempts = slices.DeleteFunc(attempts, func(a folder.Attempt) bool { return c.isDone(to(a)) })
 	if len(attempts) == 0 {

@@ -66,10 +66,12 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 }
 
 // copiedRoles returns the roles of an app whose logs are copied, though its folder is not on this
-// machine: Slurm knows only the job, under its own name. What Slurm knows of the only replica is kept.
+// machine: Slurm knows only the job, under its own name. What Slurm knows of the only replica is
+// kept.
 func copiedRoles(k *backend.RetainedLogs, s *spec.Status) (roles []spec.RoleStatus) {
 	known := spec.ReplicaStatus{State: s.State}
-	if len(k.Roles) == 1 && len(k.Roles[0].Attempts) == 1 && len(s.Roles) == 1 && len(s.Roles[0].Replicas) == 1 {
+	if len(k.Roles) == 1 && len(k.Roles[0].Attempts) == 1 && len(s.Roles) == 1 &&
+		len(s.Roles[0].Replicas) == 1 {
 		known = s.Roles[0].Replicas[0]
 	}
 	for _, kept := range k.Roles {
@@ -87,7 +89,8 @@ func copiedRoles(k *backend.RetainedLogs, s *spec.Status) (roles []spec.RoleStat
 // addJobs adds Slurm's jobs to an app that had not ended when its folder was read.
 func (b *Backend) addJobs(ctx context.Context, t *target, o *observe.Own) error {
 	if t.job == 0 {
-		return backend.Errorf(backend.ErrNotFound, "app %s has no job: its submission did not end", t.id)
+		return backend.Errorf(backend.ErrNotFound,
+			"app %s has no job: its submission did not end", t.id)
 	}
 	jobs, accounted, err := b.jobsOf(ctx, t.job)
 	if err != nil {

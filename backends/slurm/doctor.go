@@ -82,7 +82,8 @@ func (b *Backend) checkCommands() backend.Check {
 		}
 	}
 	if len(missing) > 0 {
-		return backend.WarningCheck(commandsCheck, "install them to see jobs that ended long ago", "not in PATH: %s", strings.Join(missing, ", "))
+		return backend.WarningCheck(commandsCheck, "install them to see jobs that ended long ago",
+			"not in PATH: %s", strings.Join(missing, ", "))
 	}
 	path, _ := b.slurm.Path(needed[0]) // found above
 	return backend.PassedCheck(commandsCheck, "%s, and the others that torchx runs", path)
@@ -111,9 +112,11 @@ func (d *doctor) checkVersion(ctx context.Context) backend.Check {
 	case err != nil:
 		return backend.FailedCheck(versionCheck, "", "%v", err)
 	case version == "" || version[0] < '0' || version[0] > '9':
-		return backend.WarningCheck(versionCheck, "use version "+oldest+" or later", "Slurm reports an unknown version: %q", version)
+		return backend.WarningCheck(versionCheck, "use version "+oldest+" or later",
+			"Slurm reports an unknown version: %q", version)
 	case version < oldest: // YY.MM: in the order of texts
-		return backend.WarningCheck(versionCheck, "use version "+oldest+" or later", "Slurm is %s: torchx knows the output of %s and later", version, oldest)
+		return backend.WarningCheck(versionCheck, "use version "+oldest+" or later",
+			"Slurm is %s: torchx knows the output of %s and later", version, oldest)
 	}
 	return backend.PassedCheck(versionCheck, "Slurm %s", version)
 }
@@ -126,11 +129,14 @@ func (d *doctor) checkPartition(ctx context.Context) backend.Check {
 	p := client.PartitionOf(all, d.partition)
 	switch {
 	case p == nil && d.partition == "":
-		return backend.FailedCheck(partitionCheck, "choose one of `sinfo` by -cfg partition=NAME", "the cluster has no default partition")
+		return backend.FailedCheck(partitionCheck, "choose one of `sinfo` by -cfg partition=NAME",
+			"the cluster has no default partition")
 	case p == nil:
-		return backend.FailedCheck(partitionCheck, "choose one of `sinfo` by -cfg partition=NAME", "there is no partition %s", d.partition)
+		return backend.FailedCheck(partitionCheck, "choose one of `sinfo` by -cfg partition=NAME",
+			"there is no partition %s", d.partition)
 	case !p.Up:
-		return backend.FailedCheck(partitionCheck, "choose another of `sinfo` by -cfg partition=NAME", "partition %s is down", p.Name)
+		return backend.FailedCheck(partitionCheck,
+			"choose another of `sinfo` by -cfg partition=NAME", "partition %s is down", p.Name)
 	case p.Usable == 0:
 		return backend.WarningCheck(partitionCheck, "see `sinfo -R`, or choose another by -cfg partition=NAME", "none of the %d nodes of partition %s can run jobs now", p.Nodes, p.Name)
 	}
@@ -149,7 +155,8 @@ func (d *doctor) checkNodes(ctx context.Context) backend.Check {
 		return backend.PassedCheck(nodesCheck, "no node is down or drained")
 	}
 	listed := reasons[:min(len(reasons), maxListed)]
-	return backend.WarningCheck(nodesCheck, "apps start on the other nodes; see `sinfo -R`", "down or drained: %s", strings.Join(listed, "; "))
+	return backend.WarningCheck(nodesCheck, "apps start on the other nodes; see `sinfo -R`",
+		"down or drained: %s", strings.Join(listed, "; "))
 }
 
 func (d *doctor) checkAccount(ctx context.Context) backend.Check {
@@ -158,9 +165,11 @@ func (d *doctor) checkAccount(ctx context.Context) backend.Check {
 	case errors.Is(err, client.ErrNoAccounting):
 		return backend.PassedCheck(accountCheck, "the cluster has no accounts")
 	case err != nil:
-		return backend.WarningCheck(accountCheck, "see `sacctmgr show associations user=$USER`", "your accounts cannot be read: %v", err)
+		return backend.WarningCheck(accountCheck, "see `sacctmgr show associations user=$USER`",
+			"your accounts cannot be read: %v", err)
 	case len(accounts) == 0:
-		return backend.WarningCheck(accountCheck, "ask the administrator for an account", "you have no account, which some clusters require")
+		return backend.WarningCheck(accountCheck, "ask the administrator for an account",
+			"you have no account, which some clusters require")
 	}
 	for _, a := range accounts {
 		if d.account == "" || a == d.account {

@@ -18,8 +18,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// enterScript runs a command with the environment and in the folder of the process $1. Arguments are
-// public on a node, so only variables whose names Bash cannot set, or changes itself, are given to env.
+// enterScript runs a command with the environment and in the folder of the process $1. Arguments
+// are public on a node, so only variables whose names Bash cannot set, or changes itself, are
+// given to env.
 const enterScript = `vars=() PATH=
 while IFS= read -r -d "" v; do
 	vars+=("$v")
@@ -43,7 +44,9 @@ exec "$env" -u _ -u SHLVL "${given[@]}" "$@"`
 
 // Exec runs a command in the allocation of a replica, on its node, as a step beside the others.
 // Errors: ErrNotFound, ErrNotRunning, ErrUnavailable, ErrUnsupported.
-func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend.Command) (int, error) {
+func (b *Backend) Exec(
+	ctx context.Context, id string, r spec.Replica, c backend.Command,
+) (int, error) {
 	t, last, err := b.runningAttempt(ctx, id, r)
 	if err != nil {
 		return 0, err
@@ -59,7 +62,8 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 	if c.Stdin == nil {
 		args = append(args, "--input=none")
 	}
-	args = append(args, "--quiet", "--disable-status", "--export=ALL", "bash", "-c", enterScript, "torchx", strconv.Itoa(last.PID))
+	args = append(args, "--quiet", "--disable-status", "--export=ALL", "bash", "-c", enterScript,
+		"torchx", strconv.Itoa(last.PID))
 	return remote.UntilLost(ctx, c, func(ctx context.Context, c backend.Command) (int, error) {
 		cmd, err := b.slurm.Command(ctx, "srun", append(args, c.Args...)...)
 		if err != nil {
@@ -70,13 +74,16 @@ func (b *Backend) Exec(ctx context.Context, id string, r spec.Replica, c backend
 }
 
 // runningAttempt returns the attempt of a replica that runs.
-func (b *Backend) runningAttempt(ctx context.Context, id string, r spec.Replica) (*target, folder.Attempt, error) {
+func (b *Backend) runningAttempt(
+	ctx context.Context, id string, r spec.Replica,
+) (*target, folder.Attempt, error) {
 	t, err := b.find(ctx, id)
 	if err != nil {
 		return nil, folder.Attempt{}, err
 	}
 	if t.record == nil {
-		return nil, folder.Attempt{}, backend.Errorf(backend.ErrUnsupported, "replicas of app %s cannot be entered from here: %s", id, t.hint())
+		return nil, folder.Attempt{}, backend.Errorf(backend.ErrUnsupported,
+			"replicas of app %s cannot be entered from here: %s", id, t.hint())
 	}
 	run, err := t.folder.Run(t.record.App)
 	if err != nil {
@@ -90,7 +97,8 @@ func (b *Backend) runningAttempt(ctx context.Context, id string, r spec.Replica)
 		isRunning = err != nil || !s.State.Terminal()
 	}
 	if !isRunning {
-		return nil, folder.Attempt{}, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotRunning)
+		return nil, folder.Attempt{}, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id,
+			backend.ErrNotRunning)
 	}
 	return t, attempts[len(attempts)-1], nil
 }

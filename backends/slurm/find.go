@@ -61,7 +61,8 @@ func (b *Backend) find(ctx context.Context, id string) (*target, error) {
 }
 
 func notFound(id string) error {
-	return backend.Errorf(backend.ErrNotFound, "Slurm has no app %s, and no folder of it is on this machine", id)
+	return backend.Errorf(backend.ErrNotFound,
+		"Slurm has no app %s, and no folder of it is on this machine", id)
 }
 
 // findJob sets the job of an app whose folder is here. If the submission ended before it could

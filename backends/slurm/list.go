@@ -76,7 +76,9 @@ func join(newer, older []job.Job) []job.Job {
 
 // summary returns the item of jobs that belong together, which torchx submitted as t if that is
 // not nil.
-func (b *Backend) summary(ctx context.Context, t *target, jobs []job.Job, dir string) (backend.View, error) {
+func (b *Backend) summary(
+	ctx context.Context, t *target, jobs []job.Job, dir string,
+) (backend.View, error) {
 	switch {
 	case t == nil:
 		return observe.Summary(jobs), nil

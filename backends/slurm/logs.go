@@ -17,7 +17,9 @@ import (
 
 // Logs opens the log of one replica, which the launcher writes into the app's folder. Errors:
 // ErrNotFound, ErrInvalidOption, ErrUnsupported if the folder is not on this machine.
-func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (b *Backend) Logs(
+	ctx context.Context, id string, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	if err := checkStream(o.Stream); err != nil {
 		return nil, err
 	}
@@ -33,7 +35,8 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 			b.warn(fmt.Sprintf("the log of app %s is read from its copy in %s: %s", id, k.Dir, t.hint()))
 			return b.OpenRetainedLogs(ctx, k, r, o)
 		}
-		return nil, backend.Errorf(backend.ErrUnsupported, "the log of app %s cannot be read here: %s", id, t.hint())
+		return nil, backend.Errorf(backend.ErrUnsupported,
+			"the log of app %s cannot be read here: %s", id, t.hint())
 	}
 	role := t.record.App.Role(r.Role)
 	if role == nil || r.ID < 0 || r.ID >= role.NumReplicas {
@@ -44,7 +47,8 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 		Dir:   func(attempt int) string { return t.folder.Attempt(r, attempt) },
 		State: l.state, Watch: []string{string(t.folder)}, Hub: b.files,
 	}, o)
-	isWhole := o.Tail < 0 && o.FromLine <= 1 && o.ToLine == 0 && o.Since.IsZero() && o.Until.IsZero()
+	isWhole := o.Tail < 0 && o.FromLine <= 1 && o.ToLine == 0 &&
+		o.Since.IsZero() && o.Until.IsZero()
 	if err != nil || b.isHere(t) || !o.Follow && !isWhole {
 		return reader, err
 	}
@@ -54,7 +58,8 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 // checkStream refuses an unknown stream. Errors: ErrInvalidOption.
 func checkStream(s backend.Stream) error {
 	if s != "" && !slices.Contains(backend.Streams, s) {
-		return backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", s)
+		return backend.Errorf(backend.ErrInvalidOption,
+			"unknown stream %q: use combined, stdout or stderr", s)
 	}
 	return nil
 }
@@ -79,7 +84,8 @@ type liveLog struct {
 func (l *liveLog) state() (attempts int, done bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if changed := l.target.folder.Changed(); !l.ended && (time.Since(l.asked) > endEvery || !changed.Equal(l.changed)) {
+	if changed := l.target.folder.Changed(); !l.ended &&
+		(time.Since(l.asked) > endEvery || !changed.Equal(l.changed)) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		s, err := l.backend.Describe(ctx, l.target.id)

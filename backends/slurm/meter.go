@@ -98,8 +98,8 @@ func (m *meter) run(ctx context.Context) {
 	}
 }
 
-// ownDevices returns the GPUs that Slurm gave to a task alone: with several tasks on a node it names
-// those of all of them.
+// ownDevices returns the GPUs that Slurm gave to a task alone: with several tasks on a node it
+// names those of all of them.
 func ownDevices(environ []string) []string {
 	value := func(name string) (v string) {
 		for _, kv := range environ {
@@ -109,7 +109,8 @@ func ownDevices(environ []string) []string {
 		}
 		return v
 	}
-	if tasks, _, _ := strings.Cut(value("SLURM_STEP_TASKS_PER_NODE"), "("); tasks != "1" || value("CUDA_VISIBLE_DEVICES") == "" {
+	if tasks, _, _ := strings.Cut(value("SLURM_STEP_TASKS_PER_NODE"), "("); tasks != "1" ||
+		value("CUDA_VISIBLE_DEVICES") == "" {
 		return nil
 	}
 	return strings.Split(value("CUDA_VISIBLE_DEVICES"), ",")

@@ -23,9 +23,11 @@ func (b *Backend) OutputOf(ctx context.Context, id string) (*backend.Output, err
 	case err != nil:
 		return nil, err
 	case t.folder == "":
-		return nil, backend.Errorf(backend.ErrNotFound, "app %s has no output folder: torchx did not submit it", id)
+		return nil, backend.Errorf(backend.ErrNotFound,
+			"app %s has no output folder: torchx did not submit it", id)
 	case t.record == nil:
-		return nil, backend.Errorf(backend.ErrNotFound, "the outputs of app %s cannot be read here: %s", id, t.hint())
+		return nil, backend.Errorf(backend.ErrNotFound,
+			"the outputs of app %s cannot be read here: %s", id, t.hint())
 	}
 	return &backend.Output{Place: t.folder.Path(folder.OutputDir), Here: true}, nil
 }
@@ -75,8 +77,11 @@ func attemptsOf(t *target) (all []collect.Attempt, err error) {
 	return all, nil
 }
 
-// Size returns the bytes that Delete frees: those of the app's folder, and of the copies of its logs.
-func (b *Backend) Size(ctx context.Context, id string, o backend.DeleteOptions) (total int64, err error) {
+// Size returns the bytes that Delete frees: those of the app's folder, and of the copies of its
+// logs.
+func (b *Backend) Size(
+	ctx context.Context, id string, o backend.DeleteOptions,
+) (total int64, err error) {
 	t, err := b.find(ctx, id)
 	if err != nil || t.record == nil {
 		return 0, err

@@ -19,7 +19,9 @@ func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan
 }
 
 // Load rebuilds a plan from its JSON form.
-func (b *Backend) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
+func (b *Backend) Load(
+	_ context.Context, in backend.PlanInput, raw json.RawMessage,
+) (*backend.Plan, error) {
 	return script.Load(b.planInput(in), raw)
 }
 

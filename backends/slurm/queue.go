@@ -49,7 +49,8 @@ func (q *queue) forget(ctx context.Context) {
 	}
 }
 
-// fail makes the next read, unless it comes late, fail without a call: the controller does not answer.
+// fail makes the next read, unless it comes late, fail without a call: the controller does not
+// answer.
 func (q *queue) fail(ctx context.Context, err error) {
 	select {
 	case <-q.lock:
@@ -107,8 +108,8 @@ func (b *Backend) read(ctx context.Context) (all []job.Job, byID map[int64][]job
 	return q.all, q.jobs, q.err
 }
 
-// userName returns the name of the user, or the user's number if this machine does not know the name:
-// Slurm's commands take both.
+// userName returns the name of the user, or the user's number if this machine does not know the
+// name: Slurm's commands take both.
 func userName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
@@ -118,7 +119,9 @@ func userName() string {
 
 // jobsOf returns the jobs with this main ID: those that the controller knows, or else those in
 // the accounting. accounted is false if the cluster has none. Errors: ErrUnavailable.
-func (b *Backend) jobsOf(ctx context.Context, id int64) (jobs []job.Job, accounted bool, err error) {
+func (b *Backend) jobsOf(
+	ctx context.Context, id int64,
+) (jobs []job.Job, accounted bool, err error) {
 	if b.queue.isNew(ctx, id) {
 		return []job.Job{{ID: id, User: userName(), Status: statusPending}}, true, nil
 	}
@@ -133,7 +136,9 @@ func (b *Backend) jobsOf(ctx context.Context, id int64) (jobs []job.Job, account
 }
 
 // accounted returns the jobs with this main ID in the accounting.
-func (b *Backend) accounted(ctx context.Context, id int64) (jobs []job.Job, accounted bool, err error) {
+func (b *Backend) accounted(
+	ctx context.Context, id int64,
+) (jobs []job.Job, accounted bool, err error) {
 	jobs, err = b.slurm.Accounted(ctx, id)
 	switch {
 	case errors.Is(err, client.ErrNoAccounting):

@@ -41,7 +41,8 @@ func moveLogs(dir, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	err := os.Rename(filepath.Join(dir, logstore.ReplicasFolder), filepath.Join(to, logstore.ReplicasFolder))
+	err := os.Rename(filepath.Join(dir, logstore.ReplicasFolder),
+		filepath.Join(to, logstore.ReplicasFolder))
 	if err != nil {
 		_ = os.Remove(to) // empty
 	}
@@ -49,7 +50,9 @@ func moveLogs(dir, to string) error {
 }
 
 // RetainableLogs returns the logs that Delete keeps. Errors: ErrNotFound.
-func (b *Backend) RetainableLogs(ctx context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
+func (b *Backend) RetainableLogs(
+	ctx context.Context, id string, o backend.DeleteOptions,
+) (*backend.RetainedLogs, error) {
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // having no logs is not an error
 	}
@@ -84,19 +87,23 @@ func (b *Backend) retainLogs(ctx context.Context, t *target) error {
 		return err
 	}
 	if !complete {
-		return backend.Errorf(backend.ErrUnavailable, "keep the logs of app %s: another process copies them (try again)", t.id)
+		return backend.Errorf(backend.ErrUnavailable,
+			"keep the logs of app %s: another process copies them (try again)", t.id)
 	}
 	return moveLogs(dir, to)
 }
 
 // OpenRetainedLogs opens a log that Delete kept, or one of an app whose folder has gone.
-func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (b *Backend) OpenRetainedLogs(
+	_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	if err := checkStream(o.Stream); err != nil {
 		return nil, err
 	}
 	attempts, _ := k.Attempts(r)
 	if attempts == 0 {
-		return nil, fmt.Errorf("replica %s/%d has no archived log: %w", r.Role, r.ID, backend.ErrNotFound)
+		return nil, fmt.Errorf("replica %s/%d has no archived log: %w", r.Role, r.ID,
+			backend.ErrNotFound)
 	}
 	return logstore.Open(logstore.Source{
 		Dir:   func(attempt int) string { return logstore.AttemptDir(k.Dir, r, attempt) },
@@ -105,7 +112,9 @@ func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r
 }
 
 // FindLogs returns the copies of the logs of an app whose folder has gone.
-func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, _ []spec.RoleStatus) *backend.RetainedLogs {
+func (b *Backend) FindLogs(
+	id string, cfg backend.Config, cwd string, _ []spec.RoleStatus,
+) *backend.RetainedLogs {
 	dir := archives.Dir(b.config.Home, id)
 	if i, err := archives.Read(dir); err == nil {
 		if k := retainedLogs(dir, i.Roles); k != nil {

@@ -22,11 +22,13 @@ func checkFolder(dir string) backend.Check {
 		at = filepath.Dir(at) // Submit creates what is missing
 	}
 	if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil {
-		return backend.FailedCheck(folderCheck, "choose another by -cfg job_dir=DIR", "apps cannot have folders in %s: %s: %v", dir, at, err)
+		return backend.FailedCheck(folderCheck, "choose another by -cfg job_dir=DIR",
+			"apps cannot have folders in %s: %s: %v", dir, at, err)
 	}
 	var s unix.Statfs_t
 	if err := unix.Statfs(at, &s); err != nil {
-		return backend.FailedCheck(folderCheck, "choose another by -cfg job_dir=DIR", "apps cannot have folders in %s: %v", dir, err)
+		return backend.FailedCheck(folderCheck, "choose another by -cfg job_dir=DIR",
+			"apps cannot have folders in %s: %v", dir, err)
 	}
 	if name := localSystems[int64(s.Type)]; name != "" { //nolint:unconvert // it is 32 bits wide on some systems
 		return backend.WarningCheck(folderCheck, "choose a shared folder by -cfg job_dir=DIR, unless the nodes share this one", "%s is on a disk of this machine (%s): all nodes must have the folders of apps", dir, name)

@@ -62,7 +62,8 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 		}
 	}
 	logs, _ := p.Cfg["archive"].(bool)
-	startAgent, forgetAgent, err := archives.Begin(b.config.Home, b.config.Exe, p, archive.Info{Roles: archive.RolesOf(p.App), Logs: logs})
+	startAgent, forgetAgent, err := archives.Begin(b.config.Home, b.config.Exe, p,
+		archive.Info{Roles: archive.RolesOf(p.App), Logs: logs})
 	if err != nil {
 		return err
 	}
@@ -174,7 +175,8 @@ func (b *Backend) undo(ctx context.Context, p *backend.Plan, f folder.Folder, fa
 	if client.IsUnsent(failed) && errors.Is(failed, backend.ErrUnavailable) {
 		b.queue.fail(ctx, failed)
 	}
-	certain := client.IsUnsent(failed) || !errors.Is(failed, backend.ErrUnavailable) && ctx.Err() == nil
+	certain := client.IsUnsent(failed) ||
+		!errors.Is(failed, backend.ErrUnavailable) && ctx.Err() == nil
 	if !certain {
 		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
@@ -192,7 +194,8 @@ func (b *Backend) undo(ctx context.Context, p *backend.Plan, f folder.Folder, fa
 	}
 	if !certain {
 		if err := f.Cancel("its submission failed"); err != nil {
-			return backend.Errorf(backend.ErrPartLeft, "%w; whether Slurm has the job is not known: run `scancel --name=%s`", failed, p.ID)
+			return backend.Errorf(backend.ErrPartLeft,
+				"%w; whether Slurm has the job is not known: run `scancel --name=%s`", failed, p.ID)
 		}
 		return fmt.Errorf("%w; if Slurm has the job nevertheless, it ends when it starts", failed)
 	}

@@ -84,7 +84,8 @@ func (c *controller) await(n int, ref history.AppKey) {
 // deleted returns the result of an app that its backend no longer has: as recorded, else unknown.
 func (c *controller) deleted(ctx context.Context, ref history.AppKey) *spec.Status {
 	if c.run.History != nil {
-		if s, err := c.run.History.Status(ctx, ref.Backend, ref.ID); err == nil && s.State.Terminal() {
+		if s, err := c.run.History.Status(ctx, ref.Backend, ref.ID); err == nil &&
+			s.State.Terminal() {
 			return s
 		}
 	}

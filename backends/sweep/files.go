@@ -129,7 +129,8 @@ type journal struct {
 }
 
 func openJournal(dir string) (*journal, error) {
-	f, err := safefile.OpenFile(filepath.Join(dir, journalName), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := safefile.OpenFile(filepath.Join(dir, journalName),
+		os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

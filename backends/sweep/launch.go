@@ -96,7 +96,8 @@ func (c *controller) refusal(ref history.AppKey, cause error) sweep.Event {
 		return endOf(s)
 	case err == nil:
 		return sweep.Event{Kind: sweep.Up}
-	case errors.Is(cause, backend.ErrNoRoom) || errors.Is(cause, backend.ErrUnavailable) || errors.Is(err, backend.ErrUnavailable):
+	case errors.Is(cause, backend.ErrNoRoom) || errors.Is(cause, backend.ErrUnavailable) ||
+		errors.Is(err, backend.ErrUnavailable):
 		c.forget(ctx, ref)
 		return sweep.Event{Kind: sweep.Refuse, Msg: cause.Error()}
 	case errors.Is(cause, backend.ErrExists):
@@ -115,7 +116,8 @@ func (c *controller) forget(ctx context.Context, ref history.AppKey) {
 	if c.run.History == nil {
 		return
 	}
-	if err := c.run.History.Delete(ctx, ref.Backend, ref.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
+	if err := c.run.History.Delete(ctx, ref.Backend, ref.ID); err != nil &&
+		!errors.Is(err, history.ErrNotFound) {
 		c.Log.Print(err)
 	}
 }
@@ -132,7 +134,8 @@ func (c *controller) submitted(n int, e sweep.Event) {
 		return
 	case e.Kind == sweep.Refuse:
 		e.Trial, e.Until = n, time.Now().Add(c.waits.next())
-		c.Log.Printf("trial %d does not start before %s: %s", n, e.Until.Format(time.TimeOnly), e.Msg)
+		c.Log.Printf("trial %d does not start before %s: %s", n,
+			e.Until.Format(time.TimeOnly), e.Msg)
 		c.apply(false, e)
 		return
 	case t.Phase == sweep.Starting:

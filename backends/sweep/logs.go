@@ -13,7 +13,9 @@ import (
 )
 
 // Logs opens the log of a trial: that of its app, whose replicas are merged.
-func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (b *Backend) Logs(
+	_ context.Context, id string, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	l, err := b.load(id)
 	if err != nil {
 		return nil, err
@@ -24,8 +26,8 @@ func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backend.L
 	return &trialLog{b: b, id: id, trial: r.ID, o: o}, nil
 }
 
-// trialLog is the log of a trial. It is opened when it is read first: a sweep has more trials than a
-// process may have open files.
+// trialLog is the log of a trial. It is opened when it is read first: a sweep has more trials
+// than a process may have open files.
 type trialLog struct {
 	b       *Backend
 	id      string

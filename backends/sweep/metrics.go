@@ -50,8 +50,8 @@ func (c *controller) complete(ctx context.Context, ref history.AppKey) {
 	}
 }
 
-// takeValue adds the best value of the sweep's metric to the end of a trial, and returns the verdict
-// on the sweep that follows from its last values, nil if none does.
+// takeValue adds the best value of the sweep's metric to the end of a trial, and returns the
+// verdict on the sweep that follows from its last values, nil if none does.
 func (c *controller) takeValue(n int, e *sweep.Event) *verdict {
 	if c.watcher == nil {
 		return nil

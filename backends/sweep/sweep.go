@@ -92,7 +92,8 @@ func check(t *sweep.Trial, number int) error {
 
 // Load fails: a plan in a file has no trials.
 func (b *Backend) Load(context.Context, backend.PlanInput, json.RawMessage) (*backend.Plan, error) {
-	return nil, backend.Errorf(backend.ErrInvalidPlan, "a sweep cannot be submitted from a file: use `torchx sweep`")
+	return nil, backend.Errorf(backend.ErrInvalidPlan,
+		"a sweep cannot be submitted from a file: use `torchx sweep`")
 }
 
 // Submit writes the bundle of a sweep and starts its controller.

@@ -113,8 +113,8 @@ func stateOf(t *sweep.TrialState) spec.State {
 	return spec.Pending
 }
 
-// endedState returns the state and message of a trial of an ended sweep: its controller ended all of
-// them, so one that has not ended is missing in a damaged journal.
+// endedState returns the state and message of a trial of an ended sweep: its controller ended all
+// of them, so one that has not ended is missing in a damaged journal.
 func endedState(s spec.State, msg string) (spec.State, string) {
 	if s.Terminal() {
 		return s, msg
@@ -216,7 +216,9 @@ type knownTrials struct {
 }
 
 // SweepOf returns what was submitted.
-func (b *Backend) SweepOf(_ context.Context, id string) (*sweep.Definition, iter.Seq2[*sweep.Trial, error], error) {
+func (b *Backend) SweepOf(
+	_ context.Context, id string,
+) (*sweep.Definition, iter.Seq2[*sweep.Trial, error], error) {
 	l, err := b.load(id)
 	if err != nil {
 		return nil, nil, err

@@ -102,7 +102,8 @@ func (w *watcher) met(number int, t *watched) *verdict {
 	w.done = true
 	return &verdict{
 		Trial: number, Done: true,
-		Reason: fmt.Sprintf("goal reached: trial %d has %s %s (--stop-when %s)", number, w.condition.Name, strconv.FormatFloat(t.held, 'g', 6, 64), w.condition),
+		Reason: fmt.Sprintf("goal reached: trial %d has %s %s (--stop-when %s)", number,
+			w.condition.Name, strconv.FormatFloat(t.held, 'g', 6, 64), w.condition),
 	}
 }
 

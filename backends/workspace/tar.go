@@ -82,7 +82,8 @@ func (e entry) write(out *tar.Writer, sum hash.Hash) error {
 		header.Mode = 0o777 // differs between systems, without a meaning
 	}
 	header.ModTime, header.Format = time.Unix(0, 0), tar.FormatPAX
-	fmt.Fprintf(sum, "%q %c %o %q %d\n", header.Name, header.Typeflag, header.Mode, header.Linkname, header.Size)
+	fmt.Fprintf(sum, "%q %c %o %q %d\n", header.Name, header.Typeflag, header.Mode,
+		header.Linkname, header.Size)
 	if err := out.WriteHeader(header); err != nil {
 		return err
 	}

@@ -54,7 +54,8 @@ func (i *ignores) match(rel string) (bool, error) {
 	if i.matcher == nil || rel == Dockerfile {
 		return false, nil
 	}
-	ignored, info, err := i.matcher.MatchesUsingParentResults(filepath.FromSlash(rel), i.parents[path.Dir(rel)])
+	ignored, info, err := i.matcher.MatchesUsingParentResults(filepath.FromSlash(rel),
+		i.parents[path.Dir(rel)])
 	i.parents[rel] = info
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", i.file, err)

@@ -107,7 +107,8 @@ func (t *Tree) add(found map[string]entry, p Project) error {
 		addParents(found, path.Join(into, "x"))
 		return t.addFolder(found, root, into)
 	}
-	if at, ok := found[into]; into == "" || strings.HasSuffix(p.Into, "/") || ok && at.mode.IsDir() {
+	if at, ok := found[into]; into == "" || strings.HasSuffix(p.Into, "/") ||
+		ok && at.mode.IsDir() {
 		into = path.Join(into, filepath.Base(p.Path))
 	}
 	addParents(found, into)

@@ -202,7 +202,8 @@ func (ad *admission) allocate(live []liveApp) (*allocation, error) {
 	want := ad.manifest.Devices.count()
 	if want == 0 || ad.pool.total < want {
 		if want > 0 {
-			ad.log.Printf("%s stays as planned: the app asks for %s, this machine has %d", ad.manifest.Devices.Variable, gpuText(want), ad.pool.total)
+			ad.log.Printf("%s stays as planned: the app asks for %s, this machine has %d",
+				ad.manifest.Devices.Variable, gpuText(want), ad.pool.total)
 		}
 		return allocated, nil
 	}

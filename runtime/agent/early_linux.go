@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Early is the agent of an app that has no bundle yet: the program starts while the app is recorded.
-// It waits for the lock of the bundle, and ends if none comes.
+// Early is the agent of an app that has no bundle yet: the program starts while the app is
+// recorded. It waits for the lock of the bundle, and ends if none comes.
 type Early struct {
 	process *os.Process
 	socket  *os.File // sends the lock
@@ -40,9 +40,11 @@ func StartEarly(exe string, b Bundle) (*Early, error) {
 	return &Early{cmd.Process, socket, ready}, nil
 }
 
-// take passes the lock to the agent, whose answer comes from the file. It fails if the agent has died.
+// take passes the lock to the agent, whose answer comes from the file. It fails if the agent has
+// died.
 func (e *Early) take(lock *os.File) (ready *os.File, process *os.Process, err error) {
-	err = unix.Sendmsg(int(e.socket.Fd()), []byte{0}, unix.UnixRights(int(lock.Fd())), nil, unix.MSG_NOSIGNAL)
+	err = unix.Sendmsg(int(e.socket.Fd()), []byte{0}, unix.UnixRights(int(lock.Fd())),
+		nil, unix.MSG_NOSIGNAL)
 	if err = errors.Join(err, e.socket.Close()); err != nil {
 		e.End()
 		return nil, nil, err
@@ -57,8 +59,8 @@ func (e *Early) End() {
 	Reap(e.process)
 }
 
-// AwaitBundle waits, in an agent that was started early, for the lock of its bundle and opens its log.
-// It returns false if no bundle comes: the submitter failed or died.
+// AwaitBundle waits, in an agent that was started early, for the lock of its bundle and opens its
+// log. It returns false if no bundle comes: the submitter failed or died.
 func AwaitBundle(dir string) bool {
 	var stat unix.Stat_t
 	if unix.Fstat(lockFD, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFSOCK {
@@ -68,7 +70,8 @@ func AwaitBundle(dir string) bool {
 	if err != nil {
 		return false
 	}
-	log, err := safefile.OpenFile(Bundle{dir}.supervisor().log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := safefile.OpenFile(Bundle{dir}.supervisor().log(),
+		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	for from, to := range map[int][]int{lock: {lockFD}, int(log.Fd()): {1, 2}} {
 		for _, fd := range to {
 			if err == nil {

@@ -47,7 +47,8 @@ func (g *GPUMeter) add(all []*measured, readings []sample.Reading) {
 
 // Add adds to the reading of an attempt what it does on GPUs, of which devices belong to it alone.
 func (g *GPUMeter) Add(r *sample.Reading, devices []string) {
-	if state := g.current(time.Now()); state.err == nil && !state.at.IsZero() && time.Since(state.at) <= gpuMaxAge {
+	if state := g.current(time.Now()); state.err == nil && !state.at.IsZero() &&
+		time.Since(state.at) <= gpuMaxAge {
 		state.addTo(r, devices)
 	}
 }
@@ -86,8 +87,9 @@ func (g *GPUMeter) query() {
 	g.state, g.running, g.next = s, false, s.at.Add(pause)
 }
 
-// addTo adds what a replica does: its processes, and the GPUs that they use or that belong to it alone.
-// The memory of such a GPU counts if the driver does not know that of processes, as in some containers.
+// addTo adds what a replica does: its processes, and the GPUs that they use or that belong to it
+// alone. The memory of such a GPU counts if the driver does not know that of processes, as in
+// some containers.
 func (s *gpuState) addTo(r *sample.Reading, devices []string) {
 	used := map[string]bool{}
 	var memory, device int64

@@ -110,8 +110,8 @@ type (
 
 // Meter is a Launcher that measures what replicas use.
 type Meter interface {
-	// Measure returns a reading of each running attempt, in their order. The agent calls it from one
-	// goroutine, not from its loop: it may block until ctx ends.
+	// Measure returns a reading of each running attempt, in their order. The agent calls it from
+	// one goroutine, not from its loop: it may block until ctx ends.
 	Measure(ctx context.Context, running []Running) []sample.Reading
 }
 

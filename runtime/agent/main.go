@@ -126,7 +126,9 @@ func writeHolder(lock *os.File, h holder) error {
 	return nil
 }
 
-func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l *log.Logger) (*agent, error) {
+func newAgent(
+	b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l *log.Logger,
+) (*agent, error) {
 	starts, err := openJournal(b.path(startsFile), false)
 	if err != nil {
 		return nil, err

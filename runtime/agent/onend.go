@@ -90,7 +90,8 @@ func RunOnEnd(home, exe string) error {
 		entry := filepath.Join(home, endsFolder, e.Name())
 		data, err := safefile.ReadFile(entry, maxHolder)
 		dir := string(data)
-		if err != nil || endEntry(home, dir) != entry || !strings.HasPrefix(dir, home+string(filepath.Separator)) {
+		if err != nil || endEntry(home, dir) != entry ||
+			!strings.HasPrefix(dir, home+string(filepath.Separator)) {
 			errs = append(errs, err)
 			continue
 		}

@@ -41,7 +41,9 @@ func newProber() *prober {
 }
 
 // start calls ready, from another goroutine, once the port answers.
-func (p *prober) start(r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func()) {
+func (p *prober) start(
+	r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func(),
+) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.stop(r)
 	p.cancel[r] = cancel
@@ -60,7 +62,9 @@ func (p *prober) stop(r spec.Replica) {
 	}
 }
 
-func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
+func (p *prober) wait(
+	ctx context.Context, probe *spec.Probe, where func(context.Context) []Address,
+) bool {
 	pause := probe.InitialDelay
 	for next := min(probeFirst, probe.Period); ; next = min(2*next, probe.Period) {
 		select {
@@ -79,7 +83,9 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context
 }
 
 // probeAnswers checks every address once.
-func probeAnswers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
+func probeAnswers(
+	ctx context.Context, probe *spec.Probe, where func(context.Context) []Address,
+) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	for _, address := range where(ctx) {

@@ -49,7 +49,8 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 // app died, Recover first starts another agent with the program exe.
 func (b Bundle) Recover(exe string) (*spec.Status, error) {
 	s, err := b.Inspect()
-	if err != nil || s.State.Terminal() || runtime.GOOS == "windows" || b.Held() || !b.isAdoptable() {
+	if err != nil || s.State.Terminal() || runtime.GOOS == "windows" ||
+		b.Held() || !b.isAdoptable() {
 		return s, err
 	}
 	if err := b.revive(exe); err != nil {

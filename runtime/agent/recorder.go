@@ -174,7 +174,9 @@ func (r *recorder) take() (*spec.Status, []history.Checkpoint, []history.Metric)
 	return s, points, metrics
 }
 
-func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []history.Checkpoint, metrics []history.Metric) error {
+func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []history.Checkpoint,
+	metrics []history.Metric,
+) error {
 	var err error
 	if s != nil {
 		err = db.SetStatus(ctx, r.backend, r.id, s)

@@ -60,7 +60,8 @@ func finishRemoval(trash string) error {
 		if err != nil {
 			return err
 		}
-		from := filepath.Join(trash, deletedBundle, strings.TrimPrefix(filepath.Base(link), keepLink+"-"))
+		from := filepath.Join(trash, deletedBundle,
+			strings.TrimPrefix(filepath.Base(link), keepLink+"-"))
 		if err := moveKept(from, to); err != nil {
 			return fmt.Errorf("keep %s: %w", from, err)
 		}

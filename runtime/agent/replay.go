@@ -11,7 +11,9 @@ import (
 
 // replayResult derives an app's result from its journal, which has all events and all
 // actions.
-func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool, deadline string) spec.Status {
+func replayResult(
+	m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool, deadline string,
+) spec.Status {
 	p := policy.New(m.App, m.FailFast)
 	now := clock{last: latest(m, starts, exits)}
 	replayInto(p, m.SubmittedAt, starts, exits, p.NoteBlocked)
@@ -20,7 +22,9 @@ func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancell
 
 // replayInto brings a new policy to the state that the journal describes. It calls onActions
 // with the actions that the policy requests, and when.
-func replayInto(p *policy.Policy, submitted time.Time, starts []startRecord, exits []exitRecord, onActions func([]policy.Action, time.Time)) {
+func replayInto(p *policy.Policy, submitted time.Time, starts []startRecord, exits []exitRecord,
+	onActions func([]policy.Action, time.Time),
+) {
 	onActions(p.StartAll(), submitted)
 	for len(starts)+len(exits) > 0 {
 		if len(exits) == 0 || len(starts) > 0 && starts[0].before(exits[0]) {

@@ -94,7 +94,8 @@ func (a *agent) adopt() {
 	for _, r := range a.policy.Replicas {
 		if r.State == spec.Running {
 			a.startProbe(r, r.Attempt)
-			a.sampler.begin(Running{r.Key, r.Attempt, r.Process}, r.Devices, max(time.Second, a.now().Sub(*r.StartedAt)))
+			a.sampler.begin(Running{r.Key, r.Attempt, r.Process}, r.Devices,
+				max(time.Second, a.now().Sub(*r.StartedAt)))
 			running = append(running, Adoption{Replica: r.Key, Attempt: r.Attempt, Process: r.Process, Time: *r.StartedAt, Line: a.lineProbe(r, r.Attempt)})
 		}
 	}

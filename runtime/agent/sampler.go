@@ -23,9 +23,9 @@ const (
 	batchAge = 10 * time.Second
 )
 
-// sampler measures the running attempts from its own goroutine and appends their samples to the bundle.
-// It is best effort: no method that the agent's loop calls blocks, apart from close, and its failures do
-// not affect the app.
+// sampler measures the running attempts from its own goroutine and appends their samples to the
+// bundle. It is best effort: no method that the agent's loop calls blocks, apart from close, and
+// its failures do not affect the app.
 type sampler struct {
 	appDir string
 	meter  Meter // nil: nothing is measured
@@ -90,8 +90,8 @@ func (s *sampler) begin(r Running, devices []string, age time.Duration) {
 	s.notify()
 }
 
-// end stops measuring an attempt and returns its usage: what the launcher knows, with the peak that was
-// sampled if that is larger.
+// end stops measuring an attempt and returns its usage: what the launcher knows, with the peak
+// that was sampled if that is larger.
 func (s *sampler) end(r spec.Replica, attempt int, u *Usage) *Usage {
 	if s == nil {
 		return u
@@ -179,8 +179,8 @@ func (s *sampler) next() time.Time {
 	return next
 }
 
-// take writes the last samples of ended attempts and returns the attempts to measure: all of them if
-// one is due, since most of the work is done once for all.
+// take writes the last samples of ended attempts and returns the attempts to measure: all of them
+// if one is due, since most of the work is done once for all.
 func (s *sampler) take() (due []*measured, closing bool) {
 	s.mu.Lock()
 	ended := s.ended

@@ -52,9 +52,11 @@ func Spawn(exe string, b Bundle, lock *filelock.Lock, early *Early) error {
 	return nil
 }
 
-// passLock passes the lock to the agent, which it starts unless early lives. The answer of the agent
-// comes from ready.
-func (b Bundle) passLock(exe string, lock *filelock.Lock, early *Early) (ready *os.File, process *os.Process, err error) {
+// passLock passes the lock to the agent, which it starts unless early lives. The answer of the
+// agent comes from ready.
+func (b Bundle) passLock(
+	exe string, lock *filelock.Lock, early *Early,
+) (ready *os.File, process *os.Process, err error) {
 	if early != nil {
 		if ready, process, err = early.take(lock.File); err == nil {
 			return ready, process, nil

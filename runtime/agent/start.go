@@ -22,7 +22,8 @@ func (a *agent) perform(acts []policy.Action) {
 		if batches[act.Delay] == nil {
 			order = append(order, act.Delay)
 		}
-		batches[act.Delay] = append(batches[act.Delay], pendingStart{act.Start, act.Start.NextAttempt})
+		batches[act.Delay] = append(batches[act.Delay],
+			pendingStart{act.Start, act.Start.NextAttempt})
 	}
 	for _, delay := range order {
 		batch := batches[delay]
@@ -97,7 +98,8 @@ func (a *agent) env(r *policy.Replica, attempt int) []string {
 	if a.manifest.Containers {
 		return nil
 	}
-	return slices.Concat(a.network.ports.env(a.policy, r), a.deviceEnv(r), a.outputEnv(r), a.metricsEnv(r, attempt))
+	return slices.Concat(a.network.ports.env(a.policy, r), a.deviceEnv(r), a.outputEnv(r),
+		a.metricsEnv(r, attempt))
 }
 
 // launch starts a batch and aborts it when a signal arrives.

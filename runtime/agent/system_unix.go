@@ -27,7 +27,8 @@ func selfTest() SelfTest {
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
 		found.OpenFiles = limit.Cur // the Go runtime has raised it to the hard limit
 	}
-	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil && limit.Cur != unix.RLIM_INFINITY && os.Getuid() != 0 {
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil &&
+		limit.Cur != unix.RLIM_INFINITY && os.Getuid() != 0 {
 		found.Processes = limit.Cur
 	}
 	return found

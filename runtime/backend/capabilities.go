@@ -233,7 +233,8 @@ type TrialRunner interface {
 	Trials(ctx context.Context, id string) (*sweep.Snapshot, error)
 	// SweepOf returns what was submitted. Trials are read while the sequence is. Errors:
 	// ErrNotFound.
-	SweepOf(ctx context.Context, id string) (*sweep.Definition, iter.Seq2[*sweep.Trial, error], error)
+	SweepOf(ctx context.Context, id string) (*sweep.Definition,
+		iter.Seq2[*sweep.Trial, error], error)
 	// Extend adds trials to a sweep that has ended and starts its supervisor again. Errors:
 	// ErrNotFound, *StartError.
 	Extend(ctx context.Context, id string, e sweep.Extension) error

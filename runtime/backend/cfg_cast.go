@@ -34,7 +34,8 @@ func (o Option) cast(v Value) (any, error) {
 		return nil, fmt.Errorf("%q is still the placeholder that torchx configure wrote: write the value instead, or remove the line", v.Text)
 	case v.Text == none && !v.Quoted:
 		return nil, nil
-	case v.Packed && !v.Quoted && o.Type != TypeList && o.Type != TypeMap && strings.ContainsAny(v.Text, ",;"):
+	case v.Packed && !v.Quoted && o.Type != TypeList && o.Type != TypeMap &&
+		strings.ContainsAny(v.Text, ",;"):
 		return nil, stray(o.Key, v.Text)
 	default:
 		value, err = o.castText(v.Text)
@@ -43,7 +44,8 @@ func (o Option) cast(v Value) (any, error) {
 		return nil, err
 	}
 	if s, ok := value.(string); ok && o.Choices != nil && !slices.Contains(o.Choices, s) {
-		return nil, fmt.Errorf("%q is not a choice: expected one of %s", s, strings.Join(o.Choices, ", "))
+		return nil, fmt.Errorf("%q is not a choice: expected one of %s", s,
+			strings.Join(o.Choices, ", "))
 	}
 	return value, nil
 }
@@ -108,7 +110,8 @@ func (o Option) castMap(text string) (any, error) {
 	for _, entry := range splitList(text) {
 		key, value, ok := strings.Cut(entry, ":")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, fmt.Errorf("entry %q lacks a key or ':': expected %s", entry, expected[TypeMap])
+			return nil, fmt.Errorf("entry %q lacks a key or ':': expected %s",
+				entry, expected[TypeMap])
 		}
 		m[key] = strings.TrimSpace(value)
 	}

@@ -135,7 +135,8 @@ func Placeholders(opts []Option, optional bool) [][2]string {
 }
 
 func (o Option) placeholder() string {
-	text := fmt.Sprintf("%s:(%s) %s", placeholder, o.Type, strings.Join(strings.Fields(o.Help), " "))
+	text := fmt.Sprintf("%s:(%s) %s", placeholder, o.Type,
+		strings.Join(strings.Fields(o.Help), " "))
 	if r := []rune(text); len(r) > maxPlaceholder {
 		return string(r[:maxPlaceholder]) + "..."
 	}
@@ -157,7 +158,8 @@ func CheckOptions(opts []Option) error {
 		case !slices.Contains(risks, o.Risk):
 			return fmt.Errorf("option %s declares no risk", o.Key)
 		case !o.valid(o.Default):
-			return fmt.Errorf("option %s: the default %v is not of type %s or not a choice", o.Key, o.Default, o.Type)
+			return fmt.Errorf("option %s: the default %v is not of type %s or not a choice",
+				o.Key, o.Default, o.Type)
 		}
 		seen[o.Key] = true
 	}

@@ -58,7 +58,8 @@ type Diagnostic struct {
 
 // timedOut returns the check of a diagnostic that did not answer.
 func (e Diagnostic) timedOut(limit time.Duration) Check {
-	c := FailedCheck(e.Name, "find out what hangs: a network file system, a driver or a server", "no answer within %v", limit)
+	c := FailedCheck(e.Name, "find out what hangs: a network file system, a driver or a server",
+		"no answer within %v", limit)
 	if e.Minor {
 		c.Level = LevelWarning
 	}

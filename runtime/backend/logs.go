@@ -101,8 +101,8 @@ type LogRetainer interface {
 	RetainableLogs(ctx context.Context, id string, o DeleteOptions) (*RetainedLogs, error)
 	// OpenRetainedLogs opens a retained log. Errors: ErrNotFound (role, replica or attempt).
 	OpenRetainedLogs(ctx context.Context, l *RetainedLogs, r spec.Replica, o LogOptions) (LogReader, error)
-	// FindLogs returns the logs of an app that was removed by other means: those in the folder that its
-	// options select, which was submitted in folder cwd; nil if there are none.
+	// FindLogs returns the logs of an app that was removed by other means: those in the folder
+	// that its options select, which was submitted in folder cwd; nil if there are none.
 	FindLogs(id string, cfg Config, cwd string, roles []spec.RoleStatus) *RetainedLogs
 }
 

@@ -6,16 +6,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Observers see the statuses that a backend reads while it waits for the end of an app or follows its
-// logs: the backend calls Notify. The zero value is ready to use.
+// Observers see the statuses that a backend reads while it waits for the end of an app or follows
+// its logs: the backend calls Notify. The zero value is ready to use.
 type Observers struct {
 	mu   sync.Mutex
 	next int
 	of   map[string]map[int]func(*spec.Status) // by app ID
 }
 
-// Observe calls see with each status that is read, even if it repeats, until stop is called. It reads no
-// status itself. see must not block or change the status.
+// Observe calls see with each status that is read, even if it repeats, until stop is called. It
+// reads no status itself. see must not block or change the status.
 func (o *Observers) Observe(id string, see func(*spec.Status)) (stop func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -47,8 +47,8 @@ type Plan struct {
 
 // Launch holds how a plan is started. The printed plan omits it.
 type Launch struct {
-	// Begin starts in advance what Submit waits for, such as the supervisor, while the app is recorded.
-	// It returns what ends it if Submit has not taken it. nil: nothing.
+	// Begin starts in advance what Submit waits for, such as the supervisor, while the app is
+	// recorded. It returns what ends it if Submit has not taken it. nil: nothing.
 	Begin    func() (end func())
 	Progress Progress      // receives steps of slow work in Submit
 	Environ  []string      // environment of replicas, "K=V"; nil: this process's

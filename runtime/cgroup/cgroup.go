@@ -44,8 +44,8 @@ func (p Parent) Has(controller string) bool {
 	return slices.Contains(p.Enabled, controller)
 }
 
-// Open checks a folder and changes nothing. The error tells why groups with these controllers cannot
-// be created in it.
+// Open checks a folder and changes nothing. The error tells why groups with these controllers
+// cannot be created in it.
 func Open(dir string, controllers ...string) (Parent, error) {
 	if filepath.Base(dir) == agents { // this agent was moved available
 		dir = filepath.Dir(dir)
@@ -139,13 +139,14 @@ func (p Parent) App(name string) (string, error) {
 	return dir, write(dir, "cgroup.subtree_control", enableText(p.Enabled))
 }
 
-// enable enables the controllers for the parent's children, after moving processes of torchx away if
-// necessary.
+// enable enables the controllers for the parent's children, after moving processes of torchx away
+// if necessary.
 func (p Parent) enable() error {
 	if len(p.Enabled) == 0 {
 		return nil
 	}
-	if have, err := words(p.Dir, "cgroup.subtree_control"); err == nil && containsAll(have, p.Enabled) {
+	if have, err := words(p.Dir, "cgroup.subtree_control"); err == nil &&
+		containsAll(have, p.Enabled) {
 		return nil
 	}
 	err := write(p.Dir, "cgroup.subtree_control", enableText(p.Enabled))
@@ -186,7 +187,8 @@ func CreateAppGroup(dir string) error {
 	return nil
 }
 
-// Create creates a group with limits. It sets only the limits whose controller the app's folder has.
+// Create creates a group with limits. It sets only the limits whose controller the app's folder
+// has.
 func Create(app, name string, l Limits) (string, error) {
 	dir := filepath.Join(app, name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -208,7 +210,8 @@ func (l Limits) set(dir string) error {
 			return err
 		}
 		// With swap, the replica would become slow instead. A kernel without swap has no such file.
-		if err := write(dir, "memory.swap.max", "0"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := write(dir, "memory.swap.max", "0"); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

@@ -24,8 +24,8 @@ func Own() (string, error) {
 	return parseOwn(string(mounts), string(groups))
 }
 
-// parseOwn parses the two files as in proc(5): a mount's line has root and mount point as fields 4 and 5,
-// and its type after a dash; a group's line is "0::/path".
+// parseOwn parses the two files as in proc(5): a mount's line has root and mount point as fields
+// 4 and 5, and its type after a dash; a group's line is "0::/path".
 func parseOwn(mounts, groups string) (string, error) {
 	path := ""
 	for line := range strings.Lines(groups) {
@@ -39,7 +39,8 @@ func parseOwn(mounts, groups string) (string, error) {
 		if len(fields) < 5 || !strings.HasPrefix(after, "cgroup2 ") || path == "" {
 			continue
 		}
-		if rel, err := filepath.Rel(fields[3], path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		if rel, err := filepath.Rel(fields[3], path); err == nil && rel != ".." &&
+			!strings.HasPrefix(rel, "../") {
 			return filepath.Join(fields[4], rel), nil
 		}
 	}
@@ -78,8 +79,8 @@ func isGroup(dir string) bool {
 	return unix.Statfs(dir, &info) == nil && info.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-// End kills all processes of a group, waits for their end and removes the group, and its app's folder
-// with the last group.
+// End kills all processes of a group, waits for their end and removes the group, and its app's
+// folder with the last group.
 func End(dir string) error {
 	for deadline := time.Now().Add(killWait); ; time.Sleep(killPause) {
 		Kill(dir)

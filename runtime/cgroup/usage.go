@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Group is a control group of either version that is read, not changed: the folders of what it counts,
-// which differ in version 1. A folder that is "" is unknown.
+// Group is a control group of either version that is read, not changed: the folders of what it
+// counts, which differ in version 1. A folder that is "" is unknown.
 type Group struct {
 	Memory, CPU, IO, PIDs string
 	V1                    bool
@@ -91,7 +91,8 @@ func mounted(mounts, kind, controller, path string) string {
 		if controller != "" && !strings.Contains(","+options[2]+",", ","+controller+",") {
 			continue
 		}
-		if rel, err := filepath.Rel(fields[3], path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		if rel, err := filepath.Rel(fields[3], path); err == nil && rel != ".." &&
+			!strings.HasPrefix(rel, "../") {
 			return filepath.Join(fields[4], rel)
 		}
 	}
@@ -115,13 +116,15 @@ func (g Group) CPUTime() *time.Duration {
 func (g Group) Usage() (u Usage) {
 	u.CPU = g.CPUTime()
 	if g.V1 {
-		u.Memory, u.Peak = number(g.Memory, "memory.usage_in_bytes"), number(g.Memory, "memory.max_usage_in_bytes")
+		u.Memory, u.Peak = number(g.Memory, "memory.usage_in_bytes"), number(g.Memory,
+			"memory.max_usage_in_bytes")
 		u.Memory = minus(u.Memory, field(g.Memory, "memory.stat", "total_inactive_file"))
 		u.Read, u.Written = sumFields(g.IO, "blkio.throttle.io_service_bytes_recursive", "Read"), sumFields(g.IO, "blkio.throttle.io_service_bytes_recursive", "Write")
 	} else {
 		u.Memory, u.Peak = number(g.Memory, "memory.current"), number(g.Memory, "memory.peak")
 		u.Memory = minus(u.Memory, field(g.Memory, "memory.stat", "inactive_file"))
-		u.Read, u.Written = sumFields(g.IO, "io.stat", "rbytes"), sumFields(g.IO, "io.stat", "wbytes")
+		u.Read, u.Written = sumFields(g.IO, "io.stat", "rbytes"), sumFields(g.IO,
+			"io.stat", "wbytes")
 	}
 	if n := number(g.PIDs, "pids.current"); n != nil {
 		threads := int(*n)
@@ -180,8 +183,8 @@ func field(dir, name, key string) *int64 {
 	return nil
 }
 
-// sumFields adds up the numbers that a file has for a key and each device: "8:0 rbytes=1 wbytes=2" in
-// version 2, "8:0 Read 1" in version 1. A file without devices has 0.
+// sumFields adds up the numbers that a file has for a key and each device: "8:0 rbytes=1
+// wbytes=2" in version 2, "8:0 Read 1" in version 1. A file without devices has 0.
 func sumFields(dir, name, key string) *int64 {
 	data := read(dir, name)
 	if data == nil {

@@ -22,10 +22,12 @@ type EnvVariable struct{ Name, Value string }
 //	NAME=VALUE     the value is everything after the first =, quotes and white space included
 //	NAME           the value of the caller's environment; left out if it is not set there
 //
-// Lines end in LF or CRLF. The file is UTF-8 and may start with a byte order mark; name is that of the file in errors. lookup
-// returns a variable of the caller's environment. Errors are one line, FILE:LINE: problem, and
-// contain no values.
-func ReadEnvFile(r io.Reader, name string, lookup func(string) (string, bool)) ([]EnvVariable, error) {
+// Lines end in LF or CRLF. The file is UTF-8 and may start with a byte order mark; name is that
+// of the file in errors. lookup returns a variable of the caller's environment. Errors are one
+// line, FILE:LINE: problem, and contain no values.
+func ReadEnvFile(
+	r io.Reader, name string, lookup func(string) (string, bool),
+) ([]EnvVariable, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxEnvFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

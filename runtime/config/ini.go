@@ -125,10 +125,12 @@ func (p *parser) option(text string) error {
 		return fmt.Errorf("%s is before the first [section]", short(text))
 	}
 	if line, ok := p.sect.lineOf[key]; ok {
-		return fmt.Errorf("%s is already in line %d of section [%s]: remove one", key, line, p.sect.name)
+		return fmt.Errorf("%s is already in line %d of section [%s]: remove one",
+			key, line, p.sect.name)
 	}
 	p.sect.lineOf[key] = p.line
-	p.sect.values = append(p.sect.values, Value{Key: key, File: p.file.path, Line: p.line, Section: p.sect.name})
+	p.sect.values = append(p.sect.values,
+		Value{Key: key, File: p.file.path, Line: p.line, Section: p.sect.name})
 	p.lines = []string{strings.TrimSpace(text[at+1:])}
 	return nil
 }

@@ -17,14 +17,15 @@ type Pair struct {
 	Quoted bool
 }
 
-// ParsePairs parses "KEY=VALUE,KEY2=VALUE2", the format in which TorchX users write maps on a command
-// line, into pairs in the order of their keys.
+// ParsePairs parses "KEY=VALUE,KEY2=VALUE2", the format in which TorchX users write maps on a
+// command line, into pairs in the order of their keys.
 //
 // The text is split at each "=". The last "," or ";" between two of them separates a value from the
 // next key, so values may contain both: FOO=a,b,BAR=c is FOO=`a,b` and BAR=`c`. Text in single or
-// double quotes is not split. Quotes around a whole value are removed; a backslash in quotes escapes
-// the next character and is kept. An unpaired quote is an ordinary character. The last value of a
-// repeated key applies, as in TorchX. Errors are one line with the text and the right format.
+// double quotes is not split. Quotes around a whole value are removed; a backslash in quotes
+// escapes the next character and is kept. An unpaired quote is an ordinary character. The last
+// value of a repeated key applies, as in TorchX. Errors are one line with the text and the right
+// format.
 func ParsePairs(text string) ([]Pair, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -95,10 +96,12 @@ func (p piece) cut(key string, following piece) (value, next string, err error) 
 }
 
 func noValue(key string) error {
-	return fmt.Errorf("%s has no value (for an empty value, write %s)", humanize.Quote(key), humanize.Quote(key+"=''"))
+	return fmt.Errorf("%s has no value (for an empty value, write %s)", humanize.Quote(key),
+		humanize.Quote(key+"=''"))
 }
 
-// needsQuotes returns an error that suggests double quoting, since a shell removes the outer quotes.
+// needsQuotes returns an error that suggests double quoting, since a shell removes the outer
+// quotes.
 func needsQuotes(key, value string) error {
 	pair := fmt.Sprintf("%s='%s'", key, value)
 	if strings.Contains(value, "'") {
@@ -112,8 +115,8 @@ func needsQuotes(key, value string) error {
 
 var errNoPair = errors.New("expected KEY=VALUE pairs such as A=1,B=2")
 
-// split splits text at each "=" outside quotes into the first key, values with the next key, and the
-// last value.
+// split splits text at each "=" outside quotes into the first key, values with the next key, and
+// the last value.
 func split(text string) ([]piece, error) {
 	var pieces []piece
 	start, last := 0, -1

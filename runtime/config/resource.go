@@ -52,7 +52,9 @@ func (c *Config) Resources() ([]Resource, error) {
 
 // ProjectResources returns the named resources available in the folder of configuration c: its
 // own, then those of the project's root, which apply to all folders of the project.
-func (c *Config) ProjectResources(root string, lookupEnv func(string) (string, bool)) ([]Resource, error) {
+func (c *Config) ProjectResources(
+	root string, lookupEnv func(string) (string, bool),
+) ([]Resource, error) {
 	all, err := c.Resources()
 	if err != nil {
 		return nil, err
@@ -97,7 +99,8 @@ func newResource(file, section, name string, values []Value) (Resource, error) {
 	}
 	for _, key := range ResourceKeys[:2] {
 		if !slices.Contains(given, key) {
-			return r, fmt.Errorf("%s: [%s]: %s is missing: set how much a replica gets", r.Origin, section, key)
+			return r, fmt.Errorf("%s: [%s]: %s is missing: set how much a replica gets",
+				r.Origin, section, key)
 		}
 	}
 	return r, nil
@@ -151,7 +154,8 @@ func setResource(r *spec.Resource, v Value) (err error) {
 	case "devices":
 		return setDevices(r, v.Text)
 	default:
-		return fmt.Errorf("unknown key %.50q, want one of %s.%s", v.Key, strings.Join(ResourceKeys, ", "), humanize.Hint(v.Key, ResourceKeys))
+		return fmt.Errorf("unknown key %.50q, want one of %s.%s", v.Key,
+			strings.Join(ResourceKeys, ", "), humanize.Hint(v.Key, ResourceKeys))
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
-// Package consent stores what the user trusts although a project chose it: files, such as a kubeconfig
-// whose credential programs would run here, and folders, whose settings may do harm. Consent applies
-// to a path and its content, so a changed file needs it again. The content of a folder is what
-// List.With defines.
+// Package consent stores what the user trusts although a project chose it: files, such as a
+// kubeconfig whose credential programs would run here, and folders, whose settings may do harm.
+// Consent applies to a path and its content, so a changed file needs it again. The content of a
+// folder is what List.With defines.
 package consent
 
 import (

@@ -36,8 +36,8 @@ func Real(path string) (string, error) {
 }
 
 var (
-	// words matches the words of a shell command: texts in quotes, and what is between the characters
-	// that end a word.
+	// words matches the words of a shell command: texts in quotes, and what is between the
+	// characters that end a word.
 	words = lazyregexp.New("\"[^\"]*\"|'[^']*'|[^\\s;|&<>(){}$`=,\"']+")
 	// runs matches words before the name of a program or script: programs that run others, and
 	// variables.

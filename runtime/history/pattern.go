@@ -38,7 +38,8 @@ func Pattern(text string) (*regexp.Regexp, error) {
 	}
 	compiled, err := regexp.Compile(re.String() + `$`)
 	if err != nil {
-		return nil, fmt.Errorf("pattern %s: a range in [...] is reversed, or it is not UTF-8", humanize.Quote(text))
+		return nil, fmt.Errorf("pattern %s: a range in [...] is reversed, or it is not UTF-8",
+			humanize.Quote(text))
 	}
 	return compiled, nil
 }

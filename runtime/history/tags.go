@@ -72,13 +72,16 @@ func checkTag(key, value string) error {
 	case key == "":
 		return fmt.Errorf("tag %s has no key: write KEY or KEY=VALUE", humanize.Quote("="+value))
 	case strings.ContainsFunc(key, func(r rune) bool { return !keyRune(r) }) || strings.HasSuffix(key, "-") || !utf8.ValidString(key):
-		return fmt.Errorf("tag key %s is invalid: use letters, digits and . _ / - (not at the end)", humanize.Quote(key))
+		return fmt.Errorf("tag key %s is invalid: use letters, digits and . _ / - (not at the end)",
+			humanize.Quote(key))
 	case len(key) > maxTagKey:
-		return fmt.Errorf("tag key %s has %d bytes, want at most %d", humanize.Quote(key), len(key), maxTagKey)
+		return fmt.Errorf("tag key %s has %d bytes, want at most %d", humanize.Quote(key),
+			len(key), maxTagKey)
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
 		return fmt.Errorf("the value of tag %s has control characters or is not UTF-8", key)
 	case len(value) > maxTagValue:
-		return fmt.Errorf("the value of tag %s has %d bytes, want at most %d", key, len(value), maxTagValue)
+		return fmt.Errorf("the value of tag %s has %d bytes, want at most %d", key,
+			len(value), maxTagValue)
 	}
 	return nil
 }

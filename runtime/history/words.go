@@ -30,7 +30,8 @@ func hasPhrase(words, phrase []string, prefix bool) bool {
 		if !slices.Equal(words[i:i+last], phrase[:last]) {
 			continue
 		}
-		if word := words[i+last]; word == phrase[last] || prefix && strings.HasPrefix(word, phrase[last]) {
+		if word := words[i+last]; word == phrase[last] || prefix &&
+			strings.HasPrefix(word, phrase[last]) {
 			return true
 		}
 	}

@@ -1,6 +1,6 @@
 // Package humanize writes for people and reads what they type: quotations that fit in one line of a
-// message (Quote, Text, List), the word that was probably meant (Closest, Hint), and amounts of bytes
-// and time.
+// message (Quote, Text, List), the word that was probably meant (Closest, Hint), and amounts of
+// bytes and time.
 package humanize
 
 import (

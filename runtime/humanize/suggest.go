@@ -42,8 +42,8 @@ func similarity(word, candidate string) float64 {
 	return difflib.NewMatcher(strings.Split(candidate, ""), strings.Split(word, "")).Ratio()
 }
 
-// ClosestPath is Closest for files and dotted names, whose last parts must be similar, too: the folder and
-// the ending that all share do not make a.star a slip of the pen for b.star.
+// ClosestPath is Closest for files and dotted names, whose last parts must be similar, too: the
+// folder and the ending that all share do not make a.star a slip of the pen for b.star.
 func ClosestPath(word string, candidates []string) (string, bool) {
 	if len(word) > maxLength {
 		return "", false
@@ -54,7 +54,8 @@ func ClosestPath(word string, candidates []string) (string, bool) {
 	}))
 }
 
-// lastPart returns the name of a file without .star, or what is behind the last dot of another name.
+// lastPart returns the name of a file without .star, or what is behind the last dot of another
+// name.
 func lastPart(name string) string {
 	name = strings.TrimSuffix(name, ".star")
 	return name[strings.LastIndexAny(name, "/.")+1:]

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// ParseTime parses a time as users write it: RFC 3339, unix seconds (with or without a fraction), or
-// an age such as 90s, 10m, 2h30m, 3d or 1w before now. The result fits in nanoseconds since 1970.
+// ParseTime parses a time as users write it: RFC 3339, unix seconds (with or without a fraction),
+// or an age such as 90s, 10m, 2h30m, 3d or 1w before now. The result fits in nanoseconds since
+// 1970.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		if t.Year() < 1970 || t.Year() > 2242 {

@@ -40,7 +40,8 @@ func ParseBytes(text string) (int64, error) {
 	return whole.Int64(), nil
 }
 
-// bytesFactor returns the number of bytes of a unit in lower case: "", "b", "k", "kb", "ki", "kib" …
+// bytesFactor returns the number of bytes of a unit in lower case: "", "b", "k", "kb", "ki",
+// "kib" …
 func bytesFactor(unit string) (*big.Int, bool) {
 	if unit == "" || unit == "b" {
 		return big.NewInt(1), true

@@ -1,5 +1,5 @@
-// Package jsondiff compares two JSON values, as encoding/json decodes them into any, and locates the
-// differences by JSON pointers (RFC 6901).
+// Package jsondiff compares two JSON values, as encoding/json decodes them into any, and locates
+// the differences by JSON pointers (RFC 6901).
 package jsondiff
 
 import (
@@ -21,8 +21,8 @@ const (
 	Replace = "replace"
 )
 
-// Change is one difference. The pointers differ after list items that were added or removed; A is ""
-// for Add, B for Remove.
+// Change is one difference. The pointers differ after list items that were added or removed; A is
+// "" for Add, B for Remove.
 type Change struct {
 	Op   string
 	A, B string // JSON pointers into the first and the second value
@@ -85,8 +85,8 @@ func (d *differ) maps(pathA, pathB string, a, b map[string]any) {
 	}
 }
 
-// lists pairs items that are equal or have the same name, and items at the same position between such
-// pairs.
+// lists pairs items that are equal or have the same name, and items at the same position between
+// such pairs.
 func (d *differ) lists(pathA, pathB string, a, b []any) {
 	at := func(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 	m := difflib.NewMatcherWithJunk(itemKeys(a), itemKeys(b), false, nil)

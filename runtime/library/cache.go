@@ -38,7 +38,8 @@ var errDamaged = errors.New("its copy in the cache was changed")
 // errDamaged.
 func (c *Cache) Get(sum Sum) ([]byte, error) {
 	data, err := safefile.ReadFile(c.path(sum), MaxFile)
-	if err != nil && !errors.Is(err, safefile.ErrNotRegular) && !errors.Is(err, safefile.ErrTooLarge) {
+	if err != nil && !errors.Is(err, safefile.ErrNotRegular) &&
+		!errors.Is(err, safefile.ErrTooLarge) {
 		return nil, err
 	}
 	if err != nil || SumOf(data) != sum {
@@ -139,7 +140,8 @@ func checkRegular(info fs.FileInfo, limit int64) error {
 	case !info.Mode().IsRegular():
 		return safefile.ErrNotRegular
 	case info.Size() > limit:
-		return fmt.Errorf("it is %s large, at most %s are allowed", sizeText(info.Size()), sizeText(limit))
+		return fmt.Errorf("it is %s large, at most %s are allowed",
+			sizeText(info.Size()), sizeText(limit))
 	}
 	return nil
 }

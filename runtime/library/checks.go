@@ -63,7 +63,8 @@ func isControl(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) ||
+		r == '\u2028' || r == '\u2029'
 }
 
 // CheckURL returns an error if the URL of a git repository is invalid or does not use https,
@@ -112,7 +113,8 @@ func notURL(text string) error {
 		return fmt.Errorf("URL %q: libraries are fetched by https, ssh or file, not by %q", text, host)
 	}
 	if ok && host != "" && !strings.Contains(host, "/") {
-		return fmt.Errorf("URL %q: write it as ssh://%s/%s", text, host, strings.TrimPrefix(path, "/"))
+		return fmt.Errorf("URL %q: write it as ssh://%s/%s", text, host,
+			strings.TrimPrefix(path, "/"))
 	}
 	return fmt.Errorf("URL %q: write https://HOST/PATH, ssh://USER@HOST/PATH or file:///PATH", text)
 }
@@ -132,7 +134,8 @@ func checkParts(text string, u *url.URL) error {
 		return fmt.Errorf("URL %q has no repository", text)
 	case strings.HasPrefix(host, "-") || strings.HasPrefix(u.User.Username(), "-"):
 		return fmt.Errorf("URL %q: a host or user that starts with - could be taken for an option", text)
-	case strings.ContainsFunc(u.Path, isControl) || strings.ContainsFunc(host+u.User.Username(), isControl):
+	case strings.ContainsFunc(u.Path, isControl) ||
+		strings.ContainsFunc(host+u.User.Username(), isControl):
 		return fmt.Errorf("URL %q has control characters", text)
 	}
 	return nil
@@ -144,9 +147,12 @@ func CheckRevision(text string) error {
 	if err := checkText("revision", text); err != nil {
 		return err
 	}
-	bad := len(text) > 255 || strings.ContainsAny(text, " ~^:?*[\\") || strings.Contains(text, "..") ||
-		strings.Contains(text, "@{") || strings.Contains(text, "//") || strings.HasPrefix(text, "/") ||
-		strings.HasSuffix(text, "/") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, ".lock")
+	bad := len(text) > 255 || strings.ContainsAny(text, " ~^:?*[\\") ||
+		strings.Contains(text, "..") ||
+		strings.Contains(text, "@{") || strings.Contains(text, "//") ||
+		strings.HasPrefix(text, "/") ||
+		strings.HasSuffix(text, "/") || strings.HasSuffix(text, ".") ||
+		strings.HasSuffix(text, ".lock")
 	if bad {
 		return fmt.Errorf("revision %q is not a valid branch, tag or commit", text)
 	}
@@ -161,7 +167,8 @@ func CheckFolder(text string) error {
 	}
 	slashed := filepath.ToSlash(text)
 	switch {
-	case slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../"):
+	case slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") ||
+		strings.HasPrefix(slashed, "../"):
 	case strings.HasPrefix(slashed, "/"), filepath.IsAbs(text):
 	default:
 		return fmt.Errorf("folder %q: write ./%s if it is relative to the project", text, text)
@@ -173,7 +180,8 @@ func CheckFolder(text string) error {
 func checkPath(path string) error {
 	switch {
 	case len(path) > maxPath:
-		return fmt.Errorf("a path of %d bytes starts with %q: at most %d bytes are allowed", len(path), short(path), maxPath)
+		return fmt.Errorf("a path of %d bytes starts with %q: at most %d bytes are allowed",
+			len(path), short(path), maxPath)
 	case isPlain(path):
 		return nil
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, isControl):
@@ -218,7 +226,8 @@ func checkSubfolder(path string) error {
 func checkSize(name string, size int64) error {
 	switch {
 	case strings.HasSuffix(name, ".star") && size > MaxStarlarkFile:
-		return fmt.Errorf("%s is %s large, and a Starlark file may have at most %s: split it", name, sizeText(size), sizeText(MaxStarlarkFile))
+		return fmt.Errorf("%s is %s large, and a Starlark file may have at most %s: split it", name,
+			sizeText(size), sizeText(MaxStarlarkFile))
 	case size > MaxFile:
 		return fmt.Errorf("%s is %s large, and a file of a library may have at most %s: keep data elsewhere, or use a folder of the repository with path=", name, sizeText(size), sizeText(MaxFile))
 	}

@@ -92,7 +92,8 @@ func pathCause(err error) error {
 // displayPath returns path as shown in messages: relative to dir if it is below dir.
 func displayPath(path, dir string) string {
 	rel, err := filepath.Rel(dir, path)
-	if err != nil || dir == "" || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if err != nil || dir == "" || rel == ".." ||
+		strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return path
 	}
 	return rel

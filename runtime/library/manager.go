@@ -61,7 +61,8 @@ func (m *Manager) state() (*state, error) { return readState(m.Root, m.Dir) }
 func (m *Manager) needProject() (*state, error) {
 	st, err := m.state()
 	if err == nil && st.project == nil {
-		err = fmt.Errorf("%s not found: create it with `torchx lib add NAME URL [REVISION]`", m.path(ProjectFile))
+		err = fmt.Errorf("%s not found: create it with `torchx lib add NAME URL [REVISION]`",
+			m.path(ProjectFile))
 	}
 	return st, err
 }
@@ -117,7 +118,9 @@ func (m *Manager) lockProject() (unlock func(), err error) {
 }
 
 // forEach calls do for all items, some concurrently, and joins the errors.
-func forEach[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
+func forEach[T any](
+	ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error,
+) error {
 	failures := make([]error, len(items))
 	g := errgroup.Group{}
 	g.SetLimit(parallel)

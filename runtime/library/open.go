@@ -110,11 +110,14 @@ func (st *state) locked(lib Library) (*Locked, error) {
 	case locked.same(lib):
 		return locked, nil
 	case locked.Source() != lib.Source():
-		return nil, fmt.Errorf("%s has source %s, but %s has %s: run `torchx lib sync`", LockFile, locked.Source(), ProjectFile, lib.Source())
+		return nil, fmt.Errorf("%s has source %s, but %s has %s: run `torchx lib sync`", LockFile,
+			locked.Source(), ProjectFile, lib.Source())
 	case locked.Revision != lib.Revision:
-		return nil, fmt.Errorf("%s has revision %s, but %s has %s: run `torchx lib sync`", LockFile, locked.Revision, ProjectFile, lib.Revision)
+		return nil, fmt.Errorf("%s has revision %s, but %s has %s: run `torchx lib sync`", LockFile,
+			locked.Revision, ProjectFile, lib.Revision)
 	}
-	return nil, fmt.Errorf("%s and %s have different paths: run `torchx lib sync`", LockFile, ProjectFile)
+	return nil, fmt.Errorf("%s and %s have different paths: run `torchx lib sync`",
+		LockFile, ProjectFile)
 }
 
 // reader returns the function that reads files of a library: from torchx.vendor if it is
@@ -150,7 +153,8 @@ func readFolderFile(root string, lib *Locked, name string, sum Sum) ([]byte, err
 	data, err := readBelow(folderOf(root, lib.Folder), name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("it is gone from %s: restore it, or run `torchx lib update %s`", lib.Folder, lib.Name)
+		return nil, fmt.Errorf("it is gone from %s: restore it, or run `torchx lib update %s`",
+			lib.Folder, lib.Name)
 	case err != nil:
 		return nil, pathCause(err)
 	case SumOf(data) != sum:

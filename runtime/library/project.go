@@ -59,7 +59,8 @@ func (l Library) same(o Library) bool {
 // name in them.
 func ParseProject(name string, data []byte) (*Project, error) {
 	if len(data) > maxProject {
-		return nil, fmt.Errorf("%s: is over %s large: not a list of libraries", name, sizeText(maxProject))
+		return nil, fmt.Errorf("%s: is over %s large: not a list of libraries", name,
+			sizeText(maxProject))
 	}
 	p := &Project{lines: splitLines(data)}
 	for i, line := range p.lines {
@@ -69,7 +70,8 @@ func ParseProject(name string, data []byte) (*Project, error) {
 	}
 	for _, r := range p.Replaced {
 		if _, ok := p.Find(r.Name); !ok {
-			return nil, fmt.Errorf("%s:%d: no lib line lists %s, which this line replaces", name, r.Line, r.Name)
+			return nil, fmt.Errorf("%s:%d: no lib line lists %s, which this line replaces",
+				name, r.Line, r.Name)
 		}
 	}
 	return p, nil
@@ -142,7 +144,8 @@ func (p *Project) parseLib(words []string, number int) error {
 	}
 	for _, other := range p.Libraries {
 		if strings.EqualFold(other.Name, l.Name) {
-			return fmt.Errorf("library %s is already listed, as %s in line %d", l.Name, other.Name, other.Line)
+			return fmt.Errorf("library %s is already listed, as %s in line %d", l.Name,
+				other.Name, other.Line)
 		}
 	}
 	p.Libraries = append(p.Libraries, l)

@@ -52,7 +52,8 @@ func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change,
 
 func changedError(lib Library, d Difference) error {
 	if lib.Folder == "" {
-		return fmt.Errorf("library @%s: the files at %s differ from %s: %s", lib.Name, lib.URL, LockFile, d)
+		return fmt.Errorf("library @%s: the files at %s differ from %s: %s", lib.Name,
+			lib.URL, LockFile, d)
 	}
 	return fmt.Errorf("library @%s: %s was changed since it was locked: %s; `torchx lib update %s` locks the current files", lib.Name, lib.Folder, d, lib.Name)
 }
@@ -190,7 +191,8 @@ func (m *Manager) commitUpdate(changes []*Change) ([]Change, error) {
 			}
 			lib, ok := now.project.Find(c.Name)
 			if !ok || lib.Source() != c.New.Source() {
-				return fmt.Errorf("another process changed %s in the meantime: try unchanged", m.path(ProjectFile))
+				return fmt.Errorf("another process changed %s in the meantime: try unchanged",
+					m.path(ProjectFile))
 			}
 			if !lib.same(c.New.Library) {
 				if err := now.project.Set(c.New.Library); err != nil {

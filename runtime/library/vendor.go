@@ -42,7 +42,8 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	if err := m.clearVendor(dir, st, before); err != nil {
 		return err
 	}
-	if old, err := safefile.ReadInput(filepath.Join(dir, ".gitattributes"), maxLock); err != nil || string(old) != attributes {
+	if old, err := safefile.ReadInput(filepath.Join(dir, ".gitattributes"), maxLock); err != nil ||
+		string(old) != attributes {
 		if err := writeFile(filepath.Join(dir, ".gitattributes"), []byte(attributes)); err != nil {
 			return err
 		}
@@ -82,8 +83,8 @@ func (m *Manager) shouldVendor(lib Library) bool {
 // leftover is the prefix of temporary names, which a killed process leaves behind.
 const leftover = ".torchx-"
 
-// clearVendor removes libraries that should not be vendored any more and leftovers of killed processes;
-// it keeps other files.
+// clearVendor removes libraries that should not be vendored any more and leftovers of killed
+// processes; it keeps other files.
 func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -119,7 +120,8 @@ func (m *Manager) vendorOne(dir string, k *Locked) error {
 		return err
 	}
 	target := filepath.Join(dir, k.Name)
-	if err := os.Rename(target, filepath.Join(fresh, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(target, filepath.Join(fresh, "old")); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return os.Rename(filepath.Join(fresh, "new"), target)
@@ -191,7 +193,8 @@ func (m *Manager) checkForeign(k *Locked) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("library @%s: read %s: %w", k.Name, m.path(filepath.Join(VendorDir, k.Name)), pathCause(err))
+		return fmt.Errorf("library @%s: read %s: %w", k.Name,
+			m.path(filepath.Join(VendorDir, k.Name)), pathCause(err))
 	}
 	if len(foreign) > 0 {
 		slices.Sort(foreign)

@@ -178,7 +178,8 @@ func (m *Manager) List() ([]Status, error) {
 		if s.Replaced != "" {
 			s.Problem = ""
 			if _, err := os.Stat(folderOf(m.Root, s.Replaced)); err != nil {
-				s.Problem = fmt.Sprintf("the folder %s cannot be opened: %v", s.Replaced, pathCause(err))
+				s.Problem = fmt.Sprintf("the folder %s cannot be opened: %v",
+					s.Replaced, pathCause(err))
 			}
 		}
 		list = append(list, s)

@@ -97,7 +97,9 @@ func (f *follower) unwatchLog() {
 }
 
 // sleep waits for a change, at most until the next tick or for the time given.
-func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, maxWait time.Duration) error {
+func (f *follower) sleep(
+	ctx context.Context, closing <-chan struct{}, maxWait time.Duration,
+) error {
 	now := time.Now()
 	if !now.Before(f.nextTick) {
 		f.stale = f.stale || !f.nextTick.IsZero()

@@ -152,7 +152,8 @@ func (x *index) trim() {
 
 // before reports whether a column of r is smaller than o's.
 func (r record) before(o record) bool {
-	return r.time < o.time || r.end[0] < o.end[0] || r.end[1] < o.end[1] || r.lines[0] < o.lines[0] || r.lines[1] < o.lines[1]
+	return r.time < o.time || r.end[0] < o.end[0] || r.end[1] < o.end[1] ||
+		r.lines[0] < o.lines[0] || r.lines[1] < o.lines[1]
 }
 
 // addRemainders adds a record for each stream with data after the last record, in the order of the

@@ -40,7 +40,8 @@ const slack = 8 << 20
 
 // newLimiter creates log.gone with the limit and zeroes.
 func newLimiter(dir string, limit int64) (*limiter, error) {
-	f, err := safefile.OpenFile(filepath.Join(dir, TrimFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := safefile.OpenFile(filepath.Join(dir, TrimFile),
+		os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,8 @@ const maxLost = 64 << 20
 func parseLosses(data []byte) (losses [2][]loss) {
 	for line := range bytes.Lines(data) {
 		var l loss
-		if !bytes.HasSuffix(line, newline) || json.Unmarshal(line, &l) != nil || l.Bytes <= 0 && l.Gap == "" {
+		if !bytes.HasSuffix(line, newline) || json.Unmarshal(line, &l) != nil ||
+			l.Bytes <= 0 && l.Gap == "" {
 			continue
 		}
 		switch l.Stream {

@@ -99,7 +99,8 @@ func (r *reader) first() error {
 		}
 		waiting := r.o.Follow && !r.done && r.attempts == 0 && r.number == 0
 		if (r.number < 0 || r.number >= r.attempts) && !waiting {
-			return fmt.Errorf("attempt %d: %s: %w", r.number, attemptsText(r.attempts), backend.ErrNotFound)
+			return fmt.Errorf("attempt %d: %s: %w", r.number, attemptsText(r.attempts),
+				backend.ErrNotFound)
 		}
 	case !r.o.AllAttempts:
 		r.number = max(0, r.attempts-1)

@@ -31,7 +31,8 @@ func newSelection(o backend.LogOptions) (selection, error) {
 	case backend.Stderr:
 		sel.streams[Stderr] = true
 	default:
-		return sel, backend.Errorf(backend.ErrInvalidOption, "read log: invalid stream %q, want one of %v", o.Stream, backend.Streams)
+		return sel, backend.Errorf(backend.ErrInvalidOption,
+			"read log: invalid stream %q, want one of %v", o.Stream, backend.Streams)
 	}
 	if !o.Since.IsZero() {
 		sel.since = unixNano(o.Since)

@@ -67,7 +67,8 @@ func (a *attempt) skipAllTrimmed() (backend.Block, bool) {
 func (a *attempt) noticeTooOld() {
 	g := a.index.trimmed.now
 	first := a.index.at(a.index.first())
-	if a.index.first() == 0 || a.sel.until > first.time || a.sel.since >= a.sel.until || a.sel.from >= a.sel.count(first) {
+	if a.index.first() == 0 || a.sel.until > first.time || a.sel.since >= a.sel.until ||
+		a.sel.from >= a.sel.count(first) {
 		return
 	}
 	for s, on := range a.sel.streams {

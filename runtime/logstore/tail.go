@@ -62,7 +62,8 @@ func (a *attempt) openBlock(l openLine) (backend.Block, bool, error) {
 // partial returns the start of a stream's unfinished line, for clients that show it early.
 func (a *attempt) partial(s Stream) (backend.Block, bool, error) {
 	r := a.index.totals()
-	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until || a.pos[s] >= r.end[s] {
+	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until ||
+		a.pos[s] >= r.end[s] {
 		return backend.Block{}, false, nil
 	}
 	if a.isTrimmed(s) {

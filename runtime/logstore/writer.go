@@ -223,7 +223,8 @@ func (w *Writer) record(s Stream, p []byte, now time.Time) error {
 	next.lines[s] += lines
 	at, size := w.records, int64(len(p))
 	since := now.Sub(w.joinFrom)
-	join := w.records > 0 && w.lastOf == s && since >= 0 && since <= joinWithin && w.joinBytes+size <= w.joinUpTo
+	join := w.records > 0 && w.lastOf == s && since >= 0 && since <= joinWithin &&
+		w.joinBytes+size <= w.joinUpTo
 	if join {
 		at--
 		size += w.joinBytes
@@ -302,7 +303,8 @@ func (w *Writer) markLoss(l loss) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lost == nil {
-		f, err := safefile.OpenFile(filepath.Join(w.dir, LostFile), os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
+		f, err := safefile.OpenFile(filepath.Join(w.dir, LostFile),
+			os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
 		if err != nil {
 			return err
 		}

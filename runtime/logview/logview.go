@@ -62,8 +62,8 @@ type Stats struct {
 // always ends with a newline, and a line that is written in parts is never continued by
 // another one.
 //
-// An input that fails does not stop the others; the first such error is returned at the end, with the
-// number of inputs that failed.
+// An input that fails does not stop the others; the first such error is returned at the end, with
+// the number of inputs that failed.
 // Other errors: ctx.Err(), and those of w, wrapped (syscall.EPIPE if its reader is gone).
 func Copy(ctx context.Context, w io.Writer, inputs []Input, o Options) (Stats, error) {
 	f := newFormatter(inputs, o)

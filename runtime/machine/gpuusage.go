@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// queryTimeout bounds a query of what GPUs do. It is not killable while the driver hangs in the kernel.
+// queryTimeout bounds a query of what GPUs do. It is not killable while the driver hangs in the
+// kernel.
 const queryTimeout = 5 * time.Second
 
 // GPUProcess is a process that uses a GPU.
@@ -33,8 +34,8 @@ type GPULoad struct {
 // queryPID is the process of the query that runs, 0 for none.
 var queryPID atomic.Int64
 
-// QueryPID returns the process of a running query, 0 if there is none. It is not part of any app, and
-// a hanging driver may keep it alive.
+// QueryPID returns the process of a running query, 0 if there is none. It is not part of any app,
+// and a hanging driver may keep it alive.
 func QueryPID() int { return int(queryPID.Load()) }
 
 // GPUProcesses returns the processes that compute on GPUs. At most one query may run at a time.
@@ -73,8 +74,8 @@ func mebibytes(text string) *int64 {
 	return &n
 }
 
-// query returns the rows of a query of nvidia-smi that have the right number of columns. The program
-// runs in its own session, so that all of its processes can be killed.
+// query returns the rows of a query of nvidia-smi that have the right number of columns. The
+// program runs in its own session, so that all of its processes can be killed.
 func query(ctx context.Context, columns int, what string) ([][]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -88,10 +89,12 @@ func query(ctx context.Context, columns int, what string) ([][]string, error) {
 		err = cmd.Wait()
 		queryPID.Store(0)
 	}
-	if exit := new(exec.ExitError); ctx.Err() != nil || errors.As(err, &exit) || cmd.Process == nil {
+	if exit := new(exec.ExitError); ctx.Err() != nil || errors.As(err, &exit) ||
+		cmd.Process == nil {
 		return nil, fmt.Errorf("query GPUs: %w", errors.Join(err, ctx.Err()))
 	}
-	// Another error may be that the reaper of an agent has waited for the process: the output is complete.
+	// Another error may be that the reaper of an agent has waited for the process: the output is
+	// complete.
 	var rows [][]string
 	for text := range strings.Lines(out.String()) {
 		row := strings.Split(text, ",")

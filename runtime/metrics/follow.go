@@ -74,7 +74,8 @@ func (f *Follower) Read(visit func(name int, p *Point), reset func(name int)) er
 		return nil
 	})
 	if err != nil {
-		f.err = fmt.Errorf("%s after byte %d: %w", filepath.Join(f.dir, Folder, pointsFile), f.offset, err)
+		f.err = fmt.Errorf("%s after byte %d: %w",
+			filepath.Join(f.dir, Folder, pointsFile), f.offset, err)
 	}
 	return f.err
 }

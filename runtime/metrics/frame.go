@@ -33,7 +33,8 @@ const (
 
 var errDamaged = errors.New("damaged")
 
-// castagnoli returns the table, which is made on first use: it would slow the start of every command.
+// castagnoli returns the table, which is made on first use: it would slow the start of every
+// command.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // section holds the encoded points of a series for the next frame. Times and steps are

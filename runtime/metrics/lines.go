@@ -392,5 +392,6 @@ func trimSpace(b []byte) []byte {
 
 // isNumberByte reports whether a number, NaN or Infinity can have the byte.
 func isNumberByte(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '+' || c == '-' || c == '.'
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '+' ||
+		c == '-' || c == '.'
 }

@@ -82,7 +82,8 @@ func load(dir string) (*state, error) {
 
 func describe(dir string, offset int64, err error) error {
 	if errors.Is(err, errDamaged) {
-		return fmt.Errorf("%s is %w after byte %d: later points are missing", filepath.Join(dir, Folder, pointsFile), err, offset)
+		return fmt.Errorf("%s is %w after byte %d: later points are missing",
+			filepath.Join(dir, Folder, pointsFile), err, offset)
 	}
 	return err
 }
@@ -229,7 +230,8 @@ func loadIndex(dir string) (s *state, size int64) {
 		return newState(), 0
 	}
 	sum, payload := data[len(indexMagic):head], data[head:]
-	if int(binary.LittleEndian.Uint32(sum)) != len(payload) || binary.LittleEndian.Uint32(sum[4:]) != crc32.Checksum(payload, castagnoli()) {
+	if int(binary.LittleEndian.Uint32(sum)) != len(payload) ||
+		binary.LittleEndian.Uint32(sum[4:]) != crc32.Checksum(payload, castagnoli()) {
 		return newState(), 0
 	}
 	s = newState()

@@ -110,7 +110,8 @@ func (n *series) add(p *Point, limit int) {
 	}
 	n.last, n.lastTime, n.lastStep, n.hasStep, n.segment = p.Value, t, p.Step, p.HasStep, p.Segment
 	b := NewBucket(p)
-	if k := len(n.buckets); k > 0 && n.buckets[k-1].Count < n.width && n.buckets[k-1].Segment == p.Segment {
+	if k := len(n.buckets); k > 0 && n.buckets[k-1].Count < n.width &&
+		n.buckets[k-1].Segment == p.Segment {
 		n.buckets[k-1].Join(&b)
 		return
 	}
@@ -158,7 +159,8 @@ type namedSeries struct {
 }
 
 func (k Key) compare(o Key) int {
-	return cmp.Or(cmp.Compare(k.Role, o.Role), cmp.Compare(k.Replica, o.Replica), cmp.Compare(k.Name, o.Name))
+	return cmp.Or(cmp.Compare(k.Role, o.Role), cmp.Compare(k.Replica, o.Replica),
+		cmp.Compare(k.Name, o.Name))
 }
 
 func (s *state) summaries() []Summary {

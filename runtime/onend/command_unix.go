@@ -65,7 +65,8 @@ func (p *performer) save(command string, out *bounded) error {
 	if out.kept.Len() == 0 {
 		return nil
 	}
-	f, err := safefile.OpenFile(filepath.Join(p.dir, outputFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := safefile.OpenFile(filepath.Join(p.dir, outputFile),
+		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}

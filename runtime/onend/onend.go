@@ -191,7 +191,8 @@ func (p *performer) record(action int, state, msg string) error {
 	if err != nil {
 		return err
 	}
-	f, err := safefile.OpenFile(filepath.Join(p.dir, progressFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := safefile.OpenFile(filepath.Join(p.dir, progressFile),
+		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}

@@ -92,11 +92,13 @@ func mismatch(old, value any, path string) error {
 func join(old, value any, o op) (any, error) {
 	list, ok := asList(old)
 	if !ok && old != nil {
-		return nil, fmt.Errorf("JOIN requires a list, but field `%s` is a %s", o.field, typeName(old))
+		return nil, fmt.Errorf("JOIN requires a list, but field `%s` is a %s",
+			o.field, typeName(old))
 	}
 	items, ok := asList(value)
 	if !ok {
-		return nil, fmt.Errorf("JOIN requires a list value, got %s for field `%s`", typeName(value), o.field)
+		return nil, fmt.Errorf("JOIN requires a list value, got %s for field `%s`",
+			typeName(value), o.field)
 	}
 	out := cloneList(list)
 	for i, v := range items {

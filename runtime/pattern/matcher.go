@@ -126,7 +126,8 @@ func (b *sequenceBuilder) addRepeated(t *syntax.Regexp) bool {
 			it.most = unlimited
 		}
 	}
-	if one.Op != syntax.OpCharClass && one.Op != syntax.OpAnyCharNotNL && one.Op != syntax.OpAnyChar {
+	if one.Op != syntax.OpCharClass && one.Op != syntax.OpAnyCharNotNL &&
+		one.Op != syntax.OpAnyChar {
 		if t.Flags&syntax.NonGreedy != 0 || len(t.Sub) != 1 {
 			return false
 		}

@@ -40,8 +40,8 @@ type Exit struct {
 	Lost bool
 }
 
-// Usage is what an attempt used. Records of older agents have no Source: MaxRSS is the kernel's peak
-// of the largest process, or of this program if that was larger.
+// Usage is what an attempt used. Records of older agents have no Source: MaxRSS is the kernel's
+// peak of the largest process, or of this program if that was larger.
 type Usage struct {
 	MaxRSS int64    `json:"max_rss,omitempty"`        // peak of the memory in bytes; 0: unknown
 	Source string   `json:"max_rss_source,omitempty"` // of MaxRSS, a source of package sample

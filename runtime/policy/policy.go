@@ -83,7 +83,8 @@ func (p *Policy) StartAll() (acts []Action) {
 
 // CanStart reports whether a requested start is still wanted.
 func (p *Policy) CanStart(r *Replica, attempt int) bool {
-	return !p.isEnding() && r.State == spec.Pending && r.NextAttempt == attempt && (!p.CannotSucceed || !p.failFast)
+	return !p.isEnding() && r.State == spec.Pending && r.NextAttempt == attempt &&
+		(!p.CannotSucceed || !p.failFast)
 }
 
 // NoteStarted records that an attempt has started.
@@ -124,7 +125,8 @@ func (p *Policy) NoteExited(r *Replica, e Exit) (acts []Action) {
 		r.end(spec.Failed, e.Code, e.Signal, e.Time)
 		acts = p.handleFailure(r, e)
 	}
-	return slices.Concat(acts, p.startRestartGroups(), p.StartUnblocked(e.Time), p.EndSidecars(e.Time))
+	return slices.Concat(acts, p.startRestartGroups(), p.StartUnblocked(e.Time),
+		p.EndSidecars(e.Time))
 }
 
 // handleFailure applies the role's retry policy. If the replica failed for good, it decides

@@ -97,7 +97,8 @@ func (p *Policy) restart(replicas []*Replica, nth int) (acts []Action) {
 	p.restartGroups = slices.DeleteFunc(p.restartGroups, func(g *restartGroup) bool {
 		return slices.ContainsFunc(g.replicas, func(r *Replica) bool { return slices.Contains(replicas, r) })
 	})
-	p.restartGroups = append(p.restartGroups, &restartGroup{replicas: replicas, delay: p.backoff(nth)})
+	p.restartGroups = append(p.restartGroups,
+		&restartGroup{replicas: replicas, delay: p.backoff(nth)})
 	for _, r := range replicas {
 		acts = append(acts, r.stop()...)
 	}

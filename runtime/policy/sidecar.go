@@ -71,7 +71,8 @@ func (p *Policy) leftRunning() (names []string) {
 		running := count(all, func(r *Replica) bool { return r.State == spec.Running && !r.Stopping })
 		ended := count(all, func(r *Replica) bool { return r.State == spec.Succeeded })
 		switch {
-		case p.Orders[role].Sidecar || running+ended < len(all) || running > 0 && !served[role.Name]:
+		case p.Orders[role].Sidecar || running+ended < len(all) ||
+			running > 0 && !served[role.Name]:
 			return nil
 		case running > 0:
 			names = append(names, role.Name)

@@ -30,10 +30,10 @@ type LookupError struct {
 func (e *LookupError) Error() string { return e.text }
 func (e *LookupError) Unwrap() error { return e.class }
 
-// LookPath returns the path of a program: of a name with a slash relative to dir, of another from the
-// folders of list (the value of PATH), of which relative and empty ones are relative to dir, too. As in
-// shells, a folder that the user may not read counts as one without the program, and a file that the
-// user may not execute yields to a later one. Errors: *LookupError.
+// LookPath returns the path of a program: of a name with a slash relative to dir, of another from
+// the folders of list (the value of PATH), of which relative and empty ones are relative to dir,
+// too. As in shells, a folder that the user may not read counts as one without the program, and a
+// file that the user may not execute yields to a later one. Errors: *LookupError.
 func LookPath(name, list, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := name

@@ -1,5 +1,5 @@
-// Package procs inspects the processes of this machine: ancestry, start times, and marks that identify
-// them as part of an app. It works only on Linux; on other systems it finds nothing.
+// Package procs inspects the processes of this machine: ancestry, start times, and marks that
+// identify them as part of an app. It works only on Linux; on other systems it finds nothing.
 package procs
 
 // Process is the current state of a process.

@@ -10,7 +10,8 @@ type Root struct {
 	Output []string
 }
 
-// Tree is what the processes of a tree use. CPU, Read and Written include processes that have ended.
+// Tree is what the processes of a tree use. CPU, Read and Written include processes that have
+// ended.
 type Tree struct {
 	PIDs    []int // none: the tree cannot be read, or has ended
 	CPU     time.Duration
@@ -24,17 +25,19 @@ type Tree struct {
 type IO struct{ Read, Written int64 }
 
 const (
-	// rescanAfter bounds how long the tracker trusts that a number is the process of another program.
+	// rescanAfter bounds how long the tracker trusts that a number is the process of another
+	// program.
 	rescanAfter = time.Minute
 	// sharingPart bounds the time that is spent to find out how many pages processes share.
 	sharingPart = 50
-	// ioAfter is how often the counters of a process are read that has used no CPU time: its clock is coarse.
+	// ioAfter is how often the counters of a process are read that has used no CPU time: its
+	// clock is coarse.
 	ioAfter = 10 * time.Second
 )
 
-// Tracker measures trees of processes repeatedly. A process that was once seen in a tree remains in it,
-// even if its parent ends. It reads /proc/PID/stat of the known processes, and looks for others only
-// when the system has started any. It is not safe for concurrent use.
+// Tracker measures trees of processes repeatedly. A process that was once seen in a tree remains
+// in it, even if its parent ends. It reads /proc/PID/stat of the known processes, and looks for
+// others only when the system has started any. It is not safe for concurrent use.
 type Tracker struct {
 	self    int // the parent of orphans
 	known   map[int]*tracked
@@ -75,7 +78,8 @@ func NewTracker(self int) *Tracker {
 	return &Tracker{self: self, known: map[int]*tracked{}, foreign: map[int]bool{}, trees: map[int]*tree{}, buffer: make([]byte, 4096)}
 }
 
-// Measure returns what the trees with these roots use, by the PID of the root. It forgets all others.
+// Measure returns what the trees with these roots use, by the PID of the root. It forgets all
+// others.
 func (t *Tracker) Measure(roots []Root) map[int]Tree {
 	now := time.Now()
 	t.setRoots(roots)
@@ -160,8 +164,8 @@ func (t *Tracker) discover(now time.Time) {
 	}
 }
 
-// rootOf returns the root of the tree that a new process belongs to, 0 for none: that of an ancestor,
-// that of its session, or for an orphan the one whose pipes it has open.
+// rootOf returns the root of the tree that a new process belongs to, 0 for none: that of an
+// ancestor, that of its session, or for an orphan the one whose pipes it has open.
 func (t *Tracker) rootOf(p *tracked, fresh map[int]*tracked) int {
 	orphan := false
 	for up := p; ; {
@@ -221,7 +225,8 @@ func (t *Tracker) sum(state *tree, all []*tracked, now time.Time) Tree {
 	if known {
 		found.IO = &io
 	}
-	// The time of a process moves to the parent that waits for it. That of an orphan is lost for the tree.
+	// The time of a process moves to the parent that waits for it. That of an orphan is lost for
+	// the tree.
 	if cpu < state.cpu {
 		state.dropped += state.cpu - cpu
 	}
@@ -231,11 +236,14 @@ func (t *Tracker) sum(state *tree, all []*tracked, now time.Time) Tree {
 	return found
 }
 
-// memory returns the resident memory of a tree. The pages that a single process maps are not counted
-// twice. For several, the kernel divides each page by the processes that map it (PSS), which takes it
-// some milliseconds for each GiB: it is asked when something has changed, and seldom enough. Without an
-// answer the memory is at least that of the last one, or of the largest process.
-func (t *Tracker) memory(state *tree, all []*tracked, rss int64, members int, now time.Time) (bytes int64, once bool) {
+// memory returns the resident memory of a tree. The pages that a single process maps are not
+// counted twice. For several, the kernel divides each page by the processes that map it (PSS),
+// which takes it some milliseconds for each GiB: it is asked when something has changed, and
+// seldom enough. Without an answer the memory is at least that of the last one, or of the largest
+// process.
+func (t *Tracker) memory(
+	state *tree, all []*tracked, rss int64, members int, now time.Time,
+) (bytes int64, once bool) {
 	if len(all) == 1 {
 		state.pss = 0
 		return rss, true
@@ -262,8 +270,9 @@ func (t *Tracker) memory(state *tree, all []*tracked, rss int64, members int, no
 	return max(min(state.pss, rss), largest), true
 }
 
-// readSharing adds up the PSS of processes. It is not whole if one has ended meanwhile: then pages that
-// it shared were divided by different numbers. denied means that this process may not know.
+// readSharing adds up the PSS of processes. It is not whole if one has ended meanwhile: then
+// pages that it shared were divided by different numbers. denied means that this process may not
+// know.
 func (t *Tracker) readSharing(all []*tracked) (pss int64, whole, denied bool) {
 	for _, p := range all {
 		n, mayRead := readPSS(p.pid, t.buffer)
@@ -303,8 +312,8 @@ type IOCounter struct {
 	ended IO
 }
 
-// Count reads the counters of the processes that a group has now. ok is false if this process may not
-// read one of them, or if there are none.
+// Count reads the counters of the processes that a group has now. ok is false if this process may
+// not read one of them, or if there are none.
 func (c *IOCounter) Count(pids []int) (total IO, ok bool) {
 	buffer := make([]byte, 512)
 	live := make(map[int]IO, len(pids))

@@ -22,7 +22,8 @@ func slurp(name string, buffer []byte) []byte {
 	return data
 }
 
-// slurpFile reads a file of /proc with one call, which is enough for the ones used here, into buffer.
+// slurpFile reads a file of /proc with one call, which is enough for the ones used here, into
+// buffer.
 func slurpFile(name string, buffer []byte) ([]byte, error) {
 	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -42,7 +43,8 @@ func (t *Tracker) read(pid int) (sample, bool) {
 	return parseSample(slurp(procPath(pid, "stat"), t.buffer), pageSize)
 }
 
-// newestPID returns the number that the system gave to a process or thread last, 0 if it is not known.
+// newestPID returns the number that the system gave to a process or thread last, 0 if it is not
+// known.
 func newestPID(buffer []byte) int {
 	f := bytes.Fields(slurp("/proc/loadavg", buffer))
 	if len(f) == 0 {
@@ -68,8 +70,9 @@ func exists(pid int) bool {
 	return ok
 }
 
-// readPSS returns the proportional set size of a process: each page divided by the processes that map it;
-// 0 if it is ending. mayRead is false if this process may not know, or the kernel does not tell.
+// readPSS returns the proportional set size of a process: each page divided by the processes that
+// map it; 0 if it is ending. mayRead is false if this process may not know, or the kernel does
+// not tell.
 func readPSS(pid int, buffer []byte) (bytes int64, mayRead bool) {
 	data, err := slurpFile(procPath(pid, "smaps_rollup"), buffer)
 	switch {

@@ -22,7 +22,8 @@ const (
 // diffArgs select the differences between the commit and the files, which `git apply` reads.
 func diffArgs(format ...string) []string {
 	args := append([]string{"diff"}, format...)
-	return append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=dirty", "HEAD", "--")
+	return append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
+		"--ignore-submodules=dirty", "HEAD", "--")
 }
 
 // readDiff returns the diff by gzip, nil if git fails or it is too large.

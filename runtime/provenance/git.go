@@ -72,7 +72,8 @@ func (g *git) output(ctx context.Context, args ...string) ([]byte, error) {
 
 // stream runs a command and passes what it prints to read, whose error ends the command.
 func (g *git) stream(ctx context.Context, read func(io.Reader) error, args ...string) error {
-	cmd := exec.CommandContext(ctx, "git", slices.Concat([]string{"--no-pager", "--no-optional-locks"}, g.args, args)...)
+	cmd := exec.CommandContext(ctx, "git",
+		slices.Concat([]string{"--no-pager", "--no-optional-locks"}, g.args, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, killTime
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -49,7 +49,8 @@ func End(home, handle string) {
 	entries, _ := os.ReadDir(filepath.Join(home, pendingFolder))
 	for _, e := range entries {
 		dir := filepath.Join(home, pendingFolder, e.Name())
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAge && !filelock.Held(filepath.Join(dir, lockName)) {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAge &&
+			!filelock.Held(filepath.Join(dir, lockName)) {
 			_ = os.RemoveAll(dir)
 		}
 	}

@@ -16,7 +16,8 @@ const plainUser = "git"
 // names, passwords, queries and fragments; the user name "git" stays. It returns "" if it is
 // unclear where credentials are.
 func StripCredentials(remote string) string {
-	if len(remote) > maxURL || !utf8.ValidString(remote) || strings.ContainsFunc(remote, unicode.IsControl) {
+	if len(remote) > maxURL || !utf8.ValidString(remote) ||
+		strings.ContainsFunc(remote, unicode.IsControl) {
 		return ""
 	}
 	if helper, _, ok := strings.Cut(remote, "::"); ok && !strings.ContainsAny(helper, "/[") {
@@ -70,7 +71,8 @@ func isServer(text string) bool {
 	if at := strings.LastIndexByte(text, ':'); at > strings.LastIndexByte(text, ']') {
 		name, port = text[:at], text[at+1:]
 	}
-	return isPort(port) && !strings.Contains(name, "#") && (!strings.Contains(name, ":") || strings.HasPrefix(name, "["))
+	return isPort(port) && !strings.Contains(name, "#") &&
+		(!strings.Contains(name, ":") || strings.HasPrefix(name, "["))
 }
 
 // isPort reports whether text is a port of a URL, which may be empty.
@@ -84,7 +86,8 @@ func stripScp(remote string) string {
 	}
 	for {
 		before, after, ok := strings.Cut(rest, "@")
-		if !ok || user == "" || !strings.Contains(after, ":") || !strings.Contains(user, ":") && strings.Contains(before, ":") {
+		if !ok || user == "" || !strings.Contains(after, ":") || !strings.Contains(user, ":") &&
+			strings.Contains(before, ":") {
 			break
 		}
 		user, rest = user+":", after

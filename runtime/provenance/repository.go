@@ -60,7 +60,8 @@ func (r *repository) checkRoot(dir string) error {
 	if err != nil {
 		return err
 	}
-	if below, err := filepath.Rel(r.root, real); err != nil || below != "." && !filepath.IsLocal(below) {
+	if below, err := filepath.Rel(r.root, real); err != nil || below != "." &&
+		!filepath.IsLocal(below) {
 		return errors.New("the folder is not in the work tree of its repository")
 	}
 	return nil

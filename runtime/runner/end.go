@@ -110,7 +110,9 @@ func liveError(ref history.AppKey, state spec.State, o DeleteOptions) error {
 }
 
 // end cancels an app that will be deleted and waits for its end.
-func (r *Runner) end(ctx context.Context, b backend.Backend, ref history.AppKey, o backend.DeleteOptions) (*spec.Status, error) {
+func (r *Runner) end(
+	ctx context.Context, b backend.Backend, ref history.AppKey, o backend.DeleteOptions,
+) (*spec.Status, error) {
 	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backend.ErrNotFound) {
 		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again once it has started", ref.Handle())
 	}

@@ -24,7 +24,9 @@ func trackerEnv(name string) string { return "TORCHX_TRACKER_" + strings.ToUpper
 
 // ParseEnv reads the values of --env: NAME=VALUE, or NAME for the value that lookup returns.
 // unset are the names without a value, which are left out.
-func ParseEnv(args []string, lookup func(string) (string, bool)) (env spec.Map[string], unset []string, err error) {
+func ParseEnv(
+	args []string, lookup func(string) (string, bool),
+) (env spec.Map[string], unset []string, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok && key != "" && isPlainName(key) {

@@ -117,7 +117,8 @@ func fits(pattern, text string) bool {
 func (f *Filter) compare(a, b *history.View, now time.Time) int {
 	c := 0
 	if f.SortMetric != nil {
-		return cmp.Or(f.SortMetric.Compare(a.SortValue, b.SortValue), latest(a.SubmittedAt, b.SubmittedAt))
+		return cmp.Or(f.SortMetric.Compare(a.SortValue, b.SortValue),
+			latest(a.SubmittedAt, b.SubmittedAt))
 	}
 	switch f.Sort {
 	case history.SortStarted:

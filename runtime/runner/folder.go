@@ -18,7 +18,8 @@ func (r *Runner) Folder(ref history.AppKey) (string, error) {
 func (r *Runner) folders(ref history.AppKey) (backend.FolderKeeper, error) {
 	can, err := r.Backends.Capabilities(ref.Backend)
 	if err == nil && can.Folder == nil {
-		err = backend.Errorf(backend.ErrUnsupported, "backend %s keeps no data of apps on this machine", ref.Backend)
+		err = backend.Errorf(backend.ErrUnsupported,
+			"backend %s keeps no data of apps on this machine", ref.Backend)
 	}
 	return can.Folder, err
 }

@@ -24,9 +24,11 @@ func replicaName(ref history.AppKey, r spec.Replica) string {
 }
 
 // FindInside finds the running replica that APP[/ROLE[/ID]] names; role and ID may be left out
-// where there is only one. has returns the capability, which what names in errors. Errors: those of Resolve and
-// Status, backend.ErrNotFound, backend.ErrNotRunning, backend.ErrUnsupported.
-func FindInside[T comparable](ctx context.Context, r *Runner, text, what string, has func(backend.Capabilities) T) (in Inside[T], err error) {
+// where there is only one. has returns the capability, which what names in errors. Errors: those
+// of Resolve and Status, backend.ErrNotFound, backend.ErrNotRunning, backend.ErrUnsupported.
+func FindInside[T comparable](
+	ctx context.Context, r *Runner, text, what string, has func(backend.Capabilities) T,
+) (in Inside[T], err error) {
 	var role string
 	var ids []int
 	if in.Ref, role, ids, err = r.ResolveLog(ctx, text); err != nil {
@@ -45,7 +47,8 @@ func FindInside[T comparable](ctx context.Context, r *Runner, text, what string,
 	}
 	var none T
 	if in.Backend = has(can); in.Backend == none {
-		return in, backend.Errorf(backend.ErrUnsupported, "%s is not supported by backend %s", what, in.Ref.Backend)
+		return in, backend.Errorf(backend.ErrUnsupported, "%s is not supported by backend %s",
+			what, in.Ref.Backend)
 	}
 	found, err := selectReplicas(in.Ref, r.replicas(ctx, in.Ref, s), role, ids)
 	if err != nil {
@@ -55,7 +58,8 @@ func FindInside[T comparable](ctx context.Context, r *Runner, text, what string,
 	case len(found) == 0:
 		return in, notRunning(in.Ref, s.State, s.State.Started(), nil)
 	case len(found) > 1:
-		return in, fmt.Errorf("%s names %d replicas: name one, such as %s", text, len(found), replicaName(in.Ref, found[0]))
+		return in, fmt.Errorf("%s names %d replicas: name one, such as %s", text, len(found),
+			replicaName(in.Ref, found[0]))
 	}
 	in.Replica = found[0]
 	rs := s.Replica(in.Replica)
@@ -77,9 +81,11 @@ func notRunning(ref history.AppKey, state spec.State, started bool, r *spec.Repl
 	}
 	switch {
 	case state == spec.Unknown:
-		return backend.Errorf(backend.ErrNotRunning, "%s is %s: `torchx status %s` shows why", name, state, ref.ID)
+		return backend.Errorf(backend.ErrNotRunning, "%s is %s: `torchx status %s` shows why",
+			name, state, ref.ID)
 	case started:
 		return backend.Errorf(backend.ErrNotRunning, "%s has ended (%s): `torchx log %s` prints its output, `torchx rerun %s` runs the app again", name, state, name, ref.ID)
 	}
-	return backend.Errorf(backend.ErrNotRunning, "%s has not started (%s): `torchx log -f %s` waits until it has", name, state, name)
+	return backend.Errorf(backend.ErrNotRunning,
+		"%s has not started (%s): `torchx log -f %s` waits until it has", name, state, name)
 }

@@ -11,7 +11,9 @@ import (
 
 // SetLabels changes the tags and the note of a recorded app, and returns them. Errors:
 // backend.ErrNotFound.
-func (r *Runner) SetLabels(ctx context.Context, ref history.AppKey, c history.LabelChange) (history.Labels, error) {
+func (r *Runner) SetLabels(
+	ctx context.Context, ref history.AppKey, c history.LabelChange,
+) (history.Labels, error) {
 	row := r.row(ctx, ref)
 	if row == nil {
 		return history.Labels{}, r.unrecorded(ctx, ref)

@@ -100,7 +100,9 @@ func (r *Runner) complete(f *Filter) error {
 
 // current returns the apps that may have changed since they were recorded, and those that only the
 // backend has, as they are now. unavailable is the error of a backend that does not answer.
-func (r *Runner) current(ctx context.Context, f Filter) (rows []*history.View, unavailable, err error) {
+func (r *Runner) current(
+	ctx context.Context, f Filter,
+) (rows []*history.View, unavailable, err error) {
 	if rows, err = r.live(ctx, f); err != nil {
 		return nil, nil, err
 	}
@@ -183,7 +185,9 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter) ([]*history.View, er
 var errEnough = errors.New("limit reached")
 
 // merge visits the apps of live and the others of the history in the order of f.
-func (r *Runner) merge(ctx context.Context, f Filter, live []*history.View, visit func(*history.View) error) error {
+func (r *Runner) merge(
+	ctx context.Context, f Filter, live []*history.View, visit func(*history.View) error,
+) error {
 	now, left, passed := r.now(), f.Limit, 0
 	skip := map[history.AppKey]bool{}
 	for _, w := range live {
@@ -233,7 +237,9 @@ func (r *Runner) merge(ctx context.Context, f Filter, live []*history.View, visi
 }
 
 // others visits the apps of the history that are not to be skipped.
-func (r *Runner) others(ctx context.Context, f Filter, query history.Filter, skip map[history.AppKey]bool, visit func(*history.View) error) error {
+func (r *Runner) others(ctx context.Context, f Filter, query history.Filter,
+	skip map[history.AppKey]bool, visit func(*history.View) error,
+) error {
 	if r.History == nil {
 		return nil
 	}
@@ -290,7 +296,9 @@ func (r *Runner) refresh(ctx context.Context, rows []*history.View) {
 }
 
 // refreshAll updates the rows of one backend.
-func (r *Runner) refreshAll(ctx context.Context, b backend.Backend, batch backend.BatchDescriber, rows []*history.View, w *warnOnce) {
+func (r *Runner) refreshAll(ctx context.Context, b backend.Backend, batch backend.BatchDescriber,
+	rows []*history.View, w *warnOnce,
+) {
 	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
 	defer cancel()
 	recorded := map[string]*history.App{} // as before the query

@@ -108,7 +108,9 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 }
 
 // planAgain plans the output of `describe --json` as a new app.
-func (r *Runner) planAgain(ctx context.Context, backendName string, in *loaded, o LoadOptions) (*Planned, error) {
+func (r *Runner) planAgain(
+	ctx context.Context, backendName string, in *loaded, o LoadOptions,
+) (*Planned, error) {
 	for i := range in.App.Roles {
 		for _, e := range in.App.Roles[i].Env {
 			if strings.Contains(e.Value, secrets.Hidden) {
@@ -135,7 +137,8 @@ func decode(raw []byte) (*loaded, error) {
 	d.UseNumber()
 	var in loaded
 	if err := d.Decode(&in); err != nil {
-		return nil, fmt.Errorf("not the JSON of `run --dryrun --json`: %s", oneLine(err, raw, d.InputOffset()))
+		return nil, fmt.Errorf("not the JSON of `run --dryrun --json`: %s",
+			oneLine(err, raw, d.InputOffset()))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more than one JSON value")
@@ -175,7 +178,9 @@ func plannedFor(app *spec.App) string {
 }
 
 // load checks app and options as Plan does and lets the backend decode the request.
-func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*backend.Plan, error) {
+func load(
+	ctx context.Context, b backend.Backend, in *loaded, o LoadOptions,
+) (*backend.Plan, error) {
 	if err := in.App.Validate(); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
@@ -184,7 +189,8 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 		return nil, fmt.Errorf("read request: %w", err)
 	}
 	if len(unknown) > 0 {
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %s", strings.TrimSuffix(strings.Replace(unknown[0], " is ignored", "", 1), "."))
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %s",
+			strings.TrimSuffix(strings.Replace(unknown[0], " is ignored", "", 1), "."))
 	}
 	var named struct {
 		AppID string `json:"app_id"`
@@ -199,7 +205,8 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 	}
 	switch {
 	case !spec.ValidAppID(plan.ID):
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: app id %q is empty or has '/' or a control character", plan.ID)
+		return nil, backend.Errorf(backend.ErrInvalidPlan,
+			"read request: app id %q is empty or has '/' or a control character", plan.ID)
 	case plan.App == nil:
 		plan.App = in.App
 	}
@@ -217,5 +224,6 @@ func (r *Runner) checkFree(ctx context.Context, b backend.Backend, ref history.A
 			return nil //nolint:nilerr // not found is what we want
 		}
 	}
-	return backend.Errorf(backend.ErrExists, "app %s already exists: choose another app ID in the request", ref.Handle())
+	return backend.Errorf(backend.ErrExists,
+		"app %s already exists: choose another app ID in the request", ref.Handle())
 }

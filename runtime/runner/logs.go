@@ -26,7 +26,9 @@ type LogInput struct {
 // Without ids it waits until the app has started. For a removed app it opens the logs that
 // were kept, with a warning. The caller closes the readers. Errors: backend.ErrNotFound
 // (app, role, replica), those of Status.
-func (r *Runner) Logs(ctx context.Context, ref history.AppKey, role string, ids []int, o backend.LogOptions) ([]LogInput, error) {
+func (r *Runner) Logs(
+	ctx context.Context, ref history.AppKey, role string, ids []int, o backend.LogOptions,
+) ([]LogInput, error) {
 	return r.LogsOf(ctx, ref, role, ids, func(*spec.Status, spec.Replica) backend.LogOptions { return o })
 }
 
@@ -35,7 +37,9 @@ func (r *Runner) Logs(ctx context.Context, ref history.AppKey, role string, ids 
 type ReplicaOptions func(*spec.Status, spec.Replica) backend.LogOptions
 
 // LogsOf is Logs with options for each replica.
-func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, ids []int, o ReplicaOptions) ([]LogInput, error) {
+func (r *Runner) LogsOf(
+	ctx context.Context, ref history.AppKey, role string, ids []int, o ReplicaOptions,
+) ([]LogInput, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -68,11 +72,14 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 	return r.LogsAt(ctx, ref, s, targets, len(ids) > 0, o)
 }
 
-// LogsAt opens the logs of replicas of a started app that was just seen. Unless they were named, those
-// without a log are skipped.
-func (r *Runner) LogsAt(ctx context.Context, ref history.AppKey, s Seen, targets []spec.Replica, named bool, o ReplicaOptions) ([]LogInput, error) {
+// LogsAt opens the logs of replicas of a started app that was just seen. Unless they were named,
+// those without a log are skipped.
+func (r *Runner) LogsAt(ctx context.Context, ref history.AppKey, s Seen, targets []spec.Replica,
+	named bool, o ReplicaOptions,
+) ([]LogInput, error) {
 	if len(targets) == 0 {
-		return nil, notFound("app %s has no log because no replica was started: %s", ref.Handle(), cmp.Or(s.Msg, s.State.String()))
+		return nil, notFound("app %s has no log because no replica was started: %s", ref.Handle(),
+			cmp.Or(s.Msg, s.State.String()))
 	}
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
@@ -91,13 +98,17 @@ func (r *Runner) LogsAt(ctx context.Context, ref history.AppKey, s Seen, targets
 
 // Replicas returns the replicas of an app with status s that role and ids select. Errors: as
 // CheckReplicas.
-func (r *Runner) Replicas(ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int) ([]spec.Replica, error) {
+func (r *Runner) Replicas(
+	ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int,
+) ([]spec.Replica, error) {
 	return selectReplicas(ref, r.replicas(ctx, ref, s), role, ids)
 }
 
 // CheckReplicas returns an error, with a similar name, if an app with status s lacks the
 // role or one of the replicas; "" and none mean all. Errors: backend.ErrNotFound.
-func (r *Runner) CheckReplicas(ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int) error {
+func (r *Runner) CheckReplicas(
+	ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int,
+) error {
 	_, err := r.Replicas(ctx, ref, s, role, ids)
 	return err
 }
@@ -111,7 +122,9 @@ func CloseLogs(inputs []LogInput) {
 
 // replicas returns the replicas of an app by role, in order: as reported by its backend,
 // else as recorded.
-func (r *Runner) replicas(ctx context.Context, ref history.AppKey, s *spec.Status) []spec.RoleStatus {
+func (r *Runner) replicas(
+	ctx context.Context, ref history.AppKey, s *spec.Status,
+) []spec.RoleStatus {
 	if len(s.Roles) > 0 {
 		return s.Roles
 	}
@@ -133,7 +146,9 @@ func (r *Runner) replicas(ctx context.Context, ref history.AppKey, s *spec.Statu
 
 // selectReplicas returns the replicas that role and ids select. If no role is known at all, it
 // does not check ids.
-func selectReplicas(ref history.AppKey, known []spec.RoleStatus, role string, ids []int) ([]spec.Replica, error) {
+func selectReplicas(
+	ref history.AppKey, known []spec.RoleStatus, role string, ids []int,
+) ([]spec.Replica, error) {
 	var names []string
 	var targets []spec.Replica
 	var of *spec.RoleStatus
@@ -149,7 +164,8 @@ func selectReplicas(ref history.AppKey, known []spec.RoleStatus, role string, id
 		}
 	}
 	if role != "" && of == nil && len(known) > 0 {
-		return nil, notFound("no role %q in app %s: it has %s.%s", role, ref.Handle(), strings.Join(names, ", "), humanize.Hint(role, names))
+		return nil, notFound("no role %q in app %s: it has %s.%s", role, ref.Handle(),
+			strings.Join(names, ", "), humanize.Hint(role, names))
 	}
 	if len(ids) == 0 {
 		return targets, nil
@@ -158,7 +174,8 @@ func selectReplicas(ref history.AppKey, known []spec.RoleStatus, role string, id
 	for _, id := range ids {
 		replica := spec.Replica{Role: role, ID: id}
 		if of != nil && !slices.Contains(targets, replica) {
-			return nil, notFound("no replica %d in role %s of app %s: %s", id, role, ref.Handle(), replicaRange(of.Replicas))
+			return nil, notFound("no replica %d in role %s of app %s: %s", id, role, ref.Handle(),
+				replicaRange(of.Replicas))
 		}
 		named = append(named, replica)
 	}
@@ -179,7 +196,9 @@ func replicaRange(replicas []spec.ReplicaStatus) string {
 
 // open opens each replica's log. Unless replicas were named, it skips those without a log
 // (never started, or purged) with a warning; if all lack one, that is an error.
-func (r *Runner) open(open func(spec.Replica) (backend.LogReader, error), ref history.AppKey, targets []spec.Replica, named bool) ([]LogInput, error) {
+func (r *Runner) open(open func(spec.Replica) (backend.LogReader, error), ref history.AppKey,
+	targets []spec.Replica, named bool,
+) ([]LogInput, error) {
 	var inputs []LogInput
 	var missing error
 	for _, t := range targets {
@@ -191,7 +210,8 @@ func (r *Runner) open(open func(spec.Replica) (backend.LogReader, error), ref hi
 			missing = errors.Join(missing, fmt.Errorf("no log of %s/%d: %w", t.Role, t.ID, err))
 		default:
 			CloseLogs(inputs)
-			return nil, fmt.Errorf("open log of %s/%d of app %s: %w", t.Role, t.ID, ref.Handle(), err)
+			return nil, fmt.Errorf("open log of %s/%d of app %s: %w", t.Role,
+				t.ID, ref.Handle(), err)
 		}
 	}
 	if missing == nil {

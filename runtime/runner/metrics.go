@@ -31,7 +31,8 @@ func (r *Runner) Metrics(ctx context.Context, ref history.AppKey) (string, error
 	} else if ended && r.History != nil {
 		if all, err := metrics.Summaries(dir); err == nil && len(all) > 0 {
 			// Only `list` needs it. The next call would not record what is complete.
-			_ = r.History.PutMetrics(context.WithoutCancel(ctx), ref.Backend, ref.ID, collect.Records(app, all))
+			_ = r.History.PutMetrics(context.WithoutCancel(ctx), ref.Backend, ref.ID,
+				collect.Records(app, all))
 		}
 	}
 	return dir, nil
@@ -60,7 +61,9 @@ func (r *Runner) collectLate(ctx context.Context, f Filter) {
 const maxLate = 200
 
 // uncollected returns the newest apps of a backend without the metric of a filter.
-func (r *Runner) uncollected(ctx context.Context, f Filter, backendName string) (refs []history.AppKey) {
+func (r *Runner) uncollected(
+	ctx context.Context, f Filter, backendName string,
+) (refs []history.AppKey) {
 	query := f.query()
 	query.Backend, query.Offset, query.Limit = backendName, 0, 0
 	known := map[history.AppKey]bool{}

@@ -40,7 +40,9 @@ func (r *Runner) Output(ctx context.Context, ref history.AppKey) (*backend.Outpu
 }
 
 // missingOutput returns an error if only the history has the app.
-func (r *Runner) missingOutput(ctx context.Context, b backend.Backend, ref history.AppKey, ended bool) error {
+func (r *Runner) missingOutput(
+	ctx context.Context, b backend.Backend, ref history.AppKey, ended bool,
+) error {
 	if !ended || !isGone(ctx, b, ref) {
 		return nil
 	}

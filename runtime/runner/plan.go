@@ -163,7 +163,8 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	plan.Environ = q.Environ
 	return &Planned{
-		Backend: target.name, Plan: plan, Warnings: slices.Concat(target.warnings, minReplicasWarnings(plan.App), plan.Warnings),
+		Backend: target.name, Plan: plan, Warnings: slices.Concat(target.warnings,
+			minReplicasWarnings(plan.App), plan.Warnings),
 		Provenance: q.Provenance,
 	}, nil
 }
@@ -192,7 +193,8 @@ func (r *Runner) resolve(backendName string, layers []backend.Layer) (*target, e
 		err = backend.Misspelled(b.Options(), layers...)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
+		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)",
+			alias.Backend, err, alias.Backend)
 	}
 	return &target{alias.Backend, b, cfg, warnings}, nil
 }

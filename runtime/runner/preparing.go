@@ -26,7 +26,9 @@ type preparation struct {
 }
 
 // recordSteps begins to record the steps of a plan's submission, until close is called.
-func (r *Runner) recordSteps(ctx context.Context, ref history.AppKey, to backend.Progress) *preparation {
+func (r *Runner) recordSteps(
+	ctx context.Context, ref history.AppKey, to backend.Progress,
+) *preparation {
 	p := &preparation{runner: r, ref: ref, to: to, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	ctx, p.stop = context.WithCancel(ctx)
 	go func() {
@@ -79,7 +81,8 @@ func (p *preparation) record(ctx context.Context) {
 	if more := len(names) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	_ = p.runner.History.SetStatus(ctx, p.ref.Backend, p.ref.ID, &spec.Status{State: spec.Submitted, Msg: text})
+	_ = p.runner.History.SetStatus(ctx, p.ref.Backend, p.ref.ID,
+		&spec.Status{State: spec.Submitted, Msg: text})
 }
 
 // close ends the recording. Nothing is stored after it.

@@ -174,7 +174,9 @@ func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backend.Delete
 	return g.Wait()
 }
 
-func measureOne(ctx context.Context, sizer backend.Sizer, p *Prunable, o backend.DeleteOptions) error {
+func measureOne(
+	ctx context.Context, sizer backend.Sizer, p *Prunable, o backend.DeleteOptions,
+) error {
 	free, err := sizer.Size(ctx, p.ID, o)
 	p.total = free
 	if err == nil && o.KeepLogs {
@@ -190,7 +192,9 @@ func measureOne(ctx context.Context, sizer backend.Sizer, p *Prunable, o backend
 // Prune removes an app that Prunable returned. It returns false without removing it if the
 // ID belongs to a live or different app by now, or another process removed the app. Errors:
 // backend.ErrUnavailable, those of the history.
-func (r *Runner) Prune(ctx context.Context, p Prunable, o backend.DeleteOptions) (done bool, err error) {
+func (r *Runner) Prune(
+	ctx context.Context, p Prunable, o backend.DeleteOptions,
+) (done bool, err error) {
 	b, err := r.Backends.Get(p.Backend)
 	if err != nil {
 		return false, err

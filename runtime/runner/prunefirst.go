@@ -8,9 +8,11 @@ import (
 )
 
 // FirstPrunable returns the first limit apps of Prunable, all if it is 0, and how many there are in
-// all. With a limit the history finds them by its indexes, whatever the number of apps, unless a size
-// or a backend is given. Errors: as Prunable.
-func (r *Runner) FirstPrunable(ctx context.Context, f PruneFilter, limit int) (first []Prunable, count int, err error) {
+// all. With a limit the history finds them by its indexes, whatever the number of apps, unless a
+// size or a backend is given. Errors: as Prunable.
+func (r *Runner) FirstPrunable(
+	ctx context.Context, f PruneFilter, limit int,
+) (first []Prunable, count int, err error) {
 	n, ok := 0, false
 	if limit > 0 && r.knowsPrunable(ctx, &f) {
 		if n, ok, err = r.countPrunable(ctx, &f); err != nil {

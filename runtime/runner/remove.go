@@ -24,7 +24,9 @@ type removal struct {
 // remove deletes an app that has ended with status s. It writes the tombstone first, so
 // that the next command completes an interrupted removal, and deletes the record last. done
 // is false if another process removed the app.
-func (r *Runner) remove(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal) (done bool, err error) {
+func (r *Runner) remove(
+	ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal,
+) (done bool, err error) {
 	ctx = context.WithoutCancel(ctx) // a started removal is completed
 	t := r.newTombstone(ctx, b, ref, s, how)
 	if r.History != nil {
@@ -53,7 +55,8 @@ func (r *Runner) remove(ctx context.Context, b backend.Backend, ref history.AppK
 	case errors.Is(deleted, backend.ErrNotFound):
 		return existed, err // only the history had the app
 	case deleted != nil:
-		return true, fmt.Errorf("app %s is deleted, but some of its files are left: %w", ref.Handle(), deleted)
+		return true, fmt.Errorf("app %s is deleted, but some of its files are left: %w",
+			ref.Handle(), deleted)
 	}
 	return true, err
 }
@@ -64,7 +67,9 @@ func isGone(ctx context.Context, b backend.Backend, ref history.AppKey) bool {
 }
 
 // newTombstone returns the tombstone of an app that is about to be removed.
-func (r *Runner) newTombstone(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal) history.Tombstone {
+func (r *Runner) newTombstone(
+	ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal,
+) history.Tombstone {
 	t := history.Tombstone{
 		AppKey:      ref,
 		State:       s.State,
@@ -147,5 +152,6 @@ func (r *Runner) completeRemoval(ctx context.Context, t *history.Tombstone) erro
 // sameApp reports whether s belongs to the app of t, not to a later one with the same ID;
 // true if a time is unknown.
 func sameApp(t *history.Tombstone, s *spec.Status) bool {
-	return t.SubmittedAt == nil || s.SubmittedAt == nil || t.SubmittedAt.UnixNano() == s.SubmittedAt.UnixNano()
+	return t.SubmittedAt == nil || s.SubmittedAt == nil ||
+		t.SubmittedAt.UnixNano() == s.SubmittedAt.UnixNano()
 }

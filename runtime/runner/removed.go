@@ -44,7 +44,9 @@ func keptText(kept *backend.RetainedLogs) string { return "; its logs were kept 
 func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // tombstone returns the tombstone of a removed app, and its kept logs if any.
-func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tombstone, *backend.RetainedLogs, bool) {
+func (r *Runner) tombstone(
+	ctx context.Context, ref history.AppKey,
+) (history.Tombstone, *backend.RetainedLogs, bool) {
 	if r.History == nil {
 		return history.Tombstone{}, nil, false
 	}
@@ -113,7 +115,9 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 }
 
 // foreignLogs finds logs on this machine of an app that another home submitted.
-func (r *Runner) foreignLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.RetainedLogs {
+func (r *Runner) foreignLogs(
+	ctx context.Context, b backend.Backend, ref history.AppKey,
+) *backend.RetainedLogs {
 	keeper := b.Capabilities().Logs
 	if keeper == nil || r.row(ctx, ref) != nil {
 		return nil
@@ -138,7 +142,9 @@ func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.A
 }
 
 // findLogs finds logs outside the home of an app that its backend no longer has.
-func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.RetainedLogs {
+func (r *Runner) findLogs(
+	ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status,
+) *backend.RetainedLogs {
 	keeper, row := b.Capabilities().Logs, r.row(ctx, ref)
 	if keeper == nil || row == nil {
 		return nil
@@ -162,9 +168,11 @@ func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 	return roles
 }
 
-// missingError returns an error if the app has ended, or its end is unknown, and its backend lost it
-// without a removal by torchx, else nil. It dates the loss by the first time it was noticed.
-func (r *Runner) missingError(ctx context.Context, b backend.Backend, ref history.AppKey, s Seen) error {
+// missingError returns an error if the app has ended, or its end is unknown, and its backend lost
+// it without a removal by torchx, else nil. It dates the loss by the first time it was noticed.
+func (r *Runner) missingError(
+	ctx context.Context, b backend.Backend, ref history.AppKey, s Seen,
+) error {
 	if !s.missing || !s.IsFinal() || !isGone(ctx, b, ref) {
 		return nil
 	}

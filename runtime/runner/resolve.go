@@ -75,7 +75,8 @@ func singleMatch(text string, found []history.AppKey) (history.AppKey, error) {
 	if len(found) > maxCandidates {
 		names = append(names, "...")
 	}
-	return history.AppKey{}, fmt.Errorf("%q matches several apps, use more characters: %s", text, strings.Join(names, ", "))
+	return history.AppKey{}, fmt.Errorf("%q matches several apps, use more characters: %s", text,
+		strings.Join(names, ", "))
 }
 
 func (r *Runner) mostRecent(ctx context.Context) (history.AppKey, error) {
@@ -169,7 +170,9 @@ var (
 
 // ResolveLog finds app, role and replicas of APP[/ROLE[/ID,…]], where APP is anything that
 // Resolve accepts; role "" and no ids mean all.
-func (r *Runner) ResolveLog(ctx context.Context, text string) (ref history.AppKey, role string, ids []int, err error) {
+func (r *Runner) ResolveLog(
+	ctx context.Context, text string,
+) (ref history.AppKey, role string, ids []int, err error) {
 	app, role, ids, err := parseLog(text)
 	if err != nil {
 		return history.AppKey{}, "", nil, err

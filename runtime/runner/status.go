@@ -79,7 +79,9 @@ func (r *Runner) recordedResult(ctx context.Context, ref history.AppKey, cause e
 }
 
 // recordStatus completes a status from a backend, records it and returns it.
-func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *history.App, s *spec.Status) *spec.Status {
+func (r *Runner) recordStatus(
+	ctx context.Context, ref history.AppKey, row *history.App, s *spec.Status,
+) *spec.Status {
 	s.Handle = ref.Handle()
 	if row == nil {
 		return s
@@ -93,7 +95,8 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	if known := r.fullerResult(ctx, ref, s); known != nil {
 		return known
 	}
-	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) && ctx.Err() == nil {
+	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil &&
+		!errors.Is(err, history.ErrNotFound) && ctx.Err() == nil {
 		r.warn("%v", err)
 	}
 	return s
@@ -102,7 +105,9 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 // fullerResult returns the recorded result of an app if it has more replica results than s,
 // else nil: clusters delete pods, and their results with them, which may make s look like another
 // result.
-func (r *Runner) fullerResult(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
+func (r *Runner) fullerResult(
+	ctx context.Context, ref history.AppKey, s *spec.Status,
+) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
 	}
@@ -137,7 +142,9 @@ func countEnds(s *spec.Status) (n, all int) {
 // lastKnownStatus returns the status of an app that its backend does not have: the recorded one
 // if the app has ended or is being submitted, else what the backend still knows of its end, or
 // FAILED.
-func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
+func (r *Runner) lastKnownStatus(
+	ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App,
+) (*spec.Status, error) {
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
 		if errors.Is(err, history.ErrNotFound) {

@@ -96,7 +96,8 @@ func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice 
 	case err == nil:
 		return true, "", nil
 	case errors.Is(err, history.ErrExists):
-		return false, "", backend.Errorf(backend.ErrExists, "app %s is already in the history: choose another app ID", p.Ref().Handle())
+		return false, "", backend.Errorf(backend.ErrExists,
+			"app %s is already in the history: choose another app ID", p.Ref().Handle())
 	case ctx.Err() != nil:
 		return false, "", ctx.Err()
 	}
@@ -127,7 +128,9 @@ func (r *Runner) newRow(p *Planned) (history.App, error) {
 
 // recordFailure updates the record of an app whose start failed. The backend's status is better
 // than the error; an app that existed before gets no record of this attempt.
-func (r *Runner) recordFailure(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) {
+func (r *Runner) recordFailure(
+	ctx context.Context, b backend.Backend, ref history.AppKey, cause error,
+) {
 	var err error
 	if errors.Is(cause, backend.ErrExists) {
 		err = r.History.Delete(ctx, ref.Backend, ref.ID)
@@ -142,7 +145,9 @@ func (r *Runner) recordFailure(ctx context.Context, b backend.Backend, ref histo
 // notStartedText is the message of an app whose submission was canceled.
 const notStartedText = "interrupted before it started"
 
-func (r *Runner) failureStatus(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) *spec.Status {
+func (r *Runner) failureStatus(
+	ctx context.Context, b backend.Backend, ref history.AppKey, cause error,
+) *spec.Status {
 	var start *backend.StartError
 	isStart := errors.As(cause, &start)
 	if seen, err := b.Describe(ctx, ref.ID); err == nil && (seen.State.Terminal() || !isStart) {

@@ -51,7 +51,9 @@ func (r *Runner) Trials(ctx context.Context, ref history.AppKey) (*sweep.Snapsho
 }
 
 // SweepOf returns what was submitted as a sweep. Errors: as of Trials.
-func (r *Runner) SweepOf(ctx context.Context, ref history.AppKey) (*sweep.Definition, iter.Seq2[*sweep.Trial, error], error) {
+func (r *Runner) SweepOf(
+	ctx context.Context, ref history.AppKey,
+) (*sweep.Definition, iter.Seq2[*sweep.Trial, error], error) {
 	t, err := r.trialRunner(ref)
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +77,8 @@ func (r *Runner) ExtendSweep(ctx context.Context, ref history.AppKey, e sweep.Ex
 		if r.History == nil {
 			return
 		}
-		if err := r.History.Reopen(ctx, ref.Backend, ref.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
+		if err := r.History.Reopen(ctx, ref.Backend, ref.ID); err != nil &&
+			!errors.Is(err, history.ErrNotFound) {
 			r.warn("%v", err)
 		}
 	}
@@ -88,7 +91,9 @@ func (r *Runner) ExtendSweep(ctx context.Context, ref history.AppKey, e sweep.Ex
 // TrialCfg returns the backend of a sweep's trials by its canonical name, their options, and
 // warnings about these. With submit, a target that depends on the environment is made
 // explicit, so that all trials have the same. Errors: as of Plan.
-func (r *Runner) TrialCfg(backendName string, layers []backend.Layer, submit bool) (name string, cfg backend.Config, warnings []string, err error) {
+func (r *Runner) TrialCfg(
+	backendName string, layers []backend.Layer, submit bool,
+) (name string, cfg backend.Config, warnings []string, err error) {
 	t, err := r.resolve(backendName, layers)
 	if err != nil {
 		return "", nil, nil, err
@@ -113,7 +118,9 @@ type TrialOptions struct {
 }
 
 // PlanTrial plans the app of a trial. Errors: as of Plan.
-func (r *Runner) PlanTrial(ctx context.Context, d *sweep.Definition, t *sweep.Trial, o TrialOptions) (*Planned, error) {
+func (r *Runner) PlanTrial(
+	ctx context.Context, d *sweep.Definition, t *sweep.Trial, o TrialOptions,
+) (*Planned, error) {
 	source := d.Source
 	source.Args, source.ParentRunID = t.Args, o.Sweep
 	env := d.Env.Clone()

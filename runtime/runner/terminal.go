@@ -16,7 +16,8 @@ var ErrNoTerminal = errors.New("a terminal (--tty) is not supported by backend")
 // ErrManyReplicas means that an app has too many replicas for a terminal.
 var ErrManyReplicas = errors.New("a terminal (--tty) requires an app of one replica")
 
-// CheckTerminal checks whether a plan can run on a terminal. Errors: ErrNoTerminal, ErrManyReplicas.
+// CheckTerminal checks whether a plan can run on a terminal. Errors: ErrNoTerminal,
+// ErrManyReplicas.
 func (r *Runner) CheckTerminal(p *Planned) error {
 	if n := replicaCount(p.Plan.App); n != 1 {
 		return fmt.Errorf("%w, this one has %d", ErrManyReplicas, n)
@@ -42,7 +43,9 @@ func (r *Runner) terminals(backendName string) (backend.TerminalOpener, error) {
 
 // OpenTerminal connects to an app's terminal. Errors: ErrNoTerminal, backend.ErrNotFound,
 // backend.ErrUnsupported if the app was started without one.
-func (r *Runner) OpenTerminal(ctx context.Context, ref history.AppKey, o backend.TerminalOptions) (backend.Terminal, error) {
+func (r *Runner) OpenTerminal(
+	ctx context.Context, ref history.AppKey, o backend.TerminalOptions,
+) (backend.Terminal, error) {
 	t, err := r.terminals(ref.Backend)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NextData returns the offset of the first byte at or after offset that is not in a hole of a sparse
-// file, size if there is none. It returns offset where the file system does not tell.
+// NextData returns the offset of the first byte at or after offset that is not in a hole of a
+// sparse file, size if there is none. It returns offset where the file system does not tell.
 func NextData(f *os.File, offset, size int64) int64 {
 	at, err := unix.Seek(int(f.Fd()), offset, unix.SEEK_DATA)
 	switch {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ExpandHome replaces a leading ~ by home, or by the home of this process's user if home is "", and a
-// leading ~NAME by the home of that user. Elsewhere ~ is an ordinary character. It fails if the user
-// does not exist.
+// ExpandHome replaces a leading ~ by home, or by the home of this process's user if home is "",
+// and a leading ~NAME by the home of that user. Elsewhere ~ is an ordinary character. It fails if
+// the user does not exist.
 func ExpandHome(path, home string) (string, error) {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok {

@@ -20,8 +20,8 @@ func (e *OwnerError) Error() string {
 }
 
 // CheckOwner returns an *OwnerError if a file or folder belongs to another user: its records could
-// make torchx kill any process. Files of root are accepted, such as a container's volume. It follows
-// links; a missing file is fine.
+// make torchx kill any process. Files of root are accepted, such as a container's volume. It
+// follows links; a missing file is fine.
 func CheckOwner(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package safefile opens files that another program may have replaced. A named pipe, a device, a
-// folder or a link in place of a file is an error instead of a command that hangs, and a file that is
-// far too large is not read into memory.
+// folder or a link in place of a file is an error instead of a command that hangs, and a file
+// that is far too large is not read into memory.
 //
 // Open, OpenFile, ReadFile and WriteFile are for files of a home and reject symbolic links, since
 // torchx creates none there. OpenInput and ReadInput are for users' files, such as a job or a
@@ -86,7 +86,9 @@ func WriteFile(path string, data []byte) error {
 
 // open checks the type before it opens the file, since opening a device can have an effect, and
 // afterwards, since the file may have been replaced in between.
-func open(path string, flag int, perm fs.FileMode, stat func(string) (fs.FileInfo, error), remedy string) (*os.File, error) {
+func open(
+	path string, flag int, perm fs.FileMode, stat func(string) (fs.FileInfo, error), remedy string,
+) (*os.File, error) {
 	if info, err := stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info.Mode(), remedy)
 	}

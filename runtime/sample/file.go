@@ -23,7 +23,8 @@ const (
 	folder     = "usage"
 	extension  = ".jsonl"
 	reasonFile = "unknown" // why there are no samples
-	// maxFile bounds the file of a replica in bytes; after each thinAfter bytes its samples are twice as long.
+	// maxFile bounds the file of a replica in bytes; after each thinAfter bytes its samples are
+	// twice as long.
 	maxFile   = 1 << 20
 	thinAfter = 128 << 10
 	maxName   = 150  // longer names of roles are hashed; bytes
@@ -40,8 +41,8 @@ func path(appDir string, r spec.Replica) string {
 	return filepath.Join(appDir, folder, name+"-"+strconv.Itoa(r.ID)+extension)
 }
 
-// line is a sample in a file. Amounts are integers: percent are tenths. The first line of each process
-// that writes the file has only Role and Replica.
+// line is a sample in a file. Amounts are integers: percent are tenths. The first line of each
+// process that writes the file has only Role and Replica.
 type line struct {
 	Time    int64  `json:"t,omitempty"` // Unix time in ms
 	Attempt int    `json:"a,omitempty"`
@@ -109,7 +110,8 @@ func encode(v any) ([]byte, error) {
 func decode(text []byte, v any) (ok bool) {
 	sum, data, found := bytes.Cut(text, []byte(" "))
 	n, err := strconv.ParseUint(string(sum), 16, 32)
-	return found && err == nil && len(sum) == 8 && uint32(n) == crc32.ChecksumIEEE(data) && json.Unmarshal(data, v) == nil
+	return found && err == nil && len(sum) == 8 && uint32(n) == crc32.ChecksumIEEE(data) &&
+		json.Unmarshal(data, v) == nil
 }
 
 // File appends the samples of one replica. It keeps no descriptor open.

@@ -21,8 +21,8 @@ type Series struct {
 	Samples []Sample
 }
 
-// Read returns the samples of an app by role (in name order), replica and attempt; none if it has no
-// samples. It skips damaged lines.
+// Read returns the samples of an app by role (in name order), replica and attempt; none if it has
+// no samples. It skips damaged lines.
 func Read(appDir string) ([]Series, error) {
 	if err := safefile.CheckFolder(appDir); err != nil {
 		return nil, err
@@ -43,7 +43,8 @@ func Read(appDir string) ([]Series, error) {
 		all = append(all, parse(data)...)
 	}
 	slices.SortStableFunc(all, func(a, b Series) int {
-		return cmp.Or(cmp.Compare(a.Replica.Role, b.Replica.Role), cmp.Compare(a.Replica.ID, b.Replica.ID), cmp.Compare(a.Attempt, b.Attempt))
+		return cmp.Or(cmp.Compare(a.Replica.Role, b.Replica.Role),
+			cmp.Compare(a.Replica.ID, b.Replica.ID), cmp.Compare(a.Attempt, b.Attempt))
 	})
 	return all, nil
 }

@@ -71,7 +71,8 @@ func (s *Sample) CPUPercent() *float64 {
 
 const (
 	second = time.Second
-	// dense is how long samples are a second apart; after it, the interval is a fixed part of the age.
+	// dense is how long samples are a second apart; after it, the interval is a fixed part of the
+	// age.
 	dense = time.Minute
 	// measurePart and recordPart are the parts: a run of a year has some 1,600 samples.
 	measurePart = 60
@@ -96,8 +97,8 @@ func MeasureEvery(age time.Duration) time.Duration {
 	return min(max(second, age/measurePart), maxMeasure)
 }
 
-// recordEvery returns the length of the next sample of an attempt, whose replica has already written
-// a number of bytes.
+// recordEvery returns the length of the next sample of an attempt, whose replica has already
+// written a number of bytes.
 func recordEvery(age time.Duration, written int64) time.Duration {
 	every := second
 	if age >= dense {

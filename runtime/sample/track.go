@@ -43,8 +43,8 @@ func (m *mean) value() *float64 {
 	return &v
 }
 
-// NewTrack returns the track of an attempt that has an age at now. Its counters are 0 at the start: an
-// attempt that is older has a first reading without CPU use.
+// NewTrack returns the track of an attempt that has an age at now. Its counters are 0 at the
+// start: an attempt that is older has a first reading without CPU use.
 func NewTrack(attempt int, now time.Time, age time.Duration) *Track {
 	t := &Track{Attempt: attempt, began: now, last: now, age: max(0, age)}
 	if age == 0 {
@@ -128,8 +128,8 @@ func PeakSource(source string) string {
 	return source
 }
 
-// Take returns the next sample if it is due: written is the size of the replica's file. With last it
-// returns what is left.
+// Take returns the next sample if it is due: written is the size of the replica's file. With last
+// it returns what is left.
 func (t *Track) Take(now time.Time, written int64, last bool) (Sample, bool) {
 	b := t.bucket
 	if b.readings == 0 || !last && b.seconds < (recordEvery(t.Age(now), written)-second/4).Seconds() {

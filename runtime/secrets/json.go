@@ -85,7 +85,8 @@ func (m *masker) object(hide, env bool) {
 		m.next()
 		m.take() // the colon
 		at := m.out.Len()
-		secret := m.secret(key) || env && m.rules.variables[key] || key == "value" && (m.secret(name) || m.rules.variables[name])
+		secret := m.secret(key) || env && m.rules.variables[key] || key == "value" &&
+			(m.secret(name) || m.rules.variables[name])
 		m.value(hide || secret, strings.EqualFold(key, "env"))
 		if key == "name" {
 			name = "" // names are not secret; a name that is not a string is ignored

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Restore returns a text that a user made by editing what mask shows of old: what is Hidden there is as
-// in old. It refuses a text from which it cannot tell which secrets of old were kept, and one that would
-// show them.
+// Restore returns a text that a user made by editing what mask shows of old: what is Hidden there
+// is as in old. It refuses a text from which it cannot tell which secrets of old were kept, and
+// one that would show them.
 func Restore(old, edited string, mask func(string) string) (string, error) {
 	shown := mask(old)
 	switch {

@@ -70,7 +70,8 @@ func (r *Rules) Name(name string) bool {
 	if len(words) == 1 && words[0] == "PWD" { // an option or argument; the shell's variable is a folder
 		return name != "PWD"
 	}
-	if len(words) == 0 || harmlessNames[strings.Join(words, "_")] || locationWords[words[len(words)-1]] {
+	if len(words) == 0 || harmlessNames[strings.Join(words, "_")] ||
+		locationWords[words[len(words)-1]] {
 		return false
 	}
 	return words[0] == "AWS" && len(words) > 1 || secretWords(words)
@@ -105,7 +106,8 @@ var endings = []string{
 
 // keyOwners and tokenOwners make a name secret before KEY and TOKENS.
 var (
-	keyOwners   = set("API", "ACCESS", "PRIVATE", "SECRET", "SIGNING", "ENCRYPTION", "ACCOUNT", "MASTER")
+	keyOwners = set("API", "ACCESS", "PRIVATE", "SECRET", "SIGNING", "ENCRYPTION",
+		"ACCOUNT", "MASTER")
 	tokenOwners = set("API", "AUTH", "ACCESS", "REFRESH", "BEARER")
 )
 
@@ -126,7 +128,8 @@ func secretWords(words []string) bool {
 			continue // the checks below are for second words; PWD alone and OLDPWD are folders
 		}
 		before := words[i-1]
-		if (w == "KEY" || w == "KEYS") && keyOwners[before] || w == "TOKENS" && tokenOwners[before] || w == "PWD" ||
+		if (w == "KEY" || w == "KEYS") && keyOwners[before] || w == "TOKENS" &&
+			tokenOwners[before] || w == "PWD" ||
 			w == "STR" && before == "CONN" || w == "STRING" && before == "CONNECTION" {
 			return true
 		}

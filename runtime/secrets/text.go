@@ -12,8 +12,8 @@ import (
 // forms matches secrets by their format, as documented by their issuers: tokens of GitHub,
 // GitLab, Hugging Face, AWS (access key IDs), Google, Slack, OpenAI and Anthropic, npm, PyPI and
 // Docker Hub, signed JSON web tokens, text after Bearer or Basic in a header, private keys in
-// PEM, the path of a webhook's URL and the password of a URL (the second group; the first is kept). It is compiled on first
-// use: most commands have nothing to hide.
+// PEM, the path of a webhook's URL and the password of a URL (the second group; the first is
+// kept). It is compiled on first use: most commands have nothing to hide.
 var forms = lazyregexp.New(strings.Join([]string{
 	`(\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
 	`(\bhttps?://(?:hooks\.[^\s/'"]+|[^\s/'"]*webhook[^\s/'"]*)/)([^\s'"]+)`,
@@ -210,7 +210,8 @@ func (r *Rules) errorsAbout(s string) string {
 		at += n
 		start := nameBefore(s, at, nameByte)
 		before := s[:start]
-		if start < at && (start == 0 || hasOneSuffix(before, "--", ": ", "option ", "argument ")) && r.Name(s[start:at]) {
+		if start < at && (start == 0 || hasOneSuffix(before, "--", ": ", "option ", "argument ")) &&
+			r.Name(s[start:at]) {
 			return s[:at] + quoted().ReplaceAllLiteralString(s[at:], `"`+Hidden+`"`)
 		}
 	}
@@ -299,7 +300,8 @@ func (r *Rules) Arg(arg string, follows bool) string {
 	if follows && arg != "" && !isOption(arg) {
 		return Hidden
 	}
-	if name, value, ok := strings.Cut(arg, "="); ok && value != "" && isName(name) && r.Name(name) && !hasPair(value) {
+	if name, value, ok := strings.Cut(arg, "="); ok && value != "" && isName(name) &&
+		r.Name(name) && !hasPair(value) {
 		return name + "=" + Hidden // the value may have spaces
 	}
 	return r.Text(arg)
@@ -324,7 +326,8 @@ func (r *Rules) TakesSecret(arg string) bool {
 // a value.
 func isOption(arg string) bool {
 	name := strings.TrimLeft(arg, "-")
-	return len(name) < len(arg) && name != "" && (name[0] < '0' || name[0] > '9') && len(arg)-len(name) <= 2
+	return len(name) < len(arg) && name != "" && (name[0] < '0' || name[0] > '9') &&
+		len(arg)-len(name) <= 2
 }
 
 func isName(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\n\"'") }

@@ -32,7 +32,8 @@ func (s *Status) FailedReplicas() []ReplicaStatus {
 		return 2
 	}
 	slices.SortStableFunc(failed, func(a, b ReplicaStatus) int {
-		if c := cmp.Compare(rank(a), rank(b)); c != 0 || a.FinishedAt == nil || b.FinishedAt == nil {
+		if c := cmp.Compare(rank(a), rank(b)); c != 0 || a.FinishedAt == nil ||
+			b.FinishedAt == nil {
 			return c
 		}
 		return a.FinishedAt.Compare(*b.FinishedAt)
@@ -89,7 +90,8 @@ func ErrorText(data json.RawMessage) string {
 	return string(data)
 }
 
-// unixTime converts unix seconds to a time, without fractions; 0 and anything else give the zero time.
+// unixTime converts unix seconds to a time, without fractions; 0 and anything else give the zero
+// time.
 func unixTime(v any) time.Time {
 	text, _ := v.(string)
 	if n, ok := v.(json.Number); ok {

@@ -38,7 +38,8 @@ type Meter struct{ roles, replicas, size int }
 // Add adds a role. The error names the role and the limit.
 func (m *Meter) Add(r *Role) error {
 	if m.roles++; m.roles > MaxRoles {
-		return fmt.Errorf("too many roles: role %s is number %d, and an app may have at most %d", short(r.Name), m.roles, MaxRoles)
+		return fmt.Errorf("too many roles: role %s is number %d, and an app may have at most %d",
+			short(r.Name), m.roles, MaxRoles)
 	}
 	if r.NumReplicas > MaxReplicas-m.replicas {
 		return fmt.Errorf("too many replicas: role %s has %d, and all roles of an app together may have at most %d",

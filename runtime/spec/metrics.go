@@ -58,7 +58,8 @@ func metricsOf(what string, metadata map[string]any) (map[string]string, error) 
 	all := make(map[string]string, len(values))
 	for name, v := range values {
 		if all[name], ok = v.(string); !ok {
-			return nil, fmt.Errorf("%s[%s] is %s, want a pattern (RE2) with a group for the number", at, short(name), kindOf(v))
+			return nil, fmt.Errorf("%s[%s] is %s, want a pattern (RE2) with a group for the number",
+				at, short(name), kindOf(v))
 		}
 	}
 	return all, nil

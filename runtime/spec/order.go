@@ -80,7 +80,8 @@ func (r *Role) Order() (Order, error) {
 		return o, nil
 	}
 	at := fmt.Sprintf("role %s: metadata[%q]", r.Name, OrderKey)
-	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey, maxParallelKey, timeoutKey, retryOnTimeoutKey, metricsKey)
+	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey, maxParallelKey, timeoutKey,
+		retryOnTimeoutKey, metricsKey)
 	if err != nil {
 		return o, err
 	}
@@ -97,7 +98,8 @@ func (r *Role) Order() (Order, error) {
 	if v, ok := values[maxParallelKey]; ok {
 		n, ok := number(v)
 		if !ok || n < 1 || n > MaxReplicas || n != math.Trunc(n) {
-			return o, fmt.Errorf("%s[%q] is %s, want a whole number from 1 to %d", at, maxParallelKey, short(fmt.Sprint(v)), MaxReplicas)
+			return o, fmt.Errorf("%s[%q] is %s, want a whole number from 1 to %d", at,
+				maxParallelKey, short(fmt.Sprint(v)), MaxReplicas)
 		}
 		o.MaxParallel = int(n)
 	}
@@ -128,11 +130,13 @@ func (a *App) Ordered() bool {
 func object(at string, v any, known ...string) (map[string]any, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s is %s, want a dict with %s", at, kindOf(v), strings.Join(known, ", "))
+		return nil, fmt.Errorf("%s is %s, want a dict with %s", at, kindOf(v),
+			strings.Join(known, ", "))
 	}
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(known, k) {
-			return nil, fmt.Errorf("%s has unknown key %q, want one of: %s", at, k, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s has unknown key %q, want one of: %s", at, k,
+				strings.Join(known, ", "))
 		}
 	}
 	return m, nil
@@ -194,7 +198,8 @@ func (a *App) validateOrder() error {
 	for _, name := range a.RoleNames() {
 		for _, d := range orders[name].DependsOn {
 			if _, ok := orders[d.Role]; !ok {
-				return fmt.Errorf("role %s depends on unknown role %q, want one of: %s", name, d.Role, strings.Join(a.RoleNames(), ", "))
+				return fmt.Errorf("role %s depends on unknown role %q, want one of: %s", name,
+					d.Role, strings.Join(a.RoleNames(), ", "))
 			}
 			if d.Condition == DependsReady && orders[d.Role].Ready == nil {
 				return fmt.Errorf("role %s waits for role %s to be ready, but %[2]s has no probe: add metadata={%q: {%q: ...}} to %[2]s, or wait for %[5]q",

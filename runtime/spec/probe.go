@@ -93,7 +93,8 @@ func parseProbe(at string, v any, ports Map[int]) (*Probe, error) {
 func (p *Probe) setPort(at string, v any, ports Map[int]) error {
 	if name, ok := v.(string); ok {
 		if _, ok := ports.Get(name); !ok {
-			return fmt.Errorf("%s[%q]: %q is not in the role's port_map, which %s", at, portKey, name, knownPorts(ports))
+			return fmt.Errorf("%s[%q]: %q is not in the role's port_map, which %s", at, portKey,
+				name, knownPorts(ports))
 		}
 		p.Port = name
 		return nil

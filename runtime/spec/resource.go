@@ -10,8 +10,8 @@ type Resource struct {
 	Tags         map[string]any `json:"tags"`
 }
 
-// CapabilityGPU is the capability that names the GPUs of a resource on a cluster, such as amd.com/gpu.
-// Backends without a choice of GPUs ignore it.
+// CapabilityGPU is the capability that names the GPUs of a resource on a cluster, such as
+// amd.com/gpu. Backends without a choice of GPUs ignore it.
 const CapabilityGPU = "gpu_resource"
 
 // OtherCapabilities reports whether the resource has capabilities besides CapabilityGPU.

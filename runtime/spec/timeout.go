@@ -59,8 +59,8 @@ type Limits struct {
 	SecretEnv []string
 }
 
-// secretEnvKey is the key of app metadata with the names of secret variables. Its text does not look
-// like that of a secret, which output would hide.
+// secretEnvKey is the key of app metadata with the names of secret variables. Its text does not
+// look like that of a secret, which output would hide.
 const secretEnvKey = "hidden_env"
 
 // Limits decodes the app's metadata. Errors name the key.

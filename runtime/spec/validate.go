@@ -17,7 +17,8 @@ func (a *App) Validate() error {
 		return fmt.Errorf("invalid app name %s: control characters are not allowed", short(a.Name))
 	}
 	if len(a.Name) > MaxName {
-		return fmt.Errorf("app name %s has %d bytes, want at most %d", short(a.Name), len(a.Name), MaxName)
+		return fmt.Errorf("app name %s has %d bytes, want at most %d", short(a.Name),
+			len(a.Name), MaxName)
 	}
 	if len(a.Roles) == 0 {
 		return fmt.Errorf("no roles for app: %s. Did you forget to add roles to AppDef?", a.Name)
@@ -52,7 +53,8 @@ func (r *Role) validate() error {
 	case strings.Contains(r.Name, "/") || hasControl(r.Name):
 		return fmt.Errorf("invalid role name %s: '/' and control characters are not allowed", short(r.Name))
 	case len(r.Name) > MaxName:
-		return fmt.Errorf("role name %s has %d bytes, want at most %d", short(r.Name), len(r.Name), MaxName)
+		return fmt.Errorf("role name %s has %d bytes, want at most %d", short(r.Name),
+			len(r.Name), MaxName)
 	case r.Entrypoint == "" || r.Entrypoint == Missing:
 		return fmt.Errorf("no entrypoint for role: %s. Did you forget to set role.entrypoint?", r.Name)
 	case r.NumReplicas <= 0:
@@ -60,7 +62,8 @@ func (r *Role) validate() error {
 	case r.MaxRetries < 0:
 		return fmt.Errorf("negative max_retries for role: %s", r.Name)
 	case !slices.Contains(RetryPolicies, r.RetryPolicy):
-		return fmt.Errorf("unknown retry_policy %s of role %s, must be one of %v", short(string(r.RetryPolicy)), r.Name, RetryPolicies)
+		return fmt.Errorf("unknown retry_policy %s of role %s, must be one of %v",
+			short(string(r.RetryPolicy)), r.Name, RetryPolicies)
 	}
 	for _, e := range r.Env {
 		if e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00") {
@@ -85,7 +88,8 @@ func hasControl(name string) bool {
 func (r *Role) checkNumbers() error {
 	for _, n := range r.numbers() {
 		if n.value < n.least || n.value > n.most {
-			return fmt.Errorf("role %s: %s is %d, want %d to %d", short(r.Name), n.name, n.value, max(n.least, 0), n.most)
+			return fmt.Errorf("role %s: %s is %d, want %d to %d", short(r.Name), n.name, n.value,
+				max(n.least, 0), n.most)
 		}
 	}
 	if cpu := r.Resource.CPU; !(math.Abs(cpu) <= maxNumber) { // false for NaN

@@ -30,7 +30,8 @@ func ParseStopRule(text string) (StopRule, error) {
 		for part := range strings.SplitSeq(rest, ":") {
 			n, err := strconv.ParseInt(part, 10, 32)
 			if err != nil || n < 1 {
-				return nil, fmt.Errorf("%s: %s is not a whole number from 1", humanize.Quote(text), humanize.Quote(part))
+				return nil, fmt.Errorf("%s: %s is not a whole number from 1", humanize.Quote(text),
+					humanize.Quote(part))
 			}
 			numbers = append(numbers, n)
 		}
@@ -74,7 +75,8 @@ type asha struct {
 
 func (a *asha) Add(trial int, step int64, value float64) {
 	for at := a.step(a.next[trial]); step >= at && at < math.MaxInt64; at = a.step(a.next[trial]) {
-		if reason := a.reach(a.next[trial], at, finite(value)); reason != "" && a.reasons[trial] == "" {
+		if reason := a.reach(a.next[trial], at, finite(value)); reason != "" &&
+			a.reasons[trial] == "" {
 			a.reasons[trial] = reason
 		}
 		a.next[trial]++

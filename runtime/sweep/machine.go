@@ -256,7 +256,8 @@ func (m *Machine) extend(e Event) error {
 			*t = TrialState{Attempt: t.Attempt + 1}
 			m.ended--
 		}
-		if t.Phase == Ended && t.failed() && (m.failed < 0 || t.EndedAt.Before(m.trials[m.failed].EndedAt)) {
+		if t.Phase == Ended && t.failed() &&
+			(m.failed < 0 || t.EndedAt.Before(m.trials[m.failed].EndedAt)) {
 			m.failed = i
 		}
 	}

@@ -152,7 +152,8 @@ func parseReals(kind, low, high string) (Distribution, error) {
 	l, errLow := strconv.ParseFloat(low, 64)
 	h, errHigh := strconv.ParseFloat(high, 64)
 	switch {
-	case errors.Join(errLow, errHigh) != nil || math.IsNaN(l) || math.IsNaN(h) || math.IsInf(h-l, 0):
+	case errors.Join(errLow, errHigh) != nil || math.IsNaN(l) ||
+		math.IsNaN(h) || math.IsInf(h-l, 0):
 		return nil, errors.New("the bounds must be finite numbers")
 	case l >= h:
 		return nil, errors.New("the first bound must be less than the second")

@@ -122,8 +122,8 @@ func (s *Space) samples() int { return max(1, s.Samples) }
 
 func (s *Space) repeats() int { return max(1, s.Repeat) }
 
-// Trial returns a trial without Args by its number, less than Len. The last dimension varies fastest:
-// repeats, then drawings, then the grid from its last argument to its first, then rows.
+// Trial returns a trial without Args by its number, less than Len. The last dimension varies
+// fastest: repeats, then drawings, then the grid from its last argument to its first, then rows.
 // Drawings depend on the seed and on the number of the drawing only.
 func (s *Space) Trial(number int) Place {
 	t := Place{Number: number, Seed: s.Seed + int64(number%s.repeats())}

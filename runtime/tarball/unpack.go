@@ -189,7 +189,8 @@ func (w writeErrors) Write(p []byte) (int, error) {
 func (u Unpacker) symlink(h *tar.Header, name string) error {
 	target := path.Clean(filepath.ToSlash(h.Linkname))
 	leadsTo := path.Join(path.Dir(name), target)
-	if path.IsAbs(target) || filepath.IsAbs(h.Linkname) || !filepath.IsLocal(leadsTo) || !u.contains(leadsTo) {
+	if path.IsAbs(target) || filepath.IsAbs(h.Linkname) || !filepath.IsLocal(leadsTo) ||
+		!u.contains(leadsTo) {
 		return fmt.Errorf("the link to %s %w", h.Linkname, ErrOutside)
 	}
 	if err := u.checkParents(name); err != nil {

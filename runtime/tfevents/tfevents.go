@@ -2,8 +2,9 @@
 // SummaryWriter write them.
 //
 // An event file is a sequence of records: the length of the data (8 bytes, little endian), a
-// checksum of the length, the data and a checksum of the data (tensorflow/core/lib/io/record_writer.h).
-// The data is a protocol buffer message of the type Event (tensorboard/compat/proto/event.proto).
+// checksum of the length, the data and a checksum of the data
+// (tensorflow/core/lib/io/record_writer.h). The data is a protocol buffer message of the type
+// Event (tensorboard/compat/proto/event.proto).
 package tfevents
 
 import (
@@ -50,7 +51,9 @@ func IsFile(name string) bool {
 // order of the file. It returns the offset of the first record that it has not read: the file's
 // writer may complete that one later. Broken is the number of records that are not events although
 // their checksums match. The error is ErrDamaged or an error of r.
-func Read(r io.ReaderAt, size, offset int64, each func(Scalar)) (next int64, broken int, err error) {
+func Read(
+	r io.ReaderAt, size, offset int64, each func(Scalar),
+) (next int64, broken int, err error) {
 	if offset < 0 || offset >= size {
 		return offset, 0, nil
 	}

@@ -26,8 +26,8 @@ type Record struct {
 	Unknown  string    // why there are no samples of any attempt; "" if there are some
 }
 
-// Recorder reads what an app used, repeatedly. Of an app that no agent samples it keeps what its backend
-// says each time.
+// Recorder reads what an app used, repeatedly. Of an app that no agent samples it keeps what its
+// backend says each time.
 type Recorder struct {
 	Runner *runner.Runner
 	Ref    runner.Ref
@@ -53,7 +53,8 @@ func (r *Recorder) Read(ctx context.Context) (*Record, error) {
 		if series, err = sample.Read(dir); err != nil {
 			return nil, err
 		}
-		unknown = cmp.Or(sample.Reason(dir), missing, "torchx did not record it (an earlier version started the app)")
+		unknown = cmp.Or(sample.Reason(dir), missing,
+			"torchx did not record it (an earlier version started the app)")
 	}
 	if can.Meter != nil && len(series) == 0 && !s.State.Terminal() {
 		readings, err := can.Meter.Usage(ctx, r.Ref.ID)
@@ -66,7 +67,9 @@ func (r *Recorder) Read(ctx context.Context) (*Record, error) {
 }
 
 // addLive adds readings of running replicas as samples.
-func (r *Recorder) addLive(s *spec.Status, readings map[spec.Replica]sample.Reading, now time.Time) []sample.Series {
+func (r *Recorder) addLive(
+	s *spec.Status, readings map[spec.Replica]sample.Reading, now time.Time,
+) []sample.Series {
 	if r.tracks == nil {
 		r.tracks = map[spec.Replica]*sample.Track{}
 	}
@@ -128,7 +131,8 @@ func newRecord(s *spec.Status, series []sample.Series, unknown string) *Record {
 		return slices.IndexFunc(s.Roles, func(r spec.RoleStatus) bool { return r.Role == role })
 	}
 	slices.SortStableFunc(rec.Attempts, func(a, b Attempt) int {
-		return cmp.Or(order(a.Role)-order(b.Role), cmp.Compare(a.Role, b.Role), a.ID-b.ID, a.Attempt-b.Attempt)
+		return cmp.Or(order(a.Role)-order(b.Role), cmp.Compare(a.Role, b.Role), a.ID-b.ID,
+			a.Attempt-b.Attempt)
 	})
 	if !slices.ContainsFunc(rec.Attempts, func(a Attempt) bool { return len(a.Samples) > 0 }) {
 		rec.Unknown = unknown
@@ -155,8 +159,9 @@ func why(a *spec.ReplicaStatus, unknown string) string {
 	return unknown
 }
 
-// Summary returns the peaks and means of an attempt; without samples those that the status has. The peak of the memory is that of the status if
-// it is larger: the kernel also knows what was between two samples.
+// Summary returns the peaks and means of an attempt; without samples those that the status has.
+// The peak of the memory is that of the status if it is larger: the kernel also knows what was
+// between two samples.
 func (a *Attempt) Summary() (sum sample.Summary, peakSource string) {
 	sum = sample.Summarize(a.Samples)
 	if sum.MemoryPeak != nil {

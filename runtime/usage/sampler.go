@@ -50,7 +50,8 @@ func (s *Sampler) Sample(ctx context.Context, now time.Time) ([]*App, error) {
 	apps := []*App{}
 	for _, row := range rows {
 		status, err := s.status(ctx, row)
-		if err != nil || status.State.Terminal() && (status.FinishedAt == nil || now.Sub(*status.FinishedAt) > maxEndedAge) {
+		if err != nil || status.State.Terminal() &&
+			(status.FinishedAt == nil || now.Sub(*status.FinishedAt) > maxEndedAge) {
 			continue
 		}
 		apps = append(apps, newApp(row, status, now))
@@ -76,7 +77,8 @@ func (s *Sampler) rows(ctx context.Context) ([]history.View, error) {
 		live[row.AppKey], listed[row.AppKey] = true, true
 	}
 	for _, row := range recent {
-		if ref := row.AppKey; !listed[ref] && row.FinishedAt != nil && time.Since(*row.FinishedAt) <= maxEndedAge {
+		if ref := row.AppKey; !listed[ref] && row.FinishedAt != nil &&
+			time.Since(*row.FinishedAt) <= maxEndedAge {
 			listed[ref] = true
 			rows = append(rows, row)
 		}
@@ -166,7 +168,8 @@ func (s *Sampler) ReadLastLines(ctx context.Context, apps []*App, first, limit i
 		readable := err == nil && b.Capabilities().RunsHere
 		row++
 		for i := range a.Replicas {
-			if r := &a.Replicas[i]; readable && row >= first && row < first+limit && ctx.Err() == nil {
+			if r := &a.Replicas[i]; readable && row >= first &&
+				row < first+limit && ctx.Err() == nil {
 				r.LastLine = lastLine(ctx, b, a.ID, spec.Replica{Role: r.Role, ID: r.ID})
 			}
 			row++

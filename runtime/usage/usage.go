@@ -143,7 +143,8 @@ func (m meters) read(ctx context.Context, r *runner.Runner, apps []*App, now tim
 		ref := a.AppKey
 		answers[i] = m[ref]
 		can, err := r.Backends.Capabilities(a.Backend)
-		if err != nil || can.Meter == nil || !a.runsElsewhere() || now.Sub(answers[i].at) < meterEvery {
+		if err != nil || can.Meter == nil || !a.runsElsewhere() ||
+			now.Sub(answers[i].at) < meterEvery {
 			continue
 		}
 		ask.Go(func() error {
@@ -176,7 +177,8 @@ func (a *App) runsElsewhere() bool {
 func (a *App) setUsed(used map[spec.Replica]sample.Reading) {
 	for i := range a.Replicas {
 		r := &a.Replicas[i]
-		if u, ok := used[spec.Replica{Role: r.Role, ID: r.ID}]; ok && r.State == spec.Running && r.PID == nil {
+		if u, ok := used[spec.Replica{Role: r.Role, ID: r.ID}]; ok &&
+			r.State == spec.Running && r.PID == nil {
 			r.CPU, r.RSS = u.Rate, u.Memory
 		}
 	}

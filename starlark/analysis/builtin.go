@@ -45,7 +45,8 @@ var builtins = sync.OnceValue(func() map[string]*Symbol {
 	for name, d := range startest.Docs() {
 		out[testType+"."+name] = builtin(testType+"."+name, d.Signature, d.Text)
 	}
-	out["__file__"] = builtin("__file__", "__file__", "The absolute path of this file, or the label of a built-in file.")
+	out["__file__"] = builtin("__file__", "__file__",
+		"The absolute path of this file, or the label of a built-in file.")
 	return out
 })
 

@@ -20,7 +20,8 @@ func (p *problems) attribute(e *syntax.DotExpr) {
 		known = append(known, s.Name)
 	}
 	if !slices.Contains(known, e.Name.Name) {
-		p.add(RuleAttribute, e.Name, "%s has no attribute %s.%s", typeText(of), e.Name.Name, p.hint(e.Name.Name, known))
+		p.add(RuleAttribute, e.Name, "%s has no attribute %s.%s", typeText(of), e.Name.Name,
+			p.hint(e.Name.Name, known))
 	}
 }
 
@@ -137,7 +138,8 @@ func (c *callCheck) named(id *syntax.Ident) {
 	case known && i < min(c.count, c.positional):
 		c.add(RuleCall, id, "%s is given the argument %s twice", c.name, id.Name)
 	case !known && !c.any:
-		c.add(RuleCall, id, "%s has no argument %s.%s", c.name, id.Name, c.hint(id.Name, c.signature.names))
+		c.add(RuleCall, id, "%s has no argument %s.%s", c.name, id.Name,
+			c.hint(id.Name, c.signature.names))
 	}
 	c.given[id.Name] = true
 }

@@ -90,7 +90,8 @@ func (p *completion) isNewParameter() bool {
 // arguments offers the missing arguments of the call.
 func (p *completion) arguments() {
 	call := p.cursor.Call()
-	if call == nil || call.Argument != "" || p.cursor.Before != "(" && p.cursor.Before != "," && p.cursor.Before != "" {
+	if call == nil || call.Argument != "" || p.cursor.Before != "(" && p.cursor.Before != "," &&
+		p.cursor.Before != "" {
 		return
 	}
 	fn := p.file.Lookup(p.loader, p.offset, call.Callee)

@@ -23,8 +23,8 @@ type Cursor struct {
 	// Start and End delimit the word or string at the offset; Word is its part before the offset.
 	Start, End int
 	Word       string
-	// Chain is the text before the word and its dot: "specs.macros", the type of a literal, or "?" if
-	// unknown.
+	// Chain is the text before the word and its dot: "specs.macros", the type of a literal, or
+	// "?" if unknown.
 	Chain string
 	// Before is the previous token on the word's line or "". For a string it is the quotes.
 	Before string
@@ -62,7 +62,8 @@ func (c *Cursor) Call() *Bracket {
 	return nil
 }
 
-// EnclosingCall returns the innermost open call, even if other brackets are open in its arguments, or nil.
+// EnclosingCall returns the innermost open call, even if other brackets are open in its
+// arguments, or nil.
 func (c *Cursor) EnclosingCall() *Bracket {
 	for i := len(c.Brackets) - 1; i >= 0; i-- {
 		if b := &c.Brackets[i]; b.Open == '(' && b.Callee != "" {
@@ -85,7 +86,8 @@ func (f *File) At(offset int) Cursor {
 	for ; i < len(f.tokens) && f.tokens[i].End < offset; i++ {
 		f.addToken(&c, i)
 	}
-	if i < len(f.tokens) && f.tokens[i].Start < offset && f.tokens[i].Kind != token.Name && f.tokens[i].End == offset && !f.tokens[i].Open {
+	if i < len(f.tokens) && f.tokens[i].Start < offset && f.tokens[i].Kind != token.Name &&
+		f.tokens[i].End == offset && !f.tokens[i].Open {
 		// Right after a complete token, the cursor belongs to the next token.
 		if f.tokens[i].Kind != token.Comment {
 			f.addToken(&c, i)
@@ -110,7 +112,8 @@ func (f *File) wordAt(c *Cursor, i, offset int) {
 			return
 		case t.Kind == token.Name:
 			c.Start, c.End = t.Start, t.End
-			c.Keyword = f.is(i+1, "=") && c.Call() != nil && (f.is(i-1, "(") || f.is(i-1, ",") || f.isKind(i-1, token.Newline))
+			c.Keyword = f.is(i+1, "=") && c.Call() != nil &&
+				(f.is(i-1, "(") || f.is(i-1, ",") || f.isKind(i-1, token.Newline))
 		}
 	}
 	c.Word = f.Text[c.Start:offset]
@@ -173,7 +176,8 @@ func (f *File) literalType(i int, kind string) string {
 			break
 		}
 	}
-	if f.isKind(i-1, token.Name) && !f.is(i-1, "in") && !f.is(i-1, "return") || f.is(i-1, ")") || f.is(i-1, "]") {
+	if f.isKind(i-1, token.Name) && !f.is(i-1, "in") && !f.is(i-1, "return") ||
+		f.is(i-1, ")") || f.is(i-1, "]") {
 		return "?"
 	}
 	return kind
@@ -235,7 +239,8 @@ func (f *File) openBracket(i int) Bracket {
 		return b
 	}
 	first := f.chainStart(i - 1)
-	if f.is(first-1, ".") || f.is(first, "in") || f.is(first, "return") || f.is(first, "and") || f.is(first, "or") || f.is(first, "not") {
+	if f.is(first-1, ".") || f.is(first, "in") || f.is(first, "return") || f.is(first, "and") ||
+		f.is(first, "or") || f.is(first, "not") {
 		return b
 	}
 	b.Callee, b.CalleeStart, b.Head = f.joinTokens(first, i), f.tokens[first].Start, f.is(first-1, "def")
@@ -272,7 +277,8 @@ func (f *File) addGivenAfter(c *Cursor, i int) {
 			continue
 		case depth == 0 && f.is(i, "=") && f.isKind(i-1, token.Name):
 			// The word at the cursor is not complete.
-			if name := f.tokens[i-1]; name.Start != c.Start && !slices.Contains(call.Given, f.tokenText(name)) {
+			if name := f.tokens[i-1]; name.Start != c.Start &&
+				!slices.Contains(call.Given, f.tokenText(name)) {
 				call.Given = append(call.Given, f.tokenText(name))
 			}
 		}

@@ -60,8 +60,8 @@ type definitions struct {
 	locals  map[int][]*Symbol // by the line of the head
 }
 
-// New analyzes a text. While the text does not parse, the names of before, the previous File or nil,
-// are kept.
+// New analyzes a text. While the text does not parse, the names of before, the previous File or
+// nil, are kept.
 func New(name string, source *interp.Source, text string, before *File) *File {
 	f := &File{Lines: interp.NewLines(text), Name: name, Source: source}
 	f.tree, f.byName, f.locals = &syntax.File{}, map[string]*Symbol{}, map[int][]*Symbol{}

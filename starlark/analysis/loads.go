@@ -35,7 +35,8 @@ func (p *problems) load(s *syntax.LoadStmt) {
 		case Private(name.Name):
 			p.add(RuleLoad, s.From[i], "%s is private to %s: names that begin with _ cannot be loaded", name.Name, from.Name)
 		case !slices.Contains(names, name.Name) && from.Err == nil:
-			p.add(RuleLoad, s.From[i], "%s has no %s.%s", from.Name, name.Name, p.hint(name.Name, names))
+			p.add(RuleLoad, s.From[i], "%s has no %s.%s", from.Name, name.Name,
+				p.hint(name.Name, names))
 		}
 	}
 }

@@ -122,7 +122,8 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 
 // beginsParameter reports whether the i-th token, a name in a function's head, names a parameter.
 func (f *File) beginsParameter(i int) bool {
-	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, token.Newline)
+	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") ||
+		f.isKind(i-1, token.Newline)
 }
 
 // parameterText returns the text of a parameter with its stars or default.
@@ -155,7 +156,8 @@ func (f *File) docOf(l logicalLine) component.Doc {
 	return component.ParseDoc(f.Text[from:to])
 }
 
-// bodySymbols adds the definitions of a function, without those of inner functions. head is its def line.
+// bodySymbols adds the definitions of a function, without those of inner functions. head is its
+// def line.
 func (f *File) bodySymbols(head int, add func(*Symbol)) {
 	indent := f.lines[head].indent
 	inner := -1 // the indentation of the inner function being skipped
@@ -205,7 +207,8 @@ func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 // targets adds the plain names among the tokens [first, end) of the left side of an assignment.
 func (f *File) targets(first, end int, add func(*Symbol)) {
 	for i := first; i < end; i++ {
-		if f.isKind(i, token.Name) && !f.is(i-1, ".") && !f.is(i+1, ".") && !f.is(i+1, "[") && !f.is(i+1, "(") {
+		if f.isKind(i, token.Name) && !f.is(i-1, ".") && !f.is(i+1, ".") &&
+			!f.is(i+1, "[") && !f.is(i+1, "(") {
 			add(f.localSymbol(i, Variable))
 		}
 	}

@@ -28,7 +28,8 @@ type Loader interface {
 	Resources(from *File) []string
 }
 
-// Lookup returns the symbol of a dotted name at an offset, or nil. Loaded names come from their file.
+// Lookup returns the symbol of a dotted name at an offset, or nil. Loaded names come from their
+// file.
 func (f *File) Lookup(l Opener, offset int, name string) *Symbol {
 	first, rest, dotted := strings.Cut(name, ".")
 	s := f.lookupInFile(offset, first)

@@ -12,8 +12,8 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// names resolves the identifiers of a tree where their meaning is certain: built-in names, and names
-// that are bound once.
+// names resolves the identifiers of a tree where their meaning is certain: built-in names, and
+// names that are bound once.
 type names struct {
 	file *File
 	// By the first binding use of a name: the number of bindings, and the value.
@@ -101,7 +101,8 @@ func (n *names) targets(e syntax.Expr) {
 
 // hasattr records an attribute that the file tests for.
 func (n *names) hasattr(call *syntax.CallExpr) {
-	if fn, ok := call.Fn.(*syntax.Ident); !ok || len(call.Args) < 2 || fn.Name != "hasattr" && fn.Name != "getattr" {
+	if fn, ok := call.Fn.(*syntax.Ident); !ok || len(call.Args) < 2 || fn.Name != "hasattr" &&
+		fn.Name != "getattr" {
 		return
 	}
 	if literal, ok := call.Args[1].(*syntax.Literal); ok && literal.Token == syntax.STRING {
@@ -112,7 +113,8 @@ func (n *names) hasattr(call *syntax.CallExpr) {
 // testParams finds the parameter t of each test function.
 func (n *names) testParams(stmts []syntax.Stmt) {
 	for _, s := range stmts {
-		if def, ok := s.(*syntax.DefStmt); ok && strings.HasPrefix(def.Name.Name, "test_") && len(def.Params) == 1 {
+		if def, ok := s.(*syntax.DefStmt); ok && strings.HasPrefix(def.Name.Name, "test_") &&
+			len(def.Params) == 1 {
 			if id, ok := def.Params[0].(*syntax.Ident); ok {
 				n.tests[id] = true
 			}
@@ -180,7 +182,8 @@ func (n *names) members(e syntax.Expr) string {
 
 // hasMembers reports whether a built-in name is a module, a type, or specs.Resource.
 func hasMembers(name string) bool {
-	return slices.Contains(modules, name) || slices.Contains([]string{"torchx.py", "specs.Resource", "list", "dict", "set"}, name)
+	return slices.Contains(modules, name) ||
+		slices.Contains([]string{"torchx.py", "specs.Resource", "list", "dict", "set"}, name)
 }
 
 // result returns the type of the result of a built-in function, or "" if unknown.

@@ -14,7 +14,8 @@ import (
 
 const byteOrderMark = "\uFEFF"
 
-// maxReparsed bounds the bytes that are parsed repeatedly to save parts of broken statements, to about 20 ms.
+// maxReparsed bounds the bytes that are parsed repeatedly to save parts of broken statements, to
+// about 20 ms.
 const maxReparsed = 1 << 20
 
 // part is a top-level statement, or the remaining part of a broken one.
@@ -66,8 +67,8 @@ func (f *File) topLevel() []int {
 	return slices.Compact(out) // a; b
 }
 
-// parsePart parses a statement. If it is broken, the lines that parse are kept, at least a function's
-// head.
+// parsePart parses a statement. If it is broken, the lines that parse are kept, at least a
+// function's head.
 func (f *File) parsePart(line int, text string) *part {
 	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]component.Doc{}}
 	parses := func(text string) (err error) {
@@ -96,8 +97,8 @@ func (f *File) parsePart(line int, text string) *part {
 	return p
 }
 
-// parseAgain returns a tree of everything that parses. It shares no nodes with other versions of the
-// file, so that it can be resolved.
+// parseAgain returns a tree of everything that parses. It shares no nodes with other versions of
+// the file, so that it can be resolved.
 func (f *File) parseAgain() *syntax.File {
 	tree := &syntax.File{Options: interp.EveryDialect()}
 	for _, p := range f.parts {
@@ -110,7 +111,8 @@ func (f *File) parseAgain() *syntax.File {
 }
 
 func parseAt(name string, line int, text string) ([]syntax.Stmt, error) {
-	tree, err := interp.EveryDialect().Parse(name, syntax.FilePortion{Content: []byte(text), FirstLine: int32(line) + 1, FirstCol: 1}, 0)
+	tree, err := interp.EveryDialect().Parse(name,
+		syntax.FilePortion{Content: []byte(text), FirstLine: int32(line) + 1, FirstCol: 1}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +125,12 @@ type logicalLine struct {
 	indent     int // bytes of leading white space
 }
 
-// starters are words that can only begin a statement: at the start of a line they end open brackets.
+// starters are words that can only begin a statement: at the start of a line they end open
+// brackets.
 var starters = map[string]bool{"def": true, "load": true, "return": true, "pass": true, "break": true, "continue": true}
 
-// logicalLines splits tokens into statements. Open brackets join lines, until a line certainly begins
-// a new statement.
+// logicalLines splits tokens into statements. Open brackets join lines, until a line certainly
+// begins a new statement.
 func (f *File) logicalLines() []logicalLine {
 	var out []logicalLine
 	depth, first := 0, -1
@@ -155,8 +158,8 @@ func (f *File) logicalLines() []logicalLine {
 	return out
 }
 
-// startsStatement reports whether the i-th token, the first of its line, certainly begins a statement.
-// A load does only without indentation.
+// startsStatement reports whether the i-th token, the first of its line, certainly begins a
+// statement. A load does only without indentation.
 func (f *File) startsStatement(i int) bool {
 	if !f.isKind(i, token.Name) || f.is(i+1, "=") {
 		return false
@@ -198,7 +201,8 @@ func (f *File) tokenText(t token.Token) string { return f.Text[t.Start:t.End] }
 
 // is reports whether the i-th token exists and has this text.
 func (f *File) is(i int, text string) bool {
-	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind != token.String && f.tokenText(f.tokens[i]) == text
+	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind != token.String &&
+		f.tokenText(f.tokens[i]) == text
 }
 
 func (f *File) isKind(i int, kind token.Kind) bool {

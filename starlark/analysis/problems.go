@@ -26,8 +26,8 @@ type Problem struct {
 	Text     string // one line
 }
 
-// Problems lists failing loads, attributes that do not exist and calls with wrong arguments. Package
-// starlint finds problems inside one file. Without an Opener, loads are not followed.
+// Problems lists failing loads, attributes that do not exist and calls with wrong arguments.
+// Package starlint finds problems inside one file. Without an Opener, loads are not followed.
 func (f *File) Problems(o Opener) []Problem {
 	tree := f.parseAgain()
 	predeclared := func(name string) bool { return Builtin(name) != nil && !starlark.Universe.Has(name) }
@@ -95,8 +95,8 @@ func ConstantsOf(file *syntax.File) starlark.StringDict {
 	return constants
 }
 
-// ConstantValue evaluates an expression of literals and constants. It returns nil if the value is known
-// only at run time. It resolves the names in the expression again.
+// ConstantValue evaluates an expression of literals and constants. It returns nil if the value is
+// known only at run time. It resolves the names in the expression again.
 func ConstantValue(e syntax.Expr, constants starlark.StringDict) starlark.Value {
 	known := true
 	syntax.Walk(e, func(n syntax.Node) bool {

@@ -71,7 +71,8 @@ func newArgParser(params []Param, args []string) *argParser {
 	return p
 }
 
-// isPositional reports whether arg is not an option: "-" alone and negative numbers are not options.
+// isPositional reports whether arg is not an option: "-" alone and negative numbers are not
+// options.
 func isPositional(arg string) bool {
 	return len(arg) < 2 || arg[0] != '-' || isNegative(arg)
 }
@@ -90,7 +91,8 @@ func (p *argParser) positional(rest []string) error {
 	}
 	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
 		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
-		return fmt.Errorf("unexpected argument %s: the component takes only options%s", humanize.Quote(rest[0]), p.hint(name))
+		return fmt.Errorf("unexpected argument %s: the component takes only options%s",
+			humanize.Quote(rest[0]), p.hint(name))
 	}
 	p.out.rest = slices.Clone(rest)
 	return nil
@@ -164,7 +166,8 @@ func (p *argParser) unknown(option, name string) error {
 	for i := range p.params {
 		q := &p.params[i]
 		if q.Variadic && q.Name == name {
-			return fmt.Errorf("unknown option %s: pass the values of %s at the end, after --", humanize.Quote(option), q.Name)
+			return fmt.Errorf("unknown option %s: pass the values of %s at the end, after --",
+				humanize.Quote(option), q.Name)
 		}
 	}
 	if hint := p.hint(name); hint != "" {
@@ -173,7 +176,8 @@ func (p *argParser) unknown(option, name string) error {
 	// -j2 is refused, with a hint to -j 2.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
-		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", humanize.Quote(option), first, option[1+size:])
+		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", humanize.Quote(option),
+			first, option[1+size:])
 	}
 	return fmt.Errorf("unknown option %s", humanize.Quote(option))
 }
@@ -202,7 +206,8 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	case param.IsSwitch():
 		return kinds[param.Type.Kind].bare, nil
 	case more && p.args[p.at] != "--":
-		return "", fmt.Errorf("%s needs a value (if it starts with \"-\", write %s)", option, humanize.Quote(option+"="+p.args[p.at]))
+		return "", fmt.Errorf("%s needs a value (if it starts with \"-\", write %s)", option,
+			humanize.Quote(option+"="+p.args[p.at]))
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}

@@ -118,7 +118,8 @@ func (b *binder) read(in Inputs) (*boundArgs, error) {
 	}
 	names := paramNames(b.params)
 	for _, name := range unknownKeys(b.json, names) {
-		return nil, fmt.Errorf("unknown argument %s in JSON.%s", humanize.Quote(name), humanize.Hint(name, names))
+		return nil, fmt.Errorf("unknown argument %s in JSON.%s", humanize.Quote(name),
+			humanize.Hint(name, names))
 	}
 	return b.bind()
 }
@@ -329,7 +330,9 @@ func aboutParam(p *Param, err error) error {
 
 // Arguments reads a command line for fn, a loaded component, and returns the arguments to call it
 // with. resources are those of its project. Errors are one line.
-func Arguments(fn *starlark.Function, args []string, resources ...specmodule.NamedResource) (starlark.Tuple, []starlark.Tuple, error) {
+func Arguments(
+	fn *starlark.Function, args []string, resources ...specmodule.NamedResource,
+) (starlark.Tuple, []starlark.Tuple, error) {
 	src := newSource(fn, nil, resources)
 	params, err := src.params()
 	if err != nil {

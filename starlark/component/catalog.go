@@ -104,7 +104,8 @@ func (l *Loader) Functions(file string) []Summary {
 // relative to the working directory.
 func (l *Loader) CheckFile(file string) error {
 	path := l.abs(file)
-	if rel, err := filepath.Rel(l.dir(), path); filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(l.dir(), path); filepath.IsAbs(file) && err == nil &&
+		filepath.IsLocal(rel) {
 		file = rel
 	}
 	_, err := definitions(os.DirFS(filepath.Dir(path)), filepath.Base(path))
@@ -141,7 +142,8 @@ func (l *Loader) Source(name string) (string, error) {
 		}
 	}
 	builtins, _ := summaries(l.config.Builtins)
-	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", humanize.Quote(name), didYouMean(name, builtins))
+	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them",
+		humanize.Quote(name), didYouMean(name, builtins))
 }
 
 // linesOf returns the lines of a definition.
@@ -189,8 +191,8 @@ func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	return defs, nil
 }
 
-// componentName returns the reference of a function in a file below a components folder: "dist.ddp",
-// "a.b.fn", or its path if the file's name is not a module.
+// componentName returns the reference of a function in a file below a components folder:
+// "dist.ddp", "a.b.fn", or its path if the file's name is not a module.
 func componentName(file, function string) string {
 	if module := moduleOf(file); isModule(module) {
 		return module + "." + function
@@ -229,7 +231,8 @@ func moduleFiles(fsys fs.FS) []string {
 		case e.IsDir() && file != "." && (!identifier().MatchString(e.Name()) || e.Name() == "testdata"):
 			return fs.SkipDir
 		case !e.IsDir() && strings.Contains(file, "/") && strings.HasSuffix(file, ".star") &&
-			!strings.HasSuffix(file, "_test.star") && identifier().MatchString(strings.TrimSuffix(e.Name(), ".star")):
+			!strings.HasSuffix(file, "_test.star") &&
+			identifier().MatchString(strings.TrimSuffix(e.Name(), ".star")):
 			files = append(files, file)
 		}
 		return nil

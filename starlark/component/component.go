@@ -31,8 +31,8 @@ import (
 
 // Component is a function that can be called with arguments from a command line.
 type Component struct {
-	// Name is the canonical name, used in [component:NAME]: MODULE.FUNCTION, such as "dist.ddp", for
-	// a component of the project or a built-in one, else the reference.
+	// Name is the canonical name, used in [component:NAME]: MODULE.FUNCTION, such as "dist.ddp",
+	// for a component of the project or a built-in one, else the reference.
 	Name string
 	// Ref is the reference as the user wrote it.
 	Ref string
@@ -99,7 +99,8 @@ type UsageError struct {
 
 // Error returns one line that names the component and the command that shows its arguments.
 func (e *UsageError) Error() string {
-	return fmt.Sprintf("torchx run %s: %s (see `torchx run %s --help`)", e.Component, e.Text, e.Component)
+	return fmt.Sprintf("torchx run %s: %s (see `torchx run %s --help`)", e.Component,
+		e.Text, e.Component)
 }
 
 // session is one interpreter with everything that one component loads, so that a run records only
@@ -144,7 +145,9 @@ func (s *session) load(ctx context.Context, p location) (*interp.Module, error) 
 }
 
 // call names the function in an error about its result, since its author has to change it.
-func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (app *spec.App, err error) {
+func (s *session) call(
+	ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple,
+) (app *spec.App, err error) {
 	err = s.interp.CallFor(ctx, s.fn, args, kwargs, func(v starlark.Value) (err error) {
 		if app, err = specmodule.ToApp(v); err != nil {
 			at := s.fn.Position()

@@ -26,8 +26,8 @@ type Config struct {
 	Dir string
 	// Builtins is the built-in library, with its files at the root.
 	Builtins fs.FS
-	// Library opens the library NAME for the workspace with that root (see interp.Config); nil means
-	// no libraries.
+	// Library opens the library NAME for the workspace with that root (see interp.Config); nil
+	// means no libraries.
 	Library func(root, name string) (fs.FS, error)
 	// Libraries lists the names that Library knows, for lists and suggestions; nil means none.
 	Libraries func(root string) []string
@@ -182,7 +182,8 @@ func (l *Loader) locations(r reference) ([]location, error) {
 		if slices.Contains(starFiles(l.config.Builtins), r.file) {
 			return []location{{builtin: r.file}}, nil
 		}
-		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, humanize.HintPath(r.file, starFiles(l.config.Builtins)))
+		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file,
+			humanize.HintPath(r.file, starFiles(l.config.Builtins)))
 	case r.library != "":
 		return l.libraryLocations(r)
 	case r.module != "" || r.file == "":
@@ -236,7 +237,8 @@ func (l *Loader) fileLocation(r reference) (location, error) {
 	if slices.Contains(starFiles(l.config.Builtins), name) {
 		return location{builtin: name}, nil
 	}
-	return location{}, fmt.Errorf("component file %s does not exist.%s", humanize.Quote(candidates[0]), l.similarFile(r.file, candidates[0]))
+	return location{}, fmt.Errorf("component file %s does not exist.%s",
+		humanize.Quote(candidates[0]), l.similarFile(r.file, candidates[0]))
 }
 
 // similarFile suggests a file of the same folder, or a built-in one.
@@ -306,11 +308,14 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 		case r.library != "":
 			form = "@" + r.library + "//" + form
 		}
-		return nil, fmt.Errorf("component %s is missing a function name: write %s (%s)", humanize.Quote(r.text), form, list)
+		return nil, fmt.Errorf("component %s is missing a function name: write %s (%s)",
+			humanize.Quote(r.text), form, list)
 	case v == nil:
-		return nil, fmt.Errorf("no function %s in %s: %s.%s", humanize.Quote(r.function), name, list, humanize.Hint(r.function, public))
+		return nil, fmt.Errorf("no function %s in %s: %s.%s", humanize.Quote(r.function), name,
+			list, humanize.Hint(r.function, public))
 	}
-	return nil, fmt.Errorf("%s in %s is not a function, got %s: %s", r.function, name, v.Type(), list)
+	return nil, fmt.Errorf("%s in %s is not a function, got %s: %s", r.function,
+		name, v.Type(), list)
 }
 
 // publicFunctions lists the functions of a module that can be components, in file order.
@@ -328,7 +333,9 @@ func publicFunctions(m *interp.Module) []string {
 }
 
 // component describes fn, the function that r names.
-func (l *Loader) component(r reference, p location, file *loadedFile, fn *starlark.Function) (*Component, error) {
+func (l *Loader) component(
+	r reference, p location, file *loadedFile, fn *starlark.Function,
+) (*Component, error) {
 	src := newSource(fn, file.text, l.config.Resources)
 	params, err := src.params()
 	if err != nil {

@@ -59,7 +59,9 @@ func (h *helpWriter) usage(c *Component) {
 
 // UsageWords returns the words of a command line that runs the component as name. placeholder
 // returns the text for the value of a required parameter.
-func (c *Component) UsageWords(name string, placeholder func(p *Param) string, options bool) []string {
+func (c *Component) UsageWords(
+	name string, placeholder func(p *Param) string, options bool,
+) []string {
 	words := []string{"torchx run", name}
 	var rest []string
 	for i := range c.Params {
@@ -95,7 +97,8 @@ func (h *helpWriter) description(doc string) {
 		case line == "":
 			flush()
 			h.text.WriteString("\n")
-		case indentation(line) > 0 || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* "):
+		case indentation(line) > 0 || strings.HasPrefix(line, "- ") ||
+			strings.HasPrefix(line, "* "):
 			flush()
 			h.text.WriteString(line + "\n")
 		default:

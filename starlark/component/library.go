@@ -52,7 +52,8 @@ func (l *Loader) libraryLocations(r reference) ([]location, error) {
 	} else if hint == "" {
 		hint = " `torchx component list` lists the components"
 	}
-	return nil, fmt.Errorf("component file @%s//%s does not exist.%s", r.library, candidates[0], hint)
+	return nil, fmt.Errorf("component file @%s//%s does not exist.%s", r.library,
+		candidates[0], hint)
 }
 
 // sameName returns a file of another folder that has the same name, "" if none has.
@@ -98,7 +99,8 @@ func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary,
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case entry.IsDir() || !strings.HasSuffix(file, ".star") || strings.HasSuffix(file, "_test.star"):
+		case entry.IsDir() || !strings.HasSuffix(file, ".star") ||
+			strings.HasSuffix(file, "_test.star"):
 			return nil
 		}
 		list, _ := fileSummaries(fsys, file, "@"+name+"//"+file+":")

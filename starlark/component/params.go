@@ -84,7 +84,8 @@ func (s source) docLine() int {
 // argument.
 func (s source) params() ([]Param, error) {
 	if s.fn.HasKwargs() {
-		return nil, s.fail(int(s.fn.Position().Line), "**kwargs cannot be given on a command line: name the parameters")
+		return nil, s.fail(int(s.fn.Position().Line),
+			"**kwargs cannot be given on a command line: name the parameters")
 	}
 	count := s.fn.NumParams()
 	named := count
@@ -169,7 +170,8 @@ func (s source) checkDefault(p *Param, line int) error {
 
 // fail returns an error about a line of the component's file.
 func (s source) fail(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: component %s: %s", s.file, line, s.fn.Name(), oneLine(fmt.Sprintf(format, args...)))
+	return fmt.Errorf("%s:%d: component %s: %s", s.file, line, s.fn.Name(),
+		oneLine(fmt.Sprintf(format, args...)))
 }
 
 // oneLine replaces unprintable characters by spaces, so that an error stays one line and contains

@@ -33,7 +33,8 @@ var (
 func parseRef(text string) (reference, error) {
 	ref := reference{text: text}
 	if oneLine(text) != text {
-		return ref, fmt.Errorf("invalid component %s: it has unprintable characters", humanize.Quote(text))
+		return ref, fmt.Errorf("invalid component %s: it has unprintable characters",
+			humanize.Quote(text))
 	}
 	if strings.HasPrefix(text, "@") {
 		match := libraryRef().FindStringSubmatch(text)
@@ -80,9 +81,11 @@ func (r *reference) checkFile() error {
 	case r.library == "" && strings.HasSuffix(r.file, ".py"):
 		return nil // pythonError reports it later, after it has searched the folder
 	case !strings.HasSuffix(r.file, ".star") || strings.Contains(r.file, ".star:"):
-		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", humanize.Quote(r.text))
+		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon",
+			humanize.Quote(r.text))
 	case !identifier().MatchString(r.function) && r.function != "":
-		return fmt.Errorf("invalid component %s: %s cannot be the name of a function", humanize.Quote(r.text), humanize.Quote(r.function))
+		return fmt.Errorf("invalid component %s: %s cannot be the name of a function",
+			humanize.Quote(r.text), humanize.Quote(r.function))
 	case strings.HasPrefix(r.function, "_"):
 		return r.privateError()
 	}
@@ -113,7 +116,8 @@ func Template(module, function string) (source, test string) {
 
 // Reserved reports whether name is a keyword or built-in, and so cannot name a new component.
 func Reserved(name string) bool {
-	if _, ok := starlark.Universe[name]; ok || name == "help" || name == "specs" || name == "torchx" {
+	if _, ok := starlark.Universe[name]; ok || name == "help" ||
+		name == "specs" || name == "torchx" {
 		return true
 	}
 	_, err := (&syntax.FileOptions{}).ParseExpr("", name, 0)

@@ -89,7 +89,8 @@ func (p *typeParser) whole() (Type, error) {
 		p.at++
 	}
 	if w := p.peek(); w != "" {
-		return t, fmt.Errorf("unexpected %s after %s; %s", humanize.Quote(w), t.Brief(), typeForms())
+		return t, fmt.Errorf("unexpected %s after %s; %s", humanize.Quote(w),
+			t.Brief(), typeForms())
 	}
 	return t, nil
 }

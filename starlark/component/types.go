@@ -25,7 +25,8 @@ type Type struct {
 	Optional bool
 }
 
-// String returns the type as written in a docstring, without Optional: "list[int]", `enum("a", "b")`.
+// String returns the type as written in a docstring, without Optional: "list[int]", `enum("a",
+// "b")`.
 func (t Type) String() string {
 	switch t.Kind {
 	case List:
@@ -169,7 +170,8 @@ func (t Type) expected() string {
 		return fmt.Sprintf("values of type %s separated by commas such as %s", t.Elem, first)
 	case Dict:
 		first, _ := t.examples()
-		return fmt.Sprintf("KEY=VALUE pairs of types %s and %s separated by commas such as %s", t.Key, t.Elem, first)
+		return fmt.Sprintf("KEY=VALUE pairs of types %s and %s separated by commas such as %s",
+			t.Key, t.Elem, first)
 	default:
 		return kinds[t.Kind].expected
 	}
@@ -213,7 +215,8 @@ func (e *unknownResourceError) Error() string {
 	if closest, ok := humanize.Closest(e.name, e.names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
 	}
-	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(humanize.Quote(e.name), `"`), hint)
+	return fmt.Sprintf("No named resource found for `%s`. %s",
+		strings.Trim(humanize.Quote(e.name), `"`), hint)
 }
 
 // Fits returns an error if v, such as a default, is not a value of the type. None fits every type.
@@ -275,7 +278,8 @@ func (t Type) misfit(v starlark.Value) error {
 	shown := interp.Show(v)
 	if unit := kinds[t.Kind].unit; unit != "" && isText {
 		if number, ok := kinds[t.Kind].read(text); ok {
-			return fmt.Errorf("%s is a string, but a %s is a number of %s: write %s", shown, t.Kind, unit, number)
+			return fmt.Errorf("%s is a string, but a %s is a number of %s: write %s", shown,
+				t.Kind, unit, number)
 		}
 	}
 	if isText || t.Kind == Enum || t.Kind == Resource {

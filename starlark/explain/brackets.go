@@ -21,7 +21,8 @@ func (r *report) brackets() bool {
 	bracket := r.textOf(last)
 	switch {
 	case r.nesting(r.at) < 0 && r.textOf(r.at) != closing(bracket):
-		r.msg = fmt.Sprintf("got '%s', want '%s': the '%s' in line %d, column %d is not closed", r.textOf(r.at), closing(bracket), bracket, number, r.column(last))
+		r.msg = fmt.Sprintf("got '%s', want '%s': the '%s' in line %d, column %d is not closed",
+			r.textOf(r.at), closing(bracket), bracket, number, r.column(last))
 		return true
 	case r.endsInside(last):
 		here, _ := r.line(r.offset)
@@ -60,7 +61,8 @@ func (r *report) endsInside(bracket int) bool {
 	if r.at >= len(r.tokens) || slices.Contains(statementWords, r.textOf(r.at)) {
 		return true
 	}
-	if r.textOf(r.at) == ":" && (r.at+1 == len(r.tokens) || r.isKind(r.at+1, token.Newline)) && isCompound(r.textOf(r.head)) {
+	if r.textOf(r.at) == ":" && (r.at+1 == len(r.tokens) || r.isKind(r.at+1, token.Newline)) &&
+		isCompound(r.textOf(r.head)) {
 		return r.textOf(bracket) != "{" // the colon ends the head of a statement
 	}
 	from, outer := r.line(r.tokens[bracket].Start)

@@ -67,7 +67,8 @@ func (r *report) strings() bool {
 		return r.prefixed(r.at - 1)
 	case r.isKind(r.at, token.Name) && r.isKind(r.at-1, token.String) && r.touches(r.at):
 		return r.endedEarly()
-	case r.isKind(r.at, token.String) && r.isKind(r.before(r.at), token.String) && (len(r.open) > 0 || r.before(r.at) == r.at-1):
+	case r.isKind(r.at, token.String) && r.isKind(r.before(r.at), token.String) &&
+		(len(r.open) > 0 || r.before(r.at) == r.at-1):
 		r.point(r.at)
 		return r.advise("strings are joined with +; is a + or a comma missing before this one?")
 	}

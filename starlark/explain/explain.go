@@ -93,7 +93,8 @@ func (r *report) find() int {
 		return len(r.tokens)
 	}
 	// The offset is between two tokens: only the message tells them apart.
-	if next := i + 1; next < len(r.tokens) && r.tokens[i].End == r.offset && r.tokens[next].Start == r.offset && r.isGot(next) && !r.isGot(i) {
+	if next := i + 1; next < len(r.tokens) && r.tokens[i].End == r.offset &&
+		r.tokens[next].Start == r.offset && r.isGot(next) && !r.isGot(i) {
 		return next
 	}
 	return i
@@ -154,7 +155,8 @@ func (r *report) before(i int) int {
 
 // touches reports whether the i-th token directly follows the one before it.
 func (r *report) touches(i int) bool {
-	return i > 0 && i < len(r.tokens) && r.tokens[i-1].End == r.tokens[i].Start && !r.isKind(i-1, token.Newline)
+	return i > 0 && i < len(r.tokens) && r.tokens[i-1].End == r.tokens[i].Start &&
+		!r.isKind(i-1, token.Newline)
 }
 
 // startsLine reports whether the i-th token is the first of its line.

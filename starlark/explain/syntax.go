@@ -122,7 +122,8 @@ func (r *report) operator() bool {
 		return r.advise("Starlark has no :=: assign in a separate statement")
 	case got == ":" && named && first == "def" && len(r.open) == 1 && inside == "(":
 		return r.advise(annotations)
-	case got == "-" && after == ">", got == ":" && named && r.want == "newline" && first != "lambda":
+	case got == "-" && after == ">", got == ":" && named &&
+		r.want == "newline" && first != "lambda":
 		return r.advise(annotations)
 	case got == ":" && inside == "(":
 		return r.advise("write = between the name of an argument and its value")
@@ -166,7 +167,8 @@ func (r *report) missing() bool {
 			return r.advise("numbers cannot contain _: write 1000")
 		}
 		return r.advise("a number cannot be followed by letters: write a string for units, \"10s\"")
-	case len(r.open) > 0 && r.isOperandEnd(last) && r.startsOperand(r.at) && r.got != r.textOf(r.at):
+	case len(r.open) > 0 && r.isOperandEnd(last) && r.startsOperand(r.at) &&
+		r.got != r.textOf(r.at):
 		r.offset = r.tokens[last].End
 		return r.advise("is a comma missing here?")
 	case r.want == "':'" && isCompound(r.textOf(r.head)) && r.startsOperand(r.at):
@@ -178,11 +180,13 @@ func (r *report) missing() bool {
 
 // isOperandEnd reports whether an expression can end with the i-th token.
 func (r *report) isOperandEnd(i int) bool {
-	return r.isKind(i, token.Name) || r.isKind(i, token.Number) || r.isKind(i, token.String) || r.nesting(i) < 0
+	return r.isKind(i, token.Name) || r.isKind(i, token.Number) ||
+		r.isKind(i, token.String) || r.nesting(i) < 0
 }
 
 func (r *report) startsOperand(i int) bool {
-	return r.isKind(i, token.Name) || r.isKind(i, token.Number) || r.isKind(i, token.String) || r.nesting(i) > 0
+	return r.isKind(i, token.Name) || r.isKind(i, token.Number) ||
+		r.isKind(i, token.String) || r.nesting(i) > 0
 }
 
 // names maps names of Python and other languages to what to write instead.

@@ -33,8 +33,8 @@ var functionChecks = map[string]check{
 
 // methodChecks are the checks of methods of built-in types. Without them replace asks for 256 TiB
 // and rsplit(None, 1 << 40) for 16 TiB at once, join and format fill the memory in one step, and
-// extend and the methods of sets do not end with range(1 << 40). Types of other packages check their
-// own methods.
+// extend and the methods of sets do not end with range(1 << 40). Types of other packages check
+// their own methods.
 var methodChecks = map[string]check{
 	"replace": checkReplace, "join": checkJoin, "format": checkFormat,
 	"split": checkSplit, "rsplit": checkSplit, "splitlines": checkSplitLines, "extend": checkExtend,
@@ -44,8 +44,8 @@ var methodChecks = map[string]check{
 	"issubset":             checkWalk(entryBytes), "issuperset": checkWalk(entryBytes),
 }
 
-// guardedUniverse returns the universal functions that have a check, and getattr, whose methods have
-// theirs.
+// guardedUniverse returns the universal functions that have a check, and getattr, whose methods
+// have theirs.
 func guardedUniverse() starlark.StringDict {
 	env := starlark.StringDict{}
 	for name, c := range functionChecks {
@@ -156,7 +156,8 @@ func checkPrinted(c invocation) error {
 func checkInt(c invocation) error {
 	for _, v := range c.values() {
 		if s, ok := v.(starlark.String); ok && len(s) > maxDigits {
-			return sizeError("%s would read %d digits, over the limit of %d", c.what, len(s), maxDigits)
+			return sizeError("%s would read %d digits, over the limit of %d",
+				c.what, len(s), maxDigits)
 		}
 	}
 	return nil

@@ -36,8 +36,8 @@ func (i *Interp) Coverage() []FileCoverage {
 	return list
 }
 
-// ZeroCoverage parses a file that was not loaded and returns its coverage, with all counts zero. The
-// error is an *Error.
+// ZeroCoverage parses a file that was not loaded and returns its coverage, with all counts zero.
+// The error is an *Error.
 func ZeroCoverage(path, name string, source []byte) (FileCoverage, error) {
 	file, err := Parse(name, source)
 	if err != nil {

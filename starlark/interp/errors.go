@@ -116,7 +116,8 @@ func (e *Error) setLimit(limit *LimitError) {
 	e.cause = &l
 }
 
-// Explain returns an *Error with the innermost position of err, an error of a call on a thread of i.
+// Explain returns an *Error with the innermost position of err, an error of a call on a thread of
+// i.
 func (i *Interp) Explain(err error) *Error {
 	inner := innermost(err)
 	var known *Error
@@ -184,8 +185,8 @@ func innermost(err error) *starlark.EvalError {
 	}
 }
 
-// withBuiltinName returns the message of err, prefixed with the name of the failed built-in function
-// unless the message contains the name.
+// withBuiltinName returns the message of err, prefixed with the name of the failed built-in
+// function unless the message contains the name.
 func withBuiltinName(err *starlark.EvalError) string {
 	if len(err.CallStack) == 0 || IsStopped(err) {
 		return err.Msg
@@ -215,8 +216,8 @@ func framesOf(stack starlark.CallStack) []frame {
 	return list
 }
 
-// frames returns framesOf a stack. Only the frames that Detail can show get an excerpt, since finding
-// a line takes time proportional to its number.
+// frames returns framesOf a stack. Only the frames that Detail can show get an excerpt, since
+// finding a line takes time proportional to its number.
 func (i *Interp) frames(stack starlark.CallStack) []frame {
 	list := framesOf(stack)
 	for n := range list[:min(len(list), maxFrames)] {

@@ -49,14 +49,14 @@ const (
 
 // Config says which files an Interp reads, and the limits of evaluations.
 type Config struct {
-	// Dir is the folder that relative paths, also in messages, are relative to; "" means the working
-	// directory.
+	// Dir is the folder that relative paths, also in messages, are relative to; "" means the
+	// working directory.
 	Dir string
 	// Builtins holds the built-in files: "@torchx//dist.star" is its "dist.star".
 	Builtins fs.FS
-	// Library returns the files of "@name//…" for everything loaded in the workspace with that root;
-	// nil means no libraries. The file system must not give access to files outside it, as with
-	// os.Root.FS. For an unknown name the error is an fs.ErrNotExist.
+	// Library returns the files of "@name//…" for everything loaded in the workspace with that
+	// root; nil means no libraries. The file system must not give access to files outside it, as
+	// with os.Root.FS. For an unknown name the error is an fs.ErrNotExist.
 	Library func(root, name string) (fs.FS, error)
 	// Predeclared are the names that every file sees: frozen values, and functions that limit their
 	// own use of time and memory.
@@ -134,7 +134,8 @@ func New(c Config) *Interp {
 	return i
 }
 
-// LoadFile evaluates the file at path, unless it is already loaded. path may be relative to Config.Dir.
+// LoadFile evaluates the file at path, unless it is already loaded. path may be relative to
+// Config.Dir.
 func (i *Interp) LoadFile(ctx context.Context, path string) (*Module, error) {
 	if path == "" {
 		return nil, &Error{Msg: "the path is empty; give the path of a .star file"}
@@ -168,7 +169,9 @@ func (i *Interp) load(ctx context.Context, at *Source) (*Module, error) {
 }
 
 // Call calls fn, a function of a loaded module, under the limits of i.
-func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (i *Interp) Call(
+	ctx context.Context, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple,
+) (starlark.Value, error) {
 	var result starlark.Value
 	err := i.CallFor(ctx, fn, args, kwargs, func(v starlark.Value) error {
 		result = v
@@ -179,7 +182,9 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 
 // CallFor calls fn like Call and passes the result to use, under the same limits. Config.Fatal ends
 // a use that takes too long.
-func (i *Interp) CallFor(ctx context.Context, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple, use func(starlark.Value) error) error {
+func (i *Interp) CallFor(ctx context.Context, fn starlark.Callable, args starlark.Tuple,
+	kwargs []starlark.Tuple, use func(starlark.Value) error,
+) error {
 	return i.run(ctx, fn.Name(), func(r *run) error {
 		v, err := starlark.Call(r.thread, fn, args, kwargs)
 		if err != nil {

@@ -51,8 +51,8 @@ func (l *Lines) Chars(offset int) int {
 	return l.marks[i].char + utf8.RuneCountInString(l.Text[l.marks[i].offset:offset])
 }
 
-// LineCol returns the line of an offset and the offset within the line, in bytes. Offsets outside of
-// the text are clamped.
+// LineCol returns the line of an offset and the offset within the line, in bytes. Offsets outside
+// of the text are clamped.
 func (l *Lines) LineCol(offset int) (line, col int) {
 	offset = max(0, min(offset, len(l.Text)))
 	line = sort.SearchInts(l.starts, offset+1) - 1

@@ -83,7 +83,8 @@ func (r *run) evaluate(l *Source) (*Module, error) {
 	return &Module{Label: l.Label(), Path: l.Path(), Globals: globals, Source: source, name: name}, nil
 }
 
-// fileName is the name of the variable with a file's absolute path, or the label of a built-in file.
+// fileName is the name of the variable with a file's absolute path, or the label of a built-in
+// file.
 const fileName = "__file__"
 
 func (i *Interp) fileEnv(l *Source, count *counters) starlark.StringDict {

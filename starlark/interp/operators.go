@@ -65,8 +65,8 @@ func compareGuard(op syntax.Token) guardFunc {
 	}
 }
 
-// assignGuard returns a guard that checks x op= y and returns y. It is called with x and y, or with y
-// after the operands of x were pushed.
+// assignGuard returns a guard that checks x op= y and returns y. It is called with x and y, or
+// with y after the operands of x were pushed.
 func assignGuard(op syntax.Token) guardFunc {
 	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 		x, y := args[0], args[len(args)-1]
@@ -130,9 +130,9 @@ func argsGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) 
 	return args[0], step{t, "a call with *args"}.items(args[0], itemBytes)
 }
 
-// checkBinary returns an error if x op y would take too much time or memory in one step: s + s grows
-// from 768 MiB to 3 GiB before the watchdog looks, [0] * 200000000 takes 3 GiB and "%(k)s…" % d any
-// amount at once, and a number that is squared again and again takes minutes a step.
+// checkBinary returns an error if x op y would take too much time or memory in one step: s + s
+// grows from 768 MiB to 3 GiB before the watchdog looks, [0] * 200000000 takes 3 GiB and "%(k)s…"
+// % d any amount at once, and a number that is squared again and again takes minutes a step.
 func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error {
 	s := step{t, op.String()}
 	switch op {

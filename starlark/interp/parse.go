@@ -38,8 +38,8 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// EveryDialect returns the options that accept every Starlark, for tools: evaluation reports what the
-// dialect of component files does not allow.
+// EveryDialect returns the options that accept every Starlark, for tools: evaluation reports what
+// the dialect of component files does not allow.
 func EveryDialect() *syntax.FileOptions {
 	return &syntax.FileOptions{
 		Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true,
@@ -53,7 +53,9 @@ func ParseLenient(name string, source []byte) (*syntax.File, error) {
 }
 
 // parse parses source without its byte order mark. A syntax.Error has the position of the mistake.
-func parse(options *syntax.FileOptions, name string, source []byte, mode syntax.Mode) (*syntax.File, error) {
+func parse(
+	options *syntax.FileOptions, name string, source []byte, mode syntax.Mode,
+) (*syntax.File, error) {
 	text := bytes.TrimPrefix(source, byteOrderMark)
 	file, err := options.Parse(name, text, mode)
 	var problem syntax.Error

@@ -15,8 +15,8 @@ const MaxProcessHeap = 2 << 30
 
 // GuardProcess bounds the heap of this process for the rest of its life, also outside of
 // evaluations: while it converts their results and reads files. end must print the error and exit
-// the process. The guard costs nothing while the heap is small. From three quarters of the limit on,
-// the garbage collector runs more often, so that garbage does not count as memory in use.
+// the process. The guard costs nothing while the heap is small. From three quarters of the limit
+// on, the garbage collector runs more often, so that garbage does not count as memory in use.
 //
 // An rlimit would not do: the Go runtime answers a refused allocation with the stacks of all
 // goroutines, and child processes would inherit it.

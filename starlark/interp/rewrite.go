@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// guardPrefix begins the names of guards. They are not identifiers, so no file can use or shadow
-	// them.
+	// guardPrefix begins the names of guards. They are not identifiers, so no file can use or
+	// shadow them.
 	guardPrefix = "%"
 	// maxNesting bounds the depth of a syntax tree: the compiler recurses over chains such as
 	// a + a + … and elif …, which the parser, unlike brackets, does not bound.
@@ -146,7 +146,8 @@ func guardExpr(n syntax.Node) {
 		guardOperators(&e.Fn)
 		guardAll(e.Args)
 		for _, arg := range e.Args {
-			if a, ok := arg.(*syntax.UnaryExpr); ok && (a.Op == syntax.STAR || a.Op == syntax.STARSTAR) {
+			if a, ok := arg.(*syntax.UnaryExpr); ok &&
+				(a.Op == syntax.STAR || a.Op == syntax.STARSTAR) {
 				a.X = call(a.OpPos, "args", a.X)
 			}
 		}

@@ -44,8 +44,8 @@ type limits struct {
 // does not let it use the processor.
 const starved = 5
 
-// clock measures an evaluation. Its limit is one of time, which people wait for, but it must not stop
-// a short evaluation for the load of the machine.
+// clock measures an evaluation. Its limit is one of time, which people wait for, but it must not
+// stop a short evaluation for the load of the machine.
 type clock struct {
 	limit time.Duration
 	start time.Time
@@ -196,7 +196,8 @@ func heapBytes(sample []metrics.Sample) uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// Hooks override functions of Config for the evaluations of a context; nil functions change nothing.
+// Hooks override functions of Config for the evaluations of a context; nil functions change
+// nothing.
 type Hooks struct {
 	Print func(msg string)
 	Fatal func(err error)

@@ -101,8 +101,8 @@ func (i *Interp) SourceOf(path string) (*Source, error) {
 	return &Source{i.workspace(root), name}, nil
 }
 
-// SourceIn returns the file that a label, such as "//x.star" or "@library//x.star", refers to in the
-// workspace with that absolute root.
+// SourceIn returns the file that a label, such as "//x.star" or "@library//x.star", refers to in
+// the workspace with that absolute root.
 func (i *Interp) SourceIn(root, label string) (*Source, error) {
 	return i.Loaded(&Source{i.workspace(root), "_"}, label)
 }

@@ -11,7 +11,8 @@ import (
 	"torchx/runtime/humanize"
 )
 
-// Limits of one step of the engine. They keep steps short; the description of a job takes kilobytes.
+// Limits of one step of the engine. They keep steps short; the description of a job takes
+// kilobytes.
 const (
 	maxValue   = 64 << 20              // bytes of one string, list …
 	maxItems   = maxValue / itemBytes  // items that one step iterates over
@@ -23,11 +24,12 @@ const (
 	maxNodes   = 1 << 20               // parts of a value that is compared, printed, frozen or returned
 )
 
-// A step is an operator or a call that the engine cannot interrupt. The watchdog cannot bound it: Go
-// ends the process with a trace when list(range(1 << 40)) asks for 16 TiB, [0] * 200000000 takes
+// A step is an operator or a call that the engine cannot interrupt. The watchdog cannot bound it:
+// Go ends the process with a trace when list(range(1 << 40)) asks for 16 TiB, [0] * 200000000 takes
 // 3 GiB before the watchdog looks, and comparing two lists that contain one another many times does
 // not end. The methods of step return an error before such a step begins. A step that only copies a
-// value (slices, upper, unions) has no guard: values are small enough for the watchdog to be in time.
+// value (slices, upper, unions) has no guard: values are small enough for the watchdog to be in
+// time.
 type step struct {
 	thread *starlark.Thread
 	what   string // in messages: the operator or the name of the function
@@ -204,8 +206,8 @@ func CheckPrint(what string, values ...starlark.Value) error {
 	return err
 }
 
-// CheckCompare returns a *LimitError if values are too large for == or <, which compare them part by
-// part to a depth of 10 and shared parts as often as they occur.
+// CheckCompare returns a *LimitError if values are too large for == or <, which compare them part
+// by part to a depth of 10 and shared parts as often as they occur.
 func CheckCompare(what string, values ...starlark.Value) error {
 	for _, v := range values {
 		switch v.(type) {
@@ -263,8 +265,8 @@ func shapeLimit() visitor {
 // A visitor of walk reports whether to enter a value.
 type visitor = func(v starlark.Value, depth int) (enter bool, err error)
 
-// walk visits v and the values inside it, until visit returns an error: a few lines of code can make
-// 2^60 parts or a million levels.
+// walk visits v and the values inside it, until visit returns an error: a few lines of code can
+// make 2^60 parts or a million levels.
 func walk(v starlark.Value, depth int, visit visitor) error {
 	enter, err := visit(v, depth)
 	if enter && err == nil {

@@ -5,7 +5,8 @@ package interp
 import "fmt"
 
 // stuckAt returns the position of an endless step. It reads the stack of another goroutine without
-// a lock, which is safe enough just before the process exits: a single step does not change the stack.
+// a lock, which is safe enough just before the process exits: a single step does not change the
+// stack.
 func stuckAt(r *run) (at string) {
 	defer func() {
 		if recover() != nil {

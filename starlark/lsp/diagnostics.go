@@ -35,7 +35,8 @@ func (s *server) diagnose(uri string) {
 }
 
 func (s *server) publish(p diagnosticsParams) {
-	if err := s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p); err != nil && s.ctx.Err() == nil {
+	if err := s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p); err != nil &&
+		s.ctx.Err() == nil {
 		s.Printf("%v", err)
 	}
 }
@@ -94,8 +95,8 @@ func (s *snapshot) formatting() ([]textEdit, error) {
 	return s.lineEdits(string(out)), nil
 }
 
-// lineEdits replaces the lines between the first and the last that differ, so that the cursor does not
-// move elsewhere.
+// lineEdits replaces the lines between the first and the last that differ, so that the cursor
+// does not move elsewhere.
 func (s *snapshot) lineEdits(text string) []textEdit {
 	old, now := strings.SplitAfter(s.file.Text, "\n"), strings.SplitAfter(text, "\n")
 	if slices.Equal(old, now) {

@@ -116,7 +116,8 @@ func (s *server) didClose(r *jsonrpc2.Request) error {
 	return nil
 }
 
-// update sets the text of a document and diagnoses it, and all other documents if its exports changed.
+// update sets the text of a document and diagnoses it, and all other documents if its exports
+// changed.
 func (s *server) update(uri string, version int, text string, before *analysis.File) {
 	source, readOnly := s.files.sourceOf(uri, s.root)
 	name := uri

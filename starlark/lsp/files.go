@@ -63,8 +63,8 @@ func (f *files) locator() *interp.Interp {
 	return f.interp
 }
 
-// sourceOf returns the file of a URI, nil if it is not on disk. readOnly is set for files of a library
-// and built-in files.
+// sourceOf returns the file of a URI, nil if it is not on disk. readOnly is set for files of a
+// library and built-in files.
 func (f *files) sourceOf(uri, root string) (source *interp.Source, readOnly bool) {
 	path, ok := pathOf(uri)
 	if !ok {
@@ -140,7 +140,8 @@ func (f *files) diskPath(source *interp.Source) string {
 // path.
 func (f *files) extract(label, text string) (string, error) {
 	hash := sha256.Sum256([]byte(text))
-	path := filepath.Join(f.config.Extracted, fmt.Sprintf("%x", hash[:6]), filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
+	path := filepath.Join(f.config.Extracted, fmt.Sprintf("%x", hash[:6]),
+		filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
 	f.mu.Lock()
 	f.extracted[path] = label
 	f.mu.Unlock()
@@ -191,7 +192,8 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// writeWhole writes a read-only file under a temporary name first, so that readers never see it incomplete.
+// writeWhole writes a read-only file under a temporary name first, so that readers never see it
+// incomplete.
 func writeWhole(path, text string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

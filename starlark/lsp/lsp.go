@@ -27,15 +27,16 @@ type Config struct {
 	Dir string
 	// Builtins holds the files of @torchx//.
 	Builtins fs.FS
-	// Library and Libraries open and list the libraries of a workspace (see interp.Config); nil means none.
+	// Library and Libraries open and list the libraries of a workspace (see interp.Config); nil
+	// means none.
 	Library   func(root, name string) (fs.FS, error)
 	Libraries func(root string) []string
 	// Resources returns the named resources of the project with that root; nil means none.
 	Resources func(root string) []string
 	// Folder returns the folder where files of a library can be edited; nil or false means none.
 	Folder func(root, name string) (string, bool)
-	// Extracted is the folder to which files of @torchx// and libraries are written, so that an editor
-	// can open them; "" means that they cannot be opened.
+	// Extracted is the folder to which files of @torchx// and libraries are written, so that an
+	// editor can open them; "" means that they cannot be opened.
 	Extracted string
 	// Version is the program's version.
 	Version string
@@ -72,8 +73,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 // aliveEvery is the interval of checks for the client's process.
 const aliveEvery = 2 * time.Second
 
-// watchClient ends the server when the client's process ends, even if another process keeps the pipe
-// open.
+// watchClient ends the server when the client's process ends, even if another process keeps the
+// pipe open.
 func (s *server) watchClient(pid int) {
 	if pid <= 0 || s.config.Alive == nil {
 		return
@@ -141,7 +142,8 @@ func (s *server) watchFiles() {
 	}}}
 	// Wait in another goroutine, since this one reads the answer.
 	go func() {
-		if err := s.conn.Call(s.ctx, "client/registerCapability", registration, nil); err != nil && s.ctx.Err() == nil {
+		if err := s.conn.Call(s.ctx, "client/registerCapability", registration, nil); err != nil &&
+			s.ctx.Err() == nil {
 			s.Printf("the client does not watch files: %v", err)
 		}
 	}()

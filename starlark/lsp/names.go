@@ -132,7 +132,8 @@ func (s *snapshot) definition(offset int) ([]location, error) {
 
 // uriOfFile returns the URI by which an editor opens a file.
 func (s *snapshot) uriOfFile(file *analysis.File) (string, error) {
-	if file == s.file || file.Source == nil || s.file.Source != nil && file.Source.Key() == s.file.Source.Key() {
+	if file == s.file || file.Source == nil || s.file.Source != nil &&
+		file.Source.Key() == s.file.Source.Key() {
 		return s.uri, nil
 	}
 	path, err := s.files.path(file)

@@ -105,8 +105,8 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	s.inBackground(r, answer)
 }
 
-// lifecycle answers initialize and shutdown, and rejects requests out of order. For other requests it
-// returns nil, nil.
+// lifecycle answers initialize and shutdown, and rejects requests out of order. For other
+// requests it returns nil, nil.
 func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	switch current := s.state.Load(); {
 	case r.Method == "initialize" && current == stateNew:
@@ -114,7 +114,8 @@ func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	case current == stateNew:
 		return nil, failure(codeNotInitialized, "%s received before initialize", r.Method)
 	case r.Method == "initialize", current == stateShutdown:
-		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is not allowed in this state", r.Method)
+		return nil, failure(jsonrpc2.CodeInvalidRequest,
+			"%s is not allowed in this state", r.Method)
 	case r.Method == "shutdown":
 		s.state.Store(stateShutdown)
 		s.answers.Wait() // pending answers are sent even if the client does not wait
@@ -165,7 +166,9 @@ var requests = map[string]func(*snapshot, requestParams) (any, error){
 }
 
 // atPosition adapts a handler that needs only an offset.
-func atPosition[T any](answer func(*snapshot, int) (T, error)) func(*snapshot, requestParams) (any, error) {
+func atPosition[T any](
+	answer func(*snapshot, int) (T, error),
+) func(*snapshot, requestParams) (any, error) {
 	return func(s *snapshot, p requestParams) (any, error) {
 		return answer(s, s.enc.offset(&s.file.Lines, p.Position))
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Limits of a message in bytes. A file has at most 1 MiB, which may take 6 MiB in JSON; a larger one is
-// diagnosed as too large up to the limit of a message, since decoding that takes a second.
+// Limits of a message in bytes. A file has at most 1 MiB, which may take 6 MiB in JSON; a larger
+// one is diagnosed as too large up to the limit of a message, since decoding that takes a second.
 const (
 	maxHeader  = 4096 // of a line
 	maxMessage = 16 << 20
@@ -129,7 +129,8 @@ func read(body []byte, v any) error {
 	}
 	err := json.Unmarshal(body, v)
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
-		return failure(jsonrpc2.CodeParseError, "the message is not JSON: %v at byte %d", err, syntax.Offset)
+		return failure(jsonrpc2.CodeParseError,
+			"the message is not JSON: %v at byte %d", err, syntax.Offset)
 	}
 	if err != nil {
 		return failure(jsonrpc2.CodeInvalidRequest, "not a message of the protocol: %.200v", err)

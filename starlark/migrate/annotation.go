@@ -29,7 +29,8 @@ func (p *porter) annotated(n *node) typ {
 		return p.annotatedGeneric(n)
 	case functions()[full].typ.class == aPath:
 		return of(aPath)
-	case p.known["specs."+strings.TrimPrefix(full, "torchx.specs.")] != "" && strings.HasPrefix(full, "torchx."):
+	case p.known["specs."+strings.TrimPrefix(full, "torchx.specs.")] != "" &&
+		strings.HasPrefix(full, "torchx."):
 		return specOf(strings.TrimPrefix(full, "torchx.specs."))
 	case is(n, "Name"):
 		if g := p.global(n.ID); g != nil && g.class != nil {
@@ -81,7 +82,8 @@ func (p *porter) generic(n *node) string {
 // isType reports whether an expression is a type that an annotation may use.
 func (p *porter) isType(n *node) bool {
 	return is(n, "Subscript") && (strings.HasPrefix(p.full(n.Value), "typing.") || starlarkTypes[nameOf(n.Value)] != nil && p.isFree(nameOf(n.Value))) ||
-		is(n, "Call") && strings.HasPrefix(p.full(n.Func), "typing.") && p.full(n.Func) != "typing.cast"
+		is(n, "Call") && strings.HasPrefix(p.full(n.Func), "typing.") &&
+			p.full(n.Func) != "typing.cast"
 }
 
 func typeArguments(n *node) []*node {

@@ -24,7 +24,8 @@ func (p *porter) assign(w *writer, n *node) {
 
 // isOwnField reports whether a target is self.x in __init__, which is a variable in the port.
 func (p *porter) isOwnField(target *node) bool {
-	return is(target, "Attribute") && p.scope != nil && p.scope.self != "" && nameOf(target.Value) == p.scope.self
+	return is(target, "Attribute") && p.scope != nil && p.scope.self != "" &&
+		nameOf(target.Value) == p.scope.self
 }
 
 func (p *porter) assignTo(w *writer, n, target, source *node) {
@@ -48,7 +49,8 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 	if p.scope != nil {
 		v = p.track(target, source, v)
 	}
-	if is(target, "Tuple") && is(source, "Tuple") && len(source.Elts) > 1 && !strings.Contains(v.text, "\n") {
+	if is(target, "Tuple") && is(source, "Tuple") && len(source.Elts) > 1 &&
+		!strings.Contains(v.text, "\n") {
 		v.text = strings.TrimSuffix(strings.TrimPrefix(v.text, "("), ")")
 	}
 	w.line(p.target(target) + " = " + v.text)
@@ -60,7 +62,8 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 // starred ports first, *rest = x.
 func (p *porter) starred(w *writer, target *node, v value) {
 	last := len(target.Elts) - 1
-	if !isStarred(target.Elts[last]) || v.prec != precPrimary || slices.ContainsFunc(target.Elts[:last], isStarred) {
+	if !isStarred(target.Elts[last]) || v.prec != precPrimary ||
+		slices.ContainsFunc(target.Elts[:last], isStarred) {
 		p.refuse(target, "starred target")
 		return
 	}
@@ -121,7 +124,8 @@ func (p *porter) augment(w *writer, n *node) {
 	case op.text == "%" && t.class != anInt:
 		p.refuse(n, "percent")
 		return
-	case p.isInRecord(n.Target) || changesField(n.Target) && !p.isOwnField(n.Target) && p.peek(rootNode(n.Target)).class != anObject:
+	case p.isInRecord(n.Target) || changesField(n.Target) && !p.isOwnField(n.Target) &&
+		p.peek(rootNode(n.Target)).class != anObject:
 		v := p.number(p.expr(n.Value))
 		if t.class == aList {
 			v = p.asList(v)
@@ -135,7 +139,8 @@ func (p *porter) augment(w *writer, n *node) {
 	}
 	v := p.expr(n.Value)
 	switch {
-	case op.text == "+" && t.class == aList && is(n.Value, "List") && len(n.Value.Elts) == 1 && !isStarred(n.Value.Elts[0]):
+	case op.text == "+" && t.class == aList && is(n.Value, "List") && len(n.Value.Elts) == 1 &&
+		!isStarred(n.Value.Elts[0]):
 		w.line(p.target(n.Target) + ".append(" + p.expr(n.Value.Elts[0]).text + ")")
 	case op.text == "+" && t.class == aList:
 		w.line(p.target(n.Target) + " += " + p.asList(p.iterable(n.Value)).text) // Python accepts any iterable

@@ -18,7 +18,8 @@ func (p *porter) builtinCall(n *node, name string) value {
 	case name == "format" && len(n.Args) == 2 && given == 2:
 		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), p.expr(n.Args[1]))
 	case name == "hex" || name == "bin" || name == "oct":
-		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), `"#`+strings.ReplaceAll(name, "hex", "x")[:1]+`"`)
+		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]),
+			`"#`+strings.ReplaceAll(name, "hex", "x")[:1]+`"`)
 	case name == "round" && isSole(n):
 		return p.callOf(of(anInt), "_round", p.expr(n.Args[0]))
 	case name == "isinstance":
@@ -33,10 +34,12 @@ func (p *porter) builtinCall(n *node, name string) value {
 		return p.mapped(n, name)
 	case name == "next" && len(n.Args) == 2 && is(n.Args[0], "GeneratorExp"):
 		found, other := p.expr(n.Args[0]), p.expr(n.Args[1])
-		return primary("("+found.text+" or ["+other.text+"])[0]", found.typ.elemType().join(other.typ))
+		return primary("("+found.text+" or ["+other.text+"])[0]",
+			found.typ.elemType().join(other.typ))
 	case name == "enumerate" && len(n.Args) == 1 && len(n.Keywords) == 1:
 		over := p.iterable(n.Args[0])
-		return p.callOf(listOf(item(of(anInt), over.typ.elemType())), "enumerate", over, p.expr(n.Keywords[0].Value))
+		return p.callOf(listOf(item(of(anInt), over.typ.elemType())), "enumerate", over,
+			p.expr(n.Keywords[0].Value))
 	case name == "print":
 		plain := *n
 		plain.Keywords = slices.DeleteFunc(slices.Clone(n.Keywords), func(k *node) bool { return k.Arg == "file" || k.Arg == "flush" })
@@ -76,7 +79,8 @@ const (
 
 // plainCall ports a call of a function that both languages have. t is the type of its result.
 func (p *porter) plainCall(n *node, name string, t typ) value {
-	if len(n.Args) == 0 || !strings.Contains(walkers, " "+name+" ") || slices.ContainsFunc(n.Args, isStarred) {
+	if len(n.Args) == 0 || !strings.Contains(walkers, " "+name+" ") ||
+		slices.ContainsFunc(n.Args, isStarred) {
 		return primary(p.predeclared(name)+p.arguments(n), p.resultOfGiven(n, name, t))
 	}
 	isOrderless := strings.Contains(orderless, " "+name+" ")
@@ -130,7 +134,8 @@ func (p *porter) resultOfGiven(n *node, name string, t typ) typ {
 	case name == "dict" && given.class == aDict:
 		given.null = false
 		return given
-	case (t.class.isMutable() || t.class == aTuple) && t.elem == nil && len(n.Args)+len(n.Keywords) > 0:
+	case (t.class.isMutable() || t.class == aTuple) && t.elem == nil &&
+		len(n.Args)+len(n.Keywords) > 0:
 		return t.opened()
 	}
 	return t
@@ -232,7 +237,8 @@ func (p *porter) pathMethod(n *node, v value) value {
 	case name == "with_name" && isSole(n):
 		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v), arg())
 	case name == "with_stem" && isSole(n):
-		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v), arg().at(precProduct)+" + "+p.call("path.splitext", v)+"[1]")
+		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v),
+			arg().at(precProduct)+" + "+p.call("path.splitext", v)+"[1]")
 	}
 	return p.fail(n, ".%s() of a path has no counterpart: a component cannot read files; take the value as an argument", name)
 }

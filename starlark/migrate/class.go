@@ -45,7 +45,8 @@ func (p *porter) classDef(w *writer, n *node) {
 func (p *porter) method(w *writer, c *classInfo, s *node) {
 	plain := *s
 	plain.DecoratorList = slices.DeleteFunc(slices.Clone(s.DecoratorList), func(d *node) bool {
-		return slices.Contains([]string{"property", "staticmethod", "classmethod"}, nameOf(d)) || p.full(d) == "functools.cached_property"
+		return slices.Contains([]string{"property", "staticmethod", "classmethod"}, nameOf(d)) ||
+			p.full(d) == "functools.cached_property"
 	})
 	types := map[string]typ{}
 	if len(s.Args) > 0 && !has(s, "staticmethod") {
@@ -90,7 +91,8 @@ func (p *porter) constructor(w *writer, c *classInfo) {
 	}
 	walk(&plain, func(n *node) bool {
 		for _, t := range n.Targets {
-			if is(t, "Attribute") && self != "" && nameOf(t.Value) == self && !slices.Contains(fields, t.Attr+" = self_"+t.Attr) {
+			if is(t, "Attribute") && self != "" && nameOf(t.Value) == self &&
+				!slices.Contains(fields, t.Attr+" = self_"+t.Attr) {
 				fields = append(fields, t.Attr+" = self_"+t.Attr)
 			}
 		}

@@ -32,7 +32,8 @@ func clean(doc string) []string {
 	margin := -1
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(l, " ")
-		if n := len(l) - len(strings.TrimLeft(l, " ")); i > 0 && lines[i] != "" && (margin < 0 || n < margin) {
+		if n := len(l) - len(strings.TrimLeft(l, " ")); i > 0 && lines[i] != "" &&
+			(margin < 0 || n < margin) {
 			margin = n
 		}
 	}
@@ -75,7 +76,8 @@ func (p *porter) componentDoc(def *node, doc string) string {
 		before = lines
 	} else {
 		end := start + 1
-		for end < len(lines) && (lines[end] == "" || strings.HasPrefix(lines[end], " ")) && !otherHeader().MatchString(lines[end]) {
+		for end < len(lines) && (lines[end] == "" || strings.HasPrefix(lines[end], " ")) &&
+			!otherHeader().MatchString(lines[end]) {
 			end++
 		}
 		before, args, after = lines[:start], lines[start+1:end], lines[end:]

@@ -72,7 +72,8 @@ func (p *porter) collect(body []*node) {
 	var private []string
 	for name, g := range p.globals {
 		// Public functions are components in Starlark.
-		if g.def != nil && !strings.HasPrefix(name, "_") && !p.isComponent(g.def) && !p.bound["_"+name] {
+		if g.def != nil && !strings.HasPrefix(name, "_") && !p.isComponent(g.def) &&
+			!p.bound["_"+name] {
 			g.name = "_" + name
 			private = append(private, name)
 		}
@@ -98,7 +99,8 @@ func (p *porter) collect(body []*node) {
 	}
 	clear(p.peeks)
 	if slices.Sort(private); len(private) > 0 {
-		p.note(0, "not components, because they lack `-> specs.AppDef`, and renamed to _NAME: %s", strings.Join(private, ", "))
+		p.note(0, "not components, because they lack `-> specs.AppDef`, and renamed to _NAME: %s",
+			strings.Join(private, ", "))
 	}
 }
 
@@ -207,9 +209,11 @@ func (p *porter) isDropped(s *node) bool {
 		})
 	case "Assign", "AnnAssign":
 		g := p.globals[nameOf(s.Targets[0])]
-		return nameOf(s.Targets[0]) == "__all__" || g != nil && (g.typ.class == aLogger || g.value != nil && p.isType(s.Value))
+		return nameOf(s.Targets[0]) == "__all__" || g != nil &&
+			(g.typ.class == aLogger || g.value != nil && p.isType(s.Value))
 	case "Expr":
-		return is(s.Value, "Constant") || is(s.Value, "Call") && strings.HasPrefix(p.full(s.Value.Func), "logging.")
+		return is(s.Value, "Constant") || is(s.Value, "Call") &&
+			strings.HasPrefix(p.full(s.Value.Func), "logging.")
 	}
 	return false
 }

@@ -16,7 +16,8 @@ func (p *porter) function(w *writer, def *node) {
 	name := p.globals[def.Name].name
 	isComponent := p.isComponent(def)
 	if why := p.refusal(def); isComponent && why != "" {
-		p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "no component that TorchX accepts: " + name + ": " + why})
+		p.out.refused = append(p.out.refused,
+			Problem{p.name, def.Line, "no component that TorchX accepts: " + name + ": " + why})
 		p.note(def.Line, "%s: TorchX refuses this component, and so does the port: %s", name, why)
 		p.stub(w, def, name, why)
 		return
@@ -67,7 +68,8 @@ func (p *porter) define(w *writer, def *node, name string, isComponent bool) {
 	if len(body) > 0 || !hasDoc && def.Name != "__init__" {
 		p.block(w, body)
 	}
-	if result := p.scope.result; result != "" && (len(body) == 0 || body[len(body)-1].Kind != "Return") {
+	if result := p.scope.result; result != "" &&
+		(len(body) == 0 || body[len(body)-1].Kind != "Return") {
 		w.line("    return " + result)
 	}
 }
@@ -133,7 +135,8 @@ func (p *porter) refusal(def *node) string {
 		if x.Star == "**" {
 			return "**" + x.Arg + " cannot be given on a command line"
 		}
-		if why := p.command(x.Annotation).refused; why != "" && (x.Annotation != nil || x.Star == "") {
+		if why := p.command(x.Annotation).refused; why != "" &&
+			(x.Annotation != nil || x.Star == "") {
 			return "argument " + x.Arg + ": " + why
 		}
 	}
@@ -207,7 +210,8 @@ func (p *porter) checkGiven(n *node, def *node) {
 	check := func(x, value *node) {
 		t := p.annotated(x.Annotation)
 		if given := p.peek(value); x.Star == "" && given.contradicts(t) {
-			p.fail(value, "%s of %s is annotated as %s but gets a %s: correct one of them", x.Arg, def.Name, t.class, given.class)
+			p.fail(value, "%s of %s is annotated as %s but gets a %s: correct one of them", x.Arg,
+				def.Name, t.class, given.class)
 		}
 	}
 	for i, a := range n.Args {
@@ -233,7 +237,8 @@ func (p *porter) returned(w *writer, n *node) {
 	default:
 		v := p.expr(n.Value)
 		if def := p.scope.def; v.typ.contradicts(p.annotated(def.Returns)) {
-			p.fail(n, "%s is annotated to return %s but returns a %s: correct one of them", def.Name, p.annotated(def.Returns).class, v.typ.class)
+			p.fail(n, "%s is annotated to return %s but returns a %s: correct one of them",
+				def.Name, p.annotated(def.Returns).class, v.typ.class)
 		}
 		w.line("return " + v.text)
 	}

@@ -32,7 +32,8 @@ func (p *porter) importedCall(n *node, full string) value {
 			return p.callOf(of(aBool), "_matches", bracket("[", parts, "]", false), p.expr(args[1]))
 		}
 	case "os.path.expanduser":
-		if path, ok := constantOf(args[0], "str"); ok && (path == "~" || strings.HasPrefix(path, "~/")) {
+		if path, ok := constantOf(args[0], "str"); ok &&
+			(path == "~" || strings.HasPrefix(path, "~/")) {
 			return p.atHome(path[1:])
 		}
 	case "os.getcwd":
@@ -102,7 +103,8 @@ func patternParts(n *node) []string {
 		if i > 0 {
 			parts = append(parts, "None")
 		}
-		if plain != "" && (i == 0 || !strings.Contains("0123456789", plain[:1])) && !strings.ContainsAny(plain, `\.+*?()[]{}|^$`) {
+		if plain != "" && (i == 0 || !strings.Contains("0123456789", plain[:1])) &&
+			!strings.ContainsAny(plain, `\.+*?()[]{}|^$`) {
 			parts = append(parts, quote(plain, false))
 		} else if plain != "" || i > 0 && len(parts) > 1 && parts[len(parts)-2] == "None" {
 			return nil

@@ -119,7 +119,8 @@ func (p *porter) assigned(s *node, add func(string, typ)) {
 			return
 		}
 		v := p.peek(s.Value)
-		if a := p.annotated(s.Annotation); a.class != unknown && (v.class == unknown || v.elem == nil && a.class == v.class) {
+		if a := p.annotated(s.Annotation); a.class != unknown &&
+			(v.class == unknown || v.elem == nil && a.class == v.class) {
 			a.loose = v.class == unknown
 			v = a
 		}

@@ -23,9 +23,11 @@ func (p *porter) methodCall(n *node) value {
 	if name == "format" && n.Func.Form != nil && (isLiteral || p.global(nameOf(of1)) != nil) {
 		return p.formatMethod(n, n.Func.Form)
 	}
-	if is(of1, "Call") && nameOf(of1.Func) == "str" && isSole(of1) && name == "zfill" && isSole(n) && p.peek(of1.Args[0]).class == anInt {
+	if is(of1, "Call") && nameOf(of1.Func) == "str" && isSole(of1) && name == "zfill" &&
+		isSole(n) && p.peek(of1.Args[0]).class == anInt {
 		width := p.str(n, p.expr(n.Args[0]))
-		return p.callOf(of(aStr), "torchx.py.format", p.expr(of1.Args[0]), value{`"0" + ` + width.at(precProduct) + ` + "d"`, precSum, typ{}})
+		return p.callOf(of(aStr), "torchx.py.format", p.expr(of1.Args[0]),
+			value{`"0" + ` + width.at(precProduct) + ` + "d"`, precSum, typ{}})
 	}
 	v := p.expr(of1)
 	form := name
@@ -44,7 +46,8 @@ func (p *porter) methodCall(n *node) value {
 		if width, ok := constantOf(n.Args[0], "int"); ok && name != "center" {
 			return p.callOf(of(aStr), "torchx.py.format", v, quote(align+width, false))
 		}
-	case name == "splitlines" && isLiteral && !strings.ContainsAny(literal, "\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"):
+	case name == "splitlines" && isLiteral &&
+		!strings.ContainsAny(literal, "\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"):
 		return v.with(listOf(of(aStr)), ".splitlines"+p.arguments(n))
 	case name == "sort" || name == "reverse":
 		return p.refuse(n, "."+name)
@@ -57,7 +60,8 @@ func (p *porter) methodCall(n *node) value {
 		return p.fail(n, "the method .%s has no counterpart in Starlark", name)
 	}
 	if _, ofText := methods()["str."+name]; ofText && len(n.Keywords) > 0 {
-		return p.fail(n, ".%s has no argument %s= in Starlark: give the value without its name", name, n.Keywords[0].Arg)
+		return p.fail(n, ".%s has no argument %s= in Starlark: give the value without its name",
+			name, n.Keywords[0].Arg)
 	}
 	t := m.typ
 	if v.typ.class == aDict && name == "get" {
@@ -168,7 +172,8 @@ func (p *porter) make(n *node) (value, bool) {
 	case c != nil && t.class == aClass:
 		p.expr(n.Func)
 		return primary("_new_"+c.name+p.arguments(n), c.instance()), true
-	case !is(n.Func, "Attribute") || p.scope != nil && p.scope.self != "" && nameOf(n.Func.Value) == p.scope.self:
+	case !is(n.Func, "Attribute") || p.scope != nil && p.scope.self != "" &&
+		nameOf(n.Func.Value) == p.scope.self:
 		return value{}, false
 	}
 	t = p.peek(n.Func.Value)

@@ -96,6 +96,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 	slices.SortFunc(p.out.notes, byPlace)
 	return &Result{
 		Text: string(formatted), Components: append([]string{}, p.out.components...),
-		Notes: append([]Problem{}, slices.Compact(p.out.notes)...), Problems: append([]Problem{}, slices.Compact(p.out.problems)...),
+		Notes: append([]Problem{}, slices.Compact(p.out.notes)...), Problems: append([]Problem{},
+			slices.Compact(p.out.problems)...),
 	}, nil
 }

@@ -56,7 +56,8 @@ const mutators = " append extend insert update pop setdefault clear remove add d
 
 // isMutator reports whether n calls a method that changes its object.
 func isMutator(n *node) bool {
-	return is(n, "Call") && is(n.Func, "Attribute") && strings.Contains(mutators, " "+n.Func.Attr+" ")
+	return is(n, "Call") && is(n.Func, "Attribute") &&
+		strings.Contains(mutators, " "+n.Func.Attr+" ")
 }
 
 // method finds a method of a type. For an unknown type it finds methods that mean the same for
@@ -167,7 +168,8 @@ func (p *porter) specsName(n *node, name string) value {
 	full := "specs." + member
 	if p.known[full] == "" {
 		among := slices.DeleteFunc(slices.Sorted(maps.Keys(p.known)), func(k string) bool { return !strings.HasPrefix(k, "specs.") })
-		return p.fail(n, "%s has no counterpart in a component file.%s", full, humanize.Hint(full, among))
+		return p.fail(n, "%s has no counterpart in a component file.%s", full,
+			humanize.Hint(full, among))
 	}
 	t := constants()["torchx."+full].typ
 	switch {

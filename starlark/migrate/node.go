@@ -159,7 +159,8 @@ type comment struct {
 // parse lets python read a program without executing it. An error in the program is a Problem.
 func parse(ctx context.Context, python, name string, source []byte) (*dumped, error) {
 	if len(source) > MaxSource {
-		return nil, fmt.Errorf("%s is too large for a component file: more than %d KiB", name, MaxSource>>10)
+		return nil, fmt.Errorf("%s is too large for a component file: more than %d KiB",
+			name, MaxSource>>10)
 	}
 	path, err := exec.LookPath(python)
 	if err != nil {
@@ -177,7 +178,8 @@ func parse(ctx context.Context, python, name string, source []byte) (*dumped, er
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, fmt.Errorf("%s could not read %s: %w%s", path, name, err, lastLine(errs.String()))
+		return nil, fmt.Errorf("%s could not read %s: %w%s", path, name, err,
+			lastLine(errs.String()))
 	}
 	return decode(path, name, out.Bytes())
 }

@@ -80,7 +80,8 @@ func (p *porter) comparison(n, left *node, kind string, right *node) string {
 	if (kind == "Is" || kind == "IsNot") && !isBool && !isNone(right) {
 		return p.refuse(n, "is").text
 	}
-	if isNot := map[string]string{"In": " != None", "NotIn": " == None"}[kind]; isNot != "" && p.full(right) == "os.environ" {
+	if isNot := map[string]string{"In": " != None", "NotIn": " == None"}[kind]; isNot != "" &&
+		p.full(right) == "os.environ" {
 		return p.call("torchx.getenv", p.expr(left)) + isNot
 	}
 	op, a, b := operators[kind], p.expr(left), p.expr(right)
@@ -160,7 +161,8 @@ func (p *porter) arguments(n *node) string {
 			last = append(last, "**"+v.at(precPrimary))
 		}
 	}
-	return bracket("(", append(list, last...), ")", n.End > n.Line && len(n.Args)+len(n.Keywords) > 1)
+	return bracket("(", append(list, last...), ")",
+		n.End > n.Line && len(n.Args)+len(n.Keywords) > 1)
 }
 
 // isSole reports whether a call has one plain argument.

@@ -30,7 +30,8 @@ func (p *porter) percent(n *node, format string) value {
 		case c[0] == "%%":
 			text.Values = append(text.Values, textNode("%"))
 			continue
-		case c[1] != "" || c[3] == "*" || c[4] == ".*" || used >= len(args) || isStarred(args[used]):
+		case c[1] != "" || c[3] == "*" || c[4] == ".*" || used >= len(args) ||
+			isStarred(args[used]):
 			return p.fail(n, "this %% formatting cannot be ported: write an f-string")
 		case strings.Contains(c[2], "#") || !strings.Contains("srdiufFeEgGxXo", c[6]):
 			return p.fail(n, "%s has no counterpart: write an f-string", c[0])
@@ -137,7 +138,8 @@ func (p *porter) formatMethod(n *node, form [][]string) value {
 			next++
 		}
 		v := given[name]
-		if v == nil || strings.ContainsAny(name, "[.") || strings.Contains(spec, "{") || conversion == "a" {
+		if v == nil || strings.ContainsAny(name, "[.") ||
+			strings.Contains(spec, "{") || conversion == "a" {
 			return p.refuse(n, "format")
 		}
 		text.Values = append(text.Values, field(v, conversion, spec))

@@ -207,7 +207,8 @@ func (u *usage) isRebound(name string, a, b *node) bool {
 func (u *usage) sharesLoop(name string, change, use *node) bool {
 	return slices.ContainsFunc(u.loops, func(loop *node) bool {
 		isFresh := func(b *node) bool { return b.isWithin(loop) && b != loop }
-		return change != loop && change.isWithin(loop) && use.isWithin(loop) && !slices.ContainsFunc(u.bindings[name], isFresh)
+		return change != loop && change.isWithin(loop) && use.isWithin(loop) &&
+			!slices.ContainsFunc(u.bindings[name], isFresh)
 	})
 }
 
@@ -231,7 +232,8 @@ func (p *porter) isLook(r read) bool {
 		return true
 	case "Call":
 		name := nameOf(n.Func)
-		return strings.HasPrefix(p.full(n.Func), "torchx.specs.") || p.full(n.Func) != "" || name != "" && p.isFree(name) || is(n.Func, "Attribute") && !isMutator(n)
+		return strings.HasPrefix(p.full(n.Func), "torchx.specs.") || p.full(n.Func) != "" ||
+			name != "" && p.isFree(name) || is(n.Func, "Attribute") && !isMutator(n)
 	}
 	return false
 }

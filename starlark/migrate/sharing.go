@@ -28,7 +28,8 @@ func (p *porter) changedParam(def *node) int {
 		}
 	}
 	walk(def, func(n *node) bool {
-		if found >= 0 && n.Kind == "Return" && n.Value != nil && nameOf(n.Value) != def.Args[found].Arg {
+		if found >= 0 && n.Kind == "Return" && n.Value != nil &&
+			nameOf(n.Value) != def.Args[found].Arg {
 			found = -1
 		}
 		return true
@@ -56,7 +57,8 @@ func (p *porter) isAlone(stmt, target *node) bool {
 		switch {
 		case is(b, "For") && !isTracked && p.scope.types[name].class == aSpec:
 			p.fail(stmt, "%s changes but is a loop variable: build a new list with specs.replace", name)
-		case is(b, "Assign", "AnnAssign") && p.scope.types[name].class == aSpec && !is(b.Value, "Call") && !isTracked:
+		case is(b, "Assign", "AnnAssign") && p.scope.types[name].class == aSpec &&
+			!is(b.Value, "Call") && !isTracked:
 			p.fail(stmt, "%s changes but shares its value since line %d: make a copy there with specs.replace", name, b.Line)
 		case is(b, "arg") && name != p.scope.result:
 			p.fail(stmt, "%s changes but belongs to the caller: return a changed copy", name)
@@ -90,9 +92,11 @@ func (p *porter) related(name string) []string {
 // stmt, got a variable; 0 if none did.
 func (p *porter) givenAway(u *usage, name string, stmt *node) int {
 	for _, r := range u.reads[name] {
-		isCall := r.parent.Kind == "Call" && (p.full(r.parent.Func) == setOverlay || p.global(nameOf(r.parent.Func)) != nil)
+		isCall := r.parent.Kind == "Call" &&
+			(p.full(r.parent.Func) == setOverlay || p.global(nameOf(r.parent.Func)) != nil)
 		isLook := is(r.parent, "Attribute", "Subscript", "Return", "For", "comprehension", "Compare", "If", "UnaryOp", "FormattedValue") ||
-			is(r.parent, "Call") && strings.Contains(" len str repr isinstance bool print any all ", " "+nameOf(r.parent.Func)+" ")
+			is(r.parent, "Call") && strings.Contains(" len str repr isinstance bool print any all ",
+				" "+nameOf(r.parent.Func)+" ")
 		if !isLook && !isCall && !u.tracked[r.use] && u.isSeen(name, stmt, r.use) {
 			return r.use.Line
 		}
@@ -109,7 +113,8 @@ func (p *porter) givenAway(u *usage, name string, stmt *node) int {
 		}
 	}
 	for item, uses := range items {
-		if t := p.scope.types[item]; p.scope.types[name].class.isMutable() && t.class == aSpec && p.isReadLater(item) && !u.isRebound(item, uses[0], stmt) {
+		if t := p.scope.types[item]; p.scope.types[name].class.isMutable() && t.class == aSpec &&
+			p.isReadLater(item) && !u.isRebound(item, uses[0], stmt) {
 			return uses[0].Line
 		}
 	}
@@ -121,7 +126,8 @@ func (p *porter) givenAway(u *usage, name string, stmt *node) int {
 func (p *porter) ownsField(stmt *node, name string, target *node) bool {
 	field := ""
 	for n := target; is(n, "Attribute", "Subscript"); n = n.Value {
-		if n.Kind == "Attribute" && nameOf(n.Value) == name && (n != target || !is(stmt, "Assign", "AnnAssign")) {
+		if n.Kind == "Attribute" && nameOf(n.Value) == name &&
+			(n != target || !is(stmt, "Assign", "AnnAssign")) {
 			field = n.Attr
 		}
 	}

@@ -109,7 +109,8 @@ func (p *porter) reorder(w *writer, n *node) bool {
 	name := nameOf(n.Func.Value)
 	u := p.usage(p.scope.def)
 	isShared := slices.ContainsFunc(u.reads[name], func(r read) bool { return !p.isLook(r) && u.isSeen(name, n, r.use) })
-	if function == "" || p.local(name) == nil || len(n.Args) > 0 || isShared || is(u.bindings[name][0], "arg") {
+	if function == "" || p.local(name) == nil || len(n.Args) > 0 || isShared ||
+		is(u.bindings[name][0], "arg") {
 		return false
 	}
 	args := []any{name}

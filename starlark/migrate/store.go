@@ -32,7 +32,8 @@ func (p *porter) checkShared(def *node) {
 		}
 	}
 	for _, c := range u.changes {
-		if t := p.scope.types[c.name]; c.node.Kind == "AugAssign" && is(c.node.Target, "Name") && t.class != unknown && !t.class.isMutable() {
+		if t := p.scope.types[c.name]; c.node.Kind == "AugAssign" && is(c.node.Target, "Name") &&
+			t.class != unknown && !t.class.isMutable() {
 			continue // it gets a new value
 		}
 		if what, isFrozen := p.frozen(u, c, def); isFrozen {
@@ -153,7 +154,8 @@ func (p *porter) track(target, source *node, v value) value {
 	delete(p.scope.places, name)
 	isPath := p.isInRecord(source) || is(source, "Subscript") && v.typ.class == aSpec
 	switch {
-	case isPath && (u.roots[name] || u.roots[rootOf(source)]) && (v.typ.class == aSpec || v.typ.class.isMutable()):
+	case isPath && (u.roots[name] || u.roots[rootOf(source)]) &&
+		(v.typ.class == aSpec || v.typ.class.isMutable()):
 		p.scope.places[name] = []*node{source}
 		if v.typ.class.isMutable() {
 			return primary(p.call(string(v.typ.class), v), v.typ)
@@ -179,11 +181,13 @@ func (p *porter) track(target, source *node, v value) value {
 // changes, too.
 func (p *porter) loopOver(n *node, over value) (target, iter string) {
 	target, list, item, index := p.target(n.Target), n.Iter, n.Target, ""
-	if is(n.Target, "Tuple") && len(n.Target.Elts) == 2 && is(n.Iter, "Call") && nameOf(n.Iter.Func) == "enumerate" && isSole(n.Iter) {
+	if is(n.Target, "Tuple") && len(n.Target.Elts) == 2 && is(n.Iter, "Call") &&
+		nameOf(n.Iter.Func) == "enumerate" && isSole(n.Iter) {
 		list, item, index = n.Iter.Args[0], n.Target.Elts[1], nameOf(n.Target.Elts[0])
 	}
 	name := nameOf(item)
-	if name == "" || !p.usage(p.scope.def).roots[name] || p.scope.types[name].class != aSpec || !is(list, "Attribute", "Name") {
+	if name == "" || !p.usage(p.scope.def).roots[name] || p.scope.types[name].class != aSpec ||
+		!is(list, "Attribute", "Name") {
 		return target, over.at(precOr)
 	}
 	if index == "" {

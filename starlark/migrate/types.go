@@ -177,5 +177,6 @@ func (t typ) isText() bool { return (t.class == aStr || t.class == aPath) && !t.
 // Python an int is valid for a float.
 func (t typ) contradicts(annotated typ) bool {
 	return t.class.isBuiltin() && annotated.class.isBuiltin() &&
-		t.class != annotated.class && t.class != aNone && (t.class != anInt || annotated.class != aFloat)
+		t.class != annotated.class && t.class != aNone &&
+		(t.class != anInt || annotated.class != aFloat)
 }

@@ -135,7 +135,8 @@ func (p *porter) constant(n *node) value {
 // quote writes a string literal; with lines, a text of several lines gets triple quotes.
 func quote(s string, lines bool) string {
 	isOdd := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }
-	if lines && strings.Contains(s, "\n") && !strings.HasSuffix(s, `"`) && !strings.ContainsFunc(s, isOdd) {
+	if lines && strings.Contains(s, "\n") && !strings.HasSuffix(s, `"`) &&
+		!strings.ContainsFunc(s, isOdd) {
 		return `"""` + strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(s) + `"""`
 	}
 	return syntax.Quote(s, false)

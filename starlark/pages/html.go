@@ -15,8 +15,8 @@ var (
 	script string
 )
 
-// HTML returns a self-contained page with all components. It supports the light and dark mode of the
-// browser.
+// HTML returns a self-contained page with all components. It supports the light and dark mode of
+// the browser.
 func HTML(title string, pages []Page) string {
 	var b strings.Builder
 	t := html.EscapeString(title)
@@ -36,7 +36,8 @@ func HTML(title string, pages []Page) string {
 func writeNav(b *strings.Builder, title string, pages []Page) {
 	fmt.Fprintf(b, "<nav>\n<h1>%s</h1>\n<input id=\"filter\" type=\"search\" placeholder=\"Filter ( / )\" aria-label=\"Filter components\">\n", title)
 	for i, p := range pages {
-		fmt.Fprintf(b, "<section>\n<h2><a href=\"#file-%d\">%s</a></h2>\n<ul>\n", i, html.EscapeString(p.Name))
+		fmt.Fprintf(b, "<section>\n<h2><a href=\"#file-%d\">%s</a></h2>\n<ul>\n", i,
+			html.EscapeString(p.Name))
 		for _, e := range p.Components {
 			fmt.Fprintf(b, "<li><a href=\"#%s\" title=\"%s\">%s</a></li>\n", html.EscapeString(e.Name), html.EscapeString(summary(e.Doc)), html.EscapeString(e.Name))
 		}
@@ -46,7 +47,8 @@ func writeNav(b *strings.Builder, title string, pages []Page) {
 }
 
 func writePage(b *strings.Builder, p Page, number int) {
-	fmt.Fprintf(b, "<header id=\"file-%d\">\n<h2>%s</h2>\n<p class=\"file\">%s</p>\n", number, html.EscapeString(p.Name), html.EscapeString(p.File))
+	fmt.Fprintf(b, "<header id=\"file-%d\">\n<h2>%s</h2>\n<p class=\"file\">%s</p>\n", number,
+		html.EscapeString(p.Name), html.EscapeString(p.File))
 	prose(b, p.Doc)
 	b.WriteString("</header>\n")
 	for _, e := range p.Components {
@@ -76,7 +78,8 @@ func writeEntry(b *strings.Builder, e Entry) {
 		b.WriteString("</tbody>\n</table></div>\n")
 	}
 	if e.Source != "" {
-		fmt.Fprintf(b, "<details><summary>Source</summary><pre><code>%s</code></pre></details>\n", html.EscapeString(e.Source))
+		fmt.Fprintf(b, "<details><summary>Source</summary><pre><code>%s</code></pre></details>\n",
+			html.EscapeString(e.Source))
 	}
 	b.WriteString("</article>\n")
 }
@@ -135,7 +138,8 @@ func prose(b *strings.Builder, doc string) {
 	for _, block := range blocks(doc) {
 		switch block.kind {
 		case codeBlock:
-			fmt.Fprintf(b, "<pre><code>%s</code></pre>\n", html.EscapeString(strings.Join(block.lines, "\n")))
+			fmt.Fprintf(b, "<pre><code>%s</code></pre>\n",
+				html.EscapeString(strings.Join(block.lines, "\n")))
 		case listBlock:
 			b.WriteString("<ul>\n")
 			for _, item := range block.lines {

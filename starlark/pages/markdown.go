@@ -13,7 +13,8 @@ type span struct {
 	code bool
 }
 
-// spans splits a line at its backquotes like CommonMark: code ends with as many backquotes as it begins.
+// spans splits a line at its backquotes like CommonMark: code ends with as many backquotes as it
+// begins.
 func spans(s string) []span {
 	var out []span
 	for s != "" {
@@ -192,7 +193,8 @@ func indented(lines []string) []string {
 func escapeStart(line string) string {
 	digits := line[:len(line)-len(strings.TrimLeft(line, "0123456789"))]
 	switch rest := line[len(digits):]; {
-	case rest == "" || digits == "" && !strings.ContainsRune("#>+-=~|", rune(rest[0])) || digits != "" && rest[0] != '.' && rest[0] != ')':
+	case rest == "" || digits == "" && !strings.ContainsRune("#>+-=~|", rune(rest[0])) ||
+		digits != "" && rest[0] != '.' && rest[0] != ')':
 		return line
 	default:
 		return digits + `\` + rest

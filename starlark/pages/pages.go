@@ -73,7 +73,8 @@ func Markdown(p Page) string {
 	}
 	fmt.Fprintf(&b, "Components of %s.\n", code(p.File))
 	for _, e := range p.Components {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", heading(e.Name), escapeProse(e.Doc), oneLine(e.usage()))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", heading(e.Name),
+			escapeProse(e.Doc), oneLine(e.usage()))
 		if len(e.Params) == 0 {
 			continue
 		}
@@ -87,7 +88,8 @@ func Markdown(p Page) string {
 			case !x.Required:
 				value = codeCell(e.value(x))
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", codeCell(flag(x)), codeCell(x.Type.String()), value, escapeCell(x.Help))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", codeCell(flag(x)), codeCell(x.Type.String()),
+				value, escapeCell(x.Help))
 		}
 	}
 	return b.String()
@@ -104,7 +106,8 @@ func Index(pages []Page) string {
 		}
 		b.WriteString("| component | |\n|---|---|\n")
 		for _, e := range p.Components {
-			fmt.Fprintf(&b, "| [%s](%s#%s) | %s |\n", escapeCell(e.Name), link(p.Name), anchor(e.Name), escapeCell(summary(e.Doc)))
+			fmt.Fprintf(&b, "| [%s](%s#%s) | %s |\n", escapeCell(e.Name), link(p.Name),
+				anchor(e.Name), escapeCell(summary(e.Doc)))
 		}
 	}
 	return b.String()
@@ -129,7 +132,9 @@ func anchor(heading string) string {
 
 // Collect returns a page for each file with components. what lists files and folders, relative to
 // dir, and @LIBRARY. shortPath shortens a path for display.
-func Collect(ctx context.Context, loader *component.Loader, dir string, what []string, shortPath func(string) string) ([]Page, error) {
+func Collect(ctx context.Context, loader *component.Loader, dir string, what []string,
+	shortPath func(string) string,
+) ([]Page, error) {
 	var paths, refs []string
 	for _, w := range what {
 		name, isLibrary := strings.CutPrefix(w, "@")
@@ -155,7 +160,9 @@ func Collect(ctx context.Context, loader *component.Loader, dir string, what []s
 	return groupByFile(ctx, loader, refs, shortPath)
 }
 
-func libraryComponents(ctx context.Context, loader *component.Loader, name string) ([]component.Summary, error) {
+func libraryComponents(
+	ctx context.Context, loader *component.Loader, name string,
+) ([]component.Summary, error) {
 	if name != "torchx" {
 		return loader.LibraryComponents(ctx, name)
 	}
@@ -168,7 +175,9 @@ func libraryComponents(ctx context.Context, loader *component.Loader, name strin
 }
 
 // fileComponents returns the documented components of files, without tests.
-func fileComponents(loader *component.Loader, dir string, paths []string) (refs []string, err error) {
+func fileComponents(
+	loader *component.Loader, dir string, paths []string,
+) (refs []string, err error) {
 	files, err := starfiles.Find(dir, paths)
 	if err != nil {
 		return nil, err
@@ -189,7 +198,9 @@ func fileComponents(loader *component.Loader, dir string, paths []string) (refs 
 	return refs, nil
 }
 
-func groupByFile(ctx context.Context, loader *component.Loader, refs []string, shortPath func(string) string) ([]Page, error) {
+func groupByFile(
+	ctx context.Context, loader *component.Loader, refs []string, shortPath func(string) string,
+) ([]Page, error) {
 	var list []Page
 	index := map[string]int{}
 	all, err := loader.FindAll(ctx, refs)

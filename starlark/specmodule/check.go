@@ -88,7 +88,8 @@ func checkRetryPolicy(at string, v starlark.Value) (starlark.Value, error) {
 		return nil, wrongType(at, v, "specs.RetryPolicy.REPLICA, ROLE or APPLICATION")
 	}
 	if !slices.Contains(spec.RetryPolicies, spec.RetryPolicy(s)) {
-		return nil, fmt.Errorf("%s: unknown policy %s, must be one of %v", at, abbreviate(s), spec.RetryPolicies)
+		return nil, fmt.Errorf("%s: unknown policy %s, must be one of %v", at,
+			abbreviate(s), spec.RetryPolicies)
 	}
 	return v, nil
 }

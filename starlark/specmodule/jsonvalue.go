@@ -12,8 +12,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// FromJSON returns the Starlark value of a JSON text: mutable dicts in the order of the text, lists,
-// ints of any size.
+// FromJSON returns the Starlark value of a JSON text: mutable dicts in the order of the text,
+// lists, ints of any size.
 func FromJSON(data []byte) (starlark.Value, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -168,7 +168,9 @@ func builtin(name string, f function) *starlark.Builtin {
 }
 
 // module returns a module of functions, named NAME.MEMBER, and other values.
-func module(name string, functions map[string]function, values starlark.StringDict) *starlarkstruct.Module {
+func module(
+	name string, functions map[string]function, values starlark.StringDict,
+) *starlarkstruct.Module {
 	m := &starlarkstruct.Module{Name: name, Members: starlark.StringDict{}}
 	for member, f := range functions {
 		m.Members[member] = builtin(name+"."+member, f)

@@ -34,9 +34,9 @@ var mountKeys = [][2]string{
 // mountOptions are the options of one mount by canonical key.
 type mountOptions map[string]string
 
-// ParseMounts parses options such as "type=bind", "src=/a", "dst=/b", "readonly". Each "type" begins
-// a mount; the last value of a repeated key wins. A leading `~` of a bind source is replaced by home,
-// unless home is "". Errors contain the number and type of the mount.
+// ParseMounts parses options such as "type=bind", "src=/a", "dst=/b", "readonly". Each "type"
+// begins a mount; the last value of a repeated key wins. A leading `~` of a bind source is
+// replaced by home, unless home is "". Errors contain the number and type of the mount.
 func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 	var all []mountOptions
 	for _, option := range options {
@@ -47,7 +47,8 @@ func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 		if key == "type" {
 			all = append(all, mountOptions{})
 			if !slices.Contains(mountTypes, spec.MountType(value)) {
-				return nil, fmt.Errorf("mount %d: invalid mount type %.100q, must be one of %s", len(all), value, mountTypes)
+				return nil, fmt.Errorf("mount %d: invalid mount type %.100q, must be one of %s",
+					len(all), value, mountTypes)
 			}
 		}
 		if len(all) == 0 {

@@ -69,7 +69,8 @@ func splitOrder(k kind, kwargs []starlark.Tuple) (fields, order []starlark.Tuple
 		case slices.Contains(names, name):
 			order = append(order, kv)
 		default:
-			return nil, nil, fmt.Errorf("unexpected keyword argument %q.%s", name, humanize.Hint(name, names))
+			return nil, nil, fmt.Errorf("unexpected keyword argument %q.%s", name,
+				humanize.Hint(name, names))
 		}
 	}
 	return fields, order, nil
@@ -87,7 +88,8 @@ func (r *record) setOrder(order []starlark.Tuple, once bool) error {
 	}
 	for _, kv := range order {
 		if _, present, _ := own.Get(kv[0]); present && once && kv[1] != starlark.None {
-			return fmt.Errorf("%s is given twice: as an argument and in metadata[%q]; keep one", string(kv[0].(starlark.String)), spec.OrderKey)
+			return fmt.Errorf("%s is given twice: as an argument and in metadata[%q]; keep one",
+				string(kv[0].(starlark.String)), spec.OrderKey)
 		}
 		if err := setOrderKey(own, kv[0], kv[1]); err != nil {
 			return err
@@ -190,7 +192,9 @@ func withOverlay(c call) (starlark.Value, error) {
 }
 
 // addOverlay returns metadata with one more overlay for objects of that kind.
-func addOverlay(metadata starlark.Value, backend, objectKind string, over starlark.Value) (starlark.Value, error) {
+func addOverlay(
+	metadata starlark.Value, backend, objectKind string, over starlark.Value,
+) (starlark.Value, error) {
 	base, err := checkJSONDict("base", metadata)
 	if err != nil {
 		return nil, err

@@ -137,7 +137,8 @@ func QuoteWord(s string) string {
 }
 
 func plainRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r < 0x80 && strings.ContainsRune("_@%+=:,./-", r)
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r < 0x80 &&
+		strings.ContainsRune("_@%+=:,./-", r)
 }
 
 func shlexSplit(c call) (starlark.Value, error) {

@@ -49,7 +49,8 @@ type formatSpec struct {
 func parseFormatSpec(text string) (formatSpec, error) {
 	s := formatSpec{fill: ' ', precision: -1}
 	rest, filled := text, false
-	if first, n := utf8.DecodeRuneInString(rest); len(rest) > n && strings.IndexByte("<>^=", rest[n]) >= 0 {
+	if first, n := utf8.DecodeRuneInString(rest); len(rest) > n &&
+		strings.IndexByte("<>^=", rest[n]) >= 0 {
 		s.fill, s.align, rest, filled = first, rest[n], rest[n+1:], true
 	} else if rest != "" && strings.IndexByte("<>^=", rest[0]) >= 0 {
 		s.align, rest = rest[0], rest[1:]
@@ -117,7 +118,8 @@ func (s formatSpec) format(x starlark.Value) (string, error) {
 }
 
 func (s formatSpec) text(t string) (string, error) {
-	if s.kind != 0 && s.kind != 's' || s.sign != 0 || s.alternate || s.grouping != "" || s.align == '=' && s.fill != '0' {
+	if s.kind != 0 && s.kind != 's' || s.sign != 0 || s.alternate || s.grouping != "" ||
+		s.align == '=' && s.fill != '0' {
 		return "", fmt.Errorf("this format is only for numbers")
 	}
 	if s.align == '=' { // 05 pads strings at the end

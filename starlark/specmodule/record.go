@@ -80,7 +80,8 @@ func (r *record) Hash() (uint32, error) {
 	for i, v := range r.values {
 		x, err := v.Hash()
 		if err != nil {
-			return 0, fmt.Errorf("unhashable: %s has a %s in %s", r.Type(), v.Type(), schemas[r.kind][i].name)
+			return 0, fmt.Errorf("unhashable: %s has a %s in %s", r.Type(), v.Type(),
+				schemas[r.kind][i].name)
 		}
 		h = h*31 + x
 	}

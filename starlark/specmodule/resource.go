@@ -150,8 +150,8 @@ var (
 	_ starlark.HasAttrs        = (*namedResources)(nil)
 )
 
-// newNamedResources creates the values on first use: few components need them, and they take a sixth
-// of the time of an evaluation.
+// newNamedResources creates the values on first use: few components need them, and they take a
+// sixth of the time of an evaluation.
 func newNamedResources(names resourceNames) starlark.Value {
 	return &namedResources{names, sync.OnceValue(func() *starlark.Dict {
 		d := starlark.NewDict(len(namedTable) + len(names))

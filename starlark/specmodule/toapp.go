@@ -12,8 +12,8 @@ import (
 )
 
 // ToApp returns the app that a component returned. It shares nothing with v except PreProc, which
-// calls its Starlark function through Options.Call. It stops with an error as soon as the app exceeds
-// the limits of spec.Meter, since one Starlark list may be used 100,000 times.
+// calls its Starlark function through Options.Call. It stops with an error as soon as the app
+// exceeds the limits of spec.Meter, since one Starlark list may be used 100,000 times.
 func ToApp(v starlark.Value) (*spec.App, error) {
 	r, ok := v.(*record)
 	switch {
@@ -163,8 +163,8 @@ func mountRecord(m spec.Mount) *record {
 	return &record{kind: k, values: values}
 }
 
-// preProc adapts a role's Starlark function, which receives the backend and the request, and returns
-// the changed request.
+// preProc adapts a role's Starlark function, which receives the backend and the request, and
+// returns the changed request.
 func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 	return func(backend string, request []byte) ([]byte, error) {
 		in, err := FromJSON(request)
@@ -176,7 +176,8 @@ func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 			return nil, err
 		}
 		if out.Type() != in.Type() {
-			return nil, fmt.Errorf("%s returned %s, want the changed request (%s)", fn.Name(), out.Type(), in.Type())
+			return nil, fmt.Errorf("%s returned %s, want the changed request (%s)", fn.Name(),
+				out.Type(), in.Type())
 		}
 		return ToJSON(out)
 	}

@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Limits of one call. Shared parts count each time they occur: lists that contain another list twice
-// grow exponentially.
+// Limits of one call. Shared parts count each time they occur: lists that contain another list
+// twice grow exponentially.
 const (
 	maxDepth  = 200       // levels of nesting
 	maxValues = 200_000   // parts of metadata: each may cost half a KB
@@ -23,8 +23,9 @@ const (
 
 // Errors for exceeded limits.
 var (
-	errTooDeep     = fmt.Errorf("value is nested deeper than %d levels", maxDepth)
-	errTooLarge    = fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
+	errTooDeep  = fmt.Errorf("value is nested deeper than %d levels", maxDepth)
+	errTooLarge = fmt.Errorf("value is too large (more than %d parts or %d MiB)",
+		maxParts, maxText>>20)
 	errTooLong     = fmt.Errorf("the result is too long (more than %d MiB)", maxText>>20)
 	errTextTooLong = fmt.Errorf("the text is too long (more than %d MiB)", maxParsed>>20)
 )

@@ -14,8 +14,8 @@ import (
 
 var byteOrderMark = []byte("\uFEFF")
 
-// Format returns src as buildifier formats it; formatting the result again changes nothing. The error
-// is an *interp.Error if src is not a component file.
+// Format returns src as buildifier formats it; formatting the result again changes nothing. The
+// error is an *interp.Error if src is not a component file.
 func Format(name string, src []byte) ([]byte, error) {
 	if _, err := interp.Parse(name, src); err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func Format(name string, src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Parse parses text like buildifier, which supports only indentation by spaces. Positions in the tree
-// refer to spaced, where leading tabs are replaced by spaces.
+// Parse parses text like buildifier, which supports only indentation by spaces. Positions in the
+// tree refer to spaced, where leading tabs are replaced by spaces.
 func Parse(name, text string) (file *build.File, spaced string, err error) {
 	spaced = expandTabs(text)
 	// ParseDefault, whatever the name: files called BUILD or x.bzl would get other rules.
@@ -80,5 +80,6 @@ func layoutError(name string, err error) error {
 	if !errors.As(err, &at) {
 		return fmt.Errorf("%s cannot be formatted: %w", name, err)
 	}
-	return fmt.Errorf("%s:%d:%d: cannot be formatted: %s", name, at.Pos.Line, at.Pos.LineRune, at.Message)
+	return fmt.Errorf("%s:%d:%d: cannot be formatted: %s", name, at.Pos.Line,
+		at.Pos.LineRune, at.Message)
 }

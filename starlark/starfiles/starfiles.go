@@ -22,9 +22,10 @@ const (
 func IsTest(name string) bool { return strings.HasSuffix(name, testSuffix) }
 
 // Find returns the .star files of paths, each once, with names that start with the path they were
-// found by. A path is a file or a folder, also written "folder/..."; no paths mean dir, the absolute
-// folder that paths are relative to. Find skips folders below a path that are hidden or called
-// testdata, vendor or torchx.vendor. Errors: a path that does not exist, or is not a .star file.
+// found by. A path is a file or a folder, also written "folder/..."; no paths mean dir, the
+// absolute folder that paths are relative to. Find skips folders below a path that are hidden or
+// called testdata, vendor or torchx.vendor. Errors: a path that does not exist, or is not a .star
+// file.
 func Find(dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -116,7 +117,8 @@ func (f *finder) folder(path string) error {
 }
 
 func isSkipped(folder string) bool {
-	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"testdata", "vendor", "torchx.vendor"}, folder)
+	return strings.HasPrefix(folder, ".") ||
+		slices.Contains([]string{"testdata", "vendor", "torchx.vendor"}, folder)
 }
 
 func (f *finder) add(name string) {

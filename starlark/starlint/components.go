@@ -110,7 +110,8 @@ func (d *componentCheck) unknownArgument(a component.DocArg) {
 	start, end, exact := d.inDoc(a, a.Name)
 	f := Finding{
 		Rule: ruleNoSuch, Severity: Warning, Start: start, End: end,
-		Message: fmt.Sprintf("the docstring of %s describes %s, which is not an argument", humanize.Text(d.def.Name.Name), humanize.Text(a.Name)),
+		Message: fmt.Sprintf("the docstring of %s describes %s, which is not an argument",
+			humanize.Text(d.def.Name.Name), humanize.Text(a.Name)),
 	}
 	if len(d.findings) < maxHints && len(d.left) < maxHints {
 		if better, ok := humanize.Closest(a.Name, d.left); ok {
@@ -123,8 +124,8 @@ func (d *componentCheck) unknownArgument(a component.DocArg) {
 	d.add(f)
 }
 
-// inDoc returns the position of an argument's name or, after it, its type in the docstring. It returns
-// the opening quotes and exact = false if the docstring contains escapes.
+// inDoc returns the position of an argument's name or, after it, its type in the docstring. It
+// returns the opening quotes and exact = false if the docstring contains escapes.
 func (d *componentCheck) inDoc(a component.DocArg, text string) (start, end Position, exact bool) {
 	opening := d.position(int(d.doc.TokenPos.Line), int(d.doc.TokenPos.Col))
 	if line := int(d.doc.TokenPos.Line) + a.Line - 1; d.plain {
@@ -196,8 +197,8 @@ func isRole(e syntax.Expr) bool {
 	return ok && module.Name == "specs"
 }
 
-// givesResource reports whether the arguments contain a resource other than None, or *args or **kwargs,
-// which may contain one.
+// givesResource reports whether the arguments contain a resource other than None, or *args or
+// **kwargs, which may contain one.
 func givesResource(args []syntax.Expr) bool {
 	for i, a := range args {
 		switch a := a.(type) {

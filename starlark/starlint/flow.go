@@ -84,8 +84,8 @@ type flow struct {
 	locals map[string]bool // assigned in the function, without parameters
 }
 
-// known are the names that have a value on all paths to a statement: those assigned before it in its
-// block, and those known around the block.
+// known are the names that have a value on all paths to a statement: those assigned before it in
+// its block, and those known around the block.
 type known struct {
 	names  map[string]bool
 	around *known
@@ -107,7 +107,8 @@ func (k *known) add(ids []*build.Ident) *known {
 	return k
 }
 
-// uninitialized reports the uses of variables that some paths through a function do not assign before.
+// uninitialized reports the uses of variables that some paths through a function do not assign
+// before.
 func (l *linter) uninitialized(def *build.DefStmt) {
 	locals := known{names: map[string]bool{}}
 	inFunctionBody(def, func(s build.Expr) { locals.add(targets(s)) })

@@ -48,7 +48,8 @@ func iterated(e build.Expr) []build.Expr {
 	case *build.ForClause:
 		return []build.Expr{e.X}
 	case *build.CallExpr:
-		if isName(e.X, "zip") || len(e.List) == 1 && isName(e.X, "all", "any", "max", "min", "reversed") {
+		if isName(e.X, "zip") || len(e.List) == 1 &&
+			isName(e.X, "all", "any", "max", "min", "reversed") {
 			return e.List
 		}
 	}
@@ -62,7 +63,8 @@ func namedDefaults(e build.Expr, kinds map[build.Expr]kind) (args []build.Expr) 
 		return nil
 	}
 	method, ok := call.X.(*build.DotExpr)
-	if !ok || kinds[method.X] != dict || !slices.Contains([]string{"get", "pop", "setdefault"}, method.Name) {
+	if !ok || kinds[method.X] != dict ||
+		!slices.Contains([]string{"get", "pop", "setdefault"}, method.Name) {
 		return nil
 	}
 	for _, arg := range call.List {
@@ -130,7 +132,8 @@ func (g *guesses) variable(name string, env *bzlenv.Environment) kind {
 	return unknown
 }
 
-// operation guesses that operands and result are of the same kind. The right operand of % can be of any kind.
+// operation guesses that operands and result are of the same kind. The right operand of % can be
+// of any kind.
 func (g *guesses) operation(e *build.BinaryExpr) kind {
 	switch e.Op {
 	case ">", ">=", "<", "<=", "==", "!=", "in", "not in":
@@ -186,7 +189,8 @@ func (l *linter) macrosIn(text *syntax.Literal) {
 		at := l.Offset(int(text.TokenPos.Line), int(text.TokenPos.Col))
 		l.add(Finding{
 			Rule: ruleMacro, Severity: Warning, Start: l.at(at + m[0]), End: l.at(at + m[1]),
-			Message: fmt.Sprintf("unknown macro ${%s}. Did you mean ${%s} (specs.macros.%s)?", name, closest, closest),
+			Message: fmt.Sprintf("unknown macro ${%s}. Did you mean ${%s} (specs.macros.%s)?",
+				name, closest, closest),
 		})
 	}
 }
@@ -201,7 +205,8 @@ func misspelled(name string) string {
 		}
 	}
 	for _, m := range analysis.Members("specs.macros") {
-		if a, b := plain.Replace(name), plain.Replace(m.Name); a == b || isSlip(a, b) || isSlip(b, a) {
+		if a, b := plain.Replace(name), plain.Replace(m.Name); a == b ||
+			isSlip(a, b) || isSlip(b, a) {
 			return m.Name
 		}
 	}

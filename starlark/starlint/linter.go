@@ -140,5 +140,6 @@ func (l *linter) wordEnd(p Position) Position {
 }
 
 func isWord(r rune) bool {
-	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' &&
+		r <= 'Z' || r >= utf8.RuneSelf
 }

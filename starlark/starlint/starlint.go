@@ -76,7 +76,8 @@ func Check(file *analysis.File, o analysis.Opener) []Finding {
 		l.add(Finding{Rule: p.Rule, Severity: Error, Message: strings.TrimSuffix(p.Text, "."), Start: l.at(p.From - l.mark), End: l.at(p.To - l.mark)})
 	}
 	slices.SortStableFunc(l.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Start.Offset, b.Start.Offset), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(a.Start.Offset, b.Start.Offset), cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Message, b.Message))
 	})
 	return l.findings
 }
@@ -115,8 +116,8 @@ func breaks(before, after []Finding) bool {
 	return count(after) > count(before)
 }
 
-// Apply applies the fixes of findings to src and returns their number. Of overlapping fixes only the
-// first is applied.
+// Apply applies the fixes of findings to src and returns their number. Of overlapping fixes only
+// the first is applied.
 func Apply(src []byte, findings []Finding) ([]byte, int) {
 	var applied edits
 	fixed := 0

@@ -70,7 +70,8 @@ func blocks(s build.Expr) [][]build.Expr {
 	return nil
 }
 
-// targets returns the names that a statement or loop assigns: x and y, but not a, in x, (y, a[0]) = ….
+// targets returns the names that a statement or loop assigns: x and y, but not a, in x, (y, a[0])
+// = ….
 func targets(s build.Expr) []*build.Ident {
 	switch s := s.(type) {
 	case *build.AssignExpr:
@@ -146,7 +147,8 @@ var summary = lazyregexp.New(`^[ \r\n]*[^ \r\n].*(\n[ \r]*(\n|$)|$)`)
 
 func (l *linter) header(def *build.DefStmt) {
 	first := slices.IndexFunc(def.Body, func(s build.Expr) bool { return !isComment(s) })
-	if doc, ok := def.Body[max(0, first)].(*build.StringExpr); ok && !summary().MatchString(doc.Value) {
+	if doc, ok := def.Body[max(0, first)].(*build.StringExpr); ok &&
+		!summary().MatchString(doc.Value) {
 		l.warn(ruleHeader, doc, "the docstring for the function %q should start with a one-line summary", def.Name)
 	}
 }
@@ -158,7 +160,8 @@ func (l *linter) listAppend(s *build.AssignExpr) {
 		return
 	}
 	f := l.warning(ruleAppend, s, `prefer using ".append()" to adding a single element list`)
-	// The elements of a tuple and the fields of a struct cannot be assigned, and 10.append is not valid code.
+	// The elements of a tuple and the fields of a struct cannot be assigned, and 10.append is not
+	// valid code.
 	if _, ok := s.LHS.(*build.Ident); ok {
 		_, end := s.Span()
 		call := &build.CallExpr{X: &build.DotExpr{X: s.LHS, Name: "append"}, List: list.List, End: build.End{Pos: end}}

@@ -46,7 +46,8 @@ func (l *linter) unused(root build.Expr) map[string]bool {
 		}
 	}
 	for name := range s.used {
-		if s.defined[definition{"variable", name}] == nil && s.defined[definition{"function", name}] == nil {
+		if s.defined[definition{"variable", name}] == nil &&
+			s.defined[definition{"function", name}] == nil {
 			s.around[name] = true
 		}
 	}
@@ -90,7 +91,8 @@ func isMarked(e build.Expr) bool {
 }
 
 // reads visits the names that an expression or statement reads from its scope, without those in the
-// blocks of a statement. Variables of comprehensions and lambdas and names of arguments are not read.
+// blocks of a statement. Variables of comprehensions and lambdas and names of arguments are not
+// read.
 func reads(e build.Expr, visit func(*build.Ident)) {
 	switch e := e.(type) {
 	case nil, *build.File, *build.LoadStmt:

@@ -96,14 +96,16 @@ func (x *test) matches(c call) (starlark.Value, error) {
 	return x.failedf(c, msg, "%s does not match %q", starlark.String(text), pattern)
 }
 
-// fails is t.fails(fn, pattern, *args, **kwargs). It returns the error message, or None if the test fails.
+// fails is t.fails(fn, pattern, *args, **kwargs). It returns the error message, or None if the
+// test fails.
 func (x *test) fails(c call) (starlark.Value, error) {
 	if len(c.args) < 2 {
 		return nil, errors.New("want a function and a pattern: t.fails(fn, pattern, *args, **kwargs)")
 	}
 	fn, ok := c.args[0].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is not a function, got %s", interp.Show(c.args[0]), c.args[0].Type())
+		return nil, fmt.Errorf("%s is not a function, got %s",
+			interp.Show(c.args[0]), c.args[0].Type())
 	}
 	pattern, ok := starlark.AsString(c.args[1])
 	if !ok {
@@ -116,14 +118,16 @@ func (x *test) fails(c call) (starlark.Value, error) {
 	v, err := starlark.Call(c.thread, fn, c.args[2:], c.kwargs)
 	switch {
 	case err == nil:
-		_, err = x.failedf(c, "", "%s did not fail: it returned %s, want an error that matches %q", fn.Name(), v, pattern)
+		_, err = x.failedf(c, "", "%s did not fail: it returned %s, want an error that matches %q",
+			fn.Name(), v, pattern)
 		return starlark.None, err
 	case interp.IsStopped(err), errors.Is(err, errStop), errors.Is(err, errSkip):
 		return nil, err
 	}
 	msg := x.exec.file.interp.Explain(err).Msg
 	if !re.MatchString(msg) {
-		_, err := x.failedf(c, "", "%s failed with %q, which does not match %q", fn.Name(), msg, pattern)
+		_, err := x.failedf(c, "", "%s failed with %q, which does not match %q",
+			fn.Name(), msg, pattern)
 		return starlark.None, err
 	}
 	return starlark.String(msg), nil

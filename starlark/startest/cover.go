@@ -44,14 +44,16 @@ func Covered(files ...interp.FileCoverage) (ran, all int) {
 	return ran, all
 }
 
-// WriteProfile writes coverage like `go test -coverprofile`; name maps paths to names in the profile.
+// WriteProfile writes coverage like `go test -coverprofile`; name maps paths to names in the
+// profile.
 func WriteProfile(w io.Writer, files []interp.FileCoverage, name func(path string) string) error {
 	if _, err := io.WriteString(w, "mode: count\n"); err != nil {
 		return err
 	}
 	for _, f := range files {
 		for _, b := range f.Blocks {
-			_, err := fmt.Fprintf(w, "%s:%d.%d,%d.%d 1 %d\n", name(f.Path), b.Line, b.Col, b.EndLine, b.EndCol, b.Count)
+			_, err := fmt.Fprintf(w, "%s:%d.%d,%d.%d 1 %d\n", name(f.Path), b.Line, b.Col,
+				b.EndLine, b.EndCol, b.Count)
 			if err != nil {
 				return err
 			}

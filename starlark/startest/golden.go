@@ -181,7 +181,8 @@ func indented(v starlark.Value) ([]byte, error) {
 // lineDiff returns the unified difference of two texts; "-" marks lines of want.
 func lineDiff(got, want string) string {
 	if len(got) > maxDiff || len(want) > maxDiff {
-		return fmt.Sprintf("got %d bytes, want %d; the texts are too long for a comparison by line", len(got), len(want))
+		return fmt.Sprintf("got %d bytes, want %d; the texts are too long for a comparison by line",
+			len(got), len(want))
 	}
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(want), B: difflib.SplitLines(got), FromFile: "want", ToFile: "got", Context: 3,

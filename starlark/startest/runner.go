@@ -228,7 +228,8 @@ func (r *Runner) tests(f *file, m *interp.Module, done []string) []unit {
 	var units []unit
 	for name, v := range m.Globals {
 		fn, ok := v.(starlark.Callable)
-		if ok && strings.HasPrefix(name, "test_") && r.selection.selects(name) && !slices.Contains(done, name) {
+		if ok && strings.HasPrefix(name, "test_") && r.selection.selects(name) &&
+			!slices.Contains(done, name) {
 			units = append(units, unit{f, name, fn})
 		}
 	}
@@ -316,8 +317,8 @@ func (r *Runner) mayBlameOthers(ctx context.Context, hitSharedLimit bool) bool {
 	return hitSharedLimit && ctx.Err() == nil && !r.serial
 }
 
-// freeGarbage frees the garbage of earlier tests before a test that runs alone. That takes longer than
-// most tests, so it is done only if there is much garbage.
+// freeGarbage frees the garbage of earlier tests before a test that runs alone. That takes longer
+// than most tests, so it is done only if there is much garbage.
 func (r *Runner) freeGarbage() {
 	if !r.serial {
 		return
@@ -356,10 +357,12 @@ func (u unit) problem() string {
 	if !ok || fn.NumParams() == 1 && !fn.HasVarargs() && !fn.HasKwargs() {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d: a test must take one argument: def %s(t)", fn.Position().Filename(), fn.Position().Line, u.name)
+	return fmt.Sprintf("%s:%d: a test must take one argument: def %s(t)", fn.Position().Filename(),
+		fn.Position().Line, u.name)
 }
 
-// entry returns a function that calls fn(t) on a thread whose torchx.getenv finds the test's variables.
+// entry returns a function that calls fn(t) on a thread whose torchx.getenv finds the test's
+// variables.
 func (x *test) entry(fn starlark.Callable) starlark.Callable {
 	return starlark.NewBuiltin(fn.Name(), func(t *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		specmodule.SetGetenv(t, func(name string) (string, bool) {

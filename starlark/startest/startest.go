@@ -41,8 +41,8 @@ type Result struct {
 	Status  Status  `json:"status"`
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line,omitempty"` // line of the function; 0 for subtests
-	// Output holds what the test logged and printed, and its failures, in order. An element may have
-	// several lines.
+	// Output holds what the test logged and printed, and its failures, in order. An element may
+	// have several lines.
 	Output []string `json:"output,omitempty"`
 	Subs   []Result `json:"subs,omitempty"`
 	// Wrote lists written golden files, relative to the test file.
@@ -56,7 +56,8 @@ type Result struct {
 type FileResult struct {
 	Status  Status  `json:"status"` // Fail if a test failed, or the file could not be loaded
 	Seconds float64 `json:"seconds"`
-	// Problem is why the file could not be loaded, or ""; Detail may show the position in the source.
+	// Problem is why the file could not be loaded, or ""; Detail may show the position in the
+	// source.
 	Problem string `json:"problem,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 	Tests   int    `json:"tests"` // run or skipped tests, without subtests
@@ -69,7 +70,8 @@ type Message struct {
 	Done *FileResult `json:"done,omitempty"`
 	// Started is the name of a test that begins; only careful workers report it.
 	Started string `json:"started,omitempty"`
-	// Stuck says that Test, or the loading of File, could not be stopped, and that the worker exits.
+	// Stuck says that Test, or the loading of File, could not be stopped, and that the worker
+	// exits.
 	Stuck bool `json:"stuck,omitempty"`
 	// Coverage is sent at the end of a worker.
 	Coverage []interp.FileCoverage `json:"coverage,omitempty"`

@@ -18,7 +18,9 @@ import (
 // results: for each file its tests, then Done. A worker that exits early fails only the test that
 // caused it. Supervise returns the coverage. Errors: workers that do not start, or exit before any
 // test; the end of ctx.
-func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.Cmd, report func(Message)) ([]interp.FileCoverage, error) {
+func Supervise(
+	ctx context.Context, job Job, start func(context.Context) *exec.Cmd, report func(Message),
+) ([]interp.FileCoverage, error) {
 	s := &supervisor{options: job.Options, report: report, files: map[string]*progress{}}
 	for _, t := range job.Tasks {
 		s.order = append(s.order, t.File)

@@ -215,7 +215,8 @@ func (x *test) run(c call) (starlark.Value, error) {
 	}
 	fn, ok := c.args[1].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is not a function, got %s", interp.Show(c.args[1]), c.args[1].Type())
+		return nil, fmt.Errorf("%s is not a function, got %s",
+			interp.Show(c.args[1]), c.args[1].Type())
 	}
 	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
 	if !x.exec.runner.selection.selects(sub.result.Name) {

@@ -26,11 +26,12 @@ type Job struct {
 // exitStuck is the exit code of a worker whose test cannot be stopped.
 const exitStuck = 3
 
-// flushEvery is how long a message may wait to be sent with others, to save writes at 10,000 tests a second.
+// flushEvery is how long a message may wait to be sent with others, to save writes at 10,000
+// tests a second.
 const flushEvery = 20 * time.Millisecond
 
-// Work runs a worker process: it reads a Job as JSON, runs it and writes Messages, one per line. exit
-// ends the process if a test cannot be stopped. Errors are those of reading and writing.
+// Work runs a worker process: it reads a Job as JSON, runs it and writes Messages, one per line.
+// exit ends the process if a test cannot be stopped. Errors are those of reading and writing.
 func Work(ctx context.Context, h Host, in io.Reader, out io.Writer, exit func(code int)) error {
 	var job Job
 	if err := json.NewDecoder(in).Decode(&job); err != nil {
@@ -105,7 +106,8 @@ func (x *test) app(c call) (starlark.Value, error) {
 	}
 	fn, ok := c.args[0].(*starlark.Function)
 	if !ok {
-		return nil, fmt.Errorf("%s is not a component, got %s", interp.Show(c.args[0]), c.args[0].Type())
+		return nil, fmt.Errorf("%s is not a component, got %s",
+			interp.Show(c.args[0]), c.args[0].Type())
 	}
 	words := make([]string, len(c.args)-1)
 	for i, a := range c.args[1:] {
@@ -130,7 +132,8 @@ func (x *test) app(c call) (starlark.Value, error) {
 	return v, err
 }
 
-// plan is t.plan(app, backend = "local", cfg = {}): it returns the backend's request as dicts and lists.
+// plan is t.plan(app, backend = "local", cfg = {}): it returns the backend's request as dicts and
+// lists.
 func (x *test) plan(c call) (starlark.Value, error) {
 	var v starlark.Value
 	backend, options := "local", starlark.NewDict(0)
@@ -145,7 +148,8 @@ func (x *test) plan(c call) (starlark.Value, error) {
 	for _, item := range options.Items() {
 		key, ok := starlark.AsString(item[0])
 		if !ok {
-			return nil, fmt.Errorf("cfg: the key %s is a %s, want a string", interp.Show(item[0]), item[0].Type())
+			return nil, fmt.Errorf("cfg: the key %s is a %s, want a string",
+				interp.Show(item[0]), item[0].Type())
 		}
 		if cfg[key], err = cfgText(item[1]); err != nil {
 			return nil, fmt.Errorf("cfg: %s: %w", key, err)

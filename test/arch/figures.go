@@ -28,7 +28,8 @@ func figures(ctx context.Context, root string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "lines of Go without tests   %d\n", s.lines)
-	fmt.Fprintf(out, "lines over %d columns      %.1f %%\n", maxColumns, 100*float64(s.long)/float64(s.lines))
+	fmt.Fprintf(out, "lines over %d columns      %.1f %%\n", maxColumns,
+		100*float64(s.long)/float64(s.lines))
 	fmt.Fprintf(out, "lines of tests              %d\n", s.tests)
 	fmt.Fprintf(out, "packages                    %d\n", len(g))
 	fmt.Fprintf(out, "import depth                %d\n", g.depth())
@@ -39,8 +40,10 @@ func figures(ctx context.Context, root string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "functions of run utils.echo %d in %d packages\n", w.functions, w.packages)
 	fmt.Fprintf(out, "start of a Go hello         %.1f ms\n", ms(w.hello))
-	fmt.Fprintf(out, "torchx version              %.1f ms, %.1f hellos\n", ms(w.version), w.version.Seconds()/w.hello.Seconds())
-	fmt.Fprintf(out, "torchx run utils.echo       %.1f ms, %.1f hellos\n", ms(w.echo), w.echo.Seconds()/w.hello.Seconds())
+	fmt.Fprintf(out, "torchx version              %.1f ms, %.1f hellos\n", ms(w.version),
+		w.version.Seconds()/w.hello.Seconds())
+	fmt.Fprintf(out, "torchx run utils.echo       %.1f ms, %.1f hellos\n", ms(w.echo),
+		w.echo.Seconds()/w.hello.Seconds())
 	return nil
 }
 

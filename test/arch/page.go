@@ -30,7 +30,8 @@ func (g graph) table() string {
 			fmt.Fprintf(&b, "\n### %s\n\n| package | duty | imported by |\n|---|---|---|\n", name)
 			for _, path := range g.paths() {
 				if folder(path) == name {
-					fmt.Fprintf(&b, "| `%s` | %s | %s |\n", path, duty(g[path].doc), used(g.users(path)))
+					fmt.Fprintf(&b, "| `%s` | %s | %s |\n", path, duty(g[path].doc),
+						used(g.users(path)))
 				}
 			}
 		}

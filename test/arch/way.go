@@ -103,7 +103,9 @@ func called(ctx context.Context, dir string) (functions, packages int, err error
 	return functions, len(seen), nil
 }
 
-func output(ctx context.Context, dir string, env []string, program string, args ...string) (string, error) {
+func output(
+	ctx context.Context, dir string, env []string, program string, args ...string,
+) (string, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), env...)
@@ -111,7 +113,8 @@ func output(ctx context.Context, dir string, env []string, program string, args 
 	c.Stderr = &problems
 	out, err := c.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, problems.String())
+		return "", fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "),
+			err, problems.String())
 	}
 	return string(out), nil
 }

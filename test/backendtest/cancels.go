@@ -16,8 +16,10 @@ func cancelEnds(s *suite) {
 	s.waitRunning(id)
 	s.cancel(id, backend.CancelOptions{})
 	st := s.wait(id)
-	if st.State != spec.Cancelled || st.ExitCode == nil || *st.ExitCode != codeCancelled || st.FinishedAt == nil || st.FirstFailure != nil {
-		s.Errorf("app is %v with code %s, first failure %+v, want CANCELLED with %d", st.State, number(st.ExitCode), st.FirstFailure, codeCancelled)
+	if st.State != spec.Cancelled || st.ExitCode == nil || *st.ExitCode != codeCancelled ||
+		st.FinishedAt == nil || st.FirstFailure != nil {
+		s.Errorf("app is %v with code %s, first failure %+v, want CANCELLED with %d", st.State,
+			number(st.ExitCode), st.FirstFailure, codeCancelled)
 	}
 	for _, r := range []spec.Replica{{Role: "a"}, {Role: "b"}, {Role: "b", ID: 1}} {
 		if got := st.Replica(r); got == nil || got.State != spec.Cancelled {
@@ -49,7 +51,8 @@ func cancelForce(s *suite) {
 	s.cancel(id, backend.CancelOptions{Force: true})
 	st := s.wait(id)
 	if st.State != spec.Cancelled || st.ExitCode == nil || *st.ExitCode != codeCancelled {
-		s.Errorf("app is %v with code %s, want CANCELLED with %d", st.State, number(st.ExitCode), codeCancelled)
+		s.Errorf("app is %v with code %s, want CANCELLED with %d", st.State,
+			number(st.ExitCode), codeCancelled)
 	}
 	if took := time.Since(before); took > cmp.Or(s.ForceTimeout, forceTimeout) {
 		s.Errorf("the forced end took %v, want less than the grace period", took)
@@ -64,7 +67,8 @@ func cancelFinished(s *suite) {
 		}
 		after := s.describe(id)
 		if after.State != before.State || *after.ExitCode != code {
-			s.Errorf("app was %v, got %v with code %s after a cancel", before.State, after.State, number(after.ExitCode))
+			s.Errorf("app was %v, got %v with code %s after a cancel", before.State, after.State,
+				number(after.ExitCode))
 		}
 	}
 }

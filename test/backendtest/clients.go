@@ -48,7 +48,8 @@ func anotherClient(s *suite) {
 	id, want := s.run(s.one(s.Programs.Echo("seen")))
 	s.Backend = s.Reopen(s.T)
 	got := s.describe(id)
-	if got.State != want.State || *got.ExitCode != *want.ExitCode || !got.FinishedAt.Equal(*want.FinishedAt) || got.Handle != want.Handle {
+	if got.State != want.State || *got.ExitCode != *want.ExitCode ||
+		!got.FinishedAt.Equal(*want.FinishedAt) || got.Handle != want.Handle {
 		s.Errorf("status %+v, want %+v", got, want)
 	}
 	s.waitListed(id, spec.Succeeded)
@@ -113,7 +114,8 @@ func capabilities(s *suite) {
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(can)) {
 		v := reflect.ValueOf(can).FieldByIndex(field.Index)
-		if v.Kind() == reflect.Interface && !v.IsNil() && v.Elem().Kind() == reflect.Pointer && v.Elem().IsNil() {
+		if v.Kind() == reflect.Interface && !v.IsNil() &&
+			v.Elem().Kind() == reflect.Pointer && v.Elem().IsNil() {
 			s.Errorf("capability %s is a nil pointer", field.Name)
 		}
 	}
@@ -157,7 +159,8 @@ func oddIDs(s *suite) {
 			s.Errorf("delete %q: %v", id, err)
 		}
 		if all, err := s.Backend.List(s.ctx); err != nil || len(all) != len(names)-i-1 {
-			s.Fatalf("after the delete of %q: got %d apps, want %d (%v)", id, len(all), len(names)-i-1, err)
+			s.Fatalf("after the delete of %q: got %d apps, want %d (%v)", id, len(all),
+				len(names)-i-1, err)
 		}
 	}
 }

@@ -70,7 +70,8 @@ func (s *suite) exec(id string, c backend.Command, want int) (stdout, stderr str
 	code, err := s.Backend.Capabilities().Exec.Exec(s.ctx, id, spec.Replica{Role: "r"}, c)
 	stdout, stderr = c.Stdout.(*shared).String(), c.Stderr.(*shared).String()
 	if err != nil || code != want {
-		s.Fatalf("exec %q: got %d, %v, want %d (stdout %q, stderr %q)", c.Args, code, err, want, stdout, stderr)
+		s.Fatalf("exec %q: got %d, %v, want %d (stdout %q, stderr %q)", c.Args, code, err,
+			want, stdout, stderr)
 	}
 	return stdout, stderr
 }
@@ -102,8 +103,8 @@ func execInput(s *suite) {
 	}
 }
 
-// execLost: a command whose output cannot be written ends, with an error or, where it writes itself, by
-// its own.
+// execLost: a command whose output cannot be written ends, with an error or, where it writes
+// itself, by its own.
 func execLost(s *suite) {
 	e := need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
@@ -128,7 +129,8 @@ func execNotFound(s *suite) {
 	e := need(s, s.Backend.Capabilities().Exec)
 	id := s.sleeper()
 	for name, code := range map[string]int{"no-such-program": spec.ExitNotFound, "/etc": spec.ExitNotExecutable} {
-		got, err := e.Exec(s.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{name}, Stdout: io.Discard, Stderr: io.Discard})
+		got, err := e.Exec(s.ctx, id, spec.Replica{Role: "r"},
+			backend.Command{Args: []string{name}, Stdout: io.Discard, Stderr: io.Discard})
 		var start *backend.StartError
 		if err == nil && got == code { // a shell in the replica has said it
 			continue
@@ -158,7 +160,8 @@ func execSignal(s *suite) {
 	}()
 	s.waitFor("the command is ready", func() bool { return strings.Contains(out.String(), "ready") })
 	signals <- syscall.SIGINT
-	if got := <-ended; got.err != nil || got.code != 9 || !strings.HasSuffix(out.String(), "got it\n") {
+	if got := <-ended; got.err != nil || got.code != 9 ||
+		!strings.HasSuffix(out.String(), "got it\n") {
 		s.Errorf("got %d, %v, output %q, want 9 by the trap", got.code, got.err, out)
 	}
 	if st := s.describe(id); st.State != spec.Running {
@@ -279,7 +282,8 @@ func copyFiles(s *suite) {
 		entries[strings.TrimPrefix(h.Name, "./")] = h.Linkname + string(text)
 	}
 	if len(entries) != 3 || entries["d/file"] != data || entries["d/-link"] != "file" {
-		s.Errorf("got %d entries, a link to %q, %d bytes, want those written", len(entries), entries["d/-link"], len(entries["d/file"]))
+		s.Errorf("got %d entries, a link to %q, %d bytes, want those written", len(entries),
+			entries["d/-link"], len(entries["d/file"]))
 	}
 	if _, err := f.StatFile(s.ctx, id, r, dir+"/none"); !errors.Is(err, fs.ErrNotExist) {
 		s.Errorf("stat of a missing file: got %v, want fs.ErrNotExist", err)

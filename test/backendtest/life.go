@@ -27,7 +27,8 @@ func success(s *suite) {
 	if err != nil || h != (spec.Handle{Backend: s.Backend.Name(), Session: spec.Session, AppID: id}) {
 		s.Errorf("got handle %q (%v) of app %s", st.Handle, err, id)
 	}
-	if st.State != spec.Succeeded || st.ExitCode == nil || *st.ExitCode != 0 || st.FirstFailure != nil || st.NumRestarts > 0 {
+	if st.State != spec.Succeeded || st.ExitCode == nil || *st.ExitCode != 0 ||
+		st.FirstFailure != nil || st.NumRestarts > 0 {
 		s.Errorf("status %+v", st)
 	}
 	s.checkTimes(before, st.SubmittedAt, st.StartedAt, st.FinishedAt)
@@ -35,7 +36,8 @@ func success(s *suite) {
 		s.Fatalf("roles %+v", st.Roles)
 	}
 	r := st.Roles[0].Replicas[0]
-	if r.Role != "r" || r.ID != 0 || r.Attempt != 0 || r.State != spec.Succeeded || r.ExitCode == nil || *r.ExitCode != 0 || r.Signal != "" {
+	if r.Role != "r" || r.ID != 0 || r.Attempt != 0 || r.State != spec.Succeeded ||
+		r.ExitCode == nil || *r.ExitCode != 0 || r.Signal != "" {
 		s.Errorf("replica %+v", r)
 	}
 	s.checkTimes(before, r.StartedAt, r.FinishedAt)
@@ -78,14 +80,16 @@ func runningApp(s *suite) {
 	if st.ExitCode != nil || st.FinishedAt != nil || st.FirstFailure != nil {
 		s.Errorf("status %+v", st)
 	}
-	if r := st.Replica(spec.Replica{Role: "r"}); r == nil || r.State != spec.Running || r.ExitCode != nil || r.FinishedAt != nil {
+	if r := st.Replica(spec.Replica{Role: "r"}); r == nil || r.State != spec.Running ||
+		r.ExitCode != nil || r.FinishedAt != nil {
 		s.Errorf("replica %+v", r)
 	}
 	s.waitListed(id, spec.Running)
 }
 
 func severalReplicas(s *suite) {
-	id, st := s.run(s.role("a", 2)(s.Programs.Echo("a ${replica_id}")), s.role("b", 3)(s.Programs.Echo("b ${replica_id} ${app_id}")))
+	id, st := s.run(s.role("a", 2)(s.Programs.Echo("a ${replica_id}")),
+		s.role("b", 3)(s.Programs.Echo("b ${replica_id} ${app_id}")))
 	if st.State != spec.Succeeded || len(st.Roles) != 2 {
 		s.Fatalf("status %+v", st)
 	}
@@ -130,10 +134,12 @@ func (s *suite) checkFailed(st *spec.Status, r spec.Replica, code int) {
 	if st.State != spec.Failed || st.ExitCode == nil || *st.ExitCode != code {
 		s.Errorf("app is %v with code %v, want FAILED with %d", st.State, number(st.ExitCode), code)
 	}
-	if f := st.FirstFailure; f == nil || f.Role != r.Role || f.ID != r.ID || f.State != spec.Failed || f.ExitCode == nil || *f.ExitCode != code {
+	if f := st.FirstFailure; f == nil || f.Role != r.Role || f.ID != r.ID ||
+		f.State != spec.Failed || f.ExitCode == nil || *f.ExitCode != code {
 		s.Errorf("first failure %+v, want %+v with code %d", f, r, code)
 	}
-	if got := st.Replica(r); got == nil || got.State != spec.Failed || got.ExitCode == nil || *got.ExitCode != code || got.FinishedAt == nil {
+	if got := st.Replica(r); got == nil || got.State != spec.Failed || got.ExitCode == nil ||
+		*got.ExitCode != code || got.FinishedAt == nil {
 		s.Errorf("replica %+v, want FAILED with code %d", got, code)
 	}
 }
@@ -168,7 +174,8 @@ func retries(s *suite) {
 	r.MaxRetries, r.RetryPolicy = 2, spec.RetryReplica
 	_, st := s.run(r)
 	s.checkFailed(st, spec.Replica{Role: "r"}, 4)
-	if got := st.Replica(spec.Replica{Role: "r"}); got == nil || got.Attempt != 2 || st.NumRestarts != 2 {
+	if got := st.Replica(spec.Replica{Role: "r"}); got == nil || got.Attempt != 2 ||
+		st.NumRestarts != 2 {
 		s.Errorf("%d restarts, replica %+v, want 2 restarts", st.NumRestarts, got)
 	}
 }
@@ -241,7 +248,8 @@ func deleteApp(s *suite) {
 	s.wantError("describe", err, backend.ErrNotFound)
 	_, err = s.Backend.Logs(s.ctx, id, spec.Replica{Role: "r"}, everything())
 	s.wantError("logs", err, backend.ErrNotFound)
-	s.wantError("second delete", s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}), backend.ErrNotFound)
+	s.wantError("second delete", s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}),
+		backend.ErrNotFound)
 	all, err := s.Backend.List(s.ctx)
 	if err != nil || slices.ContainsFunc(all, func(a history.View) bool { return a.ID == id }) {
 		s.Errorf("list %+v, %v", all, err)

@@ -30,7 +30,8 @@ func readTwice(s *suite) {
 
 func twoReaders(s *suite) {
 	id, _ := s.run(s.one(s.Programs.Lines(20, 0)))
-	a, b := s.open(id, spec.Replica{Role: "r"}, everything()), s.open(id, spec.Replica{Role: "r"}, everything())
+	a, b := s.open(id, spec.Replica{Role: "r"}, everything()), s.open(id,
+		spec.Replica{Role: "r"}, everything())
 	first, err := s.next(a)
 	if err != nil {
 		s.Fatal(err)

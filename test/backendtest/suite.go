@@ -60,7 +60,8 @@ func (s *suite) one(entrypoint string, args []string) spec.Role {
 // input returns the input of a plan: an app with these roles and a new ID.
 func (s *suite) input(roles ...spec.Role) backend.PlanInput {
 	s.Helper()
-	cfg, warnings, err := backend.Resolve(s.Backend.Options(), backend.DefaultsLayer(s.Cfg, "harness"))
+	cfg, warnings, err := backend.Resolve(s.Backend.Options(),
+		backend.DefaultsLayer(s.Cfg, "harness"))
 	if err != nil || len(warnings) > 0 {
 		s.Fatalf("options of the harness: %v %q", err, warnings)
 	}

@@ -61,7 +61,8 @@ func (d *dockerBench) containers(s sizes) []bench {
 		},
 	})
 	// Another home has no copy of the log: it reads the engine's.
-	return append(all, log(size+"archived", "", "docker"), log(size+"engine's", "< 1.1x", "docker-other"))
+	return append(all, log(size+"archived", "", "docker"),
+		log(size+"engine's", "< 1.1x", "docker-other"))
 }
 
 // get finds or starts the engine and runs a container, which creates the network.

@@ -21,7 +21,8 @@ func (w *environment) evaluation(runs int) []bench {
 		if err != nil {
 			return err
 		}
-		_, err = c.Build(context.Background(), component.Inputs{Args: []string{"-j", "2x2", "--script", "x.py"}})
+		_, err = c.Build(context.Background(),
+			component.Inputs{Args: []string{"-j", "2x2", "--script", "x.py"}})
 		return err
 	}
 	find := func() error { _, err := load(); return err }

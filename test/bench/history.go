@@ -38,7 +38,8 @@ func (w *environment) history(s sizes, p *pageBench) []bench {
 		return compared(name, goal, args, libraries, w.command(w.floor()))
 	}
 	find := func(name, args string) bench {
-		return compared(name, "< 3x", "list "+args, "torchx version", old.torchx("version > /dev/null"))
+		return compared(name, "< 3x", "list "+args, "torchx version",
+			old.torchx("version > /dev/null"))
 	}
 	among := fmt.Sprintf(" of %d apps", s.apps)
 	return append([]bench{

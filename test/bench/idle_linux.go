@@ -29,7 +29,8 @@ func (w *environment) idle() []bench {
 		}
 	}
 	return []bench{
-		line("idle agent, 100 replicas", "< 15 MB", "a waiting Go program", bytesOfMemory, anonymousMemory, anonymousMemory),
+		line("idle agent, 100 replicas", "< 15 MB", "a waiting Go program", bytesOfMemory,
+			anonymousMemory, anonymousMemory),
 		line("its CPU time in 3 s", "< 15 ms", "the same", seconds, cpuTime, cpuTime),
 		{
 			name: "controller of 10,000 trials", goal: "< 15 MB", floorName: "a waiting Go program", runs: 1, unit: bytesOfMemory,
@@ -61,7 +62,9 @@ func (w *environment) measureAgent(figure func(pid int) (float64, error)) side {
 }
 
 // measureHolder returns a figure of the supervisor of an app, then deletes the app.
-func (w *environment) measureHolder(handle string, figure func(pid int) (float64, error)) (float64, error) {
+func (w *environment) measureHolder(
+	handle string, figure func(pid int) (float64, error),
+) (float64, error) {
 	text, err := os.ReadFile(filepath.Join(w.home, "apps", filepath.Base(handle), "agent.lock"))
 	if err != nil {
 		return 0, err

@@ -100,7 +100,8 @@ func (k *clusterBench) need() error {
 
 // start starts the cluster and a proxy that counts requests.
 func (k *clusterBench) start() error {
-	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c", "echo $KUBECONFIG; command -v kubectl; exec cat")
+	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c",
+		"echo $KUBECONFIG; command -v kubectl; exec cat")
 	k.holder.Env = append(os.Environ(), "K8S_PARTS="+k.parts, "K8S_VOLCANO_QPS=2000")
 	k.holder.Stderr = os.Stderr
 	in, err := k.holder.StdinPipe()

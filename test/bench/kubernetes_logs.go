@@ -45,5 +45,6 @@ func (k *clusterBench) tail(size int) (torchx, floor side, err error) {
 	}
 	file, pki := filepath.Join(k.dir, "logs.curl"), filepath.Dir(k.kubeconfig)
 	curl := fmt.Sprintf("curl -sf --parallel --parallel-max 32 --cacert %[1]s/ca.crt --cert %[1]s/admin.crt --key %[1]s/admin.key -K %[2]s", pki, file)
-	return k.torchx("log -n 1 " + handle + " > /dev/null"), k.command(curl), os.WriteFile(file, []byte(config.String()), 0o600)
+	return k.torchx("log -n 1 " + handle + " > /dev/null"), k.command(curl), os.WriteFile(file,
+		[]byte(config.String()), 0o600)
 }

@@ -104,7 +104,8 @@ func readStamps(in io.Reader) (ages []float64, err error) {
 		}
 	}
 	if len(ages) < stampLines/2 {
-		return nil, fmt.Errorf("got only %d of %d lines after the reader started", len(ages), stampLines)
+		return nil, fmt.Errorf("got only %d of %d lines after the reader started",
+			len(ages), stampLines)
 	}
 	return ages, nil
 }

@@ -19,7 +19,8 @@ func (w *environment) live(s sizes) []bench {
 	return append([]bench{
 		flood("flood of seq", "< 1.3x", fmt.Sprintf("seq -f %%.0f%s %d", strings.Repeat("x", 90), s.log/100)),
 		flood("flood of short lines", "< 1.3x", fmt.Sprintf("seq %d", s.log/10)),
-		flood("flood of 64 KiB writes", "< 1.5x", fmt.Sprintf("dd if=/dev/zero bs=65536 count=%d status=none", s.log>>16)),
+		flood("flood of 64 KiB writes", "< 1.5x",
+			fmt.Sprintf("dd if=/dev/zero bs=65536 count=%d status=none", s.log>>16)),
 		w.latency(s.runs),
 	}, w.idle()...)
 }

@@ -52,7 +52,8 @@ func (w *environment) makeLog(size int64) (handle, file string, err error) {
 	handle, err = w.run(fmt.Sprintf(`-c 'seq -f "%%07.0f %s" %d'`, strings.Repeat("x", 91), size/100), "-cfg log_dir="+logs)
 	id := handle[strings.LastIndexByte(handle, '/')+1:]
 	if err == nil {
-		w.log.handle, w.log.file = handle, filepath.Join(logs, "torchx", id, "sh", "0", "stdout.log")
+		w.log.handle, w.log.file = handle, filepath.Join(logs, "torchx", id,
+			"sh", "0", "stdout.log")
 	}
 	return w.log.handle, w.log.file, err
 }

@@ -105,7 +105,8 @@ func (e *editor) key() error {
 	e.notify("textDocument/didChange", map[string]any{
 		"textDocument": map[string]any{"uri": e.uri, "version": e.id + 2}, "contentChanges": []any{change},
 	})
-	return e.request("textDocument/completion", map[string]any{"textDocument": map[string]string{"uri": e.uri}, "position": at})
+	return e.request("textDocument/completion",
+		map[string]any{"textDocument": map[string]string{"uri": e.uri}, "position": at})
 }
 
 // notify adds a notification to the messages to send.

@@ -15,7 +15,9 @@ import (
 
 // benches measure the list of a large history, the status of a large run, logs and curves, and what
 // open pages cost an app.
-func (b *pageBench) benches(w *environment, s sizes, old *environment, filled func() error) []bench {
+func (b *pageBench) benches(
+	w *environment, s sizes, old *environment, filled func() error,
+) []bench {
 	among := func(name, goal, floorName string, floor side, path string) bench {
 		return bench{
 			name: name, goal: goal, floorName: floorName, runs: s.runs,
@@ -29,9 +31,12 @@ func (b *pageBench) benches(w *environment, s sizes, old *environment, filled fu
 	}
 	list, rows := old.torchx("list > /dev/null"), "/api/v1/runs?limit=100&offset="
 	return append([]bench{
-		among(fmt.Sprintf("ui, a run of %d apps", s.apps), "< 100 ms", "torchx list", list, "/api/v1/runs/"+appID(s.apps/2)+"/status"),
-		among(fmt.Sprintf("ui, the list of %d apps", s.apps), "< 100 ms", "torchx list", list, rows+"0"),
-		among("ui, the last rows of the list", "< 500 ms", "the first rows", b.answer(old, rows+"0"), rows+strconv.Itoa(s.apps-100)),
+		among(fmt.Sprintf("ui, a run of %d apps", s.apps), "< 100 ms", "torchx list", list,
+			"/api/v1/runs/"+appID(s.apps/2)+"/status"),
+		among(fmt.Sprintf("ui, the list of %d apps", s.apps), "< 100 ms",
+			"torchx list", list, rows+"0"),
+		among("ui, the last rows of the list", "< 500 ms", "the first rows",
+			b.answer(old, rows+"0"), rows+strconv.Itoa(s.apps-100)),
 		among("ui, a preview of prune", "< 300 ms", "torchx list", list, "/api/v1/prune?keep=10"),
 		b.ofRun(w, s, "ui, a run of 1,000 replicas", "< 100 ms", "status HANDLE", "/status", func(at *environment) (string, error) {
 			handle, err := at.start("-- true", 1000, "")
@@ -55,7 +60,9 @@ func (b *pageBench) benches(w *environment, s sizes, old *environment, filled fu
 }
 
 // ofRun measures an answer about an app next to a command.
-func (b *pageBench) ofRun(w *environment, s sizes, name, goal, command, part string, make func(*environment) (string, error)) bench {
+func (b *pageBench) ofRun(w *environment, s sizes, name, goal, command, part string,
+	make func(*environment) (string, error),
+) bench {
 	return bench{
 		name: name, goal: goal, floorName: "torchx " + strings.ReplaceAll(command, " HANDLE", ""), runs: s.runs,
 		prepare: func() (side, side, error) {
@@ -118,7 +125,8 @@ var browsers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * 
 // request returns the answer to a request with the token.
 func (b *pageBench) request(w *environment, path string) (*http.Response, error) {
 	link := b.links[w.home]
-	r, err := http.NewRequestWithContext(w.ctx, http.MethodGet, link.Scheme+"://"+link.Host+path, http.NoBody)
+	r, err := http.NewRequestWithContext(w.ctx, http.MethodGet,
+		link.Scheme+"://"+link.Host+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}

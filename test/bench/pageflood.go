@@ -66,7 +66,9 @@ func serverPID(w *environment) (int, error) {
 
 // flood measures the time of an app that floods once pages show it, and the CPU time of the server
 // meanwhile, negative if it is unknown. The log is deleted afterwards.
-func (b *pageBench) flood(w *environment, program string, pages int) (took, cpu float64, err error) {
+func (b *pageBench) flood(
+	w *environment, program string, pages int,
+) (took, cpu float64, err error) {
 	start := filepath.Join(w.dir, "start")
 	if err := w.sh("rm -f " + start + "; mkfifo " + start); err != nil {
 		return 0, 0, err

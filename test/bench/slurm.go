@@ -98,7 +98,8 @@ func (b *slurmBench) perReplica(n int) (side, error) {
 	one := "#SBATCH --hold --output=/dev/null --ntasks=1\n"
 	text := "#!/bin/bash\n" + strings.Repeat(one+"#SBATCH hetjob\n", n-1) + one + "true\n"
 	file := filepath.Join(b.dir, fmt.Sprintf("components-%d.sh", n))
-	return b.command("sbatch --parsable " + file + " > /dev/null"), os.WriteFile(file, []byte(text), 0o600)
+	return b.command("sbatch --parsable " + file + " > /dev/null"), os.WriteFile(file,
+		[]byte(text), 0o600)
 }
 
 // submit submits an app that waits.

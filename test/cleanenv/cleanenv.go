@@ -1,7 +1,7 @@
-// Package cleanenv makes tests independent of the variables that a user's shell sets. Tests import it for
-// its effect: at the start it removes the variables that change what torchx, and the programs that tests
-// run, do, and leaves a TMPDIR in which no program may run. Test binaries that run as a helper of a test keep
-// the environment that the test gave them.
+// Package cleanenv makes tests independent of the variables that a user's shell sets. Tests
+// import it for its effect: at the start it removes the variables that change what torchx, and
+// the programs that tests run, do, and leaves a TMPDIR in which no program may run. Test binaries
+// that run as a helper of a test keep the environment that the test gave them.
 package cleanenv
 
 import (

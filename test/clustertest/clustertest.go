@@ -112,7 +112,9 @@ func (c *Cluster) Namespace(t testing.TB) string {
 }
 
 // Eventually waits until ok is true.
-func (c *Cluster) Eventually(t testing.TB, what string, ok func(ctx context.Context) (bool, error)) {
+func (c *Cluster) Eventually(
+	t testing.TB, what string, ok func(ctx context.Context) (bool, error),
+) {
 	t.Helper()
 	ctx, cancel := limited()
 	defer cancel()
@@ -189,7 +191,8 @@ func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 		t.Cleanup(func() {
 			ctx, cancel := limited()
 			defer cancel()
-			err := to.Delete(ctx, created.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+			err := to.Delete(ctx, created.GetName(),
+				metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
 			if err != nil && !apierrors.IsNotFound(err) {
 				t.Errorf("delete %s %s: %v", o.GetKind(), created.GetName(), err)
 			}
@@ -201,7 +204,8 @@ func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 func (c *Cluster) Opened(t testing.TB, queue string) {
 	t.Helper()
 	c.Eventually(t, "queue "+queue+" is open", func(ctx context.Context) (bool, error) {
-		q, err := c.Of("", "scheduling.volcano.sh/v1beta1", "Queue").Get(ctx, queue, metav1.GetOptions{})
+		q, err := c.Of("", "scheduling.volcano.sh/v1beta1", "Queue").Get(ctx, queue,
+			metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
@@ -230,7 +234,9 @@ func (c *Cluster) Devices(t testing.TB, name string, count int) {
 }
 
 // Write writes a changed copy of the cluster's kubeconfig, and returns its path.
-func (c *Cluster) Write(t testing.TB, change func(*api.Cluster, *api.AuthInfo, *api.Context)) string {
+func (c *Cluster) Write(
+	t testing.TB, change func(*api.Cluster, *api.AuthInfo, *api.Context),
+) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := c.write(file, change); err != nil {

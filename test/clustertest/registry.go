@@ -26,7 +26,8 @@ func (c *Cluster) Registry(t testing.TB) (host, socket string) {
 	t.Helper()
 	at, err := url.Parse(os.Getenv(registryVariable))
 	if err != nil || at.Host == "" {
-		t.Fatalf("%s=%q is not the address of a registry: set it before the cluster starts (%v)", registryVariable, os.Getenv(registryVariable), err)
+		t.Fatalf("%s=%q is not the address of a registry: set it before the cluster starts (%v)",
+			registryVariable, os.Getenv(registryVariable), err)
 	}
 	dir, err := os.MkdirTemp("", "registry-") // t.TempDir() can be too long for a socket
 	if err != nil {

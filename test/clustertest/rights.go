@@ -29,7 +29,8 @@ func (c *Cluster) Account(t testing.TB, namespace string) string {
 	defer cancel()
 	request := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": map[string]any{}}}
 	request.SetName("user")
-	response, err := c.Of(namespace, "v1", "ServiceAccount").Create(ctx, request, metav1.CreateOptions{}, "token")
+	response, err := c.Of(namespace, "v1", "ServiceAccount").Create(ctx, request,
+		metav1.CreateOptions{}, "token")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,8 @@ func (c *Cluster) awaitRights(t testing.TB, namespace, kind, role string) {
 		if kind == "ClusterRole" {
 			in = ""
 		}
-		bound, err := c.Of(in, "rbac.authorization.k8s.io/v1", kind).Get(ctx, role, metav1.GetOptions{})
+		bound, err := c.Of(in, "rbac.authorization.k8s.io/v1", kind).Get(ctx, role,
+			metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
@@ -81,7 +83,8 @@ func (c *Cluster) awaitRights(t testing.TB, namespace, kind, role string) {
 				},
 			},
 		}}
-		answer, err := c.Of("", "authorization.k8s.io/v1", "SubjectAccessReview").Create(ctx, review, metav1.CreateOptions{})
+		answer, err := c.Of("", "authorization.k8s.io/v1", "SubjectAccessReview").Create(ctx,
+			review, metav1.CreateOptions{})
 		if err != nil {
 			return false, err
 		}

@@ -40,7 +40,8 @@ type Engine struct {
 	daemon *exec.Cmd // nsenter, with dockerd as its child
 }
 
-// MissingError is the reason why no engine is available. Tests then skip, unless TORCHX_REQUIRE has "docker".
+// MissingError is the reason why no engine is available. Tests then skip, unless TORCHX_REQUIRE
+// has "docker".
 type MissingError struct{ Err error }
 
 func (m *MissingError) Error() string { return "no Docker Engine: " + m.Err.Error() }
@@ -160,7 +161,8 @@ func (e *Engine) createNamespaces() error {
 	}
 	args := []string{"--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc"}
 	// cat echoes a byte when the namespaces are ready.
-	e.keeper = exec.CommandContext(context.Background(), "unshare", append(args, "sh", "-c", script)...)
+	e.keeper = exec.CommandContext(context.Background(), "unshare",
+		append(args, "sh", "-c", script)...)
 	in, err := e.keeper.StdinPipe()
 	if err != nil {
 		return err
@@ -253,12 +255,14 @@ func (e *Engine) path(name string) string { return filepath.Join(e.dir, name) }
 
 // Run starts a program in the engine's namespaces. It ends with the engine.
 func (e *Engine) Run(name string, args ...string) (*exec.Cmd, error) {
-	log, err := os.OpenFile(e.path(filepath.Base(name)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(e.path(filepath.Base(name)+".log"),
+		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.CommandContext(context.Background(), "nsenter", append([]string{"--target", e.ns, "--mount", "--pid", "--net", name}, args...)...)
+	cmd := exec.CommandContext(context.Background(), "nsenter",
+		append([]string{"--target", e.ns, "--mount", "--pid", "--net", name}, args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd, cmd.Start()
@@ -274,11 +278,13 @@ func (e *Engine) InNetwork(name string, args ...string) *exec.Cmd {
 	if !e.IsSeparate() {
 		return exec.CommandContext(context.Background(), name, args...)
 	}
-	return exec.CommandContext(context.Background(), "nsenter", append([]string{"--target", e.ns, "--net", name}, args...)...)
+	return exec.CommandContext(context.Background(), "nsenter",
+		append([]string{"--target", e.ns, "--net", name}, args...)...)
 }
 
 func (e *Engine) dial() (err error) {
-	e.Client, err = client.NewClientWithOpts(client.WithHost(e.Host), client.WithAPIVersionNegotiation())
+	e.Client, err = client.NewClientWithOpts(client.WithHost(e.Host),
+		client.WithAPIVersionNegotiation())
 	return err
 }
 

@@ -31,7 +31,8 @@ func (e *Engine) load() error {
 	if err != nil {
 		return err
 	}
-	answer, err := c.ImageImport(ctx, image.ImportSource{Source: archive, SourceName: "-"}, Image, image.ImportOptions{Changes: []string{"WORKDIR " + Dir, "ENV PATH=/bin"}})
+	answer, err := c.ImageImport(ctx, image.ImportSource{Source: archive, SourceName: "-"}, Image,
+		image.ImportOptions{Changes: []string{"WORKDIR " + Dir, "ENV PATH=/bin"}})
 	if err != nil {
 		return err
 	}

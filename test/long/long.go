@@ -1,4 +1,5 @@
-// Package long makes tests shorter in `make test`, which gives -short; `.ci/run` runs all of them whole.
+// Package long makes tests shorter in `make test`, which gives -short; `.ci/run` runs all of them
+// whole.
 package long
 
 import "testing"

@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AtMost returns want, or less if that many things, each of which opens a number of files, would take
-// more than a quarter of the files that a process may open: other tests run in the same process.
+// AtMost returns want, or less if that many things, each of which opens a number of files, would
+// take more than a quarter of the files that a process may open: other tests run in the same
+// process.
 func AtMost(t testing.TB, want, each int) int {
 	t.Helper()
 	return min(want, max(1, hardLimit(t)/4/each))

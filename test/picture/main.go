@@ -81,9 +81,11 @@ func run(program string) (string, error) {
 	code := 0
 	for _, line := range session {
 		fmt.Fprintf(&screen, "\x1b[32m$\x1b[0m %s\n", line)
-		cmd := exec.CommandContext(context.Background(), "bash", "-c", fmt.Sprintf("(exit %d)\n%s", code, line))
+		cmd := exec.CommandContext(context.Background(), "bash", "-c",
+			fmt.Sprintf("(exit %d)\n%s", code, line))
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "HOME="+dir, "TORCHX_HOME="+dir+"/.torchx", "TERM=xterm-256color")
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"),
+			"HOME="+dir, "TORCHX_HOME="+dir+"/.torchx", "TERM=xterm-256color")
 		terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: columns})
 		if err != nil {
 			return "", err
@@ -119,7 +121,8 @@ func svg(screen string) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img" aria-label="A session of torchx in a terminal">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="#1c2128"/>`+"\n"+`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#cdd9e5" xml:space="preserve">`+"\n")
 	for i, line := range lines {
-		fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`+"\n", margin, margin+(i+1)*lineHeight-5, spans(line))
+		fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`+"\n", margin,
+			margin+(i+1)*lineHeight-5, spans(line))
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
@@ -148,7 +151,8 @@ func spans(line string) string {
 	var b strings.Builder
 	color, weight := "", ""
 	for part := range strings.SplitSeq(line, "\x1b[") {
-		if codes, text, ok := strings.Cut(part, "m"); ok && strings.Trim(codes, "0123456789;") == "" && b.Len() > 0 {
+		if codes, text, ok := strings.Cut(part, "m"); ok &&
+			strings.Trim(codes, "0123456789;") == "" && b.Len() > 0 {
 			for code := range strings.SplitSeq(codes, ";") {
 				switch {
 				case code == "" || code == "0":

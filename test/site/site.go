@@ -82,13 +82,15 @@ func anchorOf(file string) string {
 // html returns the page as HTML, with links to the known pages and unique IDs of headings.
 // It omits raw HTML.
 func (t page) html(known map[string]bool) (string, error) {
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	var b bytes.Buffer
 	if err := md.Convert([]byte(t.Text), &b); err != nil {
 		return "", fmt.Errorf("convert %s: %w", t.Path, err)
 	}
 	text := strings.ReplaceAll(b.String(), "<!-- raw HTML omitted -->\n", "")
-	text = regexp.MustCompile(` id="([^"]*)"`).ReplaceAllString(text, ` id="`+anchorOf(t.Path)+`--$1"`)
+	text = regexp.MustCompile(` id="([^"]*)"`).ReplaceAllString(text,
+		` id="`+anchorOf(t.Path)+`--$1"`)
 	return regexp.MustCompile(`(href|src)="([^"]*)"`).ReplaceAllStringFunc(text, func(attribute string) string { return t.link(attribute, known) }), nil
 }
 

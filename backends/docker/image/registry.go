@@ -79,7 +79,9 @@ func (r reference) credentials() (registry.AuthConfig, bool) {
 
 // Push tags a local image with its remote name and pushes it with the credentials of the
 // user's Docker config. It does not send layers that the registry has.
-func Push(ctx context.Context, e Engine, local, remote string, progress backend.Progress) (err error) {
+func Push(
+	ctx context.Context, e Engine, local, remote string, progress backend.Progress,
+) (err error) {
 	parsed, err := parse(remote)
 	if err != nil {
 		return err
@@ -99,7 +101,8 @@ func Push(ctx context.Context, e Engine, local, remote string, progress backend.
 	}
 	defer body.Close()
 	if err := readMessages(body, newLayers(step, "Pushing", progress).add); err != nil {
-		return fmt.Errorf("push image %s: %w (log in with `docker login %s`)", remote, err, parsed.host)
+		return fmt.Errorf("push image %s: %w (log in with `docker login %s`)",
+			remote, err, parsed.host)
 	}
 	return nil
 }
@@ -109,7 +112,9 @@ var errUnreachable = errors.New("offline")
 // watchRegistry cancels a pull that cannot succeed: the name of the registry does not
 // resolve on this machine and the registry has not answered. It does nothing for an engine
 // that resolves names differently: a remote one, or one with a proxy or mirrors.
-func watchRegistry(ctx context.Context, e Engine, host string, answered <-chan struct{}, cancel context.CancelCauseFunc) {
+func watchRegistry(ctx context.Context, e Engine, host string, answered <-chan struct{},
+	cancel context.CancelCauseFunc,
+) {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = host

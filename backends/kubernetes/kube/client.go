@@ -34,8 +34,9 @@ const (
 	dialTime = 10 * time.Second
 	// callTime bounds one request that is not a stream.
 	callTime = 30 * time.Second
-	// noLimit sends requests when they are made: the server limits them, and more fairly. With the limit
-	// of kubectl, 50 a second, the last lines of 1,000 pods of a Volcano Job took 14 s instead of 2.
+	// noLimit sends requests when they are made: the server limits them, and more fairly. With
+	// the limit of kubectl, 50 a second, the last lines of 1,000 pods of a Volcano Job took 14 s
+	// instead of 2.
 	noLimit = -1
 	// pageSize is the number of objects per request of a list, as in kubectl.
 	pageSize = 500
@@ -136,17 +137,23 @@ func (c *Client) send(ctx context.Context, q *rest.Request, in, out any) error {
 
 // Create creates an object; with dry, the server only checks it. out, if not nil, receives
 // the created object. Errors: those of Explain.
-func (c *Client) Create(ctx context.Context, r Resource, namespace string, in any, dry bool, out any) error {
-	q := c.rest.Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type", runtime.ContentTypeJSON)
+func (c *Client) Create(
+	ctx context.Context, r Resource, namespace string, in any, dry bool, out any,
+) error {
+	q := c.rest.Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type",
+		runtime.ContentTypeJSON)
 	if dry {
-		q = q.Param("dryRun", metav1.DryRunAll).Param("fieldValidation", metav1.FieldValidationStrict)
+		q = q.Param("dryRun", metav1.DryRunAll).Param("fieldValidation",
+			metav1.FieldValidationStrict)
 	}
 	return c.send(ctx, q, in, out)
 }
 
 // Patch changes an object by a JSON merge patch (RFC 7386), which custom resources also
 // support; sub is a subresource such as "status", or "". Errors: those of Explain.
-func (c *Client) Patch(ctx context.Context, r Resource, namespace, name, sub string, patch any) error {
+func (c *Client) Patch(
+	ctx context.Context, r Resource, namespace, name, sub string, patch any,
+) error {
 	path := r.path(namespace, name)
 	if sub != "" {
 		path = append(path, sub)
@@ -156,7 +163,9 @@ func (c *Client) Patch(ctx context.Context, r Resource, namespace, name, sub str
 
 // Delete deletes an object; in the background the server deletes the objects it owns. If uid
 // is not empty, Delete deletes only the object with that UID. Errors: those of Explain.
-func (c *Client) Delete(ctx context.Context, r Resource, namespace, name string, uid types.UID, grace *int64) error {
+func (c *Client) Delete(
+	ctx context.Context, r Resource, namespace, name string, uid types.UID, grace *int64,
+) error {
 	o := metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 		PropagationPolicy: new(metav1.DeletePropagationBackground), GracePeriodSeconds: grace,
@@ -168,8 +177,11 @@ func (c *Client) Delete(ctx context.Context, r Resource, namespace, name string,
 }
 
 // Stream opens an endless response, such as a pod's log, until ctx is done. Any number of
-// streams may be open: when a connection is full, the client opens another one. Errors: those of Explain.
-func (c *Client) Stream(ctx context.Context, r Resource, namespace, name, sub string, params map[string]string) (io.ReadCloser, error) {
+// streams may be open: when a connection is full, the client opens another one. Errors: those of
+// Explain.
+func (c *Client) Stream(
+	ctx context.Context, r Resource, namespace, name, sub string, params map[string]string,
+) (io.ReadCloser, error) {
 	q := c.rest.Get().AbsPath(append(r.path(namespace, name), sub)...)
 	for k, v := range params {
 		q = q.Param(k, v)

@@ -77,17 +77,20 @@ func find(ref ClusterRef, environ []string) (*Access, error) {
 	case name == "":
 		return nil, fmt.Errorf("kubeconfig %s has no current context: choose one by -cfg context=NAME or `kubectl config use-context NAME` (it has %s)", strings.Join(read, ", "), names(raw))
 	case !ok:
-		return nil, fmt.Errorf("kubeconfig %s has no context %q: it has %s", strings.Join(files, ", "), name, names(raw))
+		return nil, fmt.Errorf("kubeconfig %s has no context %q: it has %s",
+			strings.Join(files, ", "), name, names(raw))
 	}
 	if c := raw.Clusters[chosen.Cluster]; c == nil || c.Server == "" {
 		return nil, fmt.Errorf("context %s of kubeconfig %s names the cluster %q, which has no server: see `kubectl config view`", name, strings.Join(files, ", "), chosen.Cluster)
 	}
 	if err := checkFiles(raw.Clusters[chosen.Cluster], raw.AuthInfos[chosen.AuthInfo]); err != nil {
-		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), err)
+		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name,
+			strings.Join(files, ", "), err)
 	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), oneLine(err))
+		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name,
+			strings.Join(files, ", "), oneLine(err))
 	}
 	return &Access{
 		ClusterRef: ClusterRef{strings.Join(files, string(filepath.ListSeparator)), name},
@@ -136,7 +139,8 @@ func load(files []string, from string) (merged *api.Config, read []string, err e
 	rules := &clientcmd.ClientConfigLoadingRules{Precedence: read}
 	merged, err = rules.Load()
 	if err != nil {
-		return nil, nil, fmt.Errorf("read kubeconfig %s: %w", strings.Join(read, ", "), oneLine(err))
+		return nil, nil, fmt.Errorf("read kubeconfig %s: %w",
+			strings.Join(read, ", "), oneLine(err))
 	}
 	return merged, read, nil
 }
@@ -175,7 +179,8 @@ func noContext(files []string, from string, read []string) error {
 	case len(read) > 0:
 		return fmt.Errorf("kubeconfig %s has no contexts: %s", strings.Join(read, ", "), fix)
 	case from != "":
-		return fmt.Errorf("kubeconfig %s not found (set by %s): %s", strings.Join(files, ", "), from, fix)
+		return fmt.Errorf("kubeconfig %s not found (set by %s): %s",
+			strings.Join(files, ", "), from, fix)
 	case len(files) == 0:
 		return errors.New("no kubeconfig: set $KUBECONFIG or -cfg kubeconfig=FILE")
 	}
@@ -248,7 +253,8 @@ func (ref ClusterRef) foreignFiles(environ []string) []string {
 	own, _ := ClusterRef{}.files(environ)
 	folder := filepath.Join(cmp.Or(getenv(environ, homeVariable), getenv(environ, profileVariable)), ".kube")
 	return slices.DeleteFunc(files, func(f string) bool {
-		return slices.Contains(own, f) || filepath.IsAbs(folder) && strings.HasPrefix(f, folder+string(filepath.Separator))
+		return slices.Contains(own, f) || filepath.IsAbs(folder) &&
+			strings.HasPrefix(f, folder+string(filepath.Separator))
 	})
 }
 
@@ -273,7 +279,8 @@ func relativePrograms(file string) (programs []string) {
 		}
 		for _, name := range append(names, user.Exec.Args...) {
 			path := filepath.Join(filepath.Dir(file), name)
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !filepath.IsAbs(name) {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() &&
+				!filepath.IsAbs(name) {
 				programs = append(programs, path)
 			}
 		}

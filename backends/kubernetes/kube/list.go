@@ -25,13 +25,17 @@ type ListOptions struct {
 }
 
 // List returns the objects of a namespace, "" for all namespaces. Errors: those of Explain.
-func List[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) ([]T, error) {
+func List[T any](
+	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions,
+) ([]T, error) {
 	items, _, err := list[T](ctx, c, r, namespace, o)
 	return items, err
 }
 
 // list is List, with the resource version of the list.
-func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) (items []T, version string, err error) {
+func list[T any](
+	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions,
+) (items []T, version string, err error) {
 	for next := ""; ; {
 		q := o.apply(c.rest.Get().AbsPath(r.path(namespace, "")...))
 		switch {
@@ -55,7 +59,9 @@ func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o
 
 // readPage appends the objects of a response. It never holds the whole response, which is 40 MB
 // for 5,000 pods.
-func readPage[T any](ctx context.Context, c *Client, q *rest.Request, items *[]T) (meta metav1.ListMeta, err error) {
+func readPage[T any](
+	ctx context.Context, c *Client, q *rest.Request, items *[]T,
+) (meta metav1.ListMeta, err error) {
 	ctx, cancel := context.WithCancelCause(quiet(ctx))
 	defer cancel(nil)
 	// A slow server may send for longer than callTime, but must not stop.
@@ -164,7 +170,9 @@ const watchTime = 600
 
 // Watch returns the changes after a resource version of a list, with bookmarks.
 // Errors: those of Explain; IsGone if that version is too old.
-func Watch[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions, after string) (*Watcher[T], error) {
+func Watch[T any](
+	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions, after string,
+) (*Watcher[T], error) {
 	q := o.apply(c.rest.Get().AbsPath(r.path(namespace, "")...)).Param("watch", "true").
 		Param("allowWatchBookmarks", "true").Param("resourceVersion", after).
 		Param("timeoutSeconds", strconv.Itoa(watchTime))

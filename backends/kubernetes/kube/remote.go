@@ -112,7 +112,8 @@ func (c *Client) explainUpgrade(err error) error {
 	if errors.As(err, &upgrade) {
 		err = upgrade.Cause
 	}
-	if _, text, ok := strings.Cut(err.Error(), refusedUpgrade); ok && strings.Contains(text, " is forbidden: ") {
+	if _, text, ok := strings.Cut(err.Error(), refusedUpgrade); ok &&
+		strings.Contains(text, " is forbidden: ") {
 		err = &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonForbidden, Message: text}}
 	}
 	return c.Explain(err)

@@ -56,7 +56,8 @@ const (
 	JobName = "batch.kubernetes.io/job-name"
 	// JobSetName is the label of pods and Jobs with the name of their JobSet.
 	JobSetName = "jobset.sigs.k8s.io/jobset-name"
-	// JobSetRestart is the label of pods and Jobs with the number of restarts of the JobSet before them.
+	// JobSetRestart is the label of pods and Jobs with the number of restarts of the JobSet
+	// before them.
 	JobSetRestart = "jobset.sigs.k8s.io/restart-attempt"
 	// VolcanoJob is the label (and annotation) with the name of a pod's Volcano Job.
 	VolcanoJob = "volcano.sh/job-name"

@@ -64,7 +64,8 @@ func deadlineWarnings(app *spec.App, f Form) (lines []string) {
 		role := &app.Roles[i]
 		order, _ := role.Order()
 		d := deadlinesOf(app, role, f)
-		if d.pod == nil || retryPolicy(app, role, f) == "" || order.RetryOnTimeout && (limits.Timeout == 0 || d.job != nil) {
+		if d.pod == nil || retryPolicy(app, role, f) == "" || order.RetryOnTimeout &&
+			(limits.Timeout == 0 || d.job != nil) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("gang=%s retries role %s after its time limit of %d s: each attempt has the limit", f, role.Name, *d.pod))

@@ -97,7 +97,8 @@ func appRetries(app *spec.App, f Form) int {
 	retries := 0
 	for i := range app.Roles {
 		r := &app.Roles[i]
-		if retryPolicy(app, r, f) == spec.RetryApplication && (retries == 0 || r.MaxRetries < retries) {
+		if retryPolicy(app, r, f) == spec.RetryApplication &&
+			(retries == 0 || r.MaxRetries < retries) {
 			retries = r.MaxRetries
 		}
 	}
@@ -150,7 +151,8 @@ func formWarnings(app *spec.App, f Form, o Options) (lines []string) {
 func parallelWarnings(app *spec.App, f Form) (lines []string) {
 	for i := range app.Roles {
 		role := &app.Roles[i]
-		if order, err := role.Order(); f == FormVolcano && err == nil && order.MaxParallel > 0 && order.MaxParallel < role.NumReplicas {
+		if order, err := role.Order(); f == FormVolcano && err == nil && order.MaxParallel > 0 &&
+			order.MaxParallel < role.NumReplicas {
 			lines = append(lines, fmt.Sprintf("gang=volcano starts all replicas of role %s together and ignores its max_parallel: use -cfg gang=jobset or gang=job", role.Name))
 		}
 	}

@@ -25,7 +25,8 @@ func (b *builder) volcano(units []unit) []Object {
 	job := &VolcanoJob{Object: b.head(TypeVolcano, b.names.app)}
 	job.Spec = kube.VolcanoSpec{
 		SchedulerName: "volcano", Queue: o.Queue, PriorityClassName: o.priorityClass, TTLSeconds: o.ttl,
-		// svc gives pods their host names, also before they are ready: rank 0 is not ready until others join.
+		// svc gives pods their host names, also before they are ready: rank 0 is not ready until
+		// others join.
 		Plugins: map[string][]string{servicePlugin: {"--publish-not-ready-addresses"}, "env": {}},
 		// Volcano counts attempts, and treats 0 as its default of 3.
 		MaxRetry: int32(appRetries(app, FormVolcano)) + 1,
@@ -111,7 +112,8 @@ func (b *builder) jobSet(units []unit) []Object {
 		if set.Spec.FailurePolicy == nil {
 			set.Spec.FailurePolicy = &kube.FailurePolicy{}
 		}
-		set.Spec.FailurePolicy.Rules = slices.Insert(set.Spec.FailurePolicy.Rules, 0, restartOnDisruption)
+		set.Spec.FailurePolicy.Rules = slices.Insert(set.Spec.FailurePolicy.Rules, 0,
+			restartOnDisruption)
 	}
 	set.Spec.FailurePolicy = failingOnDeadline(&set.Spec)
 	return []Object{set}
@@ -141,7 +143,8 @@ func (b *builder) jobSpec(u unit) batchv1.JobSpec {
 		retries = int32(role.MaxRetries)
 	}
 	s.PodFailurePolicy = b.disruptionPolicy(role, &u.Spec)
-	ignores := s.PodFailurePolicy != nil && s.PodFailurePolicy.Rules[0].Action == batchv1.PodFailurePolicyActionIgnore
+	ignores := s.PodFailurePolicy != nil &&
+		s.PodFailurePolicy.Rules[0].Action == batchv1.PodFailurePolicyActionIgnore
 	// With a limit per index, the new pod of an index says how often it was disrupted before.
 	if retries == 0 && spare == 0 && b.options.failFast && !ignores {
 		s.BackoffLimit = &retries // the first failure ends the job

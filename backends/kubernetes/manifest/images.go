@@ -34,7 +34,9 @@ type images struct {
 
 // planImages returns the images of all roles. A workspace and an image of the local
 // engine are pushed to image_repo. The workspaces of the plan's app get absolute paths.
-func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o Options) (images, error) {
+func planImages(
+	ctx context.Context, plan *backend.Plan, in backend.PlanInput, o Options,
+) (images, error) {
 	im := images{push: map[string]PushedImage{}}
 	addWorkspace(plan, in, o)
 	for i := range plan.App.Roles {
@@ -91,7 +93,9 @@ func hasWorkspace(role *spec.Role) bool {
 
 // nameWorkspace returns the name of the image that is built from a role's folders. It reads
 // all their files.
-func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *spec.Role, cwd string) (string, error) {
+func (im *images) nameWorkspace(
+	ctx context.Context, plan *backend.Plan, role *spec.Role, cwd string,
+) (string, error) {
 	projects, err := workspace.Projects(role, cwd)
 	if err != nil {
 		return "", err
@@ -115,7 +119,9 @@ func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *s
 }
 
 // Pushes returns the images to push, with the folders of those built from a workspace.
-func (r *Request) Pushes(ctx context.Context, p *backend.Plan) (pushes []workspace.Push, err error) {
+func (r *Request) Pushes(
+	ctx context.Context, p *backend.Plan,
+) (pushes []workspace.Push, err error) {
 	trees, bases := r.trees, r.bases
 	if trees == nil { // the plan was read from a file
 		again, im := &backend.Plan{App: p.App.Clone()}, images{}

@@ -21,7 +21,9 @@ import (
 
 // Load rebuilds a plan from its JSON form. The plan's ID comes from its objects, not from
 // the input; see adopt. Errors: ErrInvalidPlan, ErrInvalidOption.
-func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
+func (p Planner) Load(
+	_ context.Context, in backend.PlanInput, raw json.RawMessage,
+) (*backend.Plan, error) {
 	o, err := ReadOptions(in.Cfg)
 	if err != nil {
 		return nil, err
@@ -31,11 +33,13 @@ func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
 	if req.Form() == "" {
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "request.objects[0] must be a Volcano Job, a JobSet or a Job, which runs the app")
+		return nil, backend.Errorf(backend.ErrInvalidPlan,
+			"request.objects[0] must be a Volcano Job, a JobSet or a Job, which runs the app")
 	}
 	id := req.adopt()
 	if strings.HasSuffix(id, ":") {
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "request.objects[0].metadata: the label %s must name the app", label.Instance)
+		return nil, backend.Errorf(backend.ErrInvalidPlan,
+			"request.objects[0].metadata: the label %s must name the app", label.Instance)
 	}
 	if err := cmp.Or(checkSidecars(in.App), req.check(in.App)); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
@@ -60,7 +64,8 @@ func (r *Request) check(app *spec.App) error {
 			return fmt.Errorf("%s.metadata.name %q: %s", at, meta.Name, problems[0])
 		}
 		if len(meta.Name) > maxName {
-			return fmt.Errorf("%s.metadata.name %q: must be no more than %d bytes", at, meta.Name, maxName)
+			return fmt.Errorf("%s.metadata.name %q: must be no more than %d bytes",
+				at, meta.Name, maxName)
 		}
 		if meta.Namespace == "" || meta.Namespace != namespace {
 			return fmt.Errorf("%s.metadata.namespace is %q: all objects must be in the namespace of the first", at, meta.Namespace)
@@ -80,7 +85,8 @@ func (r *Request) check(app *spec.App) error {
 	}
 	for i, n := range found {
 		if role := &app.Roles[i]; n != role.NumReplicas {
-			return fmt.Errorf("request.objects has %d replicas of role %s, but the app has %d", n, role.Name, role.NumReplicas)
+			return fmt.Errorf("request.objects has %d replicas of role %s, but the app has %d", n,
+				role.Name, role.NumReplicas)
 		}
 	}
 	return nil
@@ -91,10 +97,12 @@ func (p PodSet) check(app *spec.App) (role int, err error) {
 	text := p.Labels[label.RoleIndex]
 	role, err = strconv.Atoi(text)
 	if err != nil || role < 0 || role >= len(app.Roles) {
-		return 0, fmt.Errorf("the label %s is %q, want the index of one of the app's %d roles", label.RoleIndex, text, len(app.Roles))
+		return 0, fmt.Errorf("the label %s is %q, want the index of one of the app's %d roles",
+			label.RoleIndex, text, len(app.Roles))
 	}
 	if want := label.Value(app.Roles[role].Name); p.Labels[label.Role] != want {
-		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", label.Role, p.Labels[label.Role], role, want)
+		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", label.Role,
+			p.Labels[label.Role], role, want)
 	}
 	return role, checkPod(p.Template)
 }
@@ -135,10 +143,12 @@ func checkContainer(c *corev1.Container, volumes, names map[string]bool) error {
 	paths := map[string]bool{}
 	for _, m := range c.VolumeMounts {
 		if !volumes[m.Name] {
-			return fmt.Errorf("container %s mounts volume %q at %s, but the pod has no such volume", c.Name, m.Name, m.MountPath)
+			return fmt.Errorf("container %s mounts volume %q at %s, but the pod has no such volume",
+				c.Name, m.Name, m.MountPath)
 		}
 		if m.MountPath == "" || paths[m.MountPath] {
-			return fmt.Errorf("container %s has a mount path %q that is empty or used twice", c.Name, m.MountPath)
+			return fmt.Errorf("container %s has a mount path %q that is empty or used twice",
+				c.Name, m.MountPath)
 		}
 		paths[m.MountPath] = true
 	}
@@ -177,7 +187,8 @@ func (r *Request) adopt() (id string) {
 				rename(&o.Spec.Network.Subdomain, old, name)
 			}
 			for i := range o.Spec.ReplicatedJobs {
-				metav1.SetMetaDataLabel(&o.Spec.ReplicatedJobs[i].Template.ObjectMeta, label.Instance, name)
+				metav1.SetMetaDataLabel(&o.Spec.ReplicatedJobs[i].Template.ObjectMeta,
+					label.Instance, name)
 			}
 		}
 	}

@@ -33,7 +33,9 @@ func (p Planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 
 // PlanFor is Plan for a cluster with the installed forms; gang=auto selects one of them. The
 // plan's ID does not depend on the form.
-func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []Form) (*backend.Plan, error) {
+func (p Planner) PlanFor(
+	ctx context.Context, in backend.PlanInput, installed []Form,
+) (*backend.Plan, error) {
 	o, err := ReadOptions(in.Cfg)
 	if err == nil {
 		err = checkSidecars(in.App)
@@ -52,7 +54,8 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	}
 	plan.Warnings = append(plan.Warnings, appWarnings(in.App)...)
 	if forForm := formWarnings(in.App, b.form, o); o.gang == FormAuto && installed == nil {
-		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, fmt.Sprintf("gang=auto: planned for %s; a run uses what the cluster has", b.form))
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit,
+			fmt.Sprintf("gang=auto: planned for %s; a run uses what the cluster has", b.form))
 		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, forForm...)
 	} else {
 		plan.Warnings = append(plan.Warnings, forForm...)

@@ -182,10 +182,12 @@ func (o *Options) check() error {
 		return bad("gpu_resource", o.gpu, problem)
 	}
 	if o.gang == FormVolcano && o.kueueQueue != "" {
-		return bad("kueue_queue", o.kueueQueue, "Kueue does not manage Volcano jobs: use gang=jobset or gang=job")
+		return bad("kueue_queue", o.kueueQueue,
+			"Kueue does not manage Volcano jobs: use gang=jobset or gang=job")
 	}
 	if o.kueuePriority != "" && o.kueueQueue == "" {
-		return bad("kueue_priority", o.kueuePriority, "has no effect without kueue_queue: add kueue_queue=NAME")
+		return bad("kueue_priority", o.kueuePriority,
+			"has no effect without kueue_queue: add kueue_queue=NAME")
 	}
 	for key, name := range map[string]string{"kueue_queue": o.kueueQueue, "kueue_priority": o.kueuePriority} {
 		if problems := validation.IsValidLabelValue(name); len(problems) > 0 {
@@ -219,7 +221,8 @@ func parseToleration(text string) (corev1.Toleration, error) {
 	switch t.Effect {
 	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 	default:
-		return t, backend.Errorf(backend.ErrInvalidOption, "tolerations=%s: the effect must be NoSchedule, PreferNoSchedule or NoExecute", text)
+		return t, backend.Errorf(backend.ErrInvalidOption,
+			"tolerations=%s: the effect must be NoSchedule, PreferNoSchedule or NoExecute", text)
 	}
 	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
 		return t, backend.Errorf(backend.ErrInvalidOption, "tolerations=%s: %s", text, problems[0])

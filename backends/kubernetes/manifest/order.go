@@ -57,7 +57,8 @@ func (b *builder) checkOrder() error {
 
 // checkDependency refuses a dependency on a probe of the log, which no pod has.
 func checkDependency(role *spec.Role, d spec.Dependency, on *spec.Role) error {
-	if order, err := on.Order(); err == nil && d.Condition == spec.DependsReady && order.Ready != nil && order.Ready.Log != nil {
+	if order, err := on.Order(); err == nil && d.Condition == spec.DependsReady &&
+		order.Ready != nil && order.Ready.Log != nil {
 		return fmt.Errorf("role %s waits for %s by a line of its log, which the kubernetes backend cannot do: use a probe of a port", role.Name, d)
 	}
 	return nil
@@ -117,7 +118,8 @@ func (b *builder) dependencies(u unit, units []unit) (list []kube.JobDependency)
 func (b *builder) readiness(role *spec.Role) *corev1.Probe {
 	awaited := slices.ContainsFunc(b.in.App.Roles, func(r spec.Role) bool {
 		o, err := r.Order()
-		return err == nil && slices.Contains(o.DependsOn, spec.Dependency{Role: role.Name, Condition: spec.DependsReady})
+		return err == nil && slices.Contains(o.DependsOn,
+			spec.Dependency{Role: role.Name, Condition: spec.DependsReady})
 	})
 	order, err := role.Order()
 	if err != nil || !awaited || order.Ready == nil || order.Ready.Log != nil {
@@ -134,7 +136,8 @@ func probeOf(p *spec.Probe, ports spec.Map[int]) *corev1.Probe {
 	}
 	port := intstr.FromInt32(int32(number))
 	made := &corev1.Probe{
-		InitialDelaySeconds: int32(*seconds(p.InitialDelay)), PeriodSeconds: max(1, int32(*seconds(p.Period))),
+		InitialDelaySeconds: int32(*seconds(p.InitialDelay)), PeriodSeconds: max(1,
+			int32(*seconds(p.Period))),
 		TimeoutSeconds: checkSeconds, FailureThreshold: 1,
 	}
 	if p.Path != "" {

@@ -31,7 +31,8 @@ func (v Volume) String() string { return claimPrefix + path.Join(v.Claim, v.Fold
 // parseVolume reads pvc:CLAIM[/FOLDER].
 func parseVolume(text string) (v Volume, err error) {
 	bad := func(why string) (Volume, error) {
-		return Volume{}, backend.Errorf(backend.ErrInvalidOption, "output=%s: %s (write pvc:CLAIM or pvc:CLAIM/FOLDER)", text, why)
+		return Volume{}, backend.Errorf(backend.ErrInvalidOption,
+			"output=%s: %s (write pvc:CLAIM or pvc:CLAIM/FOLDER)", text, why)
 	}
 	rest, ok := strings.CutPrefix(text, claimPrefix)
 	if !ok {
@@ -103,7 +104,8 @@ func hostAccess(app *spec.App, objects []Object) []string {
 	var found hostaccess.Findings
 	for _, o := range objects {
 		for _, pod := range PodSets(o) {
-			if i, err := strconv.Atoi(pod.Labels[label.RoleIndex]); err == nil && i >= 0 && i < len(app.Roles) {
+			if i, err := strconv.Atoi(pod.Labels[label.RoleIndex]); err == nil && i >= 0 &&
+				i < len(app.Roles) {
 				addPod(&found, app.Roles[i].Name, &pod.Spec)
 			}
 		}

@@ -166,7 +166,8 @@ func ports(role *spec.Role) ([]corev1.ContainerPort, error) {
 	taken := map[string]bool{}
 	for _, p := range role.PortMap {
 		if p.Value < 1 || p.Value > 65535 {
-			return nil, fmt.Errorf("port %s of role %s is %d: a port is a number from 1 to 65535", p.Key, role.Name, p.Value)
+			return nil, fmt.Errorf("port %s of role %s is %d: a port is a number from 1 to 65535",
+				p.Key, role.Name, p.Value)
 		}
 		list = append(list, corev1.ContainerPort{Name: portName(p.Key, taken), ContainerPort: int32(p.Value)})
 	}

@@ -144,7 +144,8 @@ func (r *Request) CheckImages() error {
 	return nil
 }
 
-// CheckKueue refuses several Jobs in a queue of Kueue, "" for none, which would admit them one by one.
+// CheckKueue refuses several Jobs in a queue of Kueue, "" for none, which would admit them one by
+// one.
 func (r *Request) CheckKueue(queue string) error {
 	jobs := 0
 	for _, o := range r.Objects {
@@ -177,7 +178,8 @@ func (r *Request) CheckSize() error {
 	}
 	for i := range job.Spec.Tasks {
 		t := &job.Spec.Tasks[i]
-		if _, lists := job.Spec.Plugins[servicePlugin]; lists && hostsBytes(job.Name, t.Name, int(t.Replicas)) > maxVariable {
+		if _, lists := job.Spec.Plugins[servicePlugin]; lists &&
+			hostsBytes(job.Name, t.Name, int(t.Replicas)) > maxVariable {
 			return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "Volcano gives every pod a variable with the names of all %d pods of task %s, longer than the %d KiB that Linux allows",
 				t.Replicas, t.Name, maxVariable>>10))
 		}

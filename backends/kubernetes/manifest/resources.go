@@ -67,11 +67,13 @@ func (o Options) checkGPU(role *spec.Role) error {
 			problem = checkResourceName(name)
 		}
 		if problem != "" {
-			return fmt.Errorf("capability %s=%v of role %s: %s", spec.CapabilityGPU, v, role.Name, problem)
+			return fmt.Errorf("capability %s=%v of role %s: %s", spec.CapabilityGPU,
+				v, role.Name, problem)
 		}
 	}
 	name := o.gpuName(role.Resource)
-	if n, twice := role.Resource.Devices.Get(name); twice && role.Resource.GPU > 0 && n != role.Resource.GPU {
+	if n, twice := role.Resource.Devices.Get(name); twice && role.Resource.GPU > 0 &&
+		n != role.Resource.GPU {
 		return fmt.Errorf("role %s requests %s twice: gpu=%d and devices with %d: leave out one of them", role.Name, name, role.Resource.GPU, n)
 	}
 	return nil
@@ -125,7 +127,8 @@ const shmVolume = "dshm"
 func addMounts(pod *corev1.PodSpec, c *corev1.Container, mounts []spec.Mount) {
 	shm := &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
 	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: shmVolume, VolumeSource: corev1.VolumeSource{EmptyDir: shm}})
-	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: shmVolume, MountPath: "/dev/shm"})
+	c.VolumeMounts = append(c.VolumeMounts,
+		corev1.VolumeMount{Name: shmVolume, MountPath: "/dev/shm"})
 	for i, m := range mounts {
 		v := corev1.Volume{Name: fmt.Sprintf("mount-%d", i)}
 		readOnly := m.ReadOnly
@@ -140,7 +143,8 @@ func addMounts(pod *corev1.PodSpec, c *corev1.Container, mounts []spec.Mount) {
 			v.HostPath = &corev1.HostPathVolumeSource{Path: m.Src}
 		}
 		pod.Volumes = append(pod.Volumes, v)
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: m.Dst, ReadOnly: readOnly})
+		c.VolumeMounts = append(c.VolumeMounts,
+			corev1.VolumeMount{Name: v.Name, MountPath: m.Dst, ReadOnly: readOnly})
 	}
 }
 
@@ -158,10 +162,12 @@ func checkMounts(role *spec.Role) error {
 func parseEnvSource(text string) (s corev1.EnvFromSource, err error) {
 	kind, name, ok := strings.Cut(text, ":")
 	if !ok {
-		return s, backend.Errorf(backend.ErrInvalidOption, "env_from=%s: write secret:NAME or configmap:NAME", text)
+		return s, backend.Errorf(backend.ErrInvalidOption,
+			"env_from=%s: write secret:NAME or configmap:NAME", text)
 	}
 	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-		return s, backend.Errorf(backend.ErrInvalidOption, "env_from=%s: %q is not a name: %s", text, name, problems[0])
+		return s, backend.Errorf(backend.ErrInvalidOption, "env_from=%s: %q is not a name: %s",
+			text, name, problems[0])
 	}
 	ref := corev1.LocalObjectReference{Name: name}
 	switch kind {
@@ -170,7 +176,8 @@ func parseEnvSource(text string) (s corev1.EnvFromSource, err error) {
 	case "configmap":
 		s.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: ref}
 	default:
-		return s, backend.Errorf(backend.ErrInvalidOption, "env_from=%s: unknown kind %q, write secret:NAME or configmap:NAME", text, kind)
+		return s, backend.Errorf(backend.ErrInvalidOption,
+			"env_from=%s: unknown kind %q, write secret:NAME or configmap:NAME", text, kind)
 	}
 	return s, nil
 }

@@ -63,7 +63,8 @@ func (a *attempt) wasDeleted() bool {
 // wasDisrupted reports whether an attempt was ended from outside, which restarts the replica
 // without counting as a failure.
 func (r *replica) wasDisrupted(a *attempt) bool {
-	if r.unit == nil || !r.unit.disruptions.free || a.status.State != spec.Failed || overran(a.pod) || disruption(a.pod) == "" {
+	if r.unit == nil || !r.unit.disruptions.free || a.status.State != spec.Failed ||
+		overran(a.pod) || disruption(a.pod) == "" {
 		return false
 	}
 	return a.gone || a.pod.DeletionTimestamp != nil || !r.unit.disruptions.onlyDeleted
@@ -94,7 +95,8 @@ func (s *Observation) assess() *assessment {
 			r.countEvictions(b.evictions, s.eviction())
 		}
 		slices.SortStableFunc(r.attempts, func(x, y attempt) int {
-			return cmp.Or(cmp.Compare(x.status.Attempt, y.status.Attempt), x.pod.CreationTimestamp.Compare(y.pod.CreationTimestamp.Time))
+			return cmp.Or(cmp.Compare(x.status.Attempt, y.status.Attempt),
+				x.pod.CreationTimestamp.Compare(y.pod.CreationTimestamp.Time))
 		})
 		r.final = r.provisional(b)
 	}
@@ -122,8 +124,8 @@ func (b *assessment) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gon
 	}
 }
 
-// expiredState returns the state of the replicas of a role whose Job ttl_seconds has deleted, Unknown
-// if it is not known.
+// expiredState returns the state of the replicas of a role whose Job ttl_seconds has deleted,
+// Unknown if it is not known.
 func (s *Observation) expiredState(role, replicas int) spec.State {
 	e, ok := s.Expired[role]
 	if !ok || e.State == spec.Failed && replicas > 1 {
@@ -182,7 +184,8 @@ func (b *assessment) ended() (ended, cancelled bool) {
 	if !b.phase.ended() && !stopped || b.isAlive() {
 		return false, false
 	}
-	return true, b.phase == aborted || stopped || b.cancelled && b.phase == failed && !b.failedBeforeCancel()
+	return true, b.phase == aborted || stopped || b.cancelled && b.phase == failed &&
+		!b.failedBeforeCancel()
 }
 
 // failedBeforeCancel reports whether a replica had failed before the cancellation.
@@ -192,7 +195,8 @@ func (b *assessment) failedBeforeCancel() bool {
 	}
 	return slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		a := r.last()
-		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() && a.status.FinishedAt != nil && a.status.FinishedAt.Before(*b.cancelAt)
+		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() &&
+			a.status.FinishedAt != nil && a.status.FinishedAt.Before(*b.cancelAt)
 	})
 }
 
@@ -204,10 +208,12 @@ func (b *assessment) completeReplicas() {
 	}
 	anyFailed := slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		a := r.last()
-		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() || a == nil && r.countedState() == spec.Failed
+		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() || a == nil &&
+			r.countedState() == spec.Failed
 	})
 	// A JobSet does not say why a job failed: with a deadline, its pods are only deleted.
-	b.overran = b.overran || b.seen.JobSet != nil && b.phase == failed && !cancelled && !anyFailed && b.jobDeadline > 0
+	b.overran = b.overran || b.seen.JobSet != nil && b.phase == failed && !cancelled &&
+		!anyFailed && b.jobDeadline > 0
 	for _, r := range b.replicas {
 		switch a := r.last(); {
 		case a == nil:

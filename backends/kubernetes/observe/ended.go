@@ -60,7 +60,8 @@ func JobEnds(events []corev1.Event, name string) map[string]End {
 	return jobs
 }
 
-// ends returns the last known ends of the app's JobSet, nil if it has none, and of its Jobs, by name.
+// ends returns the last known ends of the app's JobSet, nil if it has none, and of its Jobs, by
+// name.
 func ends(events []corev1.Event, name string) (set *End, jobs map[string]End) {
 	jobs = map[string]End{}
 	for i := range events {
@@ -79,7 +80,8 @@ func ends(events []corev1.Event, name string) (set *End, jobs map[string]End) {
 		default:
 			continue
 		}
-		isJob := o.Kind == "Job" && strings.HasPrefix(o.APIVersion, "batch/") && strings.HasPrefix(o.Name, name+"-")
+		isJob := o.Kind == "Job" && strings.HasPrefix(o.APIVersion, "batch/") &&
+			strings.HasPrefix(o.Name, name+"-")
 		switch {
 		case isSet && !end.At.Before(set.At):
 			*set = end

@@ -23,11 +23,13 @@ func (b *assessment) podGroupReason(g *kube.PodGroup) string {
 		return "waits: " + text
 	}
 	for _, c := range g.Status.Conditions {
-		if text := firstText(c.Message, c.Reason); c.Type == "Unschedulable" && c.Status == string(corev1.ConditionTrue) && !strings.Contains(text, gangNotReady) {
+		if text := firstText(c.Message, c.Reason); c.Type == "Unschedulable" &&
+			c.Status == string(corev1.ConditionTrue) && !strings.Contains(text, gangNotReady) {
 			return fmt.Sprintf("waits in queue %s: %s", g.Spec.Queue, text)
 		}
 	}
-	return fmt.Sprintf("waits in queue %s until all replicas fit together%s", g.Spec.Queue, listed(g.Spec.MinResources))
+	return fmt.Sprintf("waits in queue %s until all replicas fit together%s", g.Spec.Queue,
+		listed(g.Spec.MinResources))
 }
 
 // gangReason describes what a gang with pods waits for.
@@ -69,7 +71,8 @@ func (b *assessment) tooLarge(gang corev1.ResourceList) string {
 	}
 	if name, ok := exceeds(gang, all); ok {
 		need, have := gang[name], all[name]
-		return fmt.Sprintf("all replicas together need %s %s, but %s %s", name, Amount(name, need), nodes, Amount(name, have))
+		return fmt.Sprintf("all replicas together need %s %s, but %s %s", name, Amount(name, need),
+			nodes, Amount(name, have))
 	}
 	for i := range b.roles {
 		for _, u := range b.units {
@@ -79,7 +82,8 @@ func (b *assessment) tooLarge(gang corev1.ResourceList) string {
 			requests := podRequests(u.pod)
 			if name, ok := exceeds(requests, largest); ok {
 				need, have := requests[name], largest[name]
-				return fmt.Sprintf("a replica of role %s needs %s %s, but the largest node has %s", b.roles[i].name, name, Amount(name, need), Amount(name, have))
+				return fmt.Sprintf("a replica of role %s needs %s %s, but the largest node has %s",
+					b.roles[i].name, name, Amount(name, need), Amount(name, have))
 			}
 		}
 	}
@@ -100,7 +104,8 @@ func exceeds(need, have corev1.ResourceList) (corev1.ResourceName, bool) {
 // nodeResource reports whether a resource is one of nodes. Volcano adds others for quotas.
 func nodeResource(name corev1.ResourceName) bool {
 	text := string(name)
-	return !strings.HasPrefix(text, "requests.") && !strings.HasPrefix(text, "limits.") && !strings.HasPrefix(text, "count/") && name != corev1.ResourcePods
+	return !strings.HasPrefix(text, "requests.") && !strings.HasPrefix(text, "limits.") &&
+		!strings.HasPrefix(text, "count/") && name != corev1.ResourcePods
 }
 
 // listed formats resources in parentheses.

@@ -44,7 +44,8 @@ func (s *Observation) jobSet() *workload {
 		r := &set.Spec.ReplicatedJobs[i]
 		each, required := pods(&r.Template.Spec)
 		size[r.Name] = each
-		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
+		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas),
+			required*int(r.Replicas))
 		u.limited = isLimited(&r.Template.Spec)
 		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
 		u.disruptions = disruptionsOf(&r.Template.Spec)

@@ -63,8 +63,9 @@ func (s *Observation) eviction() (last *metav1.Condition) {
 	return last
 }
 
-// beforeDeactivation returns what the condition of the last eviction was before a client deactivated
-// the app, as a cancellation does, nil if there was none. Its time is zero if it is not known.
+// beforeDeactivation returns what the condition of the last eviction was before a client
+// deactivated the app, as a cancellation does, nil if there was none. Its time is zero if it is
+// not known.
 func beforeDeactivation(w *kube.Workload, now *metav1.Condition) *metav1.Condition {
 	before := *now
 	before.Reason = ""
@@ -126,7 +127,8 @@ func (s *Observation) evictionReason() string {
 func (s *Observation) deactivation() string {
 	for i := range s.Workloads {
 		c := meta.FindStatusCondition(s.Workloads[i].Status.Conditions, evicted)
-		if c != nil && c.Status == metav1.ConditionTrue && strings.HasPrefix(c.Reason, deactivated) {
+		if c != nil && c.Status == metav1.ConditionTrue &&
+			strings.HasPrefix(c.Reason, deactivated) {
 			return evictionText(c)
 		}
 	}
@@ -138,9 +140,11 @@ func (b *assessment) kueueReason() string {
 	text := ""
 	for i := range b.seen.Workloads {
 		all := b.seen.Workloads[i].Status.Conditions
-		if c := meta.FindStatusCondition(all, quotaReserved); c != nil && c.Status == metav1.ConditionFalse {
+		if c := meta.FindStatusCondition(all, quotaReserved); c != nil &&
+			c.Status == metav1.ConditionFalse {
 			text = firstText(text, kueueText(c.Message))
-		} else if c := meta.FindStatusCondition(all, admitted); c != nil && c.Status == metav1.ConditionFalse {
+		} else if c := meta.FindStatusCondition(all, admitted); c != nil &&
+			c.Status == metav1.ConditionFalse {
 			text = firstText(text, kueueText(c.Message))
 		}
 	}
@@ -166,8 +170,10 @@ func (r *replica) countEvictions(n int, last *metav1.Condition) {
 	for i := len(r.attempts) - 1; i >= 0; i-- {
 		a := &r.attempts[i]
 		number := a.status.Attempt
-		isOld := last.Status == metav1.ConditionTrue || a.pod.CreationTimestamp.Before(&last.LastTransitionTime)
-		if after == nil && isOld || after != nil && admission == n && isOld || after != nil && number >= after.status.Attempt-admission*(r.unit.retries+1) {
+		isOld := last.Status == metav1.ConditionTrue ||
+			a.pod.CreationTimestamp.Before(&last.LastTransitionTime)
+		if after == nil && isOld || after != nil && admission == n && isOld || after != nil &&
+			number >= after.status.Attempt-admission*(r.unit.retries+1) {
 			admission = max(0, admission-1)
 		}
 		a.status.Attempt = number + admission*(r.unit.retries+1)

@@ -29,8 +29,8 @@ type Observation struct {
 	// Gone are pods that a watch saw deleted, in their last known state.
 	Gone []corev1.Pod `json:"gone,omitempty"`
 
-	// Expired holds how the Jobs ended that ttl_seconds has deleted before others of the app, by role,
-	// see MissingRoles.
+	// Expired holds how the Jobs ended that ttl_seconds has deleted before others of the app, by
+	// role, see MissingRoles.
 	Expired map[int]End `json:"expired,omitempty"`
 
 	// PodsHidden means that the user may not list pods: the main objects alone show the state.
@@ -76,7 +76,8 @@ const startTime = 3 * time.Second
 // Starts reports whether a node has been starting a pod for a while without a known reason.
 func (s *Observation) Starts() bool {
 	return slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool {
-		return p.Status.Phase == corev1.PodPending && p.Status.StartTime != nil && time.Since(p.Status.StartTime.Time) > startTime && podWaitReason(&p, s.Events) == ""
+		return p.Status.Phase == corev1.PodPending && p.Status.StartTime != nil &&
+			time.Since(p.Status.StartTime.Time) > startTime && podWaitReason(&p, s.Events) == ""
 	})
 }
 

@@ -121,7 +121,8 @@ func (b *assessment) restartsAfter(past []spec.ReplicaStatus) (all []spec.Restar
 			all = append(all, spec.RestartOf(f, spec.RetryReplica, replicaAttempt+1, replicaRetries))
 		case !restarted[appAttempt]:
 			restarted[appAttempt] = true
-			r := spec.RestartOf(f, spec.RetryApplication, max(1, appAttempt+1-freeApp-b.evictions), b.maxRestarts)
+			r := spec.RestartOf(f, spec.RetryApplication,
+				max(1, appAttempt+1-freeApp-b.evictions), b.maxRestarts)
 			if isFree {
 				freeApp++
 				r.Free, r.Retry = true, r.Retry-1

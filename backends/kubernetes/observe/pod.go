@@ -83,7 +83,8 @@ func decisiveContainer(pod *corev1.Pod) *corev1.ContainerStatus {
 		if first == nil && len(pod.Spec.Containers) > 0 && c.Name == pod.Spec.Containers[0].Name {
 			first = c
 		}
-		if t := c.State.Terminated; t != nil && t.ExitCode != 0 && (bad == nil || t.FinishedAt.Before(&bad.State.Terminated.FinishedAt)) {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 &&
+			(bad == nil || t.FinishedAt.Before(&bad.State.Terminated.FinishedAt)) {
 			bad = c
 		}
 	}
@@ -150,7 +151,8 @@ func setEnd(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
 	}
 	s.ExitCode = &code
 	s.Signal = spec.SignalName(code)
-	if s.Msg == "" && len(pod.Spec.Containers) > 0 && c.Name != pod.Spec.Containers[0].Name && code != 0 {
+	if s.Msg == "" && len(pod.Spec.Containers) > 0 &&
+		c.Name != pod.Spec.Containers[0].Name && code != 0 {
 		s.Msg = fmt.Sprintf("container %s ended with exit code %d", c.Name, code)
 	}
 	if t.Reason != reasonStartError && t.Reason != reasonCannotRun {
@@ -167,7 +169,8 @@ func startFailure(message string) (code int, why string) {
 	exec = strings.TrimSuffix(plain(exec), ": unknown")
 	program, why, _ := strings.Cut(exec, `"`)
 	why = strings.TrimPrefix(why, ": ")
-	text := fmt.Sprintf("entry point %s: %s", program, strings.TrimPrefix(why, "stat "+program+": "))
+	text := fmt.Sprintf("entry point %s: %s", program,
+		strings.TrimPrefix(why, "stat "+program+": "))
 	if strings.Contains(why, "not found") || strings.Contains(why, "no such file") {
 		return spec.ExitNotFound, text
 	}
@@ -247,7 +250,8 @@ func unreadyNode(pod *corev1.Pod) string {
 			containers = c.Status
 		}
 	}
-	if pod.Status.Phase != corev1.PodRunning || len(pod.Spec.ReadinessGates) > 0 || ready != corev1.ConditionFalse || containers != corev1.ConditionTrue {
+	if pod.Status.Phase != corev1.PodRunning || len(pod.Spec.ReadinessGates) > 0 ||
+		ready != corev1.ConditionFalse || containers != corev1.ConditionTrue {
 		return ""
 	}
 	return "its node " + pod.Spec.NodeName + " is not ready"

@@ -64,8 +64,8 @@ func (b *assessment) ownRestarts(r *replica) (n int) {
 	return n
 }
 
-// past returns the attempts before that of the replica's status. It skips pods that Volcano replaced
-// within the same attempt.
+// past returns the attempts before that of the replica's status. It skips pods that Volcano
+// replaced within the same attempt.
 func (r *replica) past() (all []spec.ReplicaStatus) {
 	for i := range r.attempts {
 		a, last := r.attempts[i], i == len(r.attempts)-1
@@ -77,7 +77,8 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 		}
 		if a.wasDeleted() || !a.status.State.Terminal() {
 			a.status.State = spec.Cancelled // stopped for a restart
-			a.status.FinishedAt = cmp.Or(a.status.FinishedAt, timeOf(r.attempts[i+1].pod.CreationTimestamp))
+			a.status.FinishedAt = cmp.Or(a.status.FinishedAt,
+				timeOf(r.attempts[i+1].pod.CreationTimestamp))
 		}
 		if a.evicted && a.status.State != spec.Succeeded {
 			a.status.State, a.status.Msg = spec.Cancelled, "stopped by Kueue"
@@ -111,7 +112,8 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 		}
 		if first != nil {
 			s.FirstFailure = &first.final
-			s.Lost = first.last() != nil && disruption(first.last().pod) != "" && !b.appOverran(first.last().pod)
+			s.Lost = first.last() != nil && disruption(first.last().pod) != "" &&
+				!b.appOverran(first.last().pod)
 			if c := first.final.ExitCode; c != nil && *c != 0 {
 				code = *c
 			}
@@ -128,7 +130,8 @@ func (b *assessment) appOverran(pod *corev1.Pod) bool {
 		return false
 	}
 	limits, err := b.seen.App.Limits()
-	return err == nil && limits.Timeout > deadline(pod)-time.Second && limits.Timeout <= deadline(pod)
+	return err == nil && limits.Timeout > deadline(pod)-time.Second &&
+		limits.Timeout <= deadline(pod)
 }
 
 // tooManyFailed reports whether more replicas of a role failed than it can lose.
@@ -202,7 +205,8 @@ func (b *assessment) progress(s *spec.Status) {
 	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.isAlive() {
 		s.State = spec.Running
 	}
-	if first := b.firstFailure(); first != nil && first.last() != nil && !b.retries && b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
+	if first := b.firstFailure(); first != nil && first.last() != nil && !b.retries &&
+		b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
 		s.FirstFailure, s.Msg = &first.final, b.failure(first)
 		return
 	}
@@ -233,7 +237,8 @@ func (b *assessment) stopping() string {
 	case 0:
 		return b.failing
 	case 1:
-		text = fmt.Sprintf("replica %s/%d is being stopped", stopping[0].key.Role, stopping[0].key.ID)
+		text = fmt.Sprintf("replica %s/%d is being stopped",
+			stopping[0].key.Role, stopping[0].key.ID)
 	default:
 		text = fmt.Sprintf("%d of %d replicas are being stopped", len(stopping), len(b.replicas))
 	}
@@ -258,7 +263,8 @@ func (b *assessment) trouble() string {
 			return fmt.Sprintf("replica %s/%d: %s", r.key.Role, r.key.ID, text)
 		}
 		if c := decisiveContainer(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {
-			return fmt.Sprintf("replica %s/%d waits for its restart: %s", r.key.Role, r.key.ID, firstText(c.State.Waiting.Message, c.State.Waiting.Reason))
+			return fmt.Sprintf("replica %s/%d waits for its restart: %s", r.key.Role, r.key.ID,
+				firstText(c.State.Waiting.Message, c.State.Waiting.Reason))
 		}
 	}
 	return ""

@@ -33,7 +33,8 @@ func (s *Observation) volcano() *workload {
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		canRestart = canRestart || restartsOn("PodFailed", task.Policies)
-		u := h.add(task.Name, &task.Template, int(task.Replicas), int(ptr.Deref(task.MinAvailable, task.Replicas)))
+		u := h.add(task.Name, &task.Template, int(task.Replicas),
+			int(ptr.Deref(task.MinAvailable, task.Replicas)))
 		u.disruptions = disruptions{free: hasRetries && restartsOn("PodEvicted", slices.Concat(job.Spec.Policies, task.Policies)), onlyDeleted: true}
 		count := job.Status.TaskStatusCount[task.Name].Phase
 		u.outcome = func(int) spec.State { return countedState(count, u.count) }

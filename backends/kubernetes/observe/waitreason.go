@@ -223,10 +223,13 @@ func (b *assessment) isAbout(e *corev1.Event) bool {
 }
 
 // newestWarning returns the newest warning that matches, nil if none does.
-func newestWarning(events []corev1.Event, matches func(e *corev1.Event) bool) (newest *corev1.Event) {
+func newestWarning(
+	events []corev1.Event, matches func(e *corev1.Event) bool,
+) (newest *corev1.Event) {
 	for i := range events {
 		e := &events[i]
-		if e.Type == corev1.EventTypeWarning && matches(e) && (newest == nil || !EventTime(e).Before(EventTime(newest))) {
+		if e.Type == corev1.EventTypeWarning && matches(e) &&
+			(newest == nil || !EventTime(e).Before(EventTime(newest))) {
 			newest = e
 		}
 	}

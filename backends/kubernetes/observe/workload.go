@@ -152,7 +152,8 @@ func (s *Observation) newRoleSet() *roleSet {
 func (h *roleSet) add(name string, t *corev1.PodTemplateSpec, count, required int) *unit {
 	text := cmp.Or(t.Labels[label.Role], name)
 	index, ok := h.byName[text]
-	if n, err := strconv.Atoi(t.Labels[label.RoleIndex]); h.app != nil && err == nil && n >= 0 && n < len(h.app.Roles) {
+	if n, err := strconv.Atoi(t.Labels[label.RoleIndex]); h.app != nil && err == nil && n >= 0 &&
+		n < len(h.app.Roles) {
 		index, ok = n, true
 	}
 	if !ok {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// SnapshotTime is how long a snapshot of the cluster is reused, or snapshotFactor times the time
-	// that it took: the logs of a thousand replicas are opened one after the other.
+	// SnapshotTime is how long a snapshot of the cluster is reused, or snapshotFactor times the
+	// time that it took: the logs of a thousand replicas are opened one after the other.
 	SnapshotTime   = 2 * time.Second
 	snapshotFactor = 5
 	// patience is how long a cluster may be unreachable while logs are read without following,
@@ -44,7 +44,8 @@ type Config struct {
 	Cluster   Cluster
 	Positions func(ctx context.Context) Positions // of the history; may be nil or return nil
 	Hub       *logstore.Hub
-	// Pushed says that the caller passes each snapshot to See. The App then does not watch the cluster.
+	// Pushed says that the caller passes each snapshot to See. The App then does not watch the
+	// cluster.
 	Pushed bool
 	// SnapshotTime is how long a snapshot is reused; 0: SnapshotTime.
 	SnapshotTime time.Duration
@@ -163,7 +164,9 @@ func (o *observation) fail(err error) {
 
 // replica returns the known runs of a replica. The channel is closed when they change or
 // the app ends.
-func (o *observation) replica(r spec.Replica) (runs map[logName][]Run, changed <-chan struct{}, ended bool) {
+func (o *observation) replica(
+	r spec.Replica,
+) (runs map[logName][]Run, changed <-chan struct{}, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.changed[r] == nil {

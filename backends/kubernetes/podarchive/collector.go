@@ -266,7 +266,9 @@ func (c *collector) awaitOther(ctx context.Context) (*filelock.Lock, error) {
 
 // copiedByOther returns a function that reports whether the current lines of a log are copied.
 // It is not ok if that is left to the other process.
-func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run) (copied func() bool, ok bool) {
+func (c *collector) copiedByOther(
+	ctx context.Context, name logName, runs []Run,
+) (copied func() bool, ok bool) {
 	if len(runs) == 0 { // its end, or a gap there, is copied when the cluster no longer has it
 		return func() bool { return complete(name.dir(c.app.Dir, c.replica), nil) }, true
 	}
@@ -274,7 +276,8 @@ func (c *collector) copiedByOther(ctx context.Context, name logName, runs []Run)
 	if r.State != logcopy.Running && r.State != logcopy.Ended {
 		return nil, false
 	}
-	body, err := (&runView{view: &view{c.app, c.replica, name, true}, run: r}).Open(ctx, logcopy.Options{Tail: 1})
+	body, err := (&runView{view: &view{c.app, c.replica, name, true}, run: r}).Open(ctx,
+		logcopy.Options{Tail: 1})
 	if err != nil {
 		return nil, false
 	}

@@ -77,7 +77,8 @@ func (p *position) beforeNext(r *Run) (from logcopy.LineCursor, ok bool) {
 
 // compare orders runs by time.
 func (r *Run) compare(o *Run) int {
-	return cmp.Or(r.Created.Compare(o.Created), cmp.Compare(r.UID, o.UID), cmp.Compare(r.Restart, o.Restart))
+	return cmp.Or(r.Created.Compare(o.Created), cmp.Compare(r.UID, o.UID),
+		cmp.Compare(r.Restart, o.Restart))
 }
 
 // log is the copy of one log. As a sink it has only the current run.
@@ -103,7 +104,8 @@ func openLog(dir, stored string, keep func(text string)) (*log, error) {
 	// an earlier log in this folder.
 	for _, text := range []string{stored, string(data)} {
 		var p position
-		if text != "" && json.Unmarshal([]byte(text), &p) == nil && p.end() <= l.size() && p.end() >= l.at.end() {
+		if text != "" && json.Unmarshal([]byte(text), &p) == nil && p.end() <= l.size() &&
+			p.end() >= l.at.end() {
 			l.at = p
 		}
 	}

@@ -63,7 +63,9 @@ func (s *Source) measure(ctx context.Context) {
 }
 
 // record adds the readings of pods to the samples of their replicas.
-func (s *Source) record(attempts map[spec.Replica]*measured, runs []Run, pods map[string]sample.Reading, now time.Time) {
+func (s *Source) record(
+	attempts map[spec.Replica]*measured, runs []Run, pods map[string]sample.Reading, now time.Time,
+) {
 	for i := range runs {
 		r := &runs[i]
 		reading, ok := pods[r.Pod]
@@ -79,7 +81,8 @@ func (s *Source) record(attempts map[spec.Replica]*measured, runs []Run, pods ma
 			attempts[r.Replica] = m
 		}
 		if m.track == nil || m.track.Attempt < r.Attempt {
-			m.track = sample.NewTrack(r.Attempt, now.Add(-meterEvery), max(meterEvery, now.Sub(r.Created)))
+			m.track = sample.NewTrack(r.Attempt, now.Add(-meterEvery),
+				max(meterEvery, now.Sub(r.Created)))
 		}
 		if !hasEnded {
 			m.track.Add(&reading, now)

@@ -22,13 +22,14 @@ const (
 	// firstPause and lastPause are the pauses between requests to what does not answer.
 	firstPause = 50 * time.Millisecond
 	lastPause  = time.Second
-	// givenUpTime is how long what did not answer in time is not asked again: the next replicas of a
-	// lost node are not waited for.
+	// givenUpTime is how long what did not answer in time is not asked again: the next replicas
+	// of a lost node are not waited for.
 	givenUpTime = 10 * time.Second
 )
 
 // outages are the servers and nodes that do not answer. Logs that are read without following wait
-// for them together: one after the other, they would wait for hours. It may be used by several goroutines.
+// for them together: one after the other, they would wait for hours. It may be used by several
+// goroutines.
 type outages struct {
 	server, node time.Duration // how long they may be away
 
@@ -45,7 +46,9 @@ type outage struct {
 
 // retry calls open, which reads from a node, until it succeeds, fails by other reasons, or is given
 // up with an *UnreadableError.
-func (o *outages) retry(ctx context.Context, node string, open func() (logcopy.Stream, error)) (logcopy.Stream, error) {
+func (o *outages) retry(
+	ctx context.Context, node string, open func() (logcopy.Stream, error),
+) (logcopy.Stream, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		if err := o.givenUp(node); err != nil {
 			return nil, &logcopy.UnreadableError{Err: err}

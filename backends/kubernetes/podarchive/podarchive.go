@@ -6,8 +6,8 @@
 //	                          │          └─ log: a logcopy.Log and its position
 //	                          └──► reader: the copied logs of all containers, merged
 //
-// The log of an attempt in an archive (see package backends/archive) is that of its main container. The
-// folder of an app also has:
+// The log of an attempt in an archive (see package backends/archive) is that of its main
+// container. The folder of an app also has:
 //
 //	replicas/<role>/role             the name of the role
 //	…/<attempt>/containers/<name>/   the log of another container and its cursor.json

@@ -25,7 +25,9 @@ const listEvery = 2 * time.Second
 // future ones, and reads the copy. Errors: backend.ErrNotFound (app, replica,
 // attempt, or a log that was not archived), backend.ErrUnavailable,
 // backend.ErrInvalidOption.
-func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (a *App) Open(
+	ctx context.Context, r spec.Replica, o backend.LogOptions,
+) (backend.LogReader, error) {
 	kept, attempts := archived(a.Dir, r)
 	snap, err := a.snapshot(ctx)
 	if errors.Is(err, backend.ErrNotFound) && attempts > 0 {
@@ -38,13 +40,16 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 	names, attempts := a.names(r)
 	if attempts == 0 {
 		if snap.Status == nil || snap.Status.Replica(r) == nil {
-			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backend.ErrNotFound)
+			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID,
+				backend.ErrNotFound)
 		}
 		if ended {
-			return nil, backend.Errorf(backend.ErrNotFound, "its pods are deleted and %s", notArchived)
+			return nil, backend.Errorf(backend.ErrNotFound,
+				"its pods are deleted and %s", notArchived)
 		}
 	}
-	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
+	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) &&
+		(*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
 		known := fmt.Sprintf("known ones are 0 to %d", attempts-1)
 		switch attempts {
 		case 0:
@@ -55,7 +60,8 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known, backend.ErrNotFound)
 	}
 	if o.Attempt != nil && *o.Attempt < attempts-1 && !hasAttempt(names, *o.Attempt) {
-		return nil, backend.Errorf(backend.ErrNotFound, "attempt %d: its pod is deleted and %s", *o.Attempt, notArchived)
+		return nil, backend.Errorf(backend.ErrNotFound, "attempt %d: its pod is deleted and %s",
+			*o.Attempt, notArchived)
 	}
 	if last, ok := a.lastRun(r, kept, o); ok {
 		return a.openTail(r, last, o), nil
@@ -242,12 +248,16 @@ func (r *reader) Close() error {
 }
 
 // openArchived opens a log from the archive alone.
-func openArchived(dir string, r spec.Replica, names map[logName]bool, attempts int, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
+func openArchived(dir string, r spec.Replica, names map[logName]bool, attempts int,
+	hub *logstore.Hub, o backend.LogOptions,
+) (backend.LogReader, error) {
 	return openLogs(dir, r, names, hub, func() (int, bool, error) { return attempts, true, nil }, o)
 }
 
 // openLogs opens the logs of all containers.
-func openLogs(dir string, r spec.Replica, logs map[logName]bool, hub *logstore.Hub, state func() (int, bool, error), o backend.LogOptions) (backend.LogReader, error) {
+func openLogs(dir string, r spec.Replica, logs map[logName]bool, hub *logstore.Hub,
+	state func() (int, bool, error), o backend.LogOptions,
+) (backend.LogReader, error) {
 	stream := o.Stream
 	o.Stream = backend.Combined // the file has all lines
 	containers := map[string]bool{"": true}

@@ -49,7 +49,8 @@ func Retained(dir string) *backend.RetainedLogs {
 		for _, e := range ids {
 			if id, err := strconv.Atoi(e.Name()); err == nil {
 				_, attempts := archived(dir, spec.Replica{Role: role.Role, ID: id})
-				role.Attempts = append(role.Attempts, make([]int, max(0, id+1-len(role.Attempts)))...)
+				role.Attempts = append(role.Attempts,
+					make([]int, max(0, id+1-len(role.Attempts)))...)
 				role.Attempts[id] = attempts
 			}
 		}
@@ -63,11 +64,14 @@ func Retained(dir string) *backend.RetainedLogs {
 
 // OpenRetained opens a log of an archive whose app is no longer on the cluster. Errors:
 // backend.ErrNotFound.
-func OpenRetained(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
+func OpenRetained(
+	k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions,
+) (backend.LogReader, error) {
 	dir := StreamDir(k.Dir, o.Stream)
 	names, attempts := archived(dir, r)
 	if attempts == 0 {
-		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID, backend.ErrNotFound)
+		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID,
+			backend.ErrNotFound)
 	}
 	return openArchived(dir, r, names, attempts, hub, o)
 }

@@ -39,7 +39,9 @@ func (a *App) Save(ctx context.Context) (Saved, error) {
 }
 
 // startedNow returns the result of started for a current snapshot. Errors: those of Save.
-func (a *App) startedNow(ctx context.Context) (running map[spec.Replica]bool, snap *Snapshot, err error) {
+func (a *App) startedNow(
+	ctx context.Context,
+) (running map[spec.Replica]bool, snap *Snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
 	if snap, err = a.snapshot(ctx); err != nil {

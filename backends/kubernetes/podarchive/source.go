@@ -17,12 +17,12 @@ type Source struct {
 	complete    bool
 }
 
-// Changed is the archive.Kind.Changed of pods: each snapshot has a status of its own. That of an app which
-// the cluster no longer has says nothing.
+// Changed is the archive.Kind.Changed of pods: each snapshot has a status of its own. That of an
+// app which the cluster no longer has says nothing.
 func Changed(recorded, s *spec.Status) bool { return s != recorded && s.State != spec.Unknown }
 
-// Describe implements archive.Source. Once Copy follows the app, it returns the newest status that the
-// cluster has sent.
+// Describe implements archive.Source. Once Copy follows the app, it returns the newest status
+// that the cluster has sent.
 func (s *Source) Describe(ctx context.Context) (*spec.Status, error) {
 	if _, err := s.App.read(ctx); err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func (s *Source) Describe(ctx context.Context) (*spec.Status, error) {
 	return s.App.snap.Status, nil
 }
 
-// Copy implements archive.Source: the first call begins to copy all logs in the background, until the
-// app has ended or may no longer be watched.
+// Copy implements archive.Source: the first call begins to copy all logs in the background, until
+// the app has ended or may no longer be watched.
 func (s *Source) Copy(context.Context, bool) (complete bool, err error) {
 	a := s.App
 	a.mu.Lock()

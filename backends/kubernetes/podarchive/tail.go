@@ -17,7 +17,9 @@ const manyReplicas = 100
 
 // lastRun returns the run that has the last lines of a replica's log, if one request can read
 // them: the only container of the last attempt has run once, and its log is not archived.
-func (a *App) lastRun(r spec.Replica, kept map[logName]bool, o backend.LogOptions) (last Run, ok bool) {
+func (a *App) lastRun(
+	r spec.Replica, kept map[logName]bool, o backend.LogOptions,
+) (last Run, ok bool) {
 	plain := o.Tail > 0 && o.FromLine == 0 && o.ToLine == 0 && o.Since.IsZero() && o.Until.IsZero()
 	if !plain || o.Follow || o.AllAttempts || o.Attempt != nil || a.Stream != "" || len(kept) > 0 {
 		return last, false
@@ -35,7 +37,8 @@ func (a *App) lastRun(r spec.Replica, kept map[logName]bool, o backend.LogOption
 			return last, false // it has several containers
 		default:
 			last = run
-			ok = name.container == "" && len(runs) == 1 && run.Restart == 0 && !run.InPlace && run.State != logcopy.Gone
+			ok = name.container == "" && len(runs) == 1 && run.Restart == 0 && !run.InPlace &&
+				run.State != logcopy.Gone
 		}
 	}
 	return last, ok

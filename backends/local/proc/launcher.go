@@ -90,7 +90,9 @@ type process struct {
 
 // New returns a Launcher and makes the calling process the reaper of all processes that
 // replicas start. A process can have only one Launcher.
-func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *log.Logger) (*Launcher, error) {
+func New(
+	replicas []spec.Replica, command func(spec.Replica, int) Command, l *log.Logger,
+) (*Launcher, error) {
 	if err := becomeReaper(); err != nil {
 		return nil, err
 	}
@@ -184,7 +186,8 @@ func (p *Launcher) prepare(a *prepared) (err error) {
 	if a.path, err = resolve(a.command); err != nil {
 		return err
 	}
-	logs, err := p.openLog(a.command.LogDir, a.command.LogLimit, p.checkpoints.Of(a.Replica, a.Attempt), a.Line)
+	logs, err := p.openLog(a.command.LogDir, a.command.LogLimit,
+		p.checkpoints.Of(a.Replica, a.Attempt), a.Line)
 	if err != nil {
 		return err
 	}
@@ -251,7 +254,9 @@ func (p *Launcher) forkInGroup(a *prepared) (agent.Process, error) {
 
 // spawnInGroup starts a program in its own control group, or in the shared one. The user
 // did not request the shared one, so the app runs without it if it does not work.
-func (p *Launcher) spawnInGroup(path string, c Command, logs *attemptLog, group string) (pid int, all string, err error) {
+func (p *Launcher) spawnInGroup(
+	path string, c Command, logs *attemptLog, group string,
+) (pid int, all string, err error) {
 	if group != "" || c.SharedCgroup == "" || p.noSharedCgroup {
 		pid, err = p.spawner.spawn(path, c, logs, group)
 		return pid, "", err

@@ -83,7 +83,8 @@ func pipe() (r, w int, err error) {
 		return -1, -1, fmt.Errorf("create pipe: %w", err)
 	}
 	if err := unix.SetNonblock(fds[0], true); err != nil {
-		return -1, -1, errors.Join(fmt.Errorf("create pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
+		return -1, -1, errors.Join(fmt.Errorf("create pipe: %w", err),
+			unix.Close(fds[0]), unix.Close(fds[1]))
 	}
 	return fds[0], fds[1], nil
 }
@@ -163,6 +164,7 @@ func (l *attemptLog) close(trouble *log.Logger) {
 	t := l.writer.Totals()
 	l.checkpoint(t, failpoint.Now())
 	if t.LostBytes > 0 {
-		trouble.Printf("log: %d bytes were lost since %s", t.LostBytes, t.LostSince.Format(time.RFC3339))
+		trouble.Printf("log: %d bytes were lost since %s", t.LostBytes,
+			t.LostSince.Format(time.RFC3339))
 	}
 }

@@ -22,8 +22,8 @@ var (
 	errHidden = errors.New("/proc does not show the processes of this app (it is mounted with hidepid)")
 )
 
-// Measure implements agent.Meter. Memory is that of the control group of an attempt if it has one with
-// the memory controller, else that of its processes.
+// Measure implements agent.Meter. Memory is that of the control group of an attempt if it has one
+// with the memory controller, else that of its processes.
 func (p *Launcher) Measure(_ context.Context, running []agent.Running) []sample.Reading {
 	roots := make([]procs.Root, len(running))
 	for i, r := range running {

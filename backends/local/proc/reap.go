@@ -76,9 +76,9 @@ func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 // limitedMargin is how much more memory this program may need as LimitedCommand than as an agent.
 const limitedMargin = 16 << 20
 
-// usage returns what the kernel knows about an ended attempt: the peak of its control group, else that
-// of its largest process. A process starts with the peak of its parent, this agent, so a value that is
-// not larger than that says nothing.
+// usage returns what the kernel knows about an ended attempt: the peak of its control group, else
+// that of its largest process. A process starts with the peak of its parent, this agent, so a
+// value that is not larger than that says nothing.
 func (s *process) usage(u *unix.Rusage) *agent.Usage {
 	cpu := seconds(u.Utime) + seconds(u.Stime)
 	usage := &agent.Usage{CPU: &cpu}

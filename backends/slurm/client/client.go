@@ -54,7 +54,9 @@ var private = []string{"SQUEUE_", "SACCT_", "SINFO_", "SCONTROL_", "SLURM_TIME_F
 
 // Run runs a command and returns what it printed to stdout. Errors: ErrUnavailable,
 // ErrNotFound, *Error.
-func (c *Client) Run(ctx context.Context, stdin io.Reader, name string, args ...string) ([]byte, error) {
+func (c *Client) Run(
+	ctx context.Context, stdin io.Reader, name string, args ...string,
+) ([]byte, error) {
 	path, environ, err := c.find(name)
 	if err != nil {
 		return nil, unsentError{err}
@@ -104,7 +106,8 @@ func tooSlow(name string, limit time.Duration, stderr string) error {
 // find returns the path of a command, and the environment to run it with. Errors: ErrUnavailable.
 func (c *Client) find(name string) (path string, environ []string, err error) {
 	if c.Offline {
-		return "", nil, backend.Errorf(backend.ErrUnavailable, "the cluster cannot be reached: --offline forbids the network")
+		return "", nil, backend.Errorf(backend.ErrUnavailable,
+			"the cluster cannot be reached: --offline forbids the network")
 	}
 	environ = c.Environ
 	if environ == nil {

@@ -37,7 +37,8 @@ func (c *Client) Controller(ctx context.Context) (string, error) {
 	case strings.Contains(text, "UP"):
 		return text, nil
 	case text != "":
-		return "", backend.Errorf(backend.ErrUnavailable, "Slurm's controller does not answer: %s (ask the administrator)", text)
+		return "", backend.Errorf(backend.ErrUnavailable,
+			"Slurm's controller does not answer: %s (ask the administrator)", text)
 	}
 	return "", err
 }
@@ -68,7 +69,8 @@ var usable = []string{"idle", "mix", "alloc", "comp", "plnd", "resv", "allocated
 
 // Partitions returns all partitions, also hidden ones.
 func (c *Client) Partitions(ctx context.Context) ([]Partition, error) {
-	out, err := c.Run(ctx, nil, "sinfo", "--noheader", "--all", "--noconvert", "--format=%P|%a|%D|%t|%m")
+	out, err := c.Run(ctx, nil, "sinfo", "--noheader", "--all", "--noconvert",
+		"--format=%P|%a|%D|%t|%m")
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +88,12 @@ func (c *Client) Partitions(ctx context.Context) ([]Partition, error) {
 		p := &all[at]
 		n, _ := strconv.Atoi(f[2]) // 0 if it is none
 		p.Nodes += n
-		if slices.Contains(usable, strings.TrimRight(f[3], "*~#!%$@^-+")) && !strings.HasSuffix(f[3], "*") {
+		if slices.Contains(usable, strings.TrimRight(f[3], "*~#!%$@^-+")) &&
+			!strings.HasSuffix(f[3], "*") {
 			p.Usable += n
 		}
-		if mem, err := strconv.Atoi(strings.TrimRight(f[4], "+")); err == nil && (p.MemMB == 0 || mem < p.MemMB) {
+		if mem, err := strconv.Atoi(strings.TrimRight(f[4], "+")); err == nil &&
+			(p.MemMB == 0 || mem < p.MemMB) {
 			p.MemMB = mem
 		}
 	}
@@ -124,7 +128,8 @@ func (c *Client) NodeReasons(ctx context.Context) ([]string, error) {
 
 // Accounts returns the accounts of a user. Errors: ErrNoAccounting.
 func (c *Client) Accounts(ctx context.Context, userName string) ([]string, error) {
-	out, err := c.Run(ctx, nil, "sacctmgr", "--noheader", "--parsable2", "--readonly", "show", "associations", "user="+userName, "format=account")
+	out, err := c.Run(ctx, nil, "sacctmgr", "--noheader", "--parsable2", "--readonly", "show",
+		"associations", "user="+userName, "format=account")
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,9 @@ var contacting = []string{"sbatch", "squeue", "scancel", "scontrol", "sinfo"}
 var configs = []string{"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf", "/etc/slurm-llnl/slurm.conf"}
 
 // watchController calls stop if a command still runs after listenAfter and no controller listens.
-func watchController(ctx context.Context, name string, environ []string, stop func(error)) (release func()) {
+func watchController(
+	ctx context.Context, name string, environ []string, stop func(error),
+) (release func()) {
 	if !slices.Contains(contacting, name) {
 		return func() {}
 	}

@@ -54,7 +54,8 @@ func (c *Client) queued(ctx context.Context, selection ...string) ([]job.Job, er
 
 // isDefinite reports whether another command would fail as well.
 func isDefinite(err error) bool {
-	return errors.Is(err, backend.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, backend.ErrUnavailable) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // queuedText asks scontrol instead of squeue, which failed.
@@ -109,7 +110,8 @@ func (c *Client) Accounted(ctx context.Context, ids ...int64) ([]job.Job, error)
 // History returns the jobs of a user that the accounting has since a time, without the details
 // that only Accounted has. Errors: as Accounted.
 func (c *Client) History(ctx context.Context, userName string, since time.Time) ([]job.Job, error) {
-	return c.accountedText(ctx, "--user="+userName, "--starttime="+since.Local().Format("2006-01-02T15:04:05"))
+	return c.accountedText(ctx, "--user="+userName,
+		"--starttime="+since.Local().Format("2006-01-02T15:04:05"))
 }
 
 func (c *Client) accountedText(ctx context.Context, selection ...string) ([]job.Job, error) {

@@ -211,7 +211,8 @@ func (f Folder) NoteMemory(r spec.Replica, attempt int, bytes int64, source stri
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(file, "%s %d %d %d %s\n", memoryEvent, attempt, time.Now().Unix(), bytes, source)
+	_, err = fmt.Fprintf(file, "%s %d %d %d %s\n", memoryEvent, attempt,
+		time.Now().Unix(), bytes, source)
 	return errors.Join(err, file.Close())
 }
 

@@ -41,7 +41,8 @@ func List(dir string) (all []Folder, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if f := Folder(filepath.Join(dir, e.Name())); e.IsDir() && e.Name()[0] != '.' && f.Exists() {
+		if f := Folder(filepath.Join(dir, e.Name())); e.IsDir() &&
+			e.Name()[0] != '.' && f.Exists() {
 			all = append(all, f)
 		}
 	}

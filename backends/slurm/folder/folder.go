@@ -92,7 +92,8 @@ func (f Folder) Record() (*Record, error) {
 	}
 	r := &Record{}
 	if err := json.Unmarshal(data, r); err != nil || r.App == nil {
-		return nil, fmt.Errorf("read %s: it is damaged (%w)", f.Path(PlanFile), errors.Join(err, fs.ErrInvalid))
+		return nil, fmt.Errorf("read %s: it is damaged (%w)", f.Path(PlanFile),
+			errors.Join(err, fs.ErrInvalid))
 	}
 	return r, nil
 }

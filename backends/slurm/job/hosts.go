@@ -65,7 +65,8 @@ func expandPart(part string) (names []string, ok bool) {
 		}
 		from, err := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err != nil || err2 != nil || from < 0 || to < from || (to-from+1)*len(tails)+len(names) > maxHosts {
+		if err != nil || err2 != nil || from < 0 || to < from ||
+			(to-from+1)*len(tails)+len(names) > maxHosts {
 			return nil, false
 		}
 		for n := from; n <= to; n++ {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// number is a number in one of Slurm's forms: 5, "5", {"set": true, "infinite": false, "number": 5},
-// null. Anything else counts as not set.
+// number is a number in one of Slurm's forms: 5, "5", {"set": true, "infinite": false, "number":
+// 5}, null. Anything else counts as not set.
 type number struct {
 	N   int64
 	Set bool

@@ -150,7 +150,8 @@ func torchxName(name string) (role string, id int, ok bool) {
 		return "", 0, false
 	}
 	n, err := strconv.Atoi(name[at+1:])
-	return name[:at], n, err == nil && n >= 0 && n < spec.MaxReplicas && strconv.Itoa(n) == name[at+1:]
+	return name[:at], n, err == nil && n >= 0 && n < spec.MaxReplicas &&
+		strconv.Itoa(n) == name[at+1:]
 }
 
 // replica returns the status of a job as a replica.
@@ -177,7 +178,8 @@ const maxNames = 4
 // hostname returns the nodes of a job as one text.
 func hostname(nodes []string) string {
 	if len(nodes) > maxNames {
-		return fmt.Sprintf("%s and %d more", strings.Join(nodes[:maxNames], ","), len(nodes)-maxNames)
+		return fmt.Sprintf("%s and %d more", strings.Join(nodes[:maxNames], ","),
+			len(nodes)-maxNames)
 	}
 	return strings.Join(nodes, ",")
 }

@@ -45,7 +45,8 @@ const msgLost = "lost with its node"
 // isLost reports whether the node of an attempt failed while others of its role go on.
 func (o *Own) isLost(r spec.Replica, a *folder.Attempt) bool {
 	role := o.App.Role(r.Role)
-	if role == nil || role.MinReplicas == nil || o.Messages == nil || a.Exit != nil && a.Exit.Code != killed {
+	if role == nil || role.MinReplicas == nil || o.Messages == nil || a.Exit != nil &&
+		a.Exit.Code != killed {
 		return false
 	}
 	text := o.Messages()

@@ -193,7 +193,8 @@ func (o *Own) deciding() *job.Job {
 	best := &o.Jobs[0]
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
-		if fails := j.State() != spec.Succeeded; fails && (best.State() == spec.Succeeded || outcome.CompareTimes(j.Ended, best.Ended) < 0) {
+		if fails := j.State() != spec.Succeeded; fails &&
+			(best.State() == spec.Succeeded || outcome.CompareTimes(j.Ended, best.Ended) < 0) {
 			best = j
 		}
 	}
@@ -273,7 +274,8 @@ func (o *Own) failure(s *spec.Status) string {
 // right after a begin.
 func (o *Own) requeuedTooOften() bool {
 	n := len(o.Run.Begins)
-	if o.Run.End == nil || o.Run.End.Code != spec.ExitNotStarted || n == 0 || o.Run.Begins[n-1].Restart == 0 {
+	if o.Run.End == nil || o.Run.End.Code != spec.ExitNotStarted || n == 0 ||
+		o.Run.Begins[n-1].Restart == 0 {
 		return false
 	}
 	for _, attempts := range o.Run.Replicas {

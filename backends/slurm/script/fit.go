@@ -19,7 +19,8 @@ type Cluster struct {
 func NeedsCluster(app *spec.App, cfg backend.Config) (version, memory bool) {
 	perNode, ok := cfg["replicas_per_node"].(int) // with more than one, only the count per node is exact
 	for i := range app.Roles {
-		version = version || (!ok || perNode == 1) && app.Roles[i].Resource.GPU > 0 && cfg["gres"] == nil
+		version = version || (!ok || perNode == 1) &&
+			app.Roles[i].Resource.GPU > 0 && cfg["gres"] == nil
 		memory = memory || app.Roles[i].Resource.MemMB > 0 && cfg["nomem"] == nil
 	}
 	return version, memory

@@ -82,7 +82,8 @@ func ReadOptions(cfg backend.Config, cwd string) (o Options, err error) {
 	for _, key := range []string{"account", "partition", "time", "comment", "constraint", "qos", "export", "mail-user", "mail-type"} {
 		value := text(key)
 		if strings.ContainsAny(value, "\n\r\x00") {
-			return o, backend.Errorf(backend.ErrInvalidOption, "%s=%q: must be one line", key, value)
+			return o, backend.Errorf(backend.ErrInvalidOption,
+				"%s=%q: must be one line", key, value)
 		}
 		switch {
 		case value == "":
@@ -116,11 +117,14 @@ func ReadOptions(cfg backend.Config, cwd string) (o Options, err error) {
 	}
 	switch {
 	case grace < 0 || grace > 1e6:
-		return o, backend.Errorf(backend.ErrInvalidOption, "grace_period=%v: must be from 0 to 1000000 seconds", grace)
+		return o, backend.Errorf(backend.ErrInvalidOption,
+			"grace_period=%v: must be from 0 to 1000000 seconds", grace)
 	case o.requeues < 0:
-		return o, backend.Errorf(backend.ErrInvalidOption, "max_requeues=%d: must not be negative", o.requeues)
+		return o, backend.Errorf(backend.ErrInvalidOption,
+			"max_requeues=%d: must not be negative", o.requeues)
 	case o.perNode < 1:
-		return o, backend.Errorf(backend.ErrInvalidOption, "replicas_per_node=%d: must be positive", o.perNode)
+		return o, backend.Errorf(backend.ErrInvalidOption,
+			"replicas_per_node=%d: must be positive", o.perNode)
 	}
 	o.grace = int(grace + 0.999)
 	o.extra, _ = cfg["sbatch"].([]string)
@@ -135,13 +139,16 @@ func checkExtra(extra []string) error {
 		name, _, _ := strings.Cut(e, "=")
 		switch {
 		case !strings.HasPrefix(e, "-") || strings.ContainsAny(e, "\n\r\x00"):
-			return backend.Errorf(backend.ErrInvalidOption, "sbatch=%q: must be options of sbatch in one line, such as --nice=10", e)
+			return backend.Errorf(backend.ErrInvalidOption,
+				"sbatch=%q: must be options of sbatch in one line, such as --nice=10", e)
 		case name == "hetjob":
-			return backend.Errorf(backend.ErrInvalidOption, "sbatch=%s: components are planned by torchx", e)
+			return backend.Errorf(backend.ErrInvalidOption,
+				"sbatch=%s: components are planned by torchx", e)
 		}
 		for _, p := range planned {
 			if name == p {
-				return backend.Errorf(backend.ErrInvalidOption, "sbatch=%s: torchx sets %s itself", e, p)
+				return backend.Errorf(backend.ErrInvalidOption,
+					"sbatch=%s: torchx sets %s itself", e, p)
 			}
 		}
 	}
@@ -187,7 +194,8 @@ func quote(text string) string {
 // quotes and backslashes and a # begins a comment.
 func quoteDirective(text string) string {
 	isPlain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@+=[]%&|", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./:,@+=[]%&|", r)
 	}
 	if !strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }) {
 		return text

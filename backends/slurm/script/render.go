@@ -161,7 +161,8 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 	var other []string // variables whose names bash does not accept
 	for _, e := range r.Env {
 		switch {
-		case e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00"):
+		case e.Key == "" || strings.ContainsAny(e.Key, "=\x00") ||
+			strings.Contains(e.Value, "\x00"):
 			return fmt.Errorf("role %s: variable %q of env cannot be set: it is empty, or has '=' or a NUL byte", role.Name, e.Key)
 		case identifier().MatchString(e.Key):
 			fmt.Fprintf(b, "\texport %s=%s\n", e.Key, word(e.Value))

@@ -133,7 +133,8 @@ func (r *Request) check(in Input) error {
 	case checkID(r.AppID) != nil:
 		return checkID(r.AppID)
 	case r.Folder != FolderOf(in.Base, in.ID):
-		return fmt.Errorf("request.folder is %q, want %q, which cfg.job_dir determines", r.Folder, FolderOf(in.Base, in.ID))
+		return fmt.Errorf("request.folder is %q, want %q, which cfg.job_dir determines", r.Folder,
+			FolderOf(in.Base, in.ID))
 	case !strings.HasPrefix(r.Script, "#!"):
 		return errors.New("request.script must begin with #!/bin/bash")
 	case strings.Contains(r.Script, "\x00"):
@@ -169,7 +170,8 @@ func warnings(in Input, o Options) []string {
 	}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
-		if image := role.Image; o.container == "" && image != "" && image != in.DefaultImage && image != spec.None && image != spec.Missing {
+		if image := role.Image; o.container == "" && image != "" && image != in.DefaultImage &&
+			image != spec.None && image != spec.Missing {
 			add("image " + image + " (see -cfg container_type)")
 		}
 		if len(role.Mounts) > 0 && o.container != containerPyxis {

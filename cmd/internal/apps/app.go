@@ -18,7 +18,9 @@ import (
 )
 
 // ForApp returns the action of a command whose only argument names an app.
-func ForApp(f *program.Factory, run func(ctx context.Context, r *runner.Runner, ref runner.Ref) error) cli.ActionFunc {
+func ForApp(
+	f *program.Factory, run func(ctx context.Context, r *runner.Runner, ref runner.Ref) error,
+) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		handle, err := program.OneArgument(c, "HANDLE")
 		if err != nil {
@@ -60,7 +62,9 @@ func ParseStates(command string, texts []string) ([]spec.State, error) {
 const queuedState = "queued"
 
 // parseStatesOrQueued parses the values of --state of a command that knows the queue.
-func parseStatesOrQueued(command string, texts []string) (states []spec.State, queued bool, err error) {
+func parseStatesOrQueued(
+	command string, texts []string,
+) (states []spec.State, queued bool, err error) {
 	names := backend.SplitCSV(strings.Join(texts, ","))
 	if len(texts) > 0 && len(names) == 0 {
 		return nil, false, program.Usagef(command, "--state is empty")

@@ -64,7 +64,8 @@ func (o *filterFlags) filter(c *cli.Context, f *program.Factory) (filter runner.
 	}
 	filter.Component, filter.Name, filter.Search = o.component, o.name, o.search
 	if o.search != "" && !strings.ContainsFunc(o.search, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-		return filter, program.Usagef(command, "--search %s has no letters or digits", ui.QuoteWord(o.search))
+		return filter, program.Usagef(command, "--search %s has no letters or digits",
+			ui.QuoteWord(o.search))
 	}
 	if filter.Backend, err = CanonicalBackend(f, command, o.backend); err != nil {
 		return filter, err
@@ -101,7 +102,8 @@ func (o *filterFlags) times(command string, filter *runner.Filter) (err error) {
 			return program.Usagef(command, "--until: %v", err)
 		}
 		if !filter.Since.Before(filter.Until) {
-			return program.Usagef(command, "--since %s is not before --until %s", ui.QuoteWord(o.since), ui.QuoteWord(o.until))
+			return program.Usagef(command, "--since %s is not before --until %s",
+				ui.QuoteWord(o.since), ui.QuoteWord(o.until))
 		}
 	}
 	return nil

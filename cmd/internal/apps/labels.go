@@ -26,9 +26,11 @@ func labelMasker(f *program.Factory) func(history.Labels) history.Labels {
 	}
 }
 
-// changeLabels changes labels. New texts may be edited copies of those shown: secrets that are hidden
-// there stay as they are.
-func changeLabels(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, c history.LabelChange) (history.Labels, error) {
+// changeLabels changes labels. New texts may be edited copies of those shown: secrets that are
+// hidden there stay as they are.
+func changeLabels(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref,
+	c history.LabelChange,
+) (history.Labels, error) {
 	if !hasHidden(c) {
 		return r.SetLabels(ctx, ref, c)
 	}

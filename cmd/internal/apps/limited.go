@@ -25,7 +25,9 @@ func (s *LimitedSelection) Flags(limit int) []cli.Flag {
 func (s *LimitedSelection) Limit() int { return s.limit }
 
 // Refs returns the apps that the command line selects: in the order of handles, or newest first.
-func (s *LimitedSelection) Refs(c *cli.Context, f *program.Factory, verb string) (*runner.Runner, []runner.Ref, error) {
+func (s *LimitedSelection) Refs(
+	c *cli.Context, f *program.Factory, verb string,
+) (*runner.Runner, []runner.Ref, error) {
 	if s.limit < 1 {
 		return nil, nil, program.Usagef(program.CommandName(c), "--limit must be 1 or more")
 	}

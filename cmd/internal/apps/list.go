@@ -195,7 +195,8 @@ func listLimit(o *listOptions) (int, error) {
 	}
 	n, err := strconv.Atoi(o.limit)
 	if err != nil || n < 1 {
-		return 0, program.Usagef("list", "--limit must be a whole number from 1, not %s", ui.QuoteWord(o.limit))
+		return 0, program.Usagef("list", "--limit must be a whole number from 1, not %s",
+			ui.QuoteWord(o.limit))
 	}
 	return n, nil
 }

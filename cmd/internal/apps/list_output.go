@@ -71,7 +71,8 @@ func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 	if text, ok := strings.CutPrefix(format, templateFormat); ok {
 		return newTemplateWriter(buffered, text)
 	}
-	return nil, program.Usagef("list", "unknown output format %s: it is one of %sTEMPLATE.%s", ui.QuoteWord(format), strings.Join(ListFormats, ", "), humanize.Hint(format, ListFormats))
+	return nil, program.Usagef("list", "unknown output format %s: it is one of %sTEMPLATE.%s",
+		ui.QuoteWord(format), strings.Join(ListFormats, ", "), humanize.Hint(format, ListFormats))
 }
 
 // jsonWriter prints a JSON array.

@@ -66,7 +66,8 @@ func (w *allTemplate) end() error {
 // rangesOverAll reports whether a template has a {{range .}} outside of others.
 func rangesOverAll(list *parse.ListNode) bool {
 	for _, node := range list.Nodes {
-		if r, ok := node.(*parse.RangeNode); ok && len(r.Pipe.Cmds) == 1 && len(r.Pipe.Cmds[0].Args) == 1 && r.Pipe.Cmds[0].Args[0].Type() == parse.NodeDot {
+		if r, ok := node.(*parse.RangeNode); ok && len(r.Pipe.Cmds) == 1 &&
+			len(r.Pipe.Cmds[0].Args) == 1 && r.Pipe.Cmds[0].Args[0].Type() == parse.NodeDot {
 			return true
 		}
 	}
@@ -101,5 +102,6 @@ func templateError(err error) error {
 	if _, after, ok := strings.Cut(text, `executing "list" at `); ok {
 		text = after
 	}
-	return program.Usagef("list", "the template is invalid: %s", strings.Replace(text, "map has no entry for key", "no field", 1))
+	return program.Usagef("list", "the template is invalid: %s",
+		strings.Replace(text, "map has no entry for key", "no field", 1))
 }

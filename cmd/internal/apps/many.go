@@ -24,7 +24,9 @@ type Target struct {
 
 // resolveAll returns the apps of handles in their order, each once. The words before an app
 // of kubectl (`delete pod X`) are a usage error.
-func resolveAll(ctx context.Context, f *program.Factory, command string, handles []string) (*runner.Runner, []Target, error) {
+func resolveAll(
+	ctx context.Context, f *program.Factory, command string, handles []string,
+) (*runner.Runner, []Target, error) {
 	r, err := f.Runner(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +99,9 @@ type outcome[T any] struct {
 
 // Start calls act for each app in the background. stop begins no more apps and waits for those
 // that have begun.
-func Start[T any](ctx context.Context, targets []Target, limit int, act func(ctx context.Context, ref runner.Ref) (T, error)) (outcomes []chan outcome[T], stop func()) {
+func Start[T any](ctx context.Context, targets []Target, limit int,
+	act func(ctx context.Context, ref runner.Ref) (T, error),
+) (outcomes []chan outcome[T], stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	outcomes = make([]chan outcome[T], len(targets))
 	for i := range outcomes {

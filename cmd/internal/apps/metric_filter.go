@@ -31,7 +31,8 @@ func parseMetricSort(command, text string) (*history.MetricSort, error) {
 	m.Descending = down
 	m.Stat, m.Name = history.ParseStat(name)
 	if !pattern.ValidName(m.Name) {
-		return nil, program.Usagef(command, "--sort %s is neither one of %s nor a metric", ui.QuoteWord(text), strings.Join(ListOrders, ", "))
+		return nil, program.Usagef(command, "--sort %s is neither one of %s nor a metric",
+			ui.QuoteWord(text), strings.Join(ListOrders, ", "))
 	}
 	return m, nil
 }

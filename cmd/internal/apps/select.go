@@ -53,7 +53,8 @@ const ownApps = "only apps of `BACKEND`"
 
 // Flags returns the flags that select apps; all explains --all.
 func (s *Selection) Flags(all string) []cli.Flag {
-	return append(s.filters.flags(ownApps), &cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: all, Destination: &s.all})
+	return append(s.filters.flags(ownApps),
+		&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: all, Destination: &s.all})
 }
 
 // ChangeFlags returns the flags of a command that asks before it changes selected apps.
@@ -66,7 +67,9 @@ func (s *Selection) ChangeFlags() []cli.Flag {
 
 // Apps returns the apps that the command line selects, by handles or by flags. It has no
 // targets if there is nothing to do, which apps has said.
-func (s *Selection) Apps(c *cli.Context, f *program.Factory, p Purpose, handles []string) (Selected, error) {
+func (s *Selection) Apps(
+	c *cli.Context, f *program.Factory, p Purpose, handles []string,
+) (Selected, error) {
 	byFlags := s.all || s.filters.given(c)
 	switch {
 	case byFlags && len(handles) > 0:
@@ -85,10 +88,13 @@ func (s *Selection) Apps(c *cli.Context, f *program.Factory, p Purpose, handles 
 	return sel, err
 }
 
-func (s *Selection) byFlags(c *cli.Context, f *program.Factory, p Purpose) (sel Selected, err error) {
+func (s *Selection) byFlags(
+	c *cli.Context, f *program.Factory, p Purpose,
+) (sel Selected, err error) {
 	asks := p.Asks && !s.Yes && !s.dryRun
 	if asks && !f.CanAsk() {
-		return sel, program.Usagef(p.Command, "no terminal to ask on: use --yes to %s apps, or --dry-run to list them", p.Verb)
+		return sel, program.Usagef(p.Command,
+			"no terminal to ask on: use --yes to %s apps, or --dry-run to list them", p.Verb)
 	}
 	sel.Several = true
 	filter, err := s.filter(c, f, p)
@@ -133,7 +139,8 @@ func (s *Selection) filter(c *cli.Context, f *program.Factory, p Purpose) (runne
 	filter.All, filter.Recorded = true, true
 	for _, state := range filter.States {
 		if !p.CanTake(state) {
-			return filter, program.Usagef(p.Command, "--state %s: %s", strings.ToLower(state.String()), p.Refusal)
+			return filter, program.Usagef(p.Command, "--state %s: %s",
+				strings.ToLower(state.String()), p.Refusal)
 		}
 	}
 	live := p.OnlyLive && s.all || !p.CanTake(spec.Succeeded)

@@ -41,7 +41,8 @@ func NewTag(f *program.Factory) *cli.Command {
 		Description: "Add tags to apps, or replace or remove them: KEY=VALUE sets a tag, KEY= a tag without a value, KEY- removes one. " +
 			"Without any of these, print the tags. `torchx run --tag` tags a new app, `torchx list --tag` finds apps by tags. " +
 			program.HandleHelp + " " + SelectHelp + "On a terminal tag then asks before it changes them; elsewhere --yes is needed.",
-		Flags: slices.Concat([]cli.Flag{QuietFlag(&quiet), labelsFlag(&asJSON)}, s.Flags("all apps"), s.ChangeFlags()),
+		Flags: slices.Concat([]cli.Flag{QuietFlag(&quiet), labelsFlag(&asJSON)},
+			s.Flags("all apps"), s.ChangeFlags()),
 		Action: func(c *cli.Context) error {
 			handles, change, err := parseTagWords(c.Args().Slice())
 			if err != nil {
@@ -100,7 +101,9 @@ func labelsFlag(to *bool) cli.Flag {
 }
 
 // setTags changes the tags of apps, and prints of how many if there may be several.
-func setTags(ctx context.Context, f *program.Factory, sel Selected, c history.LabelChange, asJSON bool) error {
+func setTags(
+	ctx context.Context, f *program.Factory, sel Selected, c history.LabelChange, asJSON bool,
+) error {
 	set := func(ctx context.Context, ref runner.Ref) (history.Labels, error) {
 		return changeLabels(ctx, f, sel.Runner, ref, c)
 	}
@@ -194,7 +197,9 @@ func NewNote(f *program.Factory) *cli.Command {
 }
 
 // setNote changes the note of an app, unless text is nil, and returns its labels.
-func setNote(ctx context.Context, f *program.Factory, handle string, text *string) (ref runner.Ref, l history.Labels, err error) {
+func setNote(
+	ctx context.Context, f *program.Factory, handle string, text *string,
+) (ref runner.Ref, l history.Labels, err error) {
 	r, ref, err := f.Resolve(ctx, handle)
 	if err != nil {
 		return ref, l, err

@@ -60,7 +60,9 @@ func (a *artifactObject) metadata() (string, error) {
 	return string(data), err
 }
 
-func listArtifacts(ctx context.Context, f *program.Factory, handle, only string, asJSON bool) error {
+func listArtifacts(
+	ctx context.Context, f *program.Factory, handle, only string, asJSON bool,
+) error {
 	r, ref, err := f.Resolve(ctx, handle)
 	if err != nil {
 		return err
@@ -70,7 +72,8 @@ func listArtifacts(ctx context.Context, f *program.Factory, handle, only string,
 		return err
 	}
 	if !out.Here {
-		return fmt.Errorf("the artifacts of %s are in %s, which only a pod can read: run `%s`", ref.Handle(), out.Place, out.Read)
+		return fmt.Errorf("the artifacts of %s are in %s, which only a pod can read: run `%s`",
+			ref.Handle(), out.Place, out.Read)
 	}
 	all, unread := []artifactObject{}, false
 	err = outputs.Walk(out.Place, func(e outputs.Entry) error {
@@ -78,7 +81,8 @@ func listArtifacts(ctx context.Context, f *program.Factory, handle, only string,
 			unread = true
 			f.Explain(fmt.Errorf("list the artifacts in %s: %w", ui.QuoteWord(e.Name), e.Err))
 		}
-		if kind := e.Mode.Type(); (kind == 0 || kind == fs.ModeSymlink) && (only == "" || only == e.Name) {
+		if kind := e.Mode.Type(); (kind == 0 || kind == fs.ModeSymlink) &&
+			(only == "" || only == e.Name) {
 			path := filepath.Join(out.Place, filepath.FromSlash(e.Name))
 			all = append(all, artifactObject{e.Name, path, e.Size, e.Time.UTC(), ui.NullString(e.Target)})
 		}
@@ -106,7 +110,8 @@ func printArtifacts(f *program.Factory, all []artifactObject, asJSON bool) error
 		if err != nil {
 			return err
 		}
-		tab.Add(ui.NewCell(quoted(all[i].File), ""), ui.NewCell(quoted(all[i].Path), ""), ui.NewCell(metadata, ""))
+		tab.Add(ui.NewCell(quoted(all[i].File), ""), ui.NewCell(quoted(all[i].Path), ""),
+			ui.NewCell(metadata, ""))
 	}
 	return f.PrintTable(tab, func(width int) { tab.Fit(width, "METADATA") })
 }

@@ -98,7 +98,8 @@ func printComparison(f *program.Factory, c *planComparison, lines int) error {
 		if a == b { // only secrets differ
 			for _, ch := range c.Changes {
 				if of(ch) {
-					f.Say("%s%s differs, but looks like a secret (use --show-secrets to see it)", part, ui.OneLine(ch.Path))
+					f.Say("%s%s differs, but looks like a secret (use --show-secrets to see it)",
+						part, ui.OneLine(ch.Path))
 				}
 			}
 			continue

@@ -71,7 +71,9 @@ func NewCompare(f *program.Factory) *cli.Command {
 	}
 }
 
-func compare(ctx context.Context, f *program.Factory, r *runner.Runner, refs []runner.Ref, goals *goals, o *options) error {
+func compare(ctx context.Context, f *program.Factory, r *runner.Runner, refs []runner.Ref,
+	goals *goals, o *options,
+) error {
 	comparison := &comparison{goals: goals}
 	for _, ref := range refs {
 		program.AwaitProvenance(ctx, f, ref)

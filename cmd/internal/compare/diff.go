@@ -74,7 +74,8 @@ func NewDiff(f *program.Factory) *cli.Command {
 // withTrouble replaces the exit code of errors by exitTrouble; a difference is not an error.
 func withTrouble(ctx context.Context, f *program.Factory, err error) error {
 	var quiet program.QuietError
-	if err == nil || errors.As(err, &quiet) || program.Interrupted(ctx, err) || program.IsBrokenPipe(err) {
+	if err == nil || errors.As(err, &quiet) || program.Interrupted(ctx, err) ||
+		program.IsBrokenPipe(err) {
 		return err
 	}
 	f.Explain(err)
@@ -83,7 +84,8 @@ func withTrouble(ctx context.Context, f *program.Factory, err error) error {
 
 func diff(ctx context.Context, f *program.Factory, words []string, o diffOptions) error {
 	if o.only != "" && !slices.Contains(planParts, o.only) {
-		return program.Usagef("diff", "--only is one of %s, not %s", strings.Join(planParts, ", "), ui.QuoteWord(o.only))
+		return program.Usagef("diff", "--only is one of %s, not %s", strings.Join(planParts, ", "),
+			ui.QuoteWord(o.only))
 	}
 	if o.context < 0 {
 		return program.Usagef("diff", "-U must not be negative")
@@ -141,7 +143,8 @@ type side struct {
 // sides parses the arguments and -b.
 func (o *diffOptions) sides(words []string) (a, b *side, err error) {
 	if len(words) == 0 {
-		return nil, nil, program.Usagef("diff", "missing A: a component, with its arguments in quotes, or the handle of an app")
+		return nil, nil, program.Usagef("diff",
+			"missing A: a component, with its arguments in quotes, or the handle of an app")
 	}
 	if len(words) > 2 {
 		return nil, nil, program.Usagef("diff", "unexpected argument %s: put a component and its arguments into quotes, 'COMPONENT --x 1'", ui.QuoteWord(words[2]))

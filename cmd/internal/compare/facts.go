@@ -80,7 +80,9 @@ func factsOf(f *program.Factory, record *history.App) (map[factKey]fact, error) 
 const numParts = 5
 
 // masked returns values as facts.
-func masked(f *program.Factory, values [numParts]map[string]string, secretEnv []string) (map[factKey]fact, error) {
+func masked(
+	f *program.Factory, values [numParts]map[string]string, secretEnv []string,
+) (map[factKey]fact, error) {
 	if len(secretEnv) > 0 {
 		f = f.With(func(*program.Factory) {}) // another run may show variables of that name
 		f.HideVariables(secretEnv)
@@ -152,7 +154,8 @@ func (c *comparison) findDifferences() {
 		}
 	}
 	sorted := slices.SortedFunc(maps.Keys(keys), func(a, b factKey) int {
-		return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(rank(a), rank(b)),
+			cmp.Compare(a.name, b.name))
 	})
 	for _, key := range sorted {
 		d, same := difference{key: key}, true

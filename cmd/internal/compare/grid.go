@@ -73,7 +73,8 @@ func (c *comparison) lines() (all []line) {
 // labelOf returns the label of a difference, in the form in which it is typed if it can be.
 func labelOf(d difference) string {
 	switch {
-	case parts[d.key.part] == "arguments" && d.key.name != componentFact && !strings.HasPrefix(d.key.name, "argument "):
+	case parts[d.key.part] == "arguments" && d.key.name != componentFact &&
+		!strings.HasPrefix(d.key.name, "argument "):
 		return "--" + d.key.name
 	case parts[d.key.part] == "options":
 		return "-cfg " + d.key.name
@@ -173,7 +174,8 @@ func (c *comparison) printCSV(f *program.Factory) error {
 				row = append(row, "", "")
 				continue
 			}
-			row = append(row, strconv.FormatFloat(v.last, 'g', -1, 64), strconv.FormatFloat(v.best, 'g', -1, 64))
+			row = append(row, strconv.FormatFloat(v.last, 'g', -1, 64),
+				strconv.FormatFloat(v.best, 'g', -1, 64))
 		}
 		for _, d := range c.differences {
 			row = append(row, textOf(d.shown[i]))

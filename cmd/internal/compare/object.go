@@ -71,7 +71,8 @@ func (c *comparison) object() comparisonObject {
 		o.Runs = append(o.Runs, one)
 	}
 	for _, d := range c.differences {
-		o.Differences = append(o.Differences, differenceObject{parts[d.key.part], d.key.name, d.shown})
+		o.Differences = append(o.Differences,
+			differenceObject{parts[d.key.part], d.key.name, d.shown})
 	}
 	return o
 }

@@ -49,7 +49,9 @@ func planSide(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 	return json.Unmarshal(data, &s.parts)
 }
 
-func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.Options) (*runner.Planned, error) {
+func planComponent(
+	ctx context.Context, f *program.Factory, s *side, o planning.Options,
+) (*runner.Planned, error) {
 	conf, err := f.Config()
 	if err != nil {
 		return nil, err
@@ -67,7 +69,9 @@ func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.
 }
 
 // planPast plans a past app as it was recorded, or as its component returns it now.
-func planPast(ctx context.Context, f *program.Factory, s *side, o planning.Options) (*runner.Planned, error) {
+func planPast(
+	ctx context.Context, f *program.Factory, s *side, o planning.Options,
+) (*runner.Planned, error) {
 	past, err := planning.PastApp(ctx, f, s.handle)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,9 @@ func planPast(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 	return r.Plan(ctx, *q)
 }
 
-func pastRequest(ctx context.Context, f *program.Factory, s *side, o planning.Options, past *runner.Recorded) (*runner.PlanRequest, error) {
+func pastRequest(
+	ctx context.Context, f *program.Factory, s *side, o planning.Options, past *runner.Recorded,
+) (*runner.PlanRequest, error) {
 	conf, err := f.Config()
 	if err != nil {
 		return nil, err

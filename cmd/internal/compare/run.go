@@ -100,7 +100,8 @@ func (r *run) duration() *time.Duration {
 func (r *run) peakMemory() (peak *int64) {
 	for i := range r.status.Roles {
 		for j := range r.status.Roles[i].Replicas {
-			if n := r.status.Roles[i].Replicas[j].MaxRSSBytes; n != nil && (peak == nil || *n > *peak) {
+			if n := r.status.Roles[i].Replicas[j].MaxRSSBytes; n != nil &&
+				(peak == nil || *n > *peak) {
 				peak = n
 			}
 		}

@@ -49,7 +49,8 @@ func (c *comparison) sort(by string) error {
 			for _, m := range c.metrics {
 				known = append(known, m.name)
 			}
-			return fmt.Errorf("%s is neither a column nor a metric of these runs.%s", ui.QuoteWord(by), humanize.Hint(by, known))
+			return fmt.Errorf("%s is neither a column nor a metric of these runs.%s",
+				ui.QuoteWord(by), humanize.Hint(by, known))
 		}
 		key = func(r *run) (float64, bool) {
 			v := r.values[at]

@@ -10,9 +10,11 @@ import (
 	"torchx/runtime/sweep"
 )
 
-// withTrials replaces sweeps by their trials, at most limit of each, and compares by their metrics and
-// goals unless the user decided otherwise.
-func withTrials(ctx context.Context, f *program.Factory, r *runner.Runner, refs []runner.Ref, g *goals, limit int) ([]runner.Ref, error) {
+// withTrials replaces sweeps by their trials, at most limit of each, and compares by their
+// metrics and goals unless the user decided otherwise.
+func withTrials(ctx context.Context, f *program.Factory, r *runner.Runner, refs []runner.Ref,
+	g *goals, limit int,
+) ([]runner.Ref, error) {
 	var all []runner.Ref
 	for _, ref := range refs {
 		if !r.IsSweep(ref) {
@@ -24,7 +26,8 @@ func withTrials(ctx context.Context, f *program.Factory, r *runner.Runner, refs 
 			return nil, err
 		}
 		if apps.All > len(apps.Refs) {
-			f.Say("%s of %d of %s (--limit compares more)", ui.Counted(len(apps.Refs), "best trial"), apps.All, ref.Handle())
+			f.Say("%s of %d of %s (--limit compares more)",
+				ui.Counted(len(apps.Refs), "best trial"), apps.All, ref.Handle())
 		}
 		all = append(all, slices.DeleteFunc(apps.Refs, func(t runner.Ref) bool { return slices.Contains(all, t) })...)
 		if _, decided := g.max[apps.Definition.Metric]; !decided && apps.Definition.Metric != "" {

@@ -48,10 +48,12 @@ func newDoc(f *program.Factory) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if o.check && o.dir == "" {
-				return program.Usagef("component doc", "--check compares with the files in a folder: add -o DIR")
+				return program.Usagef("component doc",
+					"--check compares with the files in a folder: add -o DIR")
 			}
 			if o.html && o.dir != "" {
-				return program.Usagef("component doc", "--html prints to stdout: leave out -o, which also writes index.html")
+				return program.Usagef("component doc",
+					"--html prints to stdout: leave out -o, which also writes index.html")
 			}
 			return runDoc(c.Context, f, c.Args().Slice(), o)
 		},
@@ -138,7 +140,8 @@ func docPages(ctx context.Context, f *program.Factory, what []string) ([]pages.P
 	if len(what) == 0 {
 		what = []string{filepath.Join(f.ProjectRoot(), "components")}
 		if _, err := os.Stat(what[0]); err != nil {
-			return nil, fmt.Errorf("the project has no folder %s: name files or folders", f.ShortPath(what[0]))
+			return nil, fmt.Errorf("the project has no folder %s: name files or folders",
+				f.ShortPath(what[0]))
 		}
 	}
 	return pages.Collect(ctx, loader, f.Env.Dir, what, f.ShortPath)

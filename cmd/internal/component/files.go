@@ -46,8 +46,8 @@ func pathsText(paths []string) string {
 	return strings.Join(paths, ", ")
 }
 
-// replaceFile replaces a file atomically, by renaming a complete one. A symlink stays a symlink, and
-// an existing file keeps its mode.
+// replaceFile replaces a file atomically, by renaming a complete one. A symlink stays a symlink,
+// and an existing file keeps its mode.
 func replaceFile(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	switch real, err := filepath.EvalSymlinks(path); {

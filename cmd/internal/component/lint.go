@@ -37,7 +37,8 @@ func newLint(f *program.Factory) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if o.rules && o.json {
-				return program.Usagef("component lint", "--rules and --json cannot be used together")
+				return program.Usagef("component lint",
+					"--rules and --json cannot be used together")
 			}
 			if o.rules {
 				return printRules(f)
@@ -88,7 +89,9 @@ func runLint(f *program.Factory, paths []string, o lintOptions) error {
 }
 
 // fixFile applies the fixes of a file and returns the remaining findings.
-func fixFile(f *program.Factory, file *analysis.File, o analysis.Opener) ([]starlint.Finding, error) {
+func fixFile(
+	f *program.Factory, file *analysis.File, o analysis.Opener,
+) ([]starlint.Finding, error) {
 	out, fixed, left := starlint.FixAll(file, o)
 	if fixed == 0 {
 		return left, nil
@@ -106,7 +109,8 @@ func printFindings(f *program.Factory, findings []starlint.Finding) error {
 			color = ui.AnsiRed
 		}
 		position := fmt.Sprintf("%s:%d:%d:", ui.OneLine(file.File), file.Start.Line, file.Start.Col)
-		fmt.Fprintf(&b, "%s %s %s\n", f.OutStyle.Paint(ui.AnsiBold, position), f.OutStyle.Paint(color, file.Rule+":"), ui.OneLine(file.Message))
+		fmt.Fprintf(&b, "%s %s %s\n", f.OutStyle.Paint(ui.AnsiBold, position),
+			f.OutStyle.Paint(color, file.Rule+":"), ui.OneLine(file.Message))
 	}
 	return f.Print(b.String())
 }
@@ -136,7 +140,8 @@ func printRules(f *program.Factory) error {
 		if r.Fixable {
 			fix = "fix"
 		}
-		tab.Add(ui.NewCell(r.Name, ui.AnsiBold), ui.NewCell(fix, ui.AnsiGreen), ui.NewCell(r.Summary, ""))
+		tab.Add(ui.NewCell(r.Name, ui.AnsiBold), ui.NewCell(fix, ui.AnsiGreen),
+			ui.NewCell(r.Summary, ""))
 	}
 	return f.PrintTable(&tab, nil)
 }

@@ -62,7 +62,8 @@ func runList(ctx context.Context, f *program.Factory, asJSON bool) error {
 		if l.Origin == component.OriginBuiltin {
 			color = ui.AnsiDim
 		}
-		tab.Add(ui.NewCell(l.Name, ""), ui.NewCell(string(l.Origin), color), ui.NewCell(l.Doc, ui.AnsiDim))
+		tab.Add(ui.NewCell(l.Name, ""), ui.NewCell(string(l.Origin), color),
+			ui.NewCell(l.Doc, ui.AnsiDim))
 	}
 	return f.PrintTable(&tab, tab.Cut)
 }

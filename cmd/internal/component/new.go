@@ -67,7 +67,8 @@ func runNew(f *program.Factory, name string) error {
 		return errors.Join(err, os.Remove(testFile))
 	}
 	f.Say("wrote %s and %s", f.ShortPath(n.file), f.ShortPath(testFile))
-	f.Say("try: torchx run %s --help; torchx component test %s", n.ref, ui.QuoteWord(f.ShortPath(testFile)))
+	f.Say("try: torchx run %s --help; torchx component test %s", n.ref,
+		ui.QuoteWord(f.ShortPath(testFile)))
 	return nil
 }
 
@@ -78,26 +79,30 @@ func parseNew(f *program.Factory, text string) (*template, error) {
 	switch {
 	case colon || strings.HasSuffix(text, ".star"):
 		if !strings.HasSuffix(file, ".star") {
-			return nil, program.Usagef("component new", "%s: the name of the file must end in .star", ui.QuoteWord(text))
+			return nil, program.Usagef("component new",
+				"%s: the name of the file must end in .star", ui.QuoteWord(text))
 		}
 		n.file = f.Env.Absolute(file)
 		n.module = strings.TrimSuffix(filepath.Base(file), ".star")
 		n.function = function
 	case strings.ContainsAny(text, `/\@`):
-		return nil, program.Usagef("component new", "%s: a path ends in .star, a name is MODULE or MODULE.FUNCTION", ui.QuoteWord(text))
+		return nil, program.Usagef("component new",
+			"%s: a path ends in .star, a name is MODULE or MODULE.FUNCTION", ui.QuoteWord(text))
 	default:
 		folders := strings.Split(text, ".")
 		if last := len(folders) - 1; last > 0 {
 			folders, n.function = folders[:last], folders[last]
 		}
 		if slices.Contains(folders, "") {
-			return nil, program.Usagef("component new", "%s: a name is MODULE or MODULE.FUNCTION, without empty parts", ui.QuoteWord(text))
+			return nil, program.Usagef("component new",
+				"%s: a name is MODULE or MODULE.FUNCTION, without empty parts", ui.QuoteWord(text))
 		}
 		n.module = folders[len(folders)-1]
 		n.file = filepath.Join(f.ProjectRoot(), "components", filepath.Join(folders...)+".star")
 	}
 	if strings.HasSuffix(n.module, "_test") {
-		return nil, program.Usagef("component new", "%s: files that end in _test.star contain tests, not components", ui.QuoteWord(text))
+		return nil, program.Usagef("component new",
+			"%s: files that end in _test.star contain tests, not components", ui.QuoteWord(text))
 	}
 	if n.function == "" {
 		n.function = strings.ReplaceAll(n.module, "-", "_")
@@ -106,7 +111,8 @@ func parseNew(f *program.Factory, text string) (*template, error) {
 	if !word.MatchString(n.function) || component.Reserved(n.function) {
 		return nil, program.Usagef("component new", "%s cannot be the name of a component: use lower-case letters, digits and _, start with a letter, and avoid words of Starlark", ui.QuoteWord(n.function))
 	}
-	inside, ok := strings.CutPrefix(n.file, filepath.Join(f.ProjectRoot(), "components")+string(filepath.Separator))
+	inside, ok := strings.CutPrefix(n.file,
+		filepath.Join(f.ProjectRoot(), "components")+string(filepath.Separator))
 	if !ok {
 		n.ref = f.ShortPath(n.file) + ":" + n.function
 		return n, nil

@@ -50,7 +50,8 @@ func newTest(f *program.Factory) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.IsSet("parallel") && o.Parallel < 1 {
-				return program.Usagef("component test", "-parallel must be at least 1, not %d", o.Parallel)
+				return program.Usagef("component test",
+					"-parallel must be at least 1, not %d", o.Parallel)
 			}
 			return runTest(c.Context, f, c.Args().Slice(), o)
 		},

@@ -14,7 +14,9 @@ import (
 
 // reportCoverage prints the coverage of the files that tests loaded, and of other files below the
 // paths, where no statement ran. It also writes the profile.
-func reportCoverage(f *program.Factory, loaded []interp.FileCoverage, paths []string, o testOptions) error {
+func reportCoverage(
+	f *program.Factory, loaded []interp.FileCoverage, paths []string, o testOptions,
+) error {
 	files := startest.MergeCoverage(startest.Unloaded(f.Env.Dir, paths, loaded), loaded)
 	if o.profile != "" {
 		var b bytes.Buffer

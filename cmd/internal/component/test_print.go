@@ -150,7 +150,8 @@ func (p *testPrinter) fileLine(name string, d *startest.FileResult) string {
 	if d.Tests == 0 {
 		note = " [no tests to run]"
 	}
-	return fmt.Sprintf("%s\t%s\t%.3fs%s\n", p.OutStyle.Paint(ui.AnsiGreen, "ok  "), ui.OneLine(name), d.Seconds, note)
+	return fmt.Sprintf("%s\t%s\t%.3fs%s\n", p.OutStyle.Paint(ui.AnsiGreen, "ok  "),
+		ui.OneLine(name), d.Seconds, note)
 }
 
 // plainTest prints a failed test, or any test with -v, followed by its subtests.
@@ -161,7 +162,8 @@ func (p *testPrinter) plainTest(b *strings.Builder, r *startest.Result, margin s
 	if p.options.verbose && margin == "" {
 		announce(b, r)
 	}
-	fmt.Fprintf(b, "%s--- %s: %s (%.2fs)\n", margin, p.verdict(r.Status), ui.OneLine(r.Name), r.Seconds)
+	fmt.Fprintf(b, "%s--- %s: %s (%.2fs)\n", margin, p.verdict(r.Status),
+		ui.OneLine(r.Name), r.Seconds)
 	for _, o := range r.Output {
 		writeIndented(b, margin+"    ", ui.Clean(o, true))
 	}

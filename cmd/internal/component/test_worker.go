@@ -31,7 +31,8 @@ func startTestWorker(ctx context.Context, f *program.Factory) *exec.Cmd {
 	return cmd
 }
 
-// Values for plans in tests. They are the same on every machine, so that golden plans are the same too.
+// Values for plans in tests. They are the same on every machine, so that golden plans are the
+// same too.
 const (
 	testPlanHome = "/torchx-home"
 	testPlanDir  = "/workspace"
@@ -66,7 +67,9 @@ func testHost(ctx context.Context, f *program.Factory) startest.Host {
 }
 
 // planForTest returns the request of a plan, as `run --dryrun --json` prints it.
-func planForTest(ctx context.Context, reg *backend.Registry, app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
+func planForTest(ctx context.Context, reg *backend.Registry, app *spec.App, backendName string,
+	cfg map[string]string,
+) ([]byte, error) {
 	r := &runner.Runner{
 		Backends:  reg,
 		Rand:      func() uint64 { return testPlanRand },

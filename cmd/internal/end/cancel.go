@@ -60,7 +60,9 @@ var canceling = apps.Purpose{
 }
 
 // cancelAll requests the end of apps, all before it waits for the first.
-func cancelAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []apps.Target, o cancelOptions) error {
+func cancelAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []apps.Target,
+	o cancelOptions,
+) error {
 	var ending []apps.Target
 	request := func(ctx context.Context, ref runner.Ref) (*spec.Status, error) {
 		before, err := r.Status(ctx, ref)

@@ -59,7 +59,9 @@ var deleting = apps.Purpose{
 	CanTake: spec.State.Terminal, Refusal: "only apps that have ended can be deleted (--force cancels others first)",
 }
 
-func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []apps.Target, o runner.DeleteOptions) error {
+func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []apps.Target,
+	o runner.DeleteOptions,
+) error {
 	if o.Force || len(targets) == 1 {
 		defer sayIfWaiting(f, targets)()
 	}
@@ -80,7 +82,9 @@ func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 
 // cancelLive requests the end of the apps that have not ended: more than are deleted at the same
 // time must not wait for each other's grace periods. What fails, fails again in the deletion.
-func cancelLive(ctx context.Context, r *runner.Runner, targets []apps.Target, o backend.CancelOptions) {
+func cancelLive(
+	ctx context.Context, r *runner.Runner, targets []apps.Target, o backend.CancelOptions,
+) {
 	requests, stop := apps.Start(ctx, targets, apps.Parallel, func(ctx context.Context, ref runner.Ref) (struct{}, error) {
 		if s, err := r.Status(ctx, ref); err != nil || s.State.Terminal() {
 			return struct{}{}, err
@@ -99,7 +103,8 @@ func sayIfWaiting(f *program.Factory, targets []apps.Target) (stop func()) {
 		handle := targets[0].Ref.Handle()
 		return f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", handle, handle)
 	}
-	return f.SayIfSlow("waiting for %s to end (torchx cancel --force kills them)", ui.Counted(len(targets), "app"))
+	return f.SayIfSlow("waiting for %s to end (torchx cancel --force kills them)",
+		ui.Counted(len(targets), "app"))
 }
 
 // keptOutput says where on this machine the outputs stay of an app that will be deleted.

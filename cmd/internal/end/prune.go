@@ -108,7 +108,9 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 }
 
 // filter returns the apps that the flags select.
-func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.PruneFilter, err error) {
+func (o pruneOptions) filter(
+	f *program.Factory, now time.Time,
+) (filter runner.PruneFilter, err error) {
 	if err := o.check(); err != nil {
 		return filter, err
 	}
@@ -121,7 +123,8 @@ func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.P
 	}
 	for _, s := range filter.States {
 		if !s.Terminal() {
-			return filter, program.Usagef("prune", "--state %s: only apps that have ended can be removed", strings.ToLower(s.String()))
+			return filter, program.Usagef("prune",
+				"--state %s: only apps that have ended can be removed", strings.ToLower(s.String()))
 		}
 	}
 	if o.olderThan != "" {
@@ -172,7 +175,9 @@ func (o pruneOptions) check() error {
 }
 
 // pruneAll removes apps, continues after one that cannot be removed, and prints a summary.
-func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, candidates []runner.Prunable, count int, d backend.DeleteOptions, o pruneOptions) error {
+func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner,
+	candidates []runner.Prunable, count int, d backend.DeleteOptions, o pruneOptions,
+) error {
 	sum := pruned{DryRun: o.dryRun, Apps: []prunedApp{}, Count: count}
 	failed, removed := false, 0
 	var err error

@@ -33,9 +33,11 @@ func printPruned(f *program.Factory, sum pruned, removed int, o pruneOptions) er
 	case len(sum.Apps) == 0:
 		f.Say("nothing to remove")
 	case len(sum.Apps) < sum.Count && o.dryRun:
-		f.Say("would remove %s; size of the oldest %d: %s (dry run)", ui.Counted(sum.Count, "app"), len(sum.Apps), ui.BytesText(sum.Bytes))
+		f.Say("would remove %s; size of the oldest %d: %s (dry run)", ui.Counted(sum.Count, "app"),
+			len(sum.Apps), ui.BytesText(sum.Bytes))
 	case o.dryRun:
-		f.Say("would remove %s, %s (dry run)", ui.Counted(len(sum.Apps), "app"), ui.BytesText(sum.Bytes))
+		f.Say("would remove %s, %s (dry run)", ui.Counted(len(sum.Apps), "app"),
+			ui.BytesText(sum.Bytes))
 	default:
 		f.Say("removed %s, freed %s", ui.Counted(removed, "app"), ui.BytesText(sum.Bytes))
 	}

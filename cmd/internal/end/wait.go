@@ -60,7 +60,9 @@ func parseTimeout(c *cli.Context, text string) (time.Duration, error) {
 }
 
 // waitAll explains first which handles name no app.
-func waitAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []apps.Target, o follow.WaitOptions) error {
+func waitAll(ctx context.Context, f *program.Factory, r *runner.Runner, targets []apps.Target,
+	o follow.WaitOptions,
+) error {
 	var apps []runner.Ref
 	exits := make([]error, len(targets))
 	for i, t := range targets {

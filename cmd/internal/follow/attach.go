@@ -33,7 +33,9 @@ type attachment struct {
 
 // Attach prints the output of a running app and then how it ended. Without a request for logs
 // it only prints how the app ended.
-func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, logs *LogRequest) error {
+func Attach(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, logs *LogRequest,
+) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	a := &attachment{

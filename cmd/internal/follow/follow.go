@@ -1,9 +1,9 @@
 // Package follow follows an app: it submits it, shows its output or its terminal, handles
 // Ctrl-C and prints how the app ended.
 //
-// `run` and `submit` call SubmitPlanned, `sweep` SubmitAndView or Show, `attach` calls Attach or AttachTerminal. All print
-// output by a LogPrinter or a tty session, apply signals to the app (signals) and end with the
-// result (app.result).
+// `run` and `submit` call SubmitPlanned, `sweep` SubmitAndView or Show, `attach` calls Attach or
+// AttachTerminal. All print output by a LogPrinter or a tty session, apply signals to the app
+// (signals) and end with the result (app.result).
 package follow
 
 import (
@@ -50,7 +50,9 @@ func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o
 }
 
 // submit is SubmitPlanned with a view, nil for the app's output.
-func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Options, view View) error {
+func submit(
+	ctx context.Context, f *program.Factory, p *runner.Planned, o Options, view View,
+) error {
 	preparing := f.Display.Busy // the display shows the steps of the plan
 	var t *terminal
 	if o.Tty.On {
@@ -89,7 +91,8 @@ func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o Option
 		app: a, backend: b, terminal: t,
 		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, work: f.Interrupts.Work, onTerminal: t != nil},
 		view:     view,
-		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log && (t == nil || o.Detach), detached: o.Detach,
+		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log &&
+			(t == nil || o.Detach), detached: o.Detach,
 	}
 	f.Interrupts.SetHandler(fg.signals.handle)
 	return fg.run(ctx, p)
@@ -141,7 +144,8 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 // follow follows the submitted app.
 func (fg *foreground) follow(ctx context.Context, queued bool) error {
 	if !fg.returns && fg.view == nil {
-		fg.restarts = Announce(fg.Console, fg.runner, LogTarget{Ref: fg.ref}, fg.showLogs && fg.terminal == nil)
+		fg.restarts = Announce(fg.Console, fg.runner, LogTarget{Ref: fg.ref},
+			fg.showLogs && fg.terminal == nil)
 		defer fg.restarts.Stop()
 	}
 	var err error
@@ -175,7 +179,8 @@ func (fg *foreground) sayNotStarted(ctx context.Context) {
 		return
 	}
 	if s := fg.runner.LastStatus(ctx, fg.ref); s == nil || !s.State.Started() {
-		fg.Say("%s is submitted, its replicas have not started: torchx log -t %s waits for them", fg.ref.Handle(), fg.ref.ID)
+		fg.Say("%s is submitted, its replicas have not started: torchx log -t %s waits for them",
+			fg.ref.Handle(), fg.ref.ID)
 	}
 }
 

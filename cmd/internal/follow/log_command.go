@@ -131,7 +131,9 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 }
 
 // interruptedLog says whether the app of an interrupted log goes on.
-func interruptedLog(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref) error {
+func interruptedLog(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref,
+) error {
 	if s := r.LastStatus(context.WithoutCancel(ctx), ref); s == nil || s.State.Terminal() {
 		return program.ErrInterrupted
 	}
@@ -150,7 +152,9 @@ const maxExplained = 3
 
 // printFailed prints the logs of the failed replicas of a target, one after the other, in the
 // order in which they failed.
-func printFailed(ctx context.Context, f *program.Factory, p LogPrinter, q LogRequest) (logview.Stats, error) {
+func printFailed(
+	ctx context.Context, f *program.Factory, p LogPrinter, q LogRequest,
+) (logview.Stats, error) {
 	var all logview.Stats
 	seen, err := p.Runner.See(ctx, q.Target.Ref)
 	if err != nil {
@@ -192,7 +196,8 @@ func printFailed(ctx context.Context, f *program.Factory, p LogPrinter, q LogReq
 // failedReplicas returns the failed replicas of a target in the order in which they failed.
 func failedReplicas(s *spec.Status, target LogTarget) []spec.ReplicaStatus {
 	return slices.DeleteFunc(s.FailedReplicas(), func(r spec.ReplicaStatus) bool {
-		return target.Role != "" && target.Role != r.Role || len(target.IDs) > 0 && !slices.Contains(target.IDs, r.ID)
+		return target.Role != "" && target.Role != r.Role || len(target.IDs) > 0 &&
+			!slices.Contains(target.IDs, r.ID)
 	})
 }
 
@@ -207,11 +212,13 @@ func (o logOptions) request(now time.Time) (q LogRequest, err error) {
 	q.New, q.Timestamps, q.JSON = o.new, o.style.timestamps, o.style.json
 	q.Read = backend.LogOptions{Stream: backend.Stream(o.stream), Follow: o.follow, Tail: -1}
 	if o.stream != "" && !slices.Contains(backend.Streams, q.Read.Stream) {
-		return q, program.Usagef("log", "unknown stream %s: it is one of combined, stdout, stderr", ui.QuoteWord(o.stream))
+		return q, program.Usagef("log", "unknown stream %s: it is one of combined, stdout, stderr",
+			ui.QuoteWord(o.stream))
 	}
 	if o.regex != "" {
 		if q.Regex, err = regexp.Compile(o.regex); err != nil {
-			return q, program.Usagef("log", "--regex: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return q, program.Usagef("log", "--regex: %s",
+				strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 	if q.Read.Since, err = logTime("--since", o.since, now); err != nil {

@@ -81,7 +81,9 @@ func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, err
 }
 
 // open opens the logs of the selected replicas.
-func (p LogPrinter) open(ctx context.Context, q LogRequest, options runner.ReplicaOptions) ([]runner.LogInput, error) {
+func (p LogPrinter) open(
+	ctx context.Context, q LogRequest, options runner.ReplicaOptions,
+) ([]runner.LogInput, error) {
 	t := q.Target
 	if q.Seen == nil {
 		return p.Runner.LogsOf(ctx, t.Ref, t.Role, t.IDs, options)
@@ -153,7 +155,9 @@ func (p LogPrinter) printNew(ctx context.Context, q LogRequest) (logview.Stats, 
 }
 
 // copy writes open logs and closes them; written is as in logview.Options.
-func (p LogPrinter) copy(ctx context.Context, open []runner.LogInput, q LogRequest, written func([]int64)) (logview.Stats, error) {
+func (p LogPrinter) copy(
+	ctx context.Context, open []runner.LogInput, q LogRequest, written func([]int64),
+) (logview.Stats, error) {
 	defer runner.CloseLogs(open)
 	inputs := make([]logview.Input, len(open))
 	for i, in := range open {

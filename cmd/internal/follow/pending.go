@@ -71,14 +71,17 @@ func announcePending(c *ui.Console, r *runner.Runner, ref runner.Ref) *pendingAn
 	return p
 }
 
-// AnnounceWaiting prints on stderr why an app does not start, each reason once, until stop is called.
+// AnnounceWaiting prints on stderr why an app does not start, each reason once, until stop is
+// called.
 func AnnounceWaiting(c *ui.Console, r *runner.Runner, ref runner.Ref) (stop func()) {
 	return announcePending(c, r, ref).close
 }
 
 // poll reads the status while the app is pending, until ctx is done, unless another part of the
 // program has just read it.
-func (p *pendingAnnouncer) poll(ctx context.Context, first, last time.Duration, read func() (*spec.Status, error)) {
+func (p *pendingAnnouncer) poll(
+	ctx context.Context, first, last time.Duration, read func() (*spec.Status, error),
+) {
 	for pause := first; ; pause = min(pause*3/2, last) {
 		select {
 		case <-ctx.Done():
@@ -111,8 +114,8 @@ func (p *pendingAnnouncer) observe(s *spec.Status) {
 	p.setReason(pendingReason(s))
 }
 
-// pendingReason returns why an app, or some of its replicas, have not started, to follow its handle;
-// "" if they have, or if nothing is known.
+// pendingReason returns why an app, or some of its replicas, have not started, to follow its
+// handle; "" if they have, or if nothing is known.
 func pendingReason(s *spec.Status) string {
 	switch {
 	case isPreparing(s):

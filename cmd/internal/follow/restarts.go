@@ -94,7 +94,8 @@ func (a *Announcer) observe(s *spec.Status) {
 		}
 	}
 	if more := len(news) - maxAnnounced; more > 0 {
-		a.say(news[more].Attempt, "%s earlier: torchx events %s", ui.Counted(more, "restart"), a.target.Ref.Handle())
+		a.say(news[more].Attempt, "%s earlier: torchx events %s", ui.Counted(more, "restart"),
+			a.target.Ref.Handle())
 		news = news[more:]
 	}
 	for _, r := range news {

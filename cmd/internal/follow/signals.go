@@ -81,7 +81,8 @@ func (s *signals) leaveRunning() {
 	if s.onTerminal {
 		reattach = "attach --tty"
 	}
-	s.Say("terminal closed, %s keeps running: torchx %s %s", s.ref.Handle(), reattach, s.ref.Handle())
+	s.Say("terminal closed, %s keeps running: torchx %s %s", s.ref.Handle(),
+		reattach, s.ref.Handle())
 	s.leave(program.QuietError(program.ExitHangup))
 }
 

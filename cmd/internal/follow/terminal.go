@@ -114,7 +114,9 @@ func (t *terminal) show(ctx context.Context, a app, leave context.CancelCauseFun
 
 // AttachTerminal shows the terminal of a running app; with all, from its first output. Input
 // goes to the app, including Ctrl-C. Signals leave the app running.
-func AttachTerminal(ctx context.Context, f *program.Factory, ref runner.Ref, st *spec.Status, all bool, o TtyOptions) error {
+func AttachTerminal(ctx context.Context, f *program.Factory, ref runner.Ref, st *spec.Status,
+	all bool, o TtyOptions,
+) error {
 	out := f.Out
 	t, f := newTerminal(f, o)
 	t.out, t.attached = out, true

@@ -23,13 +23,17 @@ type Viewed struct {
 
 // SubmitAndView starts the app and prints its handle, then it shows the view and how the app
 // ended, unless detach is set.
-func SubmitAndView(ctx context.Context, f *program.Factory, p *runner.Planned, detach bool, view View) error {
+func SubmitAndView(
+	ctx context.Context, f *program.Factory, p *runner.Planned, detach bool, view View,
+) error {
 	return submit(ctx, f, p, Options{Wait: !detach, Detach: detach}, view)
 }
 
 // Show shows the view of a running app and how the app ended. Ctrl-C cancels the app as in
 // SubmitAndView.
-func Show(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, view View) error {
+func Show(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, view View,
+) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	a := app{f.Console, r, ref}

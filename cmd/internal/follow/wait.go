@@ -52,7 +52,9 @@ type waiter struct {
 // Wait waits until apps have ended and prints how each did, in the order of their ends. It
 // returns the error of each that holds its exit code, nil if it succeeded; what could not be
 // waited for has been explained. err is set if waiting ended early.
-func Wait(ctx context.Context, f *program.Factory, r *runner.Runner, apps []runner.Ref, o WaitOptions) (exits []error, err error) {
+func Wait(
+	ctx context.Context, f *program.Factory, r *runner.Runner, apps []runner.Ref, o WaitOptions,
+) (exits []error, err error) {
 	w := &waiter{Factory: f, runner: r, options: o, several: len(apps) > 1, ended: map[spec.State]int{}}
 	if o.Timeout > 0 {
 		var stop context.CancelFunc
@@ -135,7 +137,8 @@ func (w *waiter) finish(ctx context.Context, apps []runner.Ref, exits []error) e
 	switch {
 	case len(left) == 0:
 		return nil
-	case !errors.Is(context.Cause(ctx), errTimeout) && !errors.Is(context.Cause(ctx), program.ErrInterrupted):
+	case !errors.Is(context.Cause(ctx), errTimeout) &&
+		!errors.Is(context.Cause(ctx), program.ErrInterrupted):
 		return context.Cause(ctx)
 	}
 	text := left[0] + " has not ended"

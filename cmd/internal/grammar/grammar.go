@@ -88,7 +88,9 @@ func newFlags(flags []cli.Flag, global bool) Flags {
 }
 
 // verbsOf returns commands and those of groups by name; prefix is the group's name.
-func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops map[string]int) map[string]*Verb {
+func (g *Grammar) verbsOf(
+	prefix string, commands []*cli.Command, stops map[string]int,
+) map[string]*Verb {
 	verbs := map[string]*Verb{}
 	for _, c := range commands {
 		v := &Verb{Name: prefix + c.Name, Flags: newFlags(c.Flags, false)}

@@ -63,7 +63,8 @@ func (p *parser) advice(what, word string) error {
 	for i := range Habits {
 		h := &Habits[i]
 		isFor := slices.Contains(strings.Split(h.Verb, "|"), p.name())
-		if (isFor || h.Verb == "") && slices.Contains(strings.Fields(h.Words), word) && (found == nil || isFor && found.Verb == "") {
+		if (isFor || h.Verb == "") && slices.Contains(strings.Fields(h.Words), word) &&
+			(found == nil || isFor && found.Verb == "") {
 			found = h
 		}
 	}
@@ -86,7 +87,9 @@ const countedFlag = "--tail"
 
 // counted reads `--tail 5` of docker and kubectl as -n 5, and all or -1 as no flag: then
 // it returns nil. Otherwise f is the switch itself.
-func (p *parser) counted(f *Flag, value string, hasValue bool, rest []string) (*Flag, string, bool, []string) {
+func (p *parser) counted(
+	f *Flag, value string, hasValue bool, rest []string,
+) (*Flag, string, bool, []string) {
 	lines, last, after := p.table()["n"], value, rest
 	if !hasValue && len(rest) > 0 {
 		last, after = rest[0], rest[1:]

@@ -92,7 +92,8 @@ func (p *parser) command(word string, rest []string, known map[string]*Verb) ([]
 		if text := asArgument(word); p.verb == nil && text != "" {
 			return nil, &UsageError{Text: fmt.Sprintf("unknown command %s: %s", ui.QuoteWord(word), text), HasRemedy: true}
 		}
-		return nil, usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), humanize.Hint(word, ui.Keys(known)))
+		return nil, usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word),
+			humanize.Hint(word, ui.Keys(known)))
 	}
 	p.verb, p.out.Verb = v, v.Name
 	if v.Subs == nil || v.Operands {
@@ -137,7 +138,8 @@ func (p *parser) flag(arg string, rest []string) ([]string, error) {
 		}
 	}
 	if before, ok := p.seen[f.Name]; ok && !f.Repeatable {
-		return nil, usagef(p.name(), "%s is specified more than once%s", spelling, alsoAs(before, spelling))
+		return nil, usagef(p.name(), "%s is specified more than once%s", spelling,
+			alsoAs(before, spelling))
 	}
 	p.seen[f.Name] = spelling
 	if !f.TakesValue {
@@ -167,7 +169,8 @@ func (p *parser) otherFlag(arg string, rest []string) ([]string, error) {
 		return nil, p.unknown(arg)
 	}
 	p.out.Early = append(p.out.Early, arg)
-	if !strings.Contains(arg, "=") && len(rest) > 0 && !looksLikeFlag(rest[0]) && commands[rest[0]] == nil {
+	if !strings.Contains(arg, "=") && len(rest) > 0 && !looksLikeFlag(rest[0]) &&
+		commands[rest[0]] == nil {
 		p.out.Early, rest = append(p.out.Early, rest[0]), rest[1:]
 	}
 	return rest, nil
@@ -215,7 +218,8 @@ func (p *parser) unknown(arg string) error {
 	}
 	switch {
 	case ok:
-		return usagef(p.name(), "unknown flag %s. Did you mean %s?", ui.QuoteWord(spelling), Spelling(known))
+		return usagef(p.name(), "unknown flag %s. Did you mean %s?",
+			ui.QuoteWord(spelling), Spelling(known))
 	case p.verb != nil && p.verb.Stops == 1:
 		return usagef(p.name(), "unknown flag %s: arguments of a component follow it, `torchx %s COMPONENT %s …`",
 			ui.QuoteWord(spelling), p.name(), spelling)
@@ -257,7 +261,8 @@ func onlyLonger(name string, names []string) (found string, ok bool) {
 func (p *parser) addBool(f *Flag, spelling, value string, hasValue bool) error {
 	if hasValue {
 		if _, err := strconv.ParseBool(value); err != nil {
-			return usagef(p.name(), "%s takes no value: %s is neither true nor false (write %s)", spelling, ui.QuoteWord(value), spelling)
+			return usagef(p.name(), "%s takes no value: %s is neither true nor false (write %s)",
+				spelling, ui.QuoteWord(value), spelling)
 		}
 		p.add(f, value)
 		return nil

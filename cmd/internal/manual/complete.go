@@ -76,11 +76,13 @@ func (c *completer) text() string {
 	seen := map[string]bool{}
 	open := false
 	for _, s := range c.out {
-		if !strings.HasPrefix(s.value, c.current) || seen[s.value] || strings.ContainsAny(s.value, "\t\n") {
+		if !strings.HasPrefix(s.value, c.current) || seen[s.value] ||
+			strings.ContainsAny(s.value, "\t\n") {
 			continue
 		}
 		seen[s.value] = true
-		open = open || strings.HasSuffix(s.value, "=") || strings.HasSuffix(s.value, "/") || strings.HasSuffix(s.value, ":")
+		open = open || strings.HasSuffix(s.value, "=") || strings.HasSuffix(s.value, "/") ||
+			strings.HasSuffix(s.value, ":")
 		b.WriteString(s.value)
 		if s.about != "" {
 			b.WriteString("\t" + strings.ReplaceAll(ui.OneLine(s.about), "\t", " "))

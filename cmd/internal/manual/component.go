@@ -63,7 +63,8 @@ func (c *completer) componentOnLine(ctx context.Context) *component.Component {
 
 // pendingParam returns the parameter whose option precedes the cursor, or nil.
 func pendingParam(found *component.Component, given []string) *component.Param {
-	if n := len(given); n > 0 && !strings.Contains(given[n-1], "=") && !slices.Contains(given, "--") {
+	if n := len(given); n > 0 && !strings.Contains(given[n-1], "=") &&
+		!slices.Contains(given, "--") {
 		return paramOf(found, given[n-1])
 	}
 	return nil

@@ -27,7 +27,9 @@ const maxSearched = 2000
 
 // offered returns the newest apps without trials of sweeps, which are too many; all is false if
 // there may be more.
-func offered(ctx context.Context, db *state.DB, filter history.Filter) (apps []history.App, all bool, err error) {
+func offered(
+	ctx context.Context, db *state.DB, filter history.Filter,
+) (apps []history.App, all bool, err error) {
 	for filter.Limit = maxHandles; ; filter.Limit = maxSearched {
 		if apps, err = db.List(ctx, filter); err != nil {
 			return nil, false, err
@@ -80,10 +82,12 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 		a := &apps[i]
 		value := a.ID
 		handle := spec.Handle{Backend: a.Backend, Session: spec.Session, AppID: a.ID}.String()
-		if c.current != "" && strings.HasPrefix(handle, c.current) && !strings.HasPrefix(value, c.current) {
+		if c.current != "" && strings.HasPrefix(handle, c.current) &&
+			!strings.HasPrefix(value, c.current) {
 			value = handle
 		}
-		if !slices.Contains(c.line.positionals, a.ID) && !slices.Contains(c.line.positionals, handle) {
+		if !slices.Contains(c.line.positionals, a.ID) &&
+			!slices.Contains(c.line.positionals, handle) {
 			c.add(value, fmt.Sprintf("%s, %s ago", a.State, ui.Age(time.Since(*a.SubmittedAt))))
 		}
 	}
@@ -142,7 +146,9 @@ func (c *completer) record(ctx context.Context, handle string) *history.App {
 }
 
 // capabilities returns the record of an app and what its backend can do; nil if one is not known.
-func (c *completer) capabilities(ctx context.Context, handle string) (*history.App, *backend.Capabilities) {
+func (c *completer) capabilities(
+	ctx context.Context, handle string,
+) (*history.App, *backend.Capabilities) {
 	row := c.record(ctx, handle)
 	reg, err := c.Registry()
 	if row == nil || err != nil {

@@ -65,7 +65,8 @@ func runHelp(ctx context.Context, f *program.Factory, app *cli.App, name string)
 	if c := program.FindCommand(app.Commands, name); c != nil {
 		return f.Print(program.CommandHelp(c, name, width))
 	}
-	return fmt.Errorf("unknown topic or command %q: `torchx help topics` lists the topics%s", name, humanize.Hint(name, names(app, all)))
+	return fmt.Errorf("unknown topic or command %q: `torchx help topics` lists the topics%s", name,
+		humanize.Hint(name, names(app, all)))
 }
 
 // names returns the topics and commands that have help.

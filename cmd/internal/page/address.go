@@ -39,7 +39,8 @@ func (o *options) address(f *program.Factory) (a address, err error) {
 		case path == "":
 			return a, program.Usagef("ui", "--listen unix: needs a path")
 		case len(a.socket) >= maxSocket:
-			return a, program.Usagef("ui", "--listen %s: the path of a socket has at most %d bytes", ui.QuoteWord(o.Listen), maxSocket-1)
+			return a, program.Usagef("ui", "--listen %s: the path of a socket has at most %d bytes",
+				ui.QuoteWord(o.Listen), maxSocket-1)
 		case o.Port != "" || o.Cert != "" || o.Key != "":
 			return a, program.Usagef("ui", "--listen unix:PATH cannot be used with --port, --cert or --key")
 		}
@@ -50,7 +51,8 @@ func (o *options) address(f *program.Factory) (a address, err error) {
 		a.host = strings.Trim(o.Listen, "[]")
 		if host, port, err := net.SplitHostPort(o.Listen); err == nil {
 			if o.Port != "" {
-				return a, program.Usagef("ui", "--listen %s and --port %s both give a port", ui.QuoteWord(o.Listen), ui.QuoteWord(o.Port))
+				return a, program.Usagef("ui", "--listen %s and --port %s both give a port",
+					ui.QuoteWord(o.Listen), ui.QuoteWord(o.Port))
 			}
 			a.host, a.port = host, port
 		}
@@ -59,7 +61,8 @@ func (o *options) address(f *program.Factory) (a address, err error) {
 		a.port = o.Port
 	}
 	if n, err := strconv.ParseUint(a.port, 10, 16); err != nil {
-		return a, program.Usagef("ui", "the port must be a number from 0 to 65535, not %s", ui.QuoteWord(a.port))
+		return a, program.Usagef("ui", "the port must be a number from 0 to 65535, not %s",
+			ui.QuoteWord(a.port))
 	} else {
 		a.port = strconv.FormatUint(n, 10)
 	}
@@ -67,7 +70,8 @@ func (o *options) address(f *program.Factory) (a address, err error) {
 		return a, program.Usagef("ui", "--listen %s is not an address: want HOST, HOST:PORT or unix:PATH", ui.QuoteWord(o.Listen))
 	}
 	if a.host == "localhost" && o.Cert == "" {
-		// Without a certificate, another user's server on [::1] could answer to the name, and get the token.
+		// Without a certificate, another user's server on [::1] could answer to the name, and get
+		// the token.
 		a.host = "127.0.0.1"
 	}
 	if (o.Cert == "") != (o.Key == "") {

@@ -45,9 +45,11 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 		return err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)", home, program.PathCause(err))
+		return fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)", home,
+			program.PathCause(err))
 	}
-	messages, err := safefile.OpenFile(filepath.Join(home, running.LogFile), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	messages, err := safefile.OpenFile(filepath.Join(home, running.LogFile),
+		os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,8 @@ const stopTime = 10 * time.Second
 
 // stop ends the server of a home.
 func stop(ctx context.Context, f *program.Factory, home string, o *options, handle string) error {
-	if handle != "" || o.Background || o.open || o.Port != "" || o.Listen != "" || o.Cert != "" || o.Key != "" || o.ReadOnly {
+	if handle != "" || o.Background || o.open || o.Port != "" || o.Listen != "" || o.Cert != "" ||
+		o.Key != "" || o.ReadOnly {
 		return program.Usagef("ui", "--stop cannot be used with other options or a handle")
 	}
 	found := running.Find(home)

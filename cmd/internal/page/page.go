@@ -125,7 +125,9 @@ func (o *options) fits(f *program.Factory, i *running.Info) bool {
 }
 
 // announce prints the URL and opens it.
-func announce(ctx context.Context, f *program.Factory, home string, o *options, i *running.Info) error {
+func announce(
+	ctx context.Context, f *program.Factory, home string, o *options, i *running.Info,
+) error {
 	link := i.Link(o.path)
 	if err := f.Printf("%s\n", link); err != nil {
 		return err

@@ -91,7 +91,9 @@ const (
 )
 
 // serve answers requests until ctx ends or the page was not visited for a day.
-func (s *server) serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, home string, o *options) error {
+func (s *server) serve(
+	ctx context.Context, l net.Listener, certificate *tls.Certificate, home string, o *options,
+) error {
 	visits := newVisits(s.calls.Clients)
 	h := &http.Server{
 		Handler:           visits.wrap(consumeRedirects(home, s.handler())),

@@ -31,9 +31,11 @@ func (o *Options) useArguments(found *component.Component, conf *config.Config) 
 	}
 }
 
-// checkConsent returns an error if what is submitted depends on settings of the project that the user
-// does not trust.
-func (o Options) checkConsent(ctx context.Context, f *program.Factory, conf *config.Config, layers []backend.Layer) error {
+// checkConsent returns an error if what is submitted depends on settings of the project that the
+// user does not trust.
+func (o Options) checkConsent(
+	ctx context.Context, f *program.Factory, conf *config.Config, layers []backend.Layer,
+) error {
 	if o.recordedEnv == nil {
 		o.use(conf, "torchx", "env_file")
 	}

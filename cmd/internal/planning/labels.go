@@ -14,7 +14,9 @@ import (
 
 // Labels returns the labels of --tag and --note, and the tags of .torchxconfig. command is for
 // errors.
-func Labels(command string, texts []string, note string, conf *config.Config) (l history.Labels, defaults map[string]string, err error) {
+func Labels(
+	command string, texts []string, note string, conf *config.Config,
+) (l history.Labels, defaults map[string]string, err error) {
 	l.Note = note
 	l.Tags, err = history.ParseTags(texts)
 	if err == nil {

@@ -24,7 +24,9 @@ type Ends struct {
 
 // ApplyOnEnd adds to a plan what to do at its end: that of --on-end, else that of [torchx]
 // on_end. If a project's file asks for it and submit is set, the user must trust the file.
-func ApplyOnEnd(ctx context.Context, f *program.Factory, command string, e Ends, p *runner.Planned, submit bool) error {
+func ApplyOnEnd(
+	ctx context.Context, f *program.Factory, command string, e Ends, p *runner.Planned, submit bool,
+) error {
 	actions, trusted := e.OnEnd, map[string]string(nil)
 	if e.HasOnEnd {
 		if len(actions) == 1 && actions[0] == "" {
@@ -40,13 +42,15 @@ func ApplyOnEnd(ctx context.Context, f *program.Factory, command string, e Ends,
 		return nil
 	}
 	if len(actions) > maxOnEnd {
-		return program.Usagef(command, "--on-end is given %d times, at most %d", len(actions), maxOnEnd)
+		return program.Usagef(command, "--on-end is given %d times, at most %d",
+			len(actions), maxOnEnd)
 	}
 	rules, _ := f.SecretRules() // without an invalid pattern
 	for _, action := range actions {
 		warning, err := onend.Check(action)
 		if err != nil {
-			return program.Usagef(command, "invalid --on-end %q: %v", onend.Label(action, rules), err)
+			return program.Usagef(command, "invalid --on-end %q: %v",
+				onend.Label(action, rules), err)
 		}
 		if warning != "" {
 			f.Warn("--on-end %s", warning)
@@ -72,9 +76,11 @@ func ApplyOnEnd(ctx context.Context, f *program.Factory, command string, e Ends,
 	return nil
 }
 
-// configuredOnEnd returns the actions of [torchx] on_end, one a line, and the sums of the files that
-// the user trusted them with.
-func configuredOnEnd(ctx context.Context, f *program.Factory, submit bool) (actions []string, trusted map[string]string, err error) {
+// configuredOnEnd returns the actions of [torchx] on_end, one a line, and the sums of the files
+// that the user trusted them with.
+func configuredOnEnd(
+	ctx context.Context, f *program.Factory, submit bool,
+) (actions []string, trusted map[string]string, err error) {
 	conf, err := f.Config()
 	if err != nil {
 		return nil, nil, err

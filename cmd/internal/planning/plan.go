@@ -25,7 +25,9 @@ import (
 // Plan evaluates the component and returns what would be submitted, without writing or
 // contacting anything. For the component's --help it prints the help and returns
 // component.ErrHelp.
-func Plan(ctx context.Context, f *program.Factory, o Options, conf *config.Config) (*runner.Planned, error) {
+func Plan(
+	ctx context.Context, f *program.Factory, o Options, conf *config.Config,
+) (*runner.Planned, error) {
 	if err := Check(f, o); err != nil {
 		return nil, err
 	}
@@ -63,7 +65,9 @@ func Check(f *program.Factory, o Options) error {
 
 // Build finds and calls the component; name is its name in the history. It completes the
 // inputs in o.
-func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Config) (_ *component.Result, name string, err error) {
+func Build(
+	ctx context.Context, f *program.Factory, o *Options, conf *config.Config,
+) (_ *component.Result, name string, err error) {
 	found, err := Find(ctx, f, o, conf)
 	if err != nil {
 		return nil, "", err
@@ -74,7 +78,9 @@ func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Con
 
 // Find returns the component and completes the inputs in o. It executes the component's file,
 // but does not call the component.
-func Find(ctx context.Context, f *program.Factory, o *Options, conf *config.Config) (*component.Component, error) {
+func Find(
+	ctx context.Context, f *program.Factory, o *Options, conf *config.Config,
+) (*component.Component, error) {
 	loader, err := f.Loader()
 	if err != nil {
 		return nil, err
@@ -92,7 +98,9 @@ func Find(ctx context.Context, f *program.Factory, o *Options, conf *config.Conf
 
 // Call calls a component and validates its app. For --help it prints the help and returns
 // component.ErrHelp.
-func Call(ctx context.Context, f *program.Factory, found *component.Component, in component.Inputs) (*component.Result, error) {
+func Call(
+	ctx context.Context, f *program.Factory, found *component.Component, in component.Inputs,
+) (*component.Result, error) {
 	built, err := found.Build(ctx, in)
 	if errors.Is(err, component.ErrHelp) {
 		return nil, errors.Join(err, f.Print(ui.CleanStyled(found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out)))))
@@ -120,14 +128,16 @@ func withProgramHint(f *program.Factory, err error, o *Options) error {
 	if _, notFound := exec.LookPath(path); notFound != nil {
 		return err
 	}
-	return fmt.Errorf("%w (to run the program: `torchx %s %s`)", err, o.Command, CommandText(f, "utils.sh --", append([]string{name}, o.Inputs.Args...)))
+	return fmt.Errorf("%w (to run the program: `torchx %s %s`)", err, o.Command,
+		CommandText(f, "utils.sh --", append([]string{name}, o.Inputs.Args...)))
 }
 
 // withoutPosition removes the position from an error of the built-in library, which does not help
 // the user. Errors in the user's files keep theirs.
 func withoutPosition(c *component.Component, err error) error {
 	var at *interp.Error
-	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) || errors.Is(err, program.ErrInterrupted) {
+	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) ||
+		errors.Is(err, program.ErrInterrupted) {
 		return err
 	}
 	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))

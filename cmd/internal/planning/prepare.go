@@ -22,7 +22,9 @@ type Prepared struct {
 }
 
 // Prepare reads the files and settings that the options name.
-func Prepare(ctx context.Context, f *program.Factory, o Options, conf *config.Config) (*Prepared, error) {
+func Prepare(
+	ctx context.Context, f *program.Factory, o Options, conf *config.Config,
+) (*Prepared, error) {
 	layers, err := CfgLayers(f, o, conf)
 	if err != nil {
 		return nil, err
@@ -96,7 +98,9 @@ func (p *Prepared) apply(app *spec.App) (*spec.App, error) {
 }
 
 // Request returns the request for a plan: the app that a component returned, with options.
-func Request(ctx context.Context, f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
+func Request(ctx context.Context, f *program.Factory, o Options, conf *config.Config,
+	built *component.Result,
+) (*runner.PlanRequest, error) {
 	p, err := Prepare(ctx, f, o, conf)
 	if err != nil {
 		return nil, err

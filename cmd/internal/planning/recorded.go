@@ -125,7 +125,9 @@ func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Reco
 // RerunOptions returns the options to run a past app again: o with the recorded options that o does
 // not override. The recorded backend and -cfg apply unless o names another backend. The
 // returned factory works in the folder where the app was run.
-func RerunOptions(f *program.Factory, o Options, past *runner.Recorded) (*program.Factory, Options, error) {
+func RerunOptions(
+	f *program.Factory, o Options, past *runner.Recorded,
+) (*program.Factory, Options, error) {
 	f, err := inFolderOf(f, past)
 	if err != nil {
 		return nil, o, err
@@ -142,7 +144,8 @@ func RerunOptions(f *program.Factory, o Options, past *runner.Recorded) (*progra
 	}
 	if alias.Backend == past.Ref.Backend {
 		o.TTY = recorded.TTY
-		o.recordedCfg = append(backend.DefaultsLayer(alias.Defaults, o.Backend), backend.JSONLayer(past.Cfg, past.Ref.Handle()).From(backend.SourceRecord)...)
+		o.recordedCfg = append(backend.DefaultsLayer(alias.Defaults, o.Backend),
+			backend.JSONLayer(past.Cfg, past.Ref.Handle()).From(backend.SourceRecord)...)
 	}
 	return f, o, nil
 }
@@ -160,7 +163,9 @@ func inFolderOf(f *program.Factory, past *runner.Recorded) (*program.Factory, er
 }
 
 // RecordedRequest returns a request for the app as it was recorded.
-func RecordedRequest(ctx context.Context, f *program.Factory, o Options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
+func RecordedRequest(
+	ctx context.Context, f *program.Factory, o Options, conf *config.Config, past *runner.Recorded,
+) (*runner.PlanRequest, error) {
 	o.HasWorkspace = true // the recorded app contains it
 	q, err := Request(ctx, f, o, conf, &component.Result{App: past.App, Args: past.Args})
 	if err != nil {

@@ -36,7 +36,9 @@ func (v *variables) set(name, value string, secret bool) {
 
 // variables returns the variables of the configuration's files or of a past app, then those
 // of --env-file, then those of --env; later ones override earlier ones.
-func (o *Options) variables(ctx context.Context, f *program.Factory, conf *config.Config) (v variables, err error) {
+func (o *Options) variables(
+	ctx context.Context, f *program.Factory, conf *config.Config,
+) (v variables, err error) {
 	secret, err := envFileSecrets(conf)
 	if err != nil {
 		return v, err
@@ -81,7 +83,9 @@ func envFileSecrets(conf *config.Config) (bool, error) {
 
 // addConfigured adds the variables of the files of [torchx] env_file, whose paths are relative
 // to the folder of the configuration file.
-func (v *variables) addConfigured(ctx context.Context, f *program.Factory, conf *config.Config, secret bool) error {
+func (v *variables) addConfigured(
+	ctx context.Context, f *program.Factory, conf *config.Config, secret bool,
+) error {
 	files, ok := conf.Get("torchx", "env_file")
 	if !ok {
 		return nil
@@ -94,7 +98,9 @@ func (v *variables) addConfigured(ctx context.Context, f *program.Factory, conf 
 	return nil
 }
 
-func (v *variables) addFile(ctx context.Context, f *program.Factory, path string, secret bool, open func(string) (*os.File, error)) error {
+func (v *variables) addFile(ctx context.Context, f *program.Factory, path string, secret bool,
+	open func(string) (*os.File, error),
+) error {
 	name := f.ShortPath(path)
 	file := program.Cancelable(ctx, func() (io.ReadCloser, error) { return open(path) })
 	defer file.Close()

@@ -70,7 +70,8 @@ func defaultWorkspace(f *program.Factory) (dir, why string) {
 			return dir, fmt.Sprintf("the working folder, which has %s; --workspace= turns it off", mark)
 		}
 	}
-	return "", fmt.Sprintf("no workspace: %s is not a project (it has no %s, %s or %s)", dir, projectMarks[0], projectMarks[1], projectMarks[2])
+	return "", fmt.Sprintf("no workspace: %s is not a project (it has no %s, %s or %s)", dir,
+		projectMarks[0], projectMarks[1], projectMarks[2])
 }
 
 func sameFolder(a, b string) bool {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// ArgumentValues returns the arguments of a component by name; those without a name are "argument N".
+// ArgumentValues returns the arguments of a component by name; those without a name are "argument
+// N".
 func ArgumentValues(args []string) map[string]string {
 	values := map[string]string{}
 	rest := func(arg string) { values["argument "+strconv.Itoa(countRest(values)+1)] = arg }

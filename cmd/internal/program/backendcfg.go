@@ -22,7 +22,8 @@ func (f *Factory) BackendCfg(backendName, cfg string) (backend.Layer, error) {
 	}
 	for _, e := range backend.Explain(b.Options(), layer) {
 		if e.Err != nil {
-			return nil, backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w", backendName, e.Given[0].Origin, e.Key, e.Err)
+			return nil, backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w",
+				backendName, e.Given[0].Origin, e.Key, e.Err)
 		}
 	}
 	return layer, nil

@@ -46,7 +46,8 @@ func PrepareProvenance(f *Factory, p *runner.Planned) (wait func(), err error) {
 	if v, ok := conf.Get("torchx", "provenance"); ok {
 		mode = v.Text
 		if mode != provenanceOff && mode != provenanceCommit && mode != provenanceFull {
-			return nil, fmt.Errorf("%s: provenance is %s: use %s, %s or %s", v.Origin(), ui.QuoteWord(mode), provenanceOff, provenanceCommit, provenanceFull)
+			return nil, fmt.Errorf("%s: provenance is %s: use %s, %s or %s", v.Origin(),
+				ui.QuoteWord(mode), provenanceOff, provenanceCommit, provenanceFull)
 		}
 	}
 	p.Submission = history.Submission{Version: VersionText(), Libraries: f.LockedLibraries()}
@@ -122,7 +123,8 @@ func CollectProvenance(ctx context.Context, f *Factory, args []string) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, collectLimit)
 	defer cancel()
-	checkout, diff, err := provenance.Collect(limited, args[2], provenance.Options{Env: f.Env.Vars, Scratch: scratch, Diff: args[0] == provenanceFull})
+	checkout, diff, err := provenance.Collect(limited, args[2],
+		provenance.Options{Env: f.Env.Vars, Scratch: scratch, Diff: args[0] == provenanceFull})
 	if err != nil {
 		return err
 	}
@@ -137,8 +139,8 @@ func CollectProvenance(ctx context.Context, f *Factory, args []string) error {
 	return errors.Join(db.SetCheckout(ctx, h.Backend, h.AppID, *checkout, diff), db.Close())
 }
 
-// AwaitProvenance waits until the checkout of an app that was just submitted is recorded, at most half a
-// minute.
+// AwaitProvenance waits until the checkout of an app that was just submitted is recorded, at most
+// half a minute.
 func AwaitProvenance(ctx context.Context, f *Factory, ref history.AppKey) {
 	if home, err := f.Env.Home(); err == nil {
 		provenance.Wait(ctx, home, ref.Handle())
@@ -148,8 +150,8 @@ func AwaitProvenance(ctx context.Context, f *Factory, ref history.AppKey) {
 // nowLimit bounds the work of git while the user waits.
 const nowLimit = 2 * time.Second
 
-// ProvenanceNow returns the state of the checkout that has the working folder, nil if there is none or
-// git cannot tell.
+// ProvenanceNow returns the state of the checkout that has the working folder, nil if there is
+// none or git cannot tell.
 func ProvenanceNow(ctx context.Context, env Environment) *history.Checkout {
 	if !provenance.Find(env.Dir) {
 		return nil
@@ -161,7 +163,8 @@ func ProvenanceNow(ctx context.Context, env Environment) *history.Checkout {
 	defer os.RemoveAll(scratch)
 	ctx, cancel := context.WithTimeout(ctx, nowLimit)
 	defer cancel()
-	c, _, err := provenance.Collect(ctx, env.Dir, provenance.Options{Env: env.Vars, Scratch: scratch, Diff: true})
+	c, _, err := provenance.Collect(ctx, env.Dir,
+		provenance.Options{Env: env.Vars, Scratch: scratch, Diff: true})
 	if err != nil {
 		return nil
 	}

@@ -20,19 +20,21 @@ func (f *Factory) TrustedList() (consent.List, error) {
 	return consent.Of(home).With(f.sumOf), err
 }
 
-// ProjectOrigins returns the origins of the effective values that the project's file gives to options
-// with a risk.
+// ProjectOrigins returns the origins of the effective values that the project's file gives to
+// options with a risk.
 func ProjectOrigins(options []backend.Option, layers ...backend.Layer) (origins []string) {
 	for _, o := range options {
-		if v, ok := backend.Find(o.Key, layers...); ok && v.Source == backend.SourceProject && o.Risk != backend.Harmless {
+		if v, ok := backend.Find(o.Key, layers...); ok && v.Source == backend.SourceProject &&
+			o.Risk != backend.Harmless {
 			origins = append(origins, v.Origin)
 		}
 	}
 	return origins
 }
 
-// Consent returns an error unless the user trusts the settings of the project's file at these origins,
-// as far as they are not harmless. On a terminal it asks. If nothing is submitted it only warns.
+// Consent returns an error unless the user trusts the settings of the project's file at these
+// origins, as far as they are not harmless. On a terminal it asks. If nothing is submitted it
+// only warns.
 func (f *Factory) Consent(ctx context.Context, submit bool, origins ...string) error {
 	err := f.CheckOrigins(origins...)
 	switch {
@@ -71,7 +73,8 @@ func (f *Factory) CheckOrigins(origins ...string) error {
 		return err
 	}
 	if s := used[0]; len(used) == 1 && s.own {
-		return f.checkFiles(list.Check, slices.Values(s.Files), backend.Value{Key: s.Key, Origin: s.Origin()})
+		return f.checkFiles(list.Check, slices.Values(s.Files),
+			backend.Value{Key: s.Key, Origin: s.Origin()})
 	}
 	return f.checkSettings(list, used)
 }
@@ -107,7 +110,8 @@ func (f *Factory) typeable(path string) string {
 }
 
 func isUntrusted(err error) bool {
-	return errors.Is(err, consent.ErrUnknown) || errors.Is(err, consent.ErrChanged) || errors.Is(err, consent.ErrRevoked)
+	return errors.Is(err, consent.ErrUnknown) || errors.Is(err, consent.ErrChanged) ||
+		errors.Is(err, consent.ErrRevoked)
 }
 
 // Recheck returns an error if files in the options of a recorded app, which can run programs here,
@@ -138,7 +142,9 @@ func (f *Factory) Recheck(b backend.Backend, layers ...backend.Layer) error {
 }
 
 // checkFiles returns an error for the first file that is not trusted.
-func (f *Factory) checkFiles(check func(string) error, files iter.Seq[string], v backend.Value) error {
+func (f *Factory) checkFiles(
+	check func(string) error, files iter.Seq[string], v backend.Value,
+) error {
 	for file := range files {
 		err := check(file)
 		switch {
@@ -147,7 +153,8 @@ func (f *Factory) checkFiles(check func(string) error, files iter.Seq[string], v
 			return backend.Errorf(backend.ErrUnavailable, "%s: %s %s can run programs on this machine and %w (read it, then type `torchx config trust %s`)",
 				f.ShortPath(v.Origin), v.Key, f.ShortPath(file), err, ui.QuoteWord(file))
 		default:
-			return backend.Errorf(backend.ErrUnavailable, "%s: %s: %w", f.ShortPath(v.Origin), v.Key, err)
+			return backend.Errorf(backend.ErrUnavailable, "%s: %s: %w",
+				f.ShortPath(v.Origin), v.Key, err)
 		}
 	}
 	return nil

@@ -100,7 +100,8 @@ func OneArgument(c *cli.Context, what string) (string, error) {
 func Count(command, flag, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, Usagef(command, "%s must be a whole number of at least 0, not %s", flag, ui.QuoteWord(text))
+		return 0, Usagef(command, "%s must be a whole number of at least 0, not %s",
+			flag, ui.QuoteWord(text))
 	}
 	return n, nil
 }

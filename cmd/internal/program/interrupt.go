@@ -101,8 +101,8 @@ func (i *Interrupts) force() {
 	}
 }
 
-// Work keeps the second Ctrl-C from ending the process until done is called, and for as long as other
-// commands have then; in all at most workTime.
+// Work keeps the second Ctrl-C from ending the process until done is called, and for as long as
+// other commands have then; in all at most workTime.
 func (i *Interrupts) Work() (done func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -21,8 +21,8 @@ var (
 		`GIT_(SSH\w*|EXTERNAL_DIFF|EXEC_PATH|PAGER|ASKPASS|CONFIG\w*|PROXY_COMMAND|EDITOR))["']?\s*[=:]`)
 )
 
-// harmlessFiles reports whether the files of variables that s names are inside of folder, copy nothing
-// from the environment and set no variable by which programs find code.
+// harmlessFiles reports whether the files of variables that s names are inside of folder, copy
+// nothing from the environment and set no variable by which programs find code.
 func (s *Setting) harmlessFiles(folder string) bool {
 	copies := false
 	s.Files = nil

@@ -40,7 +40,8 @@ func (f *Factory) setLevel(name string, given bool) error {
 	}
 	level, ok := levelOf(name)
 	if !ok {
-		return Usagef("", "unknown level %s in %s: want debug, info, warning or error", ui.QuoteWord(name), origin)
+		return Usagef("", "unknown level %s in %s: want debug, info, warning or error",
+			ui.QuoteWord(name), origin)
 	}
 	f.Level = level
 	return nil
@@ -99,7 +100,8 @@ func (f *Factory) remedy(err error) string {
 			return " (free some space: `torchx prune` removes apps that have ended)"
 		}
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
-		if home, homeErr := f.Env.Home(); homeErr == nil && strings.Contains(text, home+"/") && !strings.Contains(text, "TORCHX_HOME") {
+		if home, homeErr := f.Env.Home(); homeErr == nil && strings.Contains(text, home+"/") &&
+			!strings.Contains(text, "TORCHX_HOME") {
 			return " (set TORCHX_HOME to a writable folder)"
 		}
 	}

@@ -189,7 +189,8 @@ func (f *Factory) openHistory(ctx context.Context) (*state.DB, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)", home, PathCause(err))
+		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)",
+			home, PathCause(err))
 	}
 	db, err := state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{
 		SetAside: true, Slow: func(what string) func() { return f.SayIfSlow("%s", what) },

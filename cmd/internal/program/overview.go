@@ -79,7 +79,8 @@ func overviewGroup(commands []*cli.Command, width int) string {
 		}
 		line := fmt.Sprintf("%-*s%s", groupColumn, title, overviewEntry(left))
 		if rows+i < len(commands) {
-			line = fmt.Sprintf("%-*s%s", groupColumn+columnWidth, line, overviewEntry(commands[rows+i]))
+			line = fmt.Sprintf("%-*s%s", groupColumn+columnWidth, line,
+				overviewEntry(commands[rows+i]))
 		}
 		b.WriteString(ui.CutText(line, width, "…") + "\n")
 	}

@@ -21,7 +21,8 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Command builds a command when it is needed: a program that builds all of them starts a millisecond later.
+// Command builds a command when it is needed: a program that builds all of them starts a
+// millisecond later.
 type Command struct {
 	Name string // of the command that New builds
 	New  func(*Factory) *cli.Command
@@ -44,7 +45,9 @@ type Definition struct {
 }
 
 // Run runs the command that args name and returns the exit code.
-func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def Definition) (code int) {
+func Run(
+	ctx context.Context, args []string, s ui.Streams, env Environment, def Definition,
+) (code int) {
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
 	f := NewFactory(s, env, def, interrupts)
@@ -121,13 +124,15 @@ func (f *Factory) checkEarlyBackend(g *grammar.Grammar, early []string) error {
 // GrammarOf returns the grammar of the command line. Words after the first positional of run,
 // rerun and sweep belong to the component, those after the second one of exec to its command.
 func GrammarOf(app *cli.App) *grammar.Grammar {
-	return grammar.New(app.Flags, app.Commands, map[string]int{"run": 1, "rerun": 1, "sweep": 1, "exec": 2})
+	return grammar.New(app.Flags, app.Commands,
+		map[string]int{"run": 1, "rerun": 1, "sweep": 1, "exec": 2})
 }
 
 // CommandLine returns the definition of the program: its flags and its commands.
 func (f *Factory) CommandLine() *cli.App { return f.commandLineOf(f.def.Commands) }
 
-// commandLineFor returns the definition of what args may mean: only one command if they begin with its name.
+// commandLineFor returns the definition of what args may mean: only one command if they begin
+// with its name.
 func (f *Factory) commandLineFor(args []string) *cli.App {
 	if len(args) > 0 {
 		if i := slices.IndexFunc(f.def.Commands, func(c Command) bool { return c.Name == args[0] }); i >= 0 {

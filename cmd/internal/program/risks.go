@@ -64,7 +64,8 @@ func isBackend(reg *backend.Registry, section string) bool {
 	return err == nil
 }
 
-// optionsOf returns the options of a section, and what tells the files that they name, nil if nothing.
+// optionsOf returns the options of a section, and what tells the files that they name, nil if
+// nothing.
 func (f *Factory) optionsOf(section string) ([]backend.Option, backend.TrustedFiler, error) {
 	if name, ok := strings.CutPrefix(section, "component:"); ok {
 		module := strings.ReplaceAll(name[:max(strings.LastIndexByte(name, '.'), 0)], ".", "/")

@@ -44,7 +44,9 @@ func (s supervisorStore) Close() error { return s.CloseForExit() }
 
 // openRunner opens the runner of a supervisor whose app runs others. Without the history it
 // warns and works on, as commands do.
-func openRunner(ctx context.Context, o driver.RunnerOptions, registry func(driver.Env) *backend.Registry) (*driver.Runner, error) {
+func openRunner(
+	ctx context.Context, o driver.RunnerOptions, registry func(driver.Env) *backend.Registry,
+) (*driver.Runner, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -52,7 +54,8 @@ func openRunner(ctx context.Context, o driver.RunnerOptions, registry func(drive
 	env := Environment{
 		Vars: append(slices.Clone(o.Environ), "TORCHX_HOME="+o.Home), Dir: o.Dir, Exe: exe, Registry: registry,
 	}
-	f := NewFactory(ui.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, env, Definition{}, nil)
+	f := NewFactory(ui.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard},
+		env, Definition{}, nil)
 	db, dbErr := state.Open(ctx, filepath.Join(o.Home, HistoryFile), state.Options{Agent: true})
 	if dbErr == nil {
 		f.shared.db.Store(db)

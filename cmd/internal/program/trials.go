@@ -18,8 +18,8 @@ type TrialApps struct {
 	All    int                // trials that have an app
 }
 
-// TrialAppsOf returns the apps of at most limit trials of a sweep that the history has; 0: all. It is
-// an error if there are none.
+// TrialAppsOf returns the apps of at most limit trials of a sweep that the history has; 0: all.
+// It is an error if there are none.
 func TrialAppsOf(
 	ctx context.Context, r *runner.Runner, ref runner.Ref, limit int,
 ) (*TrialApps, error) {

@@ -24,8 +24,8 @@ func (f *Factory) Trust(paths ...string) (all []string, err error) {
 	return all, list.Trust(all...)
 }
 
-// trustedWith returns the files that the settings of a folder name, or the programs that a file runs
-// according to the backends.
+// trustedWith returns the files that the settings of a folder name, or the programs that a file
+// runs according to the backends.
 func (f *Factory) trustedWith(path string) (files []string, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		settings, err := f.Settings(path)

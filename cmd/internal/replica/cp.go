@@ -35,7 +35,8 @@ func NewCopy(f *program.Factory) *cli.Command {
 				return err
 			}
 			if c.NArg() < 2 {
-				return program.Usagef("cp", "missing %s", []string{"SOURCE and TARGET", "TARGET"}[c.NArg()])
+				return program.Usagef("cp", "missing %s",
+					[]string{"SOURCE and TARGET", "TARGET"}[c.NArg()])
 			}
 			return cp(c.Context, f, c.Args().Get(0), c.Args().Get(1))
 		},
@@ -111,7 +112,8 @@ func parsePath(text string) location {
 func endsInID(text string) bool {
 	slash := strings.LastIndexByte(text, '/')
 	id := text[slash+1:]
-	return slash > 0 && text[slash-1] != '/' && id != "" && strings.Trim(id, "0123456789") == "" && strings.Contains(text[:slash], "/")
+	return slash > 0 && text[slash-1] != '/' && id != "" && strings.Trim(id, "0123456789") == "" &&
+		strings.Contains(text[:slash], "/")
 }
 
 // transfer is one call of cp.

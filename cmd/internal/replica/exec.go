@@ -61,7 +61,9 @@ func NewExec(f *program.Factory) *cli.Command {
 // hangupTime is how long a command may run on after the terminal was closed.
 const hangupTime = 2 * time.Second
 
-func execute(ctx context.Context, f *program.Factory, target string, args []string, o execOptions) (err error) {
+func execute(
+	ctx context.Context, f *program.Factory, target string, args []string, o execOptions,
+) (err error) {
 	r, err := f.Runner(ctx)
 	if err != nil {
 		return err

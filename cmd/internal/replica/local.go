@@ -68,7 +68,9 @@ func (t transfer) fetch(ctx context.Context, from, target string) error {
 
 // localTarget returns the folder to write to, and the name in it of what is copied: "." for the
 // contents of the source, "" for its own name.
-func (t transfer) localTarget(ctx context.Context, from, target string) (dir, as string, err error) {
+func (t transfer) localTarget(
+	ctx context.Context, from, target string,
+) (dir, as string, err error) {
 	path := t.Env.Absolute(target)
 	info, err := os.Stat(path)
 	switch {
@@ -138,7 +140,9 @@ func (t transfer) write(ctx context.Context, dir string, archive io.Reader) erro
 }
 
 // remoteTarget returns the folder of the replica to write to, and the name in it of what is copied.
-func (t transfer) remoteTarget(ctx context.Context, source, to string, isDir bool) (dir, as string, err error) {
+func (t transfer) remoteTarget(
+	ctx context.Context, source, to string, isDir bool,
+) (dir, as string, err error) {
 	if to == "" {
 		to = "."
 	}

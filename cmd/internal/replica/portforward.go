@@ -74,7 +74,9 @@ func parsePorts(text string) (p forwarding, err error) {
 	return p, nil
 }
 
-func portForward(ctx context.Context, f *program.Factory, target, address string, ports []forwarding) error {
+func portForward(
+	ctx context.Context, f *program.Factory, target, address string, ports []forwarding,
+) error {
 	r, err := f.Runner(ctx)
 	if err != nil {
 		return err
@@ -196,7 +198,8 @@ func join(local, remote net.Conn) (err error) {
 		local.Close()
 	}
 	both.Wait()
-	if errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || program.IsBrokenPipe(err) {
+	if errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) ||
+		program.IsBrokenPipe(err) {
 		return nil
 	}
 	return err

@@ -105,7 +105,9 @@ func appendJSON(b []byte, p *metrics.Point) []byte {
 }
 
 // eachPoint writes each point of a series in a form.
-func eachPoint(ctx context.Context, a *app, s *metrics.Summary, out *writer, form func([]byte, *metrics.Point) []byte) error {
+func eachPoint(ctx context.Context, a *app, s *metrics.Summary, out *writer,
+	form func([]byte, *metrics.Point) []byte,
+) error {
 	points, err := metrics.Points(a.dir, s.Key)
 	if err != nil && points == nil {
 		return err

@@ -141,7 +141,8 @@ func (v *view) load(a *app) error {
 		v.WarnOnce(err.Error()) // what precedes the damage is shown
 	}
 	a.series = slices.DeleteFunc(all, func(s metrics.Summary) bool {
-		return a.role != "" && s.Role != a.role || len(a.ids) > 0 && !slices.Contains(a.ids, s.Replica)
+		return a.role != "" && s.Role != a.role || len(a.ids) > 0 &&
+			!slices.Contains(a.ids, s.Replica)
 	})
 	return nil
 }

@@ -61,7 +61,9 @@ func (v *view) watch(ctx context.Context, screen *os.File) (quit bool, err error
 	return quit, err
 }
 
-func (v *view) loop(ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal) (quit bool, err error) {
+func (v *view) loop(
+	ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal,
+) (quit bool, err error) {
 	tick := time.NewTicker(refreshInterval)
 	defer tick.Stop()
 	for after := 0; after <= maxRefreshes; {
@@ -96,7 +98,8 @@ func (v *view) draw(full *tty.FullScreen) error {
 	}
 	width, height := full.Size()
 	width = min(max(width, minWidth), maxWidth)
-	head := fmt.Sprintf("torchx metrics  %s  %s (q quits)", time.Now().Format(time.TimeOnly), v.title())
+	head := fmt.Sprintf("torchx metrics  %s  %s (q quits)",
+		time.Now().Format(time.TimeOnly), v.title())
 	lines := []string{v.OutStyle.Paint(ui.AnsiDim, ui.CutText(head, width, "…")), ""}
 	if !v.hasMetrics() {
 		return full.Draw(append(lines, "no metrics yet"))

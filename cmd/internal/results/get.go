@@ -42,7 +42,9 @@ func newGet(f *program.Factory) *cli.Command {
 	}
 }
 
-func get(ctx context.Context, f *program.Factory, handle string, files []string, to string, force bool) error {
+func get(
+	ctx context.Context, f *program.Factory, handle string, files []string, to string, force bool,
+) error {
 	out, err := find(ctx, f, handle)
 	if err != nil {
 		return err

@@ -70,7 +70,8 @@ func find(ctx context.Context, f *program.Factory, handle string) (*backend.Outp
 		return nil, err
 	}
 	if !out.Here {
-		return nil, fmt.Errorf("the outputs of %s are in %s, which only a pod can read: run `%s`", ref.Handle(), out.Place, out.Read)
+		return nil, fmt.Errorf("the outputs of %s are in %s, which only a pod can read: run `%s`",
+			ref.Handle(), out.Place, out.Read)
 	}
 	return out, nil
 }

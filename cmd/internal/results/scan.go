@@ -32,7 +32,8 @@ func (v *view) scanWith(texts []string) (remove func() error, err error) {
 	for _, text := range texts {
 		name, expression, ok := strings.Cut(text, "=")
 		if _, again := byName[name]; !ok || again {
-			return nil, program.Usagef("metrics", "--pattern %q: want NAME=REGEX, each NAME once", text)
+			return nil, program.Usagef("metrics",
+				"--pattern %q: want NAME=REGEX, each NAME once", text)
 		}
 		byName[name] = expression
 	}

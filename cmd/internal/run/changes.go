@@ -30,22 +30,26 @@ func sayChanges(f *program.Factory, past *runner.Recorded, built *component.Resu
 	}
 	files := runner.ModuleChanges(modules, modulesNow(f, modules, built), past.Cwd)
 	if len(files) > 0 {
-		f.Warn("changed since %s ran: %s (--recorded runs the app as it was recorded)", past.Ref.Handle(), strings.Join(files, ", "))
+		f.Warn("changed since %s ran: %s (--recorded runs the app as it was recorded)",
+			past.Ref.Handle(), strings.Join(files, ", "))
 	}
 	if built == nil {
 		return
 	}
 	vars := envChanges(f, runner.EnvChanges(env, built.Getenv))
 	if len(vars) > 0 {
-		f.Warn("variables that the component reads changed since %s ran: %s", past.Ref.Handle(), strings.Join(vars, ", "))
+		f.Warn("variables that the component reads changed since %s ran: %s", past.Ref.Handle(),
+			strings.Join(vars, ", "))
 	}
 	if len(files) == 0 && len(vars) == 0 && slices.Equal(past.Args, built.Args) {
 		sayResourceChanges(f, past, built)
 	}
 	recorded, err := planning.ReadRecorded(past.Request)
 	image, imageErr := f.Image()
-	if err == nil && imageErr == nil && recorded.Image != "" && image != recorded.Image && past.UsesImage(recorded.Image) {
-		f.Warn("torchx.IMAGE changed since %s ran (was %s, now %s)", past.Ref.Handle(), recorded.Image, image)
+	if err == nil && imageErr == nil && recorded.Image != "" && image != recorded.Image &&
+		past.UsesImage(recorded.Image) {
+		f.Warn("torchx.IMAGE changed since %s ran (was %s, now %s)", past.Ref.Handle(),
+			recorded.Image, image)
 	}
 }
 
@@ -95,7 +99,9 @@ func sameJSON(a, b any) bool {
 }
 
 // modulesNow returns the current files of the component.
-func modulesNow(f *program.Factory, modules []runner.Module, built *component.Result) []runner.Module {
+func modulesNow(
+	f *program.Factory, modules []runner.Module, built *component.Result,
+) []runner.Module {
 	if built == nil {
 		return runner.ReadModules(modules, func(m runner.Module) ([]byte, error) { return readModule(f, m, modules) })
 	}

@@ -41,7 +41,8 @@ func onlyStdin(c *cli.Context) error {
 		case "stdin", "timeout", "on-end", "env-file", "dryrun", "dry-run", "json", "queue":
 			continue
 		}
-		return program.Usagef("run", "%s cannot be used with --stdin (put it into the JSON)", grammar.Spelling(name))
+		return program.Usagef("run", "%s cannot be used with --stdin (put it into the JSON)",
+			grammar.Spelling(name))
 	}
 	if c.NArg() > 0 {
 		return program.Usagef("run", "a component cannot be named with --stdin (put it into the JSON as component_name)")
@@ -119,7 +120,8 @@ func jsonProblem(err error, data []byte) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("line %d: %v", lineAt(data, syntax.Offset), err)
 	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Sprintf("line %d: field %q is a %s, expected %s", lineAt(data, kind.Offset), kind.Field, kind.Value, jsonType(kind.Type.String()))
+		return fmt.Sprintf("line %d: field %q is a %s, expected %s", lineAt(data, kind.Offset),
+			kind.Field, kind.Value, jsonType(kind.Type.String()))
 	case errors.As(err, &kind):
 		return "want an object, got " + kind.Value
 	}

@@ -56,7 +56,9 @@ func NewRerun(f *program.Factory, sweep RerunSweep) *cli.Command {
 	}
 }
 
-func rerun(ctx context.Context, f *program.Factory, o options, text string, exact bool, sweep RerunSweep) error {
+func rerun(
+	ctx context.Context, f *program.Factory, o options, text string, exact bool, sweep RerunSweep,
+) error {
 	o.TTY = o.follow.Tty.On
 	past, err := planning.PastApp(ctx, f, text)
 	if err != nil {
@@ -98,11 +100,14 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 // planAgain plans what the component returns now, or the recorded app if exact is set.
 // changesPlan reports whether the command line has what changes the plan of an app.
 func (o *options) changesPlan() bool {
-	return o.Backend != "" || o.Cfg != "" || o.HasWorkspace || o.Timeout != "" || o.Strict || o.hasTTY ||
+	return o.Backend != "" || o.Cfg != "" || o.HasWorkspace || o.Timeout != "" ||
+		o.Strict || o.hasTTY ||
 		len(o.Inputs.Args)+len(o.Env)+len(o.EnvFiles)+len(o.Metrics) > 0
 }
 
-func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded, exact bool) (*runner.Planned, error) {
+func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.Config,
+	past *runner.Recorded, exact bool,
+) (*runner.Planned, error) {
 	if err := planning.Check(f, o.Options); err != nil {
 		return nil, err
 	}
@@ -129,7 +134,9 @@ func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.
 	return r.Plan(ctx, *q)
 }
 
-func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
+func planEvaluated(
+	ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded,
+) (*runner.PlanRequest, error) {
 	o.Component, o.Inputs.Recorded = past.Component, past.Args
 	built, name, err := planning.Build(ctx, f, &o.Options, conf)
 	if errors.Is(err, component.ErrHelp) {
@@ -149,7 +156,9 @@ func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *con
 }
 
 // planRecorded plans the app as it was recorded, whatever its component returns now.
-func planRecorded(ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
+func planRecorded(
+	ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded,
+) (*runner.PlanRequest, error) {
 	if len(o.Inputs.Args) > 0 {
 		if past.Evaluated() {
 			return nil, program.Usagef("rerun", "--recorded runs the app as it was recorded: arguments cannot be changed")

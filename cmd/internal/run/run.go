@@ -69,7 +69,9 @@ func NewRun(f *program.Factory) *cli.Command {
 }
 
 // runFlags returns the flags that `run` and `rerun` share.
-func runFlags(o *options, env, envFiles, tags, onEnd, metrics *cli.StringSlice, where string) []cli.Flag {
+func runFlags(
+	o *options, env, envFiles, tags, onEnd, metrics *cli.StringSlice, where string,
+) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),

@@ -63,7 +63,9 @@ func NewSubmit(f *program.Factory) *cli.Command {
 	}
 }
 
-func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions, ends planning.Ends, following follow.Options) error {
+func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions,
+	ends planning.Ends, following follow.Options,
+) error {
 	data, err := readPlan(ctx, f, file)
 	if err != nil {
 		return err
@@ -103,7 +105,8 @@ func planName(file string) string {
 // openPlan opens a plan. A shell's <(…) names a pipe of this process, which is read like
 // stdin.
 func openPlan(path string) (*os.File, error) {
-	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin" {
+	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") ||
+		path == "/dev/stdin" {
 		return os.Open(path)
 	}
 	return safefile.OpenInput(path)

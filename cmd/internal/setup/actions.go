@@ -19,7 +19,9 @@ type libAddOptions struct {
 	replace bool
 }
 
-func libAdd(ctx context.Context, f *program.Factory, m *library.Manager, args []string, o libAddOptions) error {
+func libAdd(
+	ctx context.Context, f *program.Factory, m *library.Manager, args []string, o libAddOptions,
+) error {
 	if len(args) < 2 || len(args) > 3 || o.replace && len(args) > 2 {
 		return program.Usagef("lib add", "expected `lib add NAME URL [REVISION]`, `lib add NAME FOLDER` or `lib add --replace NAME FOLDER`")
 	}
@@ -50,7 +52,8 @@ func libAdd(ctx context.Context, f *program.Factory, m *library.Manager, args []
 	if err != nil {
 		return err
 	}
-	f.Say("added %s to %s", libraryText(change.New), f.ShortPath(filepath.Join(m.Root, library.ProjectFile)))
+	f.Say("added %s to %s", libraryText(change.New),
+		f.ShortPath(filepath.Join(m.Root, library.ProjectFile)))
 	return sayMissing(ctx, f, m)
 }
 
@@ -144,7 +147,8 @@ func libVendor(ctx context.Context, f *program.Factory, m *library.Manager, _ []
 		return err
 	}
 	sayLibraryChanges(f, changes)
-	f.Say("%s now has the files of all libraries and is used instead of the cache", f.ShortPath(filepath.Join(m.Root, library.VendorDir)))
+	f.Say("%s now has the files of all libraries and is used instead of the cache",
+		f.ShortPath(filepath.Join(m.Root, library.VendorDir)))
 	return sayMissing(ctx, f, m)
 }
 
@@ -153,7 +157,8 @@ func libVerify(ctx context.Context, f *program.Factory, m *library.Manager, _ []
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("verified %s in %s: all match the lock", ui.Counted(done.Files, "file"), ui.Counted(done.Libraries, "library"))
+	text := fmt.Sprintf("verified %s in %s: all match the lock", ui.Counted(done.Files, "file"),
+		ui.Counted(done.Libraries, "library"))
 	if done.Replaced > 0 {
 		text += fmt.Sprintf("; %d replaced, not verified", done.Replaced)
 	}

@@ -147,9 +147,11 @@ func originTable(f *program.Factory, title string, list []setting) error {
 		case o.Source == sourceRequired:
 			color = ui.AnsiYellow
 		}
-		tab.Add(ui.NewCell(o.Key, ""), ui.NewCell(valueText(o.Value), color), ui.NewCell(originText(f, o.given)+mark, color))
+		tab.Add(ui.NewCell(o.Key, ""), ui.NewCell(valueText(o.Value), color),
+			ui.NewCell(originText(f, o.given)+mark, color))
 		for _, h := range o.Hidden {
-			tab.Add(ui.NewCell("", ""), ui.NewCell(valueText(h.Value), ui.AnsiDim), ui.NewCell(originText(f, h)+" (hidden)", ui.AnsiDim))
+			tab.Add(ui.NewCell("", ""), ui.NewCell(valueText(h.Value), ui.AnsiDim),
+				ui.NewCell(originText(f, h)+" (hidden)", ui.AnsiDim))
 		}
 	}
 	if width := ui.ScreenWidth(f.Out); width > 0 {

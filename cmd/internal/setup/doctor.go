@@ -129,7 +129,9 @@ func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
 
 // examineBackend returns the checks of a backend. If the backend is not needed (neither named nor
 // the default), its failures are warnings.
-func examineBackend(ctx context.Context, reg *backend.Registry, name string, needed bool) []backend.Check {
+func examineBackend(
+	ctx context.Context, reg *backend.Registry, name string, needed bool,
+) []backend.Check {
 	checks := diagnose(ctx, reg, name)
 	for i := range checks {
 		if !needed && checks[i].Level == backend.LevelFailure {

@@ -53,7 +53,8 @@ func folderCheck(home string) backend.Check {
 	}
 	_, err = f.WriteString("x")
 	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name())); err != nil {
-		return backend.FailedCheck(name, fix, "a file in it cannot be written: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "a file in it cannot be written: %v",
+			program.PathCause(err))
 	}
 	info, err := os.Stat(home)
 	if err != nil {
@@ -77,7 +78,8 @@ func diskCheck(home string) backend.Check {
 	case free < tinySpace:
 		return backend.FailedCheck(name, fix, "%s: logs will be incomplete", text)
 	case files >= 0 && files < 1000:
-		return backend.WarningCheck(name, "delete small files on this disk", "%s, but room for only %d more files", text, files)
+		return backend.WarningCheck(name, "delete small files on this disk",
+			"%s, but room for only %d more files", text, files)
 	case free < lowSpace:
 		return backend.WarningCheck(name, fix, "%s", text)
 	}
@@ -87,7 +89,8 @@ func diskCheck(home string) backend.Check {
 // historyCheck opens and checks the history. A damaged file stays in place.
 func historyCheck(ctx context.Context, home string) backend.Check {
 	const name = "history"
-	db, err := state.Open(ctx, filepath.Join(home, program.HistoryFile), state.Options{BusyTimeout: 2 * time.Second})
+	db, err := state.Open(ctx, filepath.Join(home, program.HistoryFile),
+		state.Options{BusyTimeout: 2 * time.Second})
 	switch {
 	case errors.Is(err, state.ErrCorrupt):
 		return backend.FailedCheck(name, "run `torchx list`: it moves the file aside and rebuilds the history from the apps' folders",
@@ -102,13 +105,16 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	h, err := db.Check(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), checkTime)
+		return backend.WarningCheck(name, "remove old apps with `torchx prune`",
+			"%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), checkTime)
 	case err != nil:
 		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal file away: torchx rebuilds the history from the apps' folders", "%v", err)
 	case db.ReadOnly() || len(db.Notices()) > 0:
-		return backend.WarningCheck(name, "set TORCHX_HOME to a writable folder on a local disk", "%s", strings.Join(db.Notices(), "; "))
+		return backend.WarningCheck(name, "set TORCHX_HOME to a writable folder on a local disk",
+			"%s", strings.Join(db.Notices(), "; "))
 	}
-	return backend.PassedCheck(name, "%s in %s, intact (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
+	return backend.PassedCheck(name, "%s in %s, intact (journal: %s)", ui.Counted(h.Apps, "app"),
+		ui.BytesText(h.Bytes), h.Journal)
 }
 
 // asideCheck reports damaged histories that were moved aside.

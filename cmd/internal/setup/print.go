@@ -21,7 +21,8 @@ func commitText(commit string) string { return commit[:min(shortCommit, len(comm
 func libraryText(k *library.Locked) string {
 	text := "@" + k.Name
 	if k.Revision != "" {
-		text += fmt.Sprintf(" %s (commit %s, %s)", k.Revision, commitText(k.Commit), ui.Counted(len(k.Files), "file"))
+		text += fmt.Sprintf(" %s (commit %s, %s)", k.Revision, commitText(k.Commit),
+			ui.Counted(len(k.Files), "file"))
 	} else {
 		text += fmt.Sprintf(" (%s in %s)", ui.Counted(len(k.Files), "file"), k.Folder)
 	}
@@ -70,7 +71,8 @@ func updateText(c library.Change) string {
 	if c.Old.Commit != "" {
 		from = fmt.Sprintf(" from %s (%s)", c.Old.Revision, commitText(c.Old.Commit))
 	}
-	return fmt.Sprintf("updated @%s%s to %s (%s); %s", c.Name, from, c.New.Revision, commitText(c.New.Commit), what)
+	return fmt.Sprintf("updated @%s%s to %s (%s); %s", c.Name, from, c.New.Revision,
+		commitText(c.New.Commit), what)
 }
 
 // sayMissing warns about libraries that the project's libraries need but that are not listed.

@@ -126,7 +126,8 @@ func (x *explainer) unusedSections(o configOptions) error {
 	return nil
 }
 
-// unusedSection notes a section that has no effect, or its keys without effect; backends are checked elsewhere.
+// unusedSection notes a section that has no effect, or its keys without effect; backends are
+// checked elsewhere.
 func (x *explainer) unusedSection(section string, known []string, o configOptions) {
 	values := x.conf.Section(section)
 	prefix, name, _ := strings.Cut(section, ":")
@@ -152,7 +153,8 @@ func (x *explainer) unusedSection(section string, known []string, o configOption
 // unknownComponent notes a section for a component that does not exist.
 func (x *explainer) unknownComponent(name, section string, values []config.Value, o configOptions) {
 	loader, err := x.Loader()
-	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == string(x.out.Component) || name == o.component {
+	if err != nil || len(values) == 0 || strings.Contains(name, ":") ||
+		name == string(x.out.Component) || name == o.component {
 		return // a component in a file can only be checked by its reference
 	}
 	var names []string

@@ -49,7 +49,8 @@ func newTrust(f *program.Factory) *cli.Command {
 				return trust(f, list, c.Args().Slice(), revoke)
 			}
 			if revoke {
-				return program.Usagef("config trust", "missing FILE: name the files or folders to revoke")
+				return program.Usagef("config trust",
+					"missing FILE: name the files or folders to revoke")
 			}
 			return printTrusted(f, list, asJSON)
 		},
@@ -125,7 +126,8 @@ func printTrusted(f *program.Factory, list consent.List, asJSON bool) error {
 			return err
 		}
 		all = append(all, trustedFile{e.Path, ui.NullString(e.Sum), state, e.TrustedAt.UTC()})
-		tab.Add(ui.NewCell(f.ShortPath(e.Path), ""), ui.NewCell(state, ""), ui.NewCell(e.TrustedAt.Local().Format(time.DateTime), ui.AnsiDim))
+		tab.Add(ui.NewCell(f.ShortPath(e.Path), ""), ui.NewCell(state, ""),
+			ui.NewCell(e.TrustedAt.Local().Format(time.DateTime), ui.AnsiDim))
 	}
 	if asJSON {
 		return f.PrintJSON(all)

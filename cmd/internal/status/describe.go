@@ -38,7 +38,9 @@ func NewDescribe(f *program.Factory) *cli.Command {
 	}
 }
 
-func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o describeOptions) error {
+func describe(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o describeOptions,
+) error {
 	if o.diff && (o.full || o.json) {
 		return program.Usagef("describe", "--diff cannot be used with --full or --json")
 	}
@@ -68,7 +70,9 @@ const statusTimeout = 5 * time.Second
 
 // newDescribePage collects what the page shows beside the description. What cannot be read is
 // left out.
-func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *history.View) (*describePage, error) {
+func newDescribePage(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *history.View,
+) (*describePage, error) {
 	masked, err := f.MaskedJSON(d.Spec)
 	if err != nil {
 		return nil, err
@@ -95,7 +99,9 @@ func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, 
 }
 
 // printDiff prints the stored diff, unchanged if it goes to a file or a program.
-func printDiff(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *history.View) error {
+func printDiff(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *history.View,
+) error {
 	if !d.Recorded {
 		return fmt.Errorf("the git checkout of %s is not known: this history does not have the app", ref.Handle())
 	}

@@ -221,7 +221,9 @@ func jsonText(v any) string {
 
 // changedOptions returns the options of an app that differ from the backend's defaults, with
 // secrets hidden: "grace_period=3, log_dir=/logs".
-func changedOptions(f *program.Factory, r *runner.Runner, backendName string, cfg json.RawMessage) (string, error) {
+func changedOptions(
+	f *program.Factory, r *runner.Runner, backendName string, cfg json.RawMessage,
+) (string, error) {
 	masked, err := f.MaskedJSON(cfg)
 	if err != nil {
 		return "", err

@@ -38,7 +38,9 @@ func NewEvents(f *program.Factory) *cli.Command {
 	}
 }
 
-func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, asJSON bool) error {
+func events(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, asJSON bool,
+) error {
 	// Reading the status records events since the previous command.
 	s, err := r.Status(ctx, ref)
 	if err != nil {
@@ -69,7 +71,9 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 }
 
 // backendEvents returns what the system of the backend recorded, none if it cannot be read.
-func backendEvents(ctx context.Context, r *runner.Runner, ref runner.Ref, s *spec.Status) (events []history.Event) {
+func backendEvents(
+	ctx context.Context, r *runner.Runner, ref runner.Ref, s *spec.Status,
+) (events []history.Event) {
 	can, err := r.Backends.Capabilities(ref.Backend)
 	if err != nil || can.Events == nil {
 		return nil

@@ -82,7 +82,9 @@ func common(g replicaGroup, text func(*spec.ReplicaStatus) string) string {
 
 // greatest returns the greatest amount of a group's replicas, marked as such if the group has
 // several; "" if none is known.
-func greatest[T int64 | float64](g replicaGroup, amount func(*spec.ReplicaStatus) *T, text func(T) string) string {
+func greatest[T int64 | float64](
+	g replicaGroup, amount func(*spec.ReplicaStatus) *T, text func(T) string,
+) string {
 	var most *T
 	for _, r := range g {
 		if n := amount(r); n != nil && (most == nil || *n > *most) {

@@ -62,12 +62,15 @@ func (p *screen) ago(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s ago)", t.In(p.now.Location()).Format(dateTimeFormat), ui.Age(p.now.Sub(*t)))
+	return fmt.Sprintf("%s (%s ago)", t.In(p.now.Location()).Format(dateTimeFormat),
+		ui.Age(p.now.Sub(*t)))
 }
 
 // tableWithNotes returns a table with a note below each row, "" for none. On a terminal,
 // texts of the columns in shorten are cut until a line fits, then columns are left out.
-func (p *screen) tableWithNotes(tab *ui.Table, shorten []string, note func(row int) string, spare ...string) string {
+func (p *screen) tableWithNotes(
+	tab *ui.Table, shorten []string, note func(row int) string, spare ...string,
+) string {
 	if p.width > 0 {
 		for _, column := range shorten {
 			tab.Shorten(column, p.width, minShortened)

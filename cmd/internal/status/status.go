@@ -100,7 +100,9 @@ type statusOutput struct {
 	object statusObject
 }
 
-func readStatus(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o statusOptions) (out statusOutput, err error) {
+func readStatus(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o statusOptions,
+) (out statusOutput, err error) {
 	s, err := r.Status(ctx, ref)
 	if err != nil {
 		return out, err
@@ -133,7 +135,9 @@ func readStatus(ctx context.Context, f *program.Factory, r *runner.Runner, ref r
 
 // checkRoles returns an error if the app has none of the roles, and warns of each that it
 // does not have: with a mistyped filter it would look like an app without replicas.
-func checkRoles(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, s *spec.Status, names []string) error {
+func checkRoles(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref,
+	s *spec.Status, names []string,
+) error {
 	var unknown []error
 	for _, n := range names {
 		if err := r.CheckReplicas(ctx, ref, s, n, nil); err != nil {
@@ -157,7 +161,8 @@ func paintStates(text string, s ui.Style) string {
 	var pairs []string
 	for state := spec.Unsubmitted; state <= spec.Unknown; state++ {
 		for _, before := range []string{"State: ", "]:"} {
-			pairs = append(pairs, before+state.String(), before+s.Paint(ui.StateColor(state), state.String()))
+			pairs = append(pairs, before+state.String(),
+				before+s.Paint(ui.StateColor(state), state.String()))
 		}
 	}
 	return strings.NewReplacer(pairs...).Replace(text)

@@ -37,7 +37,9 @@ type statusPage struct {
 }
 
 // newStatusPage collects what the page shows beside the status. What cannot be read is left out.
-func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, s *spec.Status) *statusPage {
+func newStatusPage(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, s *spec.Status,
+) *statusPage {
 	page := &statusPage{screen: newScreen(f), status: s, queue: queuePlace(ctx, r, s), probed: map[string]bool{}, page: pageOf(f, ref), console: f.Console}
 	page.rows = func(others int) int { return tableRows(f, others) }
 	page.trials = trialsOf(ctx, f, r, ref)
@@ -210,7 +212,8 @@ func (p *statusPage) next() string {
 	s, handle := p.status, p.clean(p.status.Handle)
 	switch {
 	case s.State == spec.Failed && s.FirstFailure != nil && s.FirstFailure.StartedAt != nil:
-		return fmt.Sprintf("Output of the failure: torchx log %s/%s/%d", handle, p.clean(s.FirstFailure.Role), s.FirstFailure.ID)
+		return fmt.Sprintf("Output of the failure: torchx log %s/%s/%d", handle,
+			p.clean(s.FirstFailure.Role), s.FirstFailure.ID)
 	case s.State == spec.Running:
 		return "Follow the output: torchx log -t " + handle
 	case s.State == spec.Failed:

@@ -65,13 +65,14 @@ func (p *statusPage) trialTable(rows int) string {
 	var text bytes.Buffer
 	_ = tab.Write(&text, p.style) // a buffer cannot fail
 	if more := len(p.trials.Trials) - len(shown); more > 0 {
-		fmt.Fprintf(&text, "%s: torchx status --json %s\n", ui.Counted(more, "more trial"), p.clean(p.status.Handle))
+		fmt.Fprintf(&text, "%s: torchx status --json %s\n", ui.Counted(more, "more trial"),
+			p.clean(p.status.Handle))
 	}
 	return text.String()
 }
 
-// selectTrials returns at most rows trials: the best, those that run, those that failed, then others.
-// If there are more, each kind has some.
+// selectTrials returns at most rows trials: the best, those that run, those that failed, then
+// others. If there are more, each kind has some.
 func selectTrials(s *sweep.Snapshot, rows int) []int {
 	ranked := sweep.Ranked(s)
 	if len(ranked) <= rows {
@@ -184,7 +185,9 @@ func newTrialObject(t *sweep.TrialStatus, now time.Time) trialObject {
 }
 
 // trialsOf returns how a sweep stands; nil for other apps, and if nothing is known.
-func trialsOf(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref) *sweep.Snapshot {
+func trialsOf(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref,
+) *sweep.Snapshot {
 	if !r.IsSweep(ref) {
 		return nil
 	}

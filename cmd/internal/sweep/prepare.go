@@ -71,7 +71,8 @@ func prepare(ctx context.Context, f *program.Factory, o options) (*preparation, 
 
 // help prints the component's help if its arguments ask for it.
 func (p *preparation) help(ctx context.Context) error {
-	if args := p.options.Inputs.Args; !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
+	if args := p.options.Inputs.Args; !slices.Contains(args, "--help") &&
+		!slices.Contains(args, "-h") {
 		return nil
 	}
 	_, err := planning.Call(ctx, p.Factory, p.component, p.options.Inputs)
@@ -82,7 +83,9 @@ func (p *preparation) help(ctx context.Context) error {
 }
 
 // define completes what all trials share.
-func (p *preparation) define(ctx context.Context, conf *config.Config, rules sweep.Rules) (err error) {
+func (p *preparation) define(
+	ctx context.Context, conf *config.Config, rules sweep.Rules,
+) (err error) {
 	o := p.options.Options
 	o.Submit = !p.options.dryrun
 	if p.common, err = planning.Prepare(ctx, p.Factory, o, conf); err != nil {
@@ -112,7 +115,9 @@ func (p *preparation) define(ctx context.Context, conf *config.Config, rules swe
 
 // each evaluates and plans all trials in order and calls use with each. The error of a trial
 // names its parameters.
-func (p *preparation) each(ctx context.Context, use func(*sweep.Trial, *runner.Planned) error) error {
+func (p *preparation) each(
+	ctx context.Context, use func(*sweep.Trial, *runner.Planned) error,
+) error {
 	stop := p.SayIfSlow("planning %d trials", p.space.Len())
 	defer stop()
 	notes := newNotes(p.Console)
@@ -133,10 +138,13 @@ func (p *preparation) each(ctx context.Context, use func(*sweep.Trial, *runner.P
 }
 
 // trial evaluates and plans one trial.
-func (p *preparation) trial(ctx context.Context, t sweep.Place) (*sweep.Trial, *runner.Planned, error) {
+func (p *preparation) trial(
+	ctx context.Context, t sweep.Place,
+) (*sweep.Trial, *runner.Planned, error) {
 	for _, param := range t.Params {
 		if !utf8.ValidString(param.Name + param.Value) {
-			text := fmt.Sprintf("argument %s is not valid UTF-8: pass such bytes in a file", humanize.Quote(param.Name+"="+param.Value))
+			text := fmt.Sprintf("argument %s is not valid UTF-8: pass such bytes in a file",
+				humanize.Quote(param.Name+"="+param.Value))
 			return nil, nil, &component.UsageError{Component: p.component.Ref, Text: text}
 		}
 	}

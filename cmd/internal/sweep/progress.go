@@ -14,7 +14,8 @@ import (
 func progressText(s *sweep.Snapshot, now time.Time) string {
 	text := s.Progress()
 	if s.Best >= 0 {
-		text += fmt.Sprintf(", best %s %s (trial %d)", s.Definition.Metric, ui.NumberText(*s.Trials[s.Best].Value), s.Best)
+		text += fmt.Sprintf(", best %s %s (trial %d)", s.Definition.Metric,
+			ui.NumberText(*s.Trials[s.Best].Value), s.Best)
 	}
 	if left, ok := remaining(s, now); ok {
 		text += ", about " + ui.Age(left) + " left"

@@ -10,9 +10,11 @@ import (
 	"torchx/runtime/sweep"
 )
 
-// Rerun submits a sweep again as a new one, with the trials that it has, and shows it unless detach is
-// set.
-func Rerun(ctx context.Context, f *program.Factory, o planning.Options, past *runner.Recorded, detach bool) error {
+// Rerun submits a sweep again as a new one, with the trials that it has, and shows it unless
+// detach is set.
+func Rerun(
+	ctx context.Context, f *program.Factory, o planning.Options, past *runner.Recorded, detach bool,
+) error {
 	conf, err := f.Config()
 	if err != nil {
 		return err

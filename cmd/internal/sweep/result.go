@@ -44,7 +44,8 @@ func (v *view) printResult(s *sweep.Snapshot) error {
 
 func (v *view) printBest(s *sweep.Snapshot) {
 	c, best := v.Console, &s.Trials[s.Best]
-	text := fmt.Sprintf("best %s: %s, trial %d", s.Definition.Metric, ui.NumberText(*best.Value), best.Number)
+	text := fmt.Sprintf("best %s: %s, trial %d", s.Definition.Metric,
+		ui.NumberText(*best.Value), best.Number)
 	if params := ui.ParamsText(c, best.Params); params != "" {
 		text += " (" + params + ")"
 	}
@@ -52,5 +53,6 @@ func (v *view) printBest(s *sweep.Snapshot) {
 	if best.App.ID != "" {
 		c.Say("repeat it: torchx rerun %s", best.App.Handle())
 	}
-	c.Say("plot all: torchx metrics %s %s", v.Ref.Handle(), specmodule.QuoteWord(s.Definition.Metric))
+	c.Say("plot all: torchx metrics %s %s", v.Ref.Handle(),
+		specmodule.QuoteWord(s.Definition.Metric))
 }

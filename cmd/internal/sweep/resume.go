@@ -75,7 +75,8 @@ func resume(ctx context.Context, f *program.Factory, handle string, o resumeOpti
 		return err
 	}
 	if !status.State.Terminal() {
-		return fmt.Errorf("%s has not ended: `torchx wait %s` waits for it", past.Ref.Handle(), past.Ref.Handle())
+		return fmt.Errorf("%s has not ended: `torchx wait %s` waits for it",
+			past.Ref.Handle(), past.Ref.Handle())
 	}
 	if o.random > 0 {
 		p, err := prepareMore(ctx, f, past, definition, trials, int(o.random))
@@ -121,8 +122,11 @@ func checkWork(ctx context.Context, r *runner.Runner, ref runner.Ref, e *sweep.E
 }
 
 // prepareMore prepares further drawings of a sweep.
-func prepareMore(ctx context.Context, f *program.Factory, past *runner.Recorded, definition *sweep.Definition, trials iter.Seq2[*sweep.Trial, error], random int) (*preparation, error) {
-	f, o, err := planning.RerunOptions(f, planning.Options{Command: "sweep resume", Backend: definition.Backend, Submit: true}, past)
+func prepareMore(ctx context.Context, f *program.Factory, past *runner.Recorded,
+	definition *sweep.Definition, trials iter.Seq2[*sweep.Trial, error], random int,
+) (*preparation, error) {
+	f, o, err := planning.RerunOptions(f,
+		planning.Options{Command: "sweep resume", Backend: definition.Backend, Submit: true}, past)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +151,9 @@ func prepareMore(ctx context.Context, f *program.Factory, past *runner.Recorded,
 
 // addDrawings sets the space to further drawings for each combination of values that the sweep
 // has, and numbers them on from its last trial.
-func (p *preparation) addDrawings(past *runner.Recorded, trials iter.Seq2[*sweep.Trial, error], random int) error {
+func (p *preparation) addDrawings(
+	past *runner.Recorded, trials iter.Seq2[*sweep.Trial, error], random int,
+) error {
 	recorded, err := planning.ReadRecorded(past.Request)
 	if err != nil {
 		return err
@@ -161,7 +167,8 @@ func (p *preparation) addDrawings(past *runner.Recorded, trials iter.Seq2[*sweep
 		return err
 	}
 	if len(p.space.Draws) == 0 {
-		return program.Usagef("sweep resume", "--random has nothing to draw: the sweep has no --choice and no --range")
+		return program.Usagef("sweep resume",
+			"--random has nothing to draw: the sweep has no --choice and no --range")
 	}
 	if err := resolveNames(p.component, p.space); err != nil {
 		return err
@@ -171,14 +178,17 @@ func (p *preparation) addDrawings(past *runner.Recorded, trials iter.Seq2[*sweep
 	}
 	p.space.Drawn = p.first / max(1, p.space.Repeat)
 	if p.first+p.space.Len() > sweep.MaxTrials {
-		return program.Usagef("sweep resume", "the sweep would have more than %d trials", sweep.MaxTrials)
+		return program.Usagef("sweep resume",
+			"the sweep would have more than %d trials", sweep.MaxTrials)
 	}
 	return nil
 }
 
 // combinations returns the values of arguments that are not drawn, each combination once, and the
 // number of trials.
-func combinations(draws []sweep.Draw, trials iter.Seq2[*sweep.Trial, error]) (rows [][]sweep.Param, n int, err error) {
+func combinations(
+	draws []sweep.Draw, trials iter.Seq2[*sweep.Trial, error],
+) (rows [][]sweep.Param, n int, err error) {
 	seen := map[string]bool{}
 	for t, err := range trials {
 		if err != nil {

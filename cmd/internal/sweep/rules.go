@@ -44,7 +44,8 @@ func (r *ruleFlags) readMetrics(o *planning.Options, texts []string) error {
 		case !pattern.ValidName(name):
 			return program.Usagef("sweep", "--metric %s is not the name of a metric", ui.QuoteWord(text))
 		case goal != "" && r.goal != "" && goal != r.goal:
-			return program.Usagef("sweep", "--metric %s and --goal %s contradict each other", ui.QuoteWord(text), r.goal)
+			return program.Usagef("sweep", "--metric %s and --goal %s contradict each other",
+				ui.QuoteWord(text), r.goal)
 		}
 		r.metric = name
 		if goal != "" {
@@ -73,7 +74,8 @@ func (r *ruleFlags) rules() (sweep.Rules, error) {
 	case r.goal != "" && r.metric == "":
 		return rules, program.Usagef("sweep", "--goal needs --metric NAME")
 	case r.earlyStop != "" && r.metric == "":
-		return rules, program.Usagef("sweep", "--early-stop compares trials by a metric: add --metric NAME")
+		return rules, program.Usagef("sweep",
+			"--early-stop compares trials by a metric: add --metric NAME")
 	}
 	if r.earlyStop != "" {
 		if _, err := sweep.ParseStopRule(r.earlyStop); err != nil {
@@ -82,7 +84,8 @@ func (r *ruleFlags) rules() (sweep.Rules, error) {
 	}
 	if r.stopWhen != "" {
 		if _, err := history.ParseMetricFilter(r.stopWhen); err != nil {
-			return rules, program.Usagef("sweep", "--stop-when %s is %v", ui.QuoteWord(r.stopWhen), err)
+			return rules, program.Usagef("sweep", "--stop-when %s is %v",
+				ui.QuoteWord(r.stopWhen), err)
 		}
 	}
 	if r.metric != "" {

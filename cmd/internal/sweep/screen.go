@@ -88,7 +88,8 @@ const fixedLines = 4
 // lines returns at most height lines of at most width columns.
 func (l *liveScreen) lines(s *sweep.Snapshot, width, height int, now time.Time) []string {
 	style := l.Console.ErrStyle
-	title := fmt.Sprintf("torchx sweep  %s  %s  (q detaches, Ctrl-C cancels)", now.Format(time.TimeOnly), ui.OneLine(l.Ref.ID))
+	title := fmt.Sprintf("torchx sweep  %s  %s  (q detaches, Ctrl-C cancels)",
+		now.Format(time.TimeOnly), ui.OneLine(l.Ref.ID))
 	lines := []string{
 		style.Paint(ui.AnsiDim, ui.CutText(title, width, "…")),
 		style.Paint(ui.AnsiBold, ui.CutText(progressText(s, now), width, "…")),

@@ -28,7 +28,9 @@ type topScreen struct {
 }
 
 // WatchTop shows the table until q, Ctrl-C or a signal.
-func WatchTop(ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.File, order string) error {
+func WatchTop(
+	ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.File, order string,
+) error {
 	return tty.OnFullScreen(c, screen, func(full *tty.FullScreen, resized <-chan os.Signal) error {
 		v := &topScreen{Console: c, sampler: s, screen: full, order: order}
 		return v.loop(ctx, resized)
@@ -143,7 +145,8 @@ func (v *topScreen) draw() error {
 	if len(v.apps) == 0 {
 		lines = append(lines, "no app is running, and none has ended within the last minute")
 	}
-	head := fmt.Sprintf("torchx top  %s  %s  by %s (keys: s c m e n, arrows, q)", time.Now().Format(time.TimeOnly), ui.Counted(len(v.apps), "app"), v.order)
+	head := fmt.Sprintf("torchx top  %s  %s  by %s (keys: s c m e n, arrows, q)",
+		time.Now().Format(time.TimeOnly), ui.Counted(len(v.apps), "app"), v.order)
 	head = head[:min(len(head), width)]
 	lines = append([]string{v.OutStyle.Paint(ui.AnsiDim, head)}, lines...)
 	return v.screen.Draw(lines)

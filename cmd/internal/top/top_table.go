@@ -29,7 +29,8 @@ func sortTop(apps []*usage.App, order string) {
 	}
 	for _, app := range apps {
 		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int {
-			return cmp.Or(compareEnded(a.State, b.State), compareAmounts(order, &b.Amounts, &a.Amounts))
+			return cmp.Or(compareEnded(a.State, b.State),
+				compareAmounts(order, &b.Amounts, &a.Amounts))
 		})
 	}
 }

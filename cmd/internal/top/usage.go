@@ -114,7 +114,8 @@ func (v *usageView) read(ctx context.Context) (*usage.Record, error) {
 		return nil, err
 	}
 	rec.Attempts = slices.DeleteFunc(rec.Attempts, func(a usage.Attempt) bool {
-		return v.role != "" && a.Role != v.role || len(v.ids) > 0 && !slices.Contains(v.ids, a.ID) ||
+		return v.role != "" && a.Role != v.role || len(v.ids) > 0 &&
+			!slices.Contains(v.ids, a.ID) ||
 			v.options.attempt != nil && a.Attempt != *v.options.attempt
 	})
 	return rec, nil

@@ -140,7 +140,8 @@ func usageRow(a *usage.Attempt, s *sample.Sample) []string {
 	for _, n := range []*int64{o.MeanRSS, o.MaxRSS, o.Read, o.Written} {
 		row = append(row, whole(n))
 	}
-	return append(row, whole(o.MaxThreads), decimal(o.MeanGPU, 1), decimal(o.MaxGPU, 1), whole(o.MaxGPUMemory), s.Source)
+	return append(row, whole(o.MaxThreads), decimal(o.MeanGPU, 1), decimal(o.MaxGPU, 1),
+		whole(o.MaxGPUMemory), s.Source)
 }
 
 func decimal(v *float64, digits int) string {

@@ -12,9 +12,11 @@ import (
 	"torchx/runtime/usage"
 )
 
-// watch shows the table on the whole screen until the app ends, q or Ctrl-C. It returns what is known
-// then.
-func (v *usageView) watch(ctx context.Context, screen *os.File, rec *usage.Record) (last *usage.Record, err error) {
+// watch shows the table on the whole screen until the app ends, q or Ctrl-C. It returns what is
+// known then.
+func (v *usageView) watch(
+	ctx context.Context, screen *os.File, rec *usage.Record,
+) (last *usage.Record, err error) {
 	last = rec
 	err = tty.OnFullScreen(v.f.Console, screen, func(full *tty.FullScreen, resized <-chan os.Signal) (err error) {
 		last, err = v.loop(ctx, full, resized, rec)
@@ -23,7 +25,9 @@ func (v *usageView) watch(ctx context.Context, screen *os.File, rec *usage.Recor
 	return last, err
 }
 
-func (v *usageView) loop(ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal, rec *usage.Record) (*usage.Record, error) {
+func (v *usageView) loop(
+	ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal, rec *usage.Record,
+) (*usage.Record, error) {
 	tick := time.NewTicker(usageInterval)
 	defer tick.Stop()
 	for !rec.Status.State.Terminal() {
@@ -53,7 +57,8 @@ func (v *usageView) loop(ctx context.Context, full *tty.FullScreen, resized <-ch
 // draw redraws the screen.
 func (v *usageView) draw(full *tty.FullScreen, rec *usage.Record) error {
 	width, _ := full.Size()
-	head := fmt.Sprintf("torchx usage  %s  %s  %s (key: q)", time.Now().Format(time.TimeOnly), v.ref.ID, rec.Status.State)
+	head := fmt.Sprintf("torchx usage  %s  %s  %s (key: q)", time.Now().Format(time.TimeOnly),
+		v.ref.ID, rec.Status.State)
 	lines := []string{v.f.OutStyle.Paint(ui.AnsiDim, ui.CutText(ui.OneLine(head), width, "…"))}
 	return full.Draw(append(lines, strings.Split(strings.TrimSuffix(v.text(rec, width), "\n"), "\n")...))
 }

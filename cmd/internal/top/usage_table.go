@@ -12,7 +12,8 @@ import (
 	"torchx/runtime/usage"
 )
 
-// text returns a row for each attempt and below it a line of blocks; width 0 means that lines may be long.
+// text returns a row for each attempt and below it a line of blocks; width 0 means that lines may
+// be long.
 func (v *usageView) text(rec *usage.Record, width int) string {
 	tab := &ui.Table{Header: []string{"REPLICA", "ATTEMPT", "CPU AVG", "CPU PEAK", "MEM AVG", "PEAK MEM", "READ", "WRITTEN", "THREADS", "GPU AVG", "GPU PEAK", "GPU MEM"}}
 	retried := false
@@ -37,7 +38,8 @@ func (v *usageView) text(rec *usage.Record, width int) string {
 	}
 	tab.DropEmpty()
 	if width > 0 {
-		tab.Fit(width, "THREADS", "GPU PEAK", "MEM AVG", "CPU PEAK", "WRITTEN", "READ", "GPU AVG", "GPU MEM", "CPU AVG")
+		tab.Fit(width, "THREADS", "GPU PEAK", "MEM AVG", "CPU PEAK", "WRITTEN", "READ", "GPU AVG",
+			"GPU MEM", "CPU AVG")
 		tab.Shorten("REPLICA", width, 10)
 	} else {
 		width = ui.DefaultWidth
@@ -83,7 +85,8 @@ func (v *usageView) curves(a *usage.Attempt, width int) string {
 				top = y
 			}
 		}
-		line += "  " + c.name + " " + fmt.Sprintf("%-*s", room, plot.Blocks(c.values, room, 0, top, v.ascii))
+		line += "  " + c.name + " " + fmt.Sprintf("%-*s", room,
+			plot.Blocks(c.values, room, 0, top, v.ascii))
 	}
 	return strings.TrimRight(line, " ")
 }
@@ -91,8 +94,8 @@ func (v *usageView) curves(a *usage.Attempt, width int) string {
 // maxCurves is the width of a line of blocks on a wide screen.
 const maxCurves = 120
 
-// usageCurve returns the values of samples at equal steps of time: intervals grow with the age of an
-// attempt. Unknown ones are NaN; nil: all are unknown.
+// usageCurve returns the values of samples at equal steps of time: intervals grow with the age of
+// an attempt. Unknown ones are NaN; nil: all are unknown.
 func usageCurve(all []sample.Sample, value func(*sample.Sample) *float64) (values []float64) {
 	total, known := 0.0, false
 	for i := range all {

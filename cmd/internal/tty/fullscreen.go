@@ -28,8 +28,11 @@ type FullScreen struct {
 }
 
 // OnFullScreen calls show with the whole terminal, and with notices that its size has changed. It
-// restores the terminal afterwards, and drops messages of c until then: they would damage the screen.
-func OnFullScreen(c *ui.Console, screen *os.File, show func(full *FullScreen, resized <-chan os.Signal) error) (err error) {
+// restores the terminal afterwards, and drops messages of c until then: they would damage the
+// screen.
+func OnFullScreen(
+	c *ui.Console, screen *os.File, show func(full *FullScreen, resized <-chan os.Signal) error,
+) (err error) {
 	level := c.Level
 	c.Level = ui.LevelError + 1
 	defer func() { c.Level = level }()

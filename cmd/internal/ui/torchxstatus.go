@@ -21,7 +21,8 @@ const (
 // they are known. Times are shown in loc.
 func TorchXStatus(s *spec.Status, loc *time.Location) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "AppStatus:\n    State: %s\n    Num Restarts: %d\n    Roles: ", s.State, s.NumRestarts)
+	fmt.Fprintf(&b, "AppStatus:\n    State: %s\n    Num Restarts: %d\n    Roles: ",
+		s.State, s.NumRestarts)
 	for _, role := range s.Roles {
 		for i := range role.Replicas {
 			b.WriteString("\n" + replicaText(&role.Replicas[i], loc))
@@ -47,7 +48,8 @@ func restartsText(s *spec.Status, loc *time.Location) string {
 		fmt.Fprintf(&b, "%s%d earlier: torchx events %s\n", errorIndent, more, OneLine(s.Handle))
 	}
 	for _, r := range s.Restarts[max(0, len(s.Restarts)-shownRestarts):] {
-		fmt.Fprintf(&b, "%s%s %s\n", errorIndent, r.Time.In(loc).Format(time.DateTime), OneLine(r.String()))
+		fmt.Fprintf(&b, "%s%s %s\n", errorIndent, r.Time.In(loc).Format(time.DateTime),
+			OneLine(r.String()))
 	}
 	return b.String()
 }

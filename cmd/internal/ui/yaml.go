@@ -72,7 +72,8 @@ const blockLines = 5
 // isBlock reports whether a text, such as a script, is easier to read line by line and can be
 // written so without escapes.
 func isBlock(text string) bool {
-	if strings.Count(text, "\n") < blockLines || strings.ContainsAny(text[:1], " \t\n") || strings.HasSuffix(text, "\n\n") {
+	if strings.Count(text, "\n") < blockLines || strings.ContainsAny(text[:1], " \t\n") ||
+		strings.HasSuffix(text, "\n\n") {
 		return false
 	}
 	return strings.IndexFunc(text, func(r rune) bool {

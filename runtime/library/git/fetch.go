@@ -20,7 +20,9 @@ type Repository struct {
 // it is "", the current commit of revision (a tag, a branch, a full or short commit ID). It
 // omits the history if the server supports that. Errors: *UnknownRevisionError, ErrOffline, or
 // git's message in one line.
-func (c *Client) Fetch(ctx context.Context, dir, repository, revision, commit string) (*Repository, error) {
+func (c *Client) Fetch(
+	ctx context.Context, dir, repository, revision, commit string,
+) (*Repository, error) {
 	if err := c.checkOnline(repository); err != nil {
 		return nil, err
 	}
@@ -60,7 +62,9 @@ func (r *Repository) init(ctx context.Context, digits int) error {
 	return err
 }
 
-func (r *Repository) fetch(ctx context.Context, repository string, depth string, refspecs ...string) error {
+func (r *Repository) fetch(
+	ctx context.Context, repository string, depth string, refspecs ...string,
+) error {
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"}
 	if depth != "" {
 		args = append(args, "--depth="+depth)
@@ -108,7 +112,9 @@ func (r *Repository) fetchCommit(ctx context.Context, repository, commit string)
 const maxRefs = 20_000
 
 // fetchShortened fetches everything, which is needed to find the full ID.
-func (r *Repository) fetchShortened(ctx context.Context, repository, revision string, remote *Remote) error {
+func (r *Repository) fetchShortened(
+	ctx context.Context, repository, revision string, remote *Remote,
+) error {
 	if len(remote.Refs) > maxRefs {
 		return fmt.Errorf("it has %d branches and tags, too many to find a shortened commit: give the whole commit", len(remote.Refs))
 	}
@@ -130,7 +136,8 @@ func (r *Repository) fetchShortened(ctx context.Context, repository, revision st
 
 // resolve sets the commit that name refers to; name is hexadecimal or a local ref.
 func (r *Repository) resolve(ctx context.Context, name string) error {
-	out, err := r.client.run(ctx, r.dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	out, err := r.client.run(ctx, r.dir, "rev-parse", "--verify", "--quiet",
+		"--end-of-options", name+"^{commit}")
 	if err != nil {
 		return fmt.Errorf("%s is not a commit: %w", name, err)
 	}

@@ -132,7 +132,9 @@ func (c *Client) output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 
 // stream runs a git command and passes its output to read as it is printed. An error of read
 // ends the command.
-func (c *Client) stream(ctx context.Context, cmd *exec.Cmd, read func(out *bufio.Reader) error) error {
+func (c *Client) stream(
+	ctx context.Context, cmd *exec.Cmd, read func(out *bufio.Reader) error,
+) error {
 	stderr := &limited{max: maxMessages}
 	cmd.Stderr = stderr
 	stdout, err := cmd.StdoutPipe()

@@ -111,7 +111,9 @@ func parseEntry(record string) (Entry, error) {
 }
 
 // Read calls visit with the content of each entry, in order. visit may keep the content.
-func (r *Repository) Read(ctx context.Context, entries []Entry, visit func(e Entry, data []byte) error) error {
+func (r *Repository) Read(
+	ctx context.Context, entries []Entry, visit func(e Entry, data []byte) error,
+) error {
 	if len(entries) == 0 {
 		return nil
 	}

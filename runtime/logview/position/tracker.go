@@ -83,7 +83,9 @@ func (t *Tracker) key(r spec.Replica) string {
 }
 
 // Options returns o with the log of a replica starting at its recorded position.
-func (t *Tracker) Options(ctx context.Context, r spec.Replica, o backend.LogOptions) backend.LogOptions {
+func (t *Tracker) Options(
+	ctx context.Context, r spec.Replica, o backend.LogOptions,
+) backend.LogOptions {
 	var p Position
 	if !t.disabled {
 		text, ok, err := t.History.GetPosition(ctx, t.App.Backend, t.App.ID, t.key(r))

@@ -25,8 +25,8 @@ const (
 	searchShare = 20 // a search may take a twentieth of the time
 )
 
-// maxBoard limits what is read of one TensorBoard file in bytes: a job may write without end, and an
-// event with a hole of 1 TiB costs it nothing. It is above maxFile as events may have images.
+// maxBoard limits what is read of one TensorBoard file in bytes: a job may write without end, and
+// an event with a hole of 1 TiB costs it nothing. It is above maxFile as events may have images.
 const maxBoard = 4 << 30
 
 // boards are the TensorBoard files of an app. All replicas share the folder, so the files count
@@ -129,9 +129,11 @@ func (b *boards) readFile(name string, f *board, attempts []Attempt, final bool)
 	return err
 }
 
-// readEvents reads the events of a file in parts, so that few points are kept in memory; whole means
-// that nothing is left for the next round.
-func (b *boards) readEvents(store *metrics.Store, in *os.File, size int64, f *board, attempts []Attempt, final bool) (whole bool, err error) {
+// readEvents reads the events of a file in parts, so that few points are kept in memory; whole
+// means that nothing is left for the next round.
+func (b *boards) readEvents(
+	store *metrics.Store, in *os.File, size int64, f *board, attempts []Attempt, final bool,
+) (whole bool, err error) {
 	r := spec.Replica{Role: b.collector.App.Roles[0].Name}
 	tooLarge, begin := size > maxBoard, f.at.Offset
 	size = min(size, maxBoard)
@@ -174,7 +176,8 @@ func (b *boards) readEvents(store *metrics.Store, in *os.File, size int64, f *bo
 	if !tooLarge || f.at.Damaged {
 		return true, nil
 	}
-	store.Broken(r.Role, r.ID, f.source, 1, "the event file has more than 4 GiB: the rest is left out")
+	store.Broken(r.Role, r.ID, f.source, 1,
+		"the event file has more than 4 GiB: the rest is left out")
 	f.at.Damaged = true
 	return true, b.collector.flush(f.key, encode(f.at))
 }

@@ -84,11 +84,14 @@ func (f *file) read(ctx context.Context, final bool) error {
 }
 
 func (f *file) hasChanged(info fs.FileInfo) bool {
-	return f.seen == nil || info.Size() != f.seen.Size() || !info.ModTime().Equal(f.seen.ModTime()) || !os.SameFile(info, f.seen)
+	return f.seen == nil || info.Size() != f.seen.Size() ||
+		!info.ModTime().Equal(f.seen.ModTime()) || !os.SameFile(info, f.seen)
 }
 
 // readFile reads what is new; whole means that nothing is left for the next round.
-func (f *file) readFile(ctx context.Context, store *metrics.Store, final bool) (whole bool, err error) {
+func (f *file) readFile(
+	ctx context.Context, store *metrics.Store, final bool,
+) (whole bool, err error) {
 	in, err := safefile.Open(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -124,7 +127,8 @@ func (f *file) skip(store *metrics.Store, final bool, why error) error {
 	}
 	if !f.wrong {
 		f.wrong = true
-		store.Broken(f.attempt.Role, f.attempt.ID, metrics.SourceFile, 1, "$TORCHX_METRICS cannot be read: "+why.Error())
+		store.Broken(f.attempt.Role, f.attempt.ID, metrics.SourceFile, 1,
+			"$TORCHX_METRICS cannot be read: "+why.Error())
 	}
 	f.at.Done = final
 	return f.save(nil)
@@ -149,7 +153,9 @@ func sumBefore(in io.ReaderAt, offset int64) (uint32, error) {
 }
 
 // readLines reads the lines up to size.
-func (f *file) readLines(ctx context.Context, store *metrics.Store, in *os.File, size int64, at time.Time, final bool) error {
+func (f *file) readLines(
+	ctx context.Context, store *metrics.Store, in *os.File, size int64, at time.Time, final bool,
+) error {
 	buf := make([]byte, 0, readSize)
 	saved := f.at.Offset
 	for end := f.at.Offset; end < size; {
@@ -191,8 +197,8 @@ func (f *file) readLines(ctx context.Context, store *metrics.Store, in *os.File,
 	return f.save(in)
 }
 
-// skipHole skips n bytes that read as zeros, with the line that they are in. Reading them would take
-// hours: a hole of 1 TiB costs its writer nothing.
+// skipHole skips n bytes that read as zeros, with the line that they are in. Reading them would
+// take hours: a hole of 1 TiB costs its writer nothing.
 func (f *file) skipHole(store *metrics.Store, line []byte, n int64) []byte {
 	f.broken(store, "a line has a hole: the file is sparse")
 	f.at.Skip = true

@@ -50,7 +50,8 @@ func (l *replicaLog) isDone() bool { return l.at.Done }
 
 func (l *replicaLog) read(ctx context.Context, final bool) error {
 	info, err := os.Stat(filepath.Join(l.dir, logstore.IndexFile))
-	if err == nil && !final && l.seen != nil && info.Size() == l.seen.Size() && info.ModTime().Equal(l.seen.ModTime()) &&
+	if err == nil && !final && l.seen != nil && info.Size() == l.seen.Size() &&
+		info.ModTime().Equal(l.seen.ModTime()) &&
 		l.seenAt.Sub(info.ModTime()) > settleTime {
 		return nil
 	}
@@ -66,7 +67,8 @@ func (l *replicaLog) read(ctx context.Context, final bool) error {
 		if err := decode(store.Position(l.key), &l.at); err != nil {
 			return err
 		}
-		l.scanner = metrics.NewScanner(l.patterns, store, l.attempt.Role, l.attempt.ID, l.collector.LinesInLog)
+		l.scanner = metrics.NewScanner(l.patterns, store, l.attempt.Role, l.attempt.ID,
+			l.collector.LinesInLog)
 		l.scanner.Step, l.scanner.HasStep = l.at.Step, l.at.HasStep
 		l.opened = true
 	}

@@ -25,7 +25,8 @@ func Records(app *spec.App, all []metrics.Summary) []history.Metric {
 			records[i].LastStep = &s.LastStep
 		}
 		m, ok := main[s.Name]
-		if !ok || rank[s.Role] < rank[all[m].Role] || s.Role == all[m].Role && s.Replica < all[m].Replica {
+		if !ok || rank[s.Role] < rank[all[m].Role] || s.Role == all[m].Role &&
+			s.Replica < all[m].Replica {
 			main[s.Name] = i
 		}
 	}

@@ -29,7 +29,9 @@ const (
 
 // action returns a handler that decodes the body of a request and runs what do returns: the command
 // line of an action on a run.
-func action[T any](a *API, answers func(w http.ResponseWriter, out []byte, messages []string), do func(ref runner.Ref, body *T) ([]string, error)) http.HandlerFunc {
+func action[T any](a *API, answers func(w http.ResponseWriter, out []byte, messages []string),
+	do func(ref runner.Ref, body *T) ([]string, error),
+) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body := new(T)
 		if err := decode(w, r, body); err != nil {
@@ -58,10 +60,12 @@ func action[T any](a *API, answers func(w http.ResponseWriter, out []byte, messa
 }
 
 func decode(w http.ResponseWriter, r *http.Request, to any) error {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		kind != "application/json" {
 		return errors.New("the body must be application/json")
 	}
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
@@ -157,7 +161,8 @@ func (a *API) rerun(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	out, messages, err := a.spawn(context.WithoutCancel(r.Context()), "", append([]string{"rerun", "-d", ref.Handle()}, args...)...)
+	out, messages, err := a.spawn(context.WithoutCancel(r.Context()), "",
+		append([]string{"rerun", "-d", ref.Handle()}, args...)...)
 	if err != nil {
 		fail(w, err)
 		return
@@ -172,7 +177,9 @@ const CallCommand = "ui-call"
 
 // spawn runs a command line in a process of its own, in a folder ("": that of this server). The
 // process reads the command line from stdin, as other users can read its arguments.
-func (a *API) spawn(ctx context.Context, dir string, args ...string) (out, messages []byte, err error) {
+func (a *API) spawn(
+	ctx context.Context, dir string, args ...string,
+) (out, messages []byte, err error) {
 	if dir == "" {
 		dir = a.program.Env.Dir
 	}
@@ -228,7 +235,8 @@ func (a *API) form(w http.ResponseWriter, r *http.Request) {
 		fail(w, backend.Errorf(backend.ErrNotFound, "%s was not made by a component: it has no arguments to change", ref.Handle()))
 		return
 	}
-	shown, _, err := a.spawn(r.Context(), past.Cwd, "component", "show", "--json", "--", past.Component)
+	shown, _, err := a.spawn(r.Context(), past.Cwd, "component", "show", "--json",
+		"--", past.Component)
 	if err != nil {
 		fail(w, err)
 		return

@@ -32,8 +32,8 @@
 // {id} is an app ID or a unique prefix of one; ?backend=NAME tells apps of the same ID apart.
 //
 // Each request needs the token of the server or the key of its page: in the header Authorization:
-// Bearer TOKEN or, for GET, as the parameter token. Otherwise the answer is 401, whatever cookies the
-// request has. A POST also needs Content-Type: application/json.
+// Bearer TOKEN or, for GET, as the parameter token. Otherwise the answer is 401, whatever cookies
+// the request has. A POST also needs Content-Type: application/json.
 //
 // Errors are {"error": "one line"} with status 400 (a bad parameter), 401, 403, 404 (no such run,
 // role or file), 405, 409 (the run is not in the right state) or 500. Actions answer Done unless
@@ -141,8 +141,8 @@ type Curves struct {
 }
 
 // Curve is one series. A bucket is: X of its first and of its last point, the first and the last
-// value, the least and the greatest finite value, the number of points, and the segment, which grows
-// with each attempt or when steps start again. What is not finite is null.
+// value, the least and the greatest finite value, the number of points, and the segment, which
+// grows with each attempt or when steps start again. What is not finite is null.
 type Curve struct {
 	AppID   string   `json:"app_id"`
 	Role    string   `json:"role"`
@@ -165,8 +165,8 @@ type Bucket [8]*float64
 //	usage    usage of a run changed              (watch=run:ID)
 //	log      the log of a run grew               (watch=log:ID)
 //
-// Changes within 125 ms are one event. While changes do not end, events come as seldom as their cost
-// demands, at least every 3 s; the last one comes as soon as they end.
+// Changes within 125 ms are one event. While changes do not end, events come as seldom as their
+// cost demands, at least every 3 s; the last one comes as soon as they end.
 type Change struct {
 	AppID string `json:"app_id,omitempty"`
 }

@@ -73,8 +73,10 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/runs/{id}/log/search", a.logSearch)
 	mux.HandleFunc("GET /api/v1/runs/{id}/log/download", a.logDownload)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
-			guard.Refuse(w, http.StatusMethodNotAllowed, "the method "+strconv.Quote(r.Method)+" is not allowed")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead &&
+			r.Method != http.MethodPost {
+			guard.Refuse(w, http.StatusMethodNotAllowed,
+				"the method "+strconv.Quote(r.Method)+" is not allowed")
 			return
 		}
 		guard.Refuse(w, http.StatusNotFound, "the API has no such path")
@@ -227,5 +229,6 @@ func statusOf(err error) int {
 
 // attach makes an answer a download, of a name that the browser cannot mistake.
 func attach(w http.ResponseWriter, name string) {
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	w.Header().Set("Content-Disposition",
+		mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }

@@ -58,7 +58,8 @@ func newCurveQuery(p url.Values) (q curveQuery, err error) {
 		}
 	}
 	if text := p.Get("buckets"); text != "" {
-		if q.buckets, err = strconv.Atoi(text); err != nil || q.buckets < 1 || q.buckets > maxBuckets {
+		if q.buckets, err = strconv.Atoi(text); err != nil || q.buckets < 1 ||
+			q.buckets > maxBuckets {
 			return q, bad("buckets %s: want a number from 1 to %d", ui.QuoteWord(text), maxBuckets)
 		}
 	}
@@ -67,7 +68,8 @@ func newCurveQuery(p url.Values) (q curveQuery, err error) {
 
 func (q *curveQuery) selects(role string, replica int, name string) bool {
 	has := func(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
-	return has(q.names, name) && has(q.roles, role) && (len(q.replicas) == 0 || slices.Contains(q.replicas, replica))
+	return has(q.names, name) && has(q.roles, role) &&
+		(len(q.replicas) == 0 || slices.Contains(q.replicas, replica))
 }
 
 // curves answers with metrics in buckets.
@@ -123,7 +125,9 @@ func (a *API) readCurves(ctx context.Context, handle string, q *curveQuery) (*Cu
 
 // fill sets the buckets of a curve: those that are kept with the points, or if a part of the curve
 // or fewer buckets are asked for, those of the points in it.
-func (c *Curve) fill(ctx context.Context, q *curveQuery, dir string, k metrics.Key, kept []metrics.Bucket) error {
+func (c *Curve) fill(
+	ctx context.Context, q *curveQuery, dir string, k metrics.Key, kept []metrics.Bucket,
+) error {
 	byTime := q.byTime || slices.ContainsFunc(kept, func(b metrics.Bucket) bool { return !b.HasStep })
 	if c.X = "step"; byTime {
 		c.X = "time"
@@ -174,7 +178,9 @@ func join(parts []metrics.Bucket, most int, byTime bool) []Bucket {
 
 // bucketed returns the points of a query in buckets. Points that are kept are joined in pairs when
 // they become too many, so that a series of any length takes the same memory.
-func bucketed(ctx context.Context, points iter.Seq2[metrics.Point, error], q *curveQuery, byTime bool) ([]Bucket, error) {
+func bucketed(
+	ctx context.Context, points iter.Seq2[metrics.Point, error], q *curveQuery, byTime bool,
+) ([]Bucket, error) {
 	const room = 4 * maxBuckets
 	var parts []metrics.Bucket
 	size, read := int64(1), 0
@@ -193,7 +199,8 @@ func bucketed(ctx context.Context, points iter.Seq2[metrics.Point, error], q *cu
 			continue
 		}
 		p := metrics.NewBucket(&point)
-		if last := len(parts) - 1; last >= 0 && parts[last].Count < size && parts[last].Segment == p.Segment {
+		if last := len(parts) - 1; last >= 0 && parts[last].Count < size &&
+			parts[last].Segment == p.Segment {
 			parts[last].Join(&p)
 			continue
 		}
@@ -227,10 +234,12 @@ func (a *API) usageCurves(w http.ResponseWriter, r *http.Request) {
 		for i := 0; i < len(rec.Attempts); {
 			role, id := rec.Attempts[i].Role, rec.Attempts[i].ID
 			var parts []metrics.Bucket
-			for ; i < len(rec.Attempts) && rec.Attempts[i].Role == role && rec.Attempts[i].ID == id; i++ {
+			for ; i < len(rec.Attempts) && rec.Attempts[i].Role == role &&
+				rec.Attempts[i].ID == id; i++ {
 				parts = appendUsage(parts, &rec.Attempts[i], amount.of, &q)
 			}
-			if len(parts) == 0 || !q.selects(role, id, amount.name) || len(found.Series) == maxSeries {
+			if len(parts) == 0 || !q.selects(role, id, amount.name) ||
+				len(found.Series) == maxSeries {
 				continue
 			}
 			found.Series = append(found.Series, Curve{
@@ -263,7 +272,9 @@ func known[T int | int64 | float64](v *T) float64 {
 }
 
 // appendUsage appends the samples of an attempt in which an amount is known.
-func appendUsage(parts []metrics.Bucket, at *usage.Attempt, of func(*sample.Sample) (mean, peak float64), q *curveQuery) []metrics.Bucket {
+func appendUsage(parts []metrics.Bucket, at *usage.Attempt,
+	of func(*sample.Sample) (mean, peak float64), q *curveQuery,
+) []metrics.Bucket {
 	for i := range at.Samples {
 		s := &at.Samples[i]
 		mean, peak := of(s)

@@ -147,7 +147,8 @@ func (a *API) liveFolders(ctx context.Context) (dirs []string) {
 	if a.runner.History == nil {
 		return nil
 	}
-	apps, err := a.runner.History.List(ctx, history.Filter{States: history.LiveStates(), Limit: maxLive})
+	apps, err := a.runner.History.List(ctx,
+		history.Filter{States: history.LiveStates(), Limit: maxLive})
 	if err != nil {
 		return nil // the history is locked: it changes soon
 	}

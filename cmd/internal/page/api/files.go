@@ -45,7 +45,8 @@ func (a *API) openOutput(r *http.Request, name string) (*os.File, error) {
 		return nil, err
 	}
 	if !out.Here {
-		return nil, fmt.Errorf("the outputs of %s are in %s, which only a pod can read: run `%s`", ref.Handle(), out.Place, out.Read)
+		return nil, fmt.Errorf("the outputs of %s are in %s, which only a pod can read: run `%s`",
+			ref.Handle(), out.Place, out.Read)
 	}
 	if name == "" || strings.ContainsRune(name, 0) || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return nil, fmt.Errorf("%q is %w", name, outputs.ErrOutside)

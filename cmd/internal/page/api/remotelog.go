@@ -59,7 +59,9 @@ func (a *API) followLogs(ctx context.Context, ref runner.Ref, news chan<- struct
 }
 
 // followStarted tells news when logs of a started app grow, until all have ended.
-func (a *API) followStarted(ctx context.Context, ref runner.Ref, s runner.Seen, news chan<- struct{}) {
+func (a *API) followStarted(
+	ctx context.Context, ref runner.Ref, s runner.Seen, news chan<- struct{},
+) {
 	targets, err := a.runner.Replicas(ctx, ref, s.Status, "", nil)
 	if err != nil {
 		return

@@ -18,7 +18,9 @@ const (
 )
 
 // search returns the lines that match a pattern.
-func (a *API) search(ctx context.Context, handle string, q *LogQuery, re *regexp.Regexp) (*Search, error) {
+func (a *API) search(
+	ctx context.Context, handle string, q *LogQuery, re *regexp.Regexp,
+) (*Search, error) {
 	o, err := a.openLog(ctx, handle, q)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,8 @@ func (f *finder) block(open *[]byte, b backend.Block) {
 		if len(*open) < maxOpen {
 			*open = append(*open, data[:n]...)
 		}
-		if data = data[n:]; len(data) == 0 && b.Partial && !bytes.HasSuffix(b.Data[:n], []byte{'\n'}) {
+		if data = data[n:]; len(data) == 0 && b.Partial &&
+			!bytes.HasSuffix(b.Data[:n], []byte{'\n'}) {
 			return
 		}
 		f.whole(*open)

@@ -15,7 +15,9 @@ const shareTime = 250 * time.Millisecond
 
 // shared answers with what read returns, or with what it returned for another client since the last
 // event or action: after either, nothing older may be shown.
-func (a *API) shared(w http.ResponseWriter, r *http.Request, read func(ctx context.Context) ([]byte, error)) {
+func (a *API) shared(
+	w http.ResponseWriter, r *http.Request, read func(ctx context.Context) ([]byte, error),
+) {
 	key := fmt.Sprint(a.hub.Sent(), a.acted.Load(), r.URL.RequestURI())
 	data, err := a.answers.get(key, func() ([]byte, error) {
 		return read(context.WithoutCancel(r.Context())) // others may wait for it

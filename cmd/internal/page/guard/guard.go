@@ -4,8 +4,8 @@
 // A token in the URL of a page becomes a cookie and a key. Browsers send cookies to all ports of a
 // host, where other users may listen, so the cookie opens only the frame of the page, which has no
 // data. The key arrives in the fragment of the URL, and the page keeps it in the storage of its
-// origin, which includes the port. Its scripts send the key with each request to the API. Cookie and
-// key end with the token, which is new for each server, and do not reveal it.
+// origin, which includes the port. Its scripts send the key with each request to the API. Cookie
+// and key end with the token, which is new for each server, and do not reveal it.
 package guard
 
 import (
@@ -145,7 +145,8 @@ func (g *Guard) isOrigin(r *http.Request) bool {
 	if g.TLS {
 		scheme = "https://"
 	}
-	if origins := r.Header["Origin"]; len(origins) > 0 && (len(origins) > 1 || !strings.EqualFold(origins[0], scheme+r.Host)) {
+	if origins := r.Header["Origin"]; len(origins) > 0 &&
+		(len(origins) > 1 || !strings.EqualFold(origins[0], scheme+r.Host)) {
 		return false
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
@@ -169,7 +170,8 @@ func withoutToken(u *url.URL) string {
 // leave sends the browser to a path. From a link in another page, such as that of a web terminal, a
 // redirect would not send the new cookie, as it is SameSite=Strict; a page of this server does.
 func leave(w http.ResponseWriter, r *http.Request, path string) {
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "none" || site == "same-origin" {
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "none" ||
+		site == "same-origin" {
 		http.Redirect(w, r, path, http.StatusSeeOther)
 		return
 	}

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// After an event its clients ask what changed, and all that costs CPU time. The next event waits until
-// the cost was at most a share of a core: little while the feed changes all the time, as the log of an
-// app that floods does, and more once it pauses, so that the last lines come promptly.
+// After an event its clients ask what changed, and all that costs CPU time. The next event waits
+// until the cost was at most a share of a core: little while the feed changes all the time, as
+// the log of an app that floods does, and more once it pauses, so that the last lines come
+// promptly.
 const (
 	changingShare = 0.01
 	stillShare    = 0.05
@@ -18,8 +19,8 @@ const (
 	lookPace  = 100 * time.Millisecond // between two looks whether a feed pauses: waking up costs time, too
 	lookShare = 100                    // a look costs at most one of so many parts of the time
 
-	// clientCost is the most that an event may cost for each client. What else the server does, such as
-	// a search, must not delay events.
+	// clientCost is the most that an event may cost for each client. What else the server does,
+	// such as a search, must not delay events.
 	clientCost = 5 * time.Millisecond
 )
 

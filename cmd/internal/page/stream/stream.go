@@ -74,7 +74,8 @@ func (h *Hub) Clients() int {
 type Client struct {
 	// Ready receives when Take returns events.
 	Ready chan struct{}
-	// Settled is closed when the client gets each later change of its feeds. It may have missed earlier ones.
+	// Settled is closed when the client gets each later change of its feeds. It may have missed
+	// earlier ones.
 	Settled chan struct{}
 
 	mu      sync.Mutex

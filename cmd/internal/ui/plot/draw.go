@@ -68,7 +68,8 @@ func (d *drawing) curve(s *Sample, firstX, lastX int) {
 		d.line(d.series, firstX, firstY, lastX, lastY)
 		if firstX/dotColumns != lastX/dotColumns { // on a wide sample, only values beyond its line
 			across := (firstY + lastY) / 2
-			lowest, highest = beyond(lowest, max(firstY, lastY), across), beyond(highest, min(firstY, lastY), across)
+			lowest, highest = beyond(lowest, max(firstY, lastY), across), beyond(highest,
+				min(firstY, lastY), across)
 		}
 	}
 	d.line(d.series, middle, highest, middle, lowest)
