@@ -11,14 +11,13 @@ import (
 // the first source that have the name so far. The zero position is the beginning, so that a new
 // Follower reads the same points again.
 type Follower struct {
-	dir      string // the app's folder
-	names    []string
-	offset   int64 // of the next frame
-	series   map[uint64]followed
-	main     []uint64 // by name: ID of the main series
-	known    []bool   // by name: there is a main series
-	complete bool
-	err      error // the damage that ends the points
+	dir    string // the app's folder
+	names  []string
+	offset int64 // of the next frame
+	series map[uint64]followed
+	main   []uint64 // by name: ID of the main series
+	known  []bool   // by name: there is a main series
+	err    error    // the damage that ends the points
 }
 
 // followed is a series that has one of the names.
@@ -35,13 +34,9 @@ func Follow(dir string, names ...string) *Follower {
 }
 
 func (f *Follower) rewind() {
-	f.offset, f.complete, f.err = int64(len(pointsMagic)), false, nil
+	f.offset, f.err = int64(len(pointsMagic)), nil
 	f.series, f.main, f.known = map[uint64]followed{}, make([]uint64, len(f.names)), make([]bool, len(f.names))
 }
-
-// Complete reports whether all sources of the app had been read to their end when the last point
-// was read.
-func (f *Follower) Complete() bool { return f.complete }
 
 // Read calls visit for each new point, with the index of its name; reset means that earlier points
 // of that name do not count: a replica before theirs has the name, or the metrics were lost. It
@@ -92,7 +87,7 @@ func (f *Follower) visitor(visit func(name int, p *Point), reset func(name int))
 			}
 			return true
 		},
-		completed: func(complete bool) { f.complete = complete },
+		completed: func(bool) {},
 	}
 }
 
