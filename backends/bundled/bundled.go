@@ -58,6 +58,9 @@ type Apps struct {
 	early   map[string]<-chan *agent.Early // by app ID
 }
 
+// Terminals connects to the terminals of apps, for the backends that have some.
+type Terminals struct{ *Apps }
+
 // New returns the apps. It accesses no files.
 func New(c Config) (*Apps, error) {
 	home, err := filepath.Abs(c.Home)

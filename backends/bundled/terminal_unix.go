@@ -42,12 +42,12 @@ type terminal struct {
 }
 
 // OpenTerminal connects to the terminal of an app.
-func (a *Apps) OpenTerminal(
+func (t Terminals) OpenTerminal(
 	_ context.Context, id string, o backend.TerminalOptions,
 ) (backend.Terminal, error) {
-	bundle := a.Bundle(id)
+	bundle := t.Bundle(id)
 	m, err := bundle.Manifest()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && m.Backend != a.Backend {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && m.Backend != t.Backend {
 		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *Apps) OpenTerminal(
 			"app %s has no terminal: it was not started with --tty", id)
 	}
 	r := spec.Replica{Role: m.App.Roles[0].Name}
-	source, err := a.Source(id, r)
+	source, err := t.Source(id, r)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 func diskBytes(info fs.FileInfo) int64 { return info.Size() }
 
 // OpenTerminal is not supported on this system.
-func (a *Apps) OpenTerminal(
+func (t Terminals) OpenTerminal(
 	context.Context, string, backend.TerminalOptions,
 ) (backend.Terminal, error) {
 	return nil, backend.Errorf(backend.ErrUnsupported,
-		"apps of backend %s need Linux or macOS", a.Backend)
+		"apps of backend %s need Linux or macOS", t.Backend)
 }

@@ -1,6 +1,9 @@
 package docker
 
-import "torchx/runtime/backend"
+import (
+	"torchx/backends/bundled"
+	"torchx/runtime/backend"
+)
 
 var _ backend.Backend = (*Backend)(nil)
 
@@ -9,7 +12,7 @@ var _ backend.Backend = (*Backend)(nil)
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
 		Placement: backend.Placement{RunsHere: true, Capacity: b},
-		Access:    backend.Access{Exec: b, Ports: b, Files: b, Terminal: b},
+		Access:    backend.Access{Exec: b, Ports: b, Files: b, Terminal: bundled.Terminals{Apps: b.Apps}},
 		Reports:   backend.Reports{Doctor: b, Observers: &b.Observers, Usage: b},
 		Storage:   backend.Storage{Folder: b, Output: b, Size: b, Logs: b, Recovery: b, History: b},
 	}

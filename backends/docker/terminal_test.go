@@ -22,7 +22,7 @@ func (f *fixture) startOnTerminal(script string) string {
 
 func (f *fixture) openTerminal(id string) backend.Terminal {
 	f.Helper()
-	t, err := f.b.OpenTerminal(f.ctx, id, backend.TerminalOptions{All: true})
+	t, err := f.b.Capabilities().Terminal.OpenTerminal(f.ctx, id, backend.TerminalOptions{All: true})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (f *fixture) submitWithTerminal(script string) string {
 
 func (f *fixture) openTerminal(id string) backend.Terminal {
 	f.Helper()
-	t, err := f.b.OpenTerminal(f.ctx, id, backend.TerminalOptions{All: true})
+	t, err := f.b.Capabilities().Terminal.OpenTerminal(f.ctx, id, backend.TerminalOptions{All: true})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestTerminalClose(t *testing.T) {
 	if _, err := c.Next(f.ctx); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("%v", err)
 	}
-	if _, err := f.b.OpenTerminal(f.ctx, "nothing", backend.TerminalOptions{}); !errors.Is(err, backend.ErrNotFound) {
+	if _, err := f.b.Capabilities().Terminal.OpenTerminal(f.ctx, "nothing", backend.TerminalOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 }
@@ -150,7 +150,7 @@ func BenchmarkTerminalEcho(b *testing.B) {
 	if err := lb.Submit(ctx, plan); err != nil {
 		b.Fatal(err)
 	}
-	c, err := lb.OpenTerminal(ctx, "echo", backend.TerminalOptions{All: true})
+	c, err := lb.Capabilities().Terminal.OpenTerminal(ctx, "echo", backend.TerminalOptions{All: true})
 	if err != nil {
 		b.Fatal(err)
 	}
