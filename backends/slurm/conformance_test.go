@@ -62,7 +62,7 @@ func TestConformance(t *testing.T) {
 		open := func(t *testing.T) backend.Backend { return newBackend(t, home) }
 		return backendtest.Harness{
 			Backend: open(t), Programs: backendtest.Shell{}, Caps: caps,
-			Cfg: map[string]string{"grace_period": "2", "replicas_per_node": "4"}, Home: home, Reopen: open, Timeout: 2 * time.Minute, ForceTimeout: time.Minute,
+			Cfg: map[string]string{"grace_period": "2", "replicas_per_node": "4"}, Home: home, Shared: true, Reopen: open, Timeout: 2 * time.Minute, ForceTimeout: time.Minute,
 		}
 	})
 }

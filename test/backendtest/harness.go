@@ -21,6 +21,8 @@ type Harness struct {
 	// Home is the folder to which the backend writes, if it has one. A plan must not
 	// change it.
 	Home string
+	// Shared says that List also has apps of other tests, which come and go at any time.
+	Shared bool
 	// Reopen returns another client with the same apps, as another process would have; nil
 	// if that is not possible. The harness closes it at the end.
 	Reopen       func(t *testing.T) backend.Backend
