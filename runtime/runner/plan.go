@@ -157,8 +157,17 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err := checkPlanLimits(in); err != nil {
 		return nil, err
 	}
-	plan, err := plan(ctx, target.backend, in)
+	plan, err := target.backend.Plan(ctx, in)
 	if err != nil {
+		return nil, err
+	}
+	if plan.App == nil {
+		plan.App = app
+	}
+	if plan.Cfg == nil {
+		plan.Cfg = target.cfg
+	}
+	if err := applyPreProc(ctx, target.backend, in, plan); err != nil {
 		return nil, err
 	}
 	plan.Environ = q.Environ
@@ -237,26 +246,18 @@ func checkPlanLimits(in backend.PlanInput) error {
 	}, common)
 }
 
-// plan lets the backend plan, then each role's pre_proc change the request.
-func plan(ctx context.Context, b backend.Backend, in backend.PlanInput) (*backend.Plan, error) {
-	p, err := b.Plan(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	if p.App == nil {
-		p.App = in.App
-	}
-	if p.Cfg == nil {
-		p.Cfg = in.Cfg
-	}
+// applyPreProc lets each role's pre_proc change the request of a plan.
+func applyPreProc(
+	ctx context.Context, b backend.Backend, in backend.PlanInput, p *backend.Plan,
+) error {
 	raw, err := preProc(b.Name(), in.App, p.Request)
 	if raw == nil || err != nil {
-		return p, err
+		return err
 	}
 	in.ID = p.ID
 	changed, err := b.Load(ctx, in, raw)
 	if err != nil {
-		return nil, fmt.Errorf("after pre_proc: %w", err)
+		return fmt.Errorf("after pre_proc: %w", err)
 	}
 	p.ID, p.Request = changed.ID, changed.Request
 	for _, w := range changed.Warnings {
@@ -264,7 +265,7 @@ func plan(ctx context.Context, b backend.Backend, in backend.PlanInput) (*backen
 			p.Warnings = append(p.Warnings, w)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // preProc returns the request as changed by the roles' functions, nil if no role has one.

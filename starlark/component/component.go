@@ -61,7 +61,8 @@ type Module = interp.ModuleHash
 
 // Result is a built app and its inputs.
 type Result struct {
-	App *spec.App
+	App       *spec.App
+	Component string // its name in the history
 	// Args are the arguments as typed, merged with the recorded ones.
 	Args    []string
 	Modules []Module
@@ -83,7 +84,7 @@ func (c *Component) Build(ctx context.Context, in Inputs) (*Result, error) {
 		return nil, err
 	}
 	return &Result{
-		App: app, Args: append([]string{}, b.typed...), Modules: c.run.modules(),
+		App: app, Component: c.Name, Args: append([]string{}, b.typed...), Modules: c.run.modules(),
 		Getenv: c.run.getenv(), Warnings: b.warnings,
 	}, nil
 }

@@ -60,7 +60,7 @@ func planComponent(
 		return nil, err
 	}
 	o.Component, o.Inputs.Args, o.Inputs.Recorded = string(s.Component), s.Args, s.base
-	planned, err := planning.Plan(ctx, f, o, conf)
+	planned, err := planning.PlanComponent(ctx, f, o, conf)
 	if err != nil {
 		return nil, err
 	}
@@ -85,38 +85,23 @@ func planPast(
 	if f, o, err = planning.RerunOptions(f, o, past); err != nil {
 		return nil, err
 	}
-	q, err := pastRequest(ctx, f, s, o, past)
-	if err != nil {
-		return nil, err
-	}
-	r, err := f.Planner()
-	if err != nil {
-		return nil, err
-	}
-	return r.Plan(ctx, *q)
-}
-
-func pastRequest(
-	ctx context.Context, f *program.Factory, s *side, o planning.Options, past *runner.Recorded,
-) (*runner.PlanRequest, error) {
 	conf, err := f.Config()
 	if err != nil {
 		return nil, err
 	}
 	if !s.now {
 		s.Label = past.Ref.Handle()
-		return planning.RecordedRequest(ctx, f, o, conf, past)
+		return planning.Plan(ctx, f, o, conf, planning.FromRecord(past, &o))
 	}
 	o.Component, o.Inputs.Recorded, o.Inputs.Args = past.Component, past.Args, append(s.base, s.Args...)
-	built, name, err := planning.Build(ctx, f, &o, conf)
+	built, err := planning.Evaluate(ctx, f, &o, conf)
 	if err != nil {
 		return nil, err
 	}
-	q, err := planning.Request(ctx, f, o, conf, built)
+	app, err := planning.FromComponent(built)
 	if err != nil {
 		return nil, err
 	}
-	q.Component = name
-	s.Label = planning.CommandText(f, name, built.Args) + " (now)"
-	return q, nil
+	s.Label = planning.CommandText(f, built.Component, built.Args) + " (now)"
+	return planning.Plan(ctx, f, o, conf, app)
 }

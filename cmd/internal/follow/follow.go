@@ -1,8 +1,8 @@
 // Package follow follows an app: it submits it, shows its output or its terminal, handles
 // Ctrl-C and prints how the app ended.
 //
-// `run` and `submit` call SubmitPlanned, `sweep` SubmitAndView or Show, `attach` calls Attach or
-// AttachTerminal. All print output by a LogPrinter or a tty session, apply signals to the app
+// `run`, `rerun`, `submit` and `sweep` call Submit, `sweep resume` calls Show, `attach` calls Attach
+// or AttachTerminal. All print output by a LogPrinter or a tty session, apply signals to the app
 // (signals) and end with the result (app.result).
 package follow
 
@@ -44,13 +44,9 @@ func (o Options) Check(command string) error {
 	return o.Tty.Check(command)
 }
 
-// SubmitPlanned starts the app, prints its handle and follows it as o selects.
-func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o Options) error {
-	return submit(ctx, f, p, o, nil)
-}
-
-// submit is SubmitPlanned with a view, nil for the app's output.
-func submit(
+// Submit starts the app and prints its handle. Then it shows the view, or without one the output or
+// the terminal, and how the app ended, as o selects.
+func Submit(
 	ctx context.Context, f *program.Factory, p *runner.Planned, o Options, view View,
 ) error {
 	preparing := f.Display.Busy // the display shows the steps of the plan

@@ -21,16 +21,8 @@ type Viewed struct {
 	Detach  func()          // ends the command and leaves the app running
 }
 
-// SubmitAndView starts the app and prints its handle, then it shows the view and how the app
-// ended, unless detach is set.
-func SubmitAndView(
-	ctx context.Context, f *program.Factory, p *runner.Planned, detach bool, view View,
-) error {
-	return submit(ctx, f, p, Options{Wait: !detach, Detach: detach}, view)
-}
-
 // Show shows the view of a running app and how the app ended. Ctrl-C cancels the app as in
-// SubmitAndView.
+// Submit.
 func Show(
 	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, view View,
 ) error {

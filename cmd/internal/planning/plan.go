@@ -1,6 +1,10 @@
-// Package planning makes the plans that run, rerun and diff use: it evaluates a component,
-// or reads a recorded app, and combines it with the options of the command line, of the
-// history and of .torchxconfig. It submits nothing.
+// Package planning makes the plans that run, rerun, sweep and diff use. It submits nothing.
+//
+//	Evaluate         a component and its arguments ──► its result ──► App
+//	Prepare          options of the command line, the history and .torchxconfig ──► Planner
+//	Planner.Request  App ──► runner.PlanRequest, of which Planner.Plan makes the plan
+//
+// Plan takes an App through the last two steps, PlanComponent a component through all.
 package planning
 
 import (
@@ -22,29 +26,38 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Plan evaluates the component and returns what would be submitted, without writing or
-// contacting anything. For the component's --help it prints the help and returns
-// component.ErrHelp.
-func Plan(
+// PlanComponent evaluates the component and plans its app. For the component's --help it prints
+// the help and returns component.ErrHelp.
+func PlanComponent(
 	ctx context.Context, f *program.Factory, o Options, conf *config.Config,
 ) (*runner.Planned, error) {
 	if err := Check(f, o); err != nil {
 		return nil, err
 	}
-	built, name, err := Build(ctx, f, &o, conf)
+	built, err := Evaluate(ctx, f, &o, conf)
 	if err != nil {
 		return nil, err
 	}
-	q, err := Request(ctx, f, o, conf, built)
+	app, err := FromComponent(built)
 	if err != nil {
 		return nil, err
 	}
-	q.Component = name
-	r, err := f.Planner()
+	return Plan(ctx, f, o, conf, app)
+}
+
+// Plan plans an app for the backend of the options, without writing or contacting anything.
+func Plan(
+	ctx context.Context, f *program.Factory, o Options, conf *config.Config, app App,
+) (*runner.Planned, error) {
+	p, err := Prepare(ctx, f, o, conf)
 	if err != nil {
 		return nil, err
 	}
-	return r.Plan(ctx, *q)
+	q, err := p.Request(app)
+	if err != nil {
+		return nil, err
+	}
+	return p.Plan(ctx, q)
 }
 
 // Check returns an error for values that a plan cannot hold unchanged.
@@ -63,17 +76,15 @@ func Check(f *program.Factory, o Options) error {
 	return nil
 }
 
-// Build finds and calls the component; name is its name in the history. It completes the
-// inputs in o.
-func Build(
+// Evaluate finds and calls the component. It completes the inputs in o.
+func Evaluate(
 	ctx context.Context, f *program.Factory, o *Options, conf *config.Config,
-) (_ *component.Result, name string, err error) {
+) (*component.Result, error) {
 	found, err := Find(ctx, f, o, conf)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	built, err := Call(ctx, f, found, o.Inputs)
-	return built, found.Name, err
+	return Call(ctx, f, found, o.Inputs)
 }
 
 // Find returns the component and completes the inputs in o. It executes the component's file,

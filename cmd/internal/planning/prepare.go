@@ -13,18 +13,37 @@ import (
 	"torchx/starlark/component"
 )
 
-// Prepared holds what all plans of some options have in common, whatever the arguments of the
-// component are.
-type Prepared struct {
-	options Options
-	secret  []string           // names of the variables whose values are secrets
-	common  runner.PlanRequest // without App, Args, Modules and Getenv
+// App is an app to plan. Source says from which component it comes, if from any: its Component,
+// Args, Modules and Getenv.
+type App struct {
+	Spec   *spec.App
+	Source history.Source
+}
+
+// FromComponent returns the app that a component returned.
+func FromComponent(built *component.Result) (app App, err error) {
+	app = App{built.App, history.Source{Component: built.Component, Args: built.Args}}
+	if app.Source.Modules, err = json.Marshal(built.Modules); err != nil {
+		return app, fmt.Errorf("encode modules: %w", err)
+	}
+	if app.Source.Getenv, err = json.Marshal(built.Getenv); err != nil {
+		return app, fmt.Errorf("encode environment: %w", err)
+	}
+	return app, nil
+}
+
+// Planner plans apps with the same options, whatever their components return.
+type Planner struct {
+	*runner.Runner                    // without a history
+	Common         runner.PlanRequest // without an app and its component
+	options        Options
+	secret         []string // names of the variables whose values are secrets
 }
 
 // Prepare reads the files and settings that the options name.
 func Prepare(
 	ctx context.Context, f *program.Factory, o Options, conf *config.Config,
-) (*Prepared, error) {
+) (*Planner, error) {
 	layers, err := CfgLayers(f, o, conf)
 	if err != nil {
 		return nil, err
@@ -48,7 +67,11 @@ func Prepare(
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{options: o, secret: env.secret, common: runner.PlanRequest{
+	r, err := f.Planner()
+	if err != nil {
+		return nil, err
+	}
+	p := &Planner{Runner: r, options: o, secret: env.secret, Common: runner.PlanRequest{
 		Backend: o.Backend, Cfg: layers, Env: env.values, Strict: o.Strict,
 		DefaultImage: image, Environ: ReplicaEnviron(f), Progress: f.Display.Tell,
 		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
@@ -57,32 +80,21 @@ func Prepare(
 		},
 	}}
 	if !o.HasWorkspace {
-		p.common.Workspace, p.common.WorkspaceWhy = defaultWorkspace(f)
+		p.Common.Workspace, p.Common.WorkspaceWhy = defaultWorkspace(f)
 	}
 	return p, nil
 }
 
-// Common returns the part of the request that does not depend on what the component returns.
-func (p *Prepared) Common() runner.PlanRequest { return p.common }
-
-// Request returns the request for a plan of the app that a component returned.
-func (p *Prepared) Request(built *component.Result) (*runner.PlanRequest, error) {
-	modules, err := json.Marshal(built.Modules)
-	if err != nil {
-		return nil, fmt.Errorf("encode modules: %w", err)
-	}
-	getenv, err := json.Marshal(built.Getenv)
-	if err != nil {
-		return nil, fmt.Errorf("encode environment: %w", err)
-	}
-	q := p.common
-	q.Args, q.Modules, q.Getenv = built.Args, modules, getenv
-	q.App, err = p.apply(built.App)
-	return &q, err
+// Request returns the request for the plan of an app.
+func (p *Planner) Request(app App) (q runner.PlanRequest, err error) {
+	q, from := p.Common, &app.Source
+	q.Component, q.Args, q.Modules, q.Getenv = from.Component, from.Args, from.Modules, from.Getenv
+	q.App, err = p.apply(app.Spec)
+	return q, err
 }
 
 // apply returns the app with what the options change in it.
-func (p *Prepared) apply(app *spec.App) (*spec.App, error) {
+func (p *Planner) apply(app *spec.App) (*spec.App, error) {
 	app, err := applyWorkspace(app, p.options.Workspace)
 	if err == nil {
 		app, err = applyTimeout(app, p.options)
@@ -97,13 +109,21 @@ func (p *Prepared) apply(app *spec.App) (*spec.App, error) {
 	return app, err
 }
 
-// Request returns the request for a plan: the app that a component returned, with options.
-func Request(ctx context.Context, f *program.Factory, o Options, conf *config.Config,
-	built *component.Result,
-) (*runner.PlanRequest, error) {
-	p, err := Prepare(ctx, f, o, conf)
-	if err != nil {
-		return nil, err
+// LoadOptions returns what the options say about a saved plan.
+func LoadOptions(f *program.Factory, o Options) (l runner.LoadOptions, err error) {
+	l = runner.LoadOptions{
+		Backend: o.Backend, Cwd: f.Env.Dir, Environ: ReplicaEnviron(f), Progress: f.Display.Tell,
 	}
-	return p.Request(built)
+	if l.Timeout, err = ParseTimeout(o.Command, o.Timeout); err != nil {
+		return l, err
+	}
+	conf, err := f.Config()
+	if err != nil {
+		return l, err
+	}
+	if l.DefaultImage, err = f.Image(); err != nil {
+		return l, err
+	}
+	l.Labels, l.DefaultTags, err = Labels(o.Command, o.Tags, o.Note, conf)
+	return l, err
 }

@@ -11,10 +11,8 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
-	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
-	"torchx/starlark/component"
 )
 
 // Recorded holds the options of a run that the history keeps for rerun, in addition to its
@@ -162,15 +160,9 @@ func inFolderOf(f *program.Factory, past *runner.Recorded) (*program.Factory, er
 	return f.InDir(past.Cwd), nil
 }
 
-// RecordedRequest returns a request for the app as it was recorded.
-func RecordedRequest(
-	ctx context.Context, f *program.Factory, o Options, conf *config.Config, past *runner.Recorded,
-) (*runner.PlanRequest, error) {
-	o.HasWorkspace = true // the recorded app contains it
-	q, err := Request(ctx, f, o, conf, &component.Result{App: past.App, Args: past.Args})
-	if err != nil {
-		return nil, err
-	}
-	q.Component, q.Modules, q.Getenv = past.Component, past.Modules, past.Getenv
-	return q, nil
+// FromRecord returns a past app as it was recorded. It keeps the workspace that the app contains,
+// whatever that of o is.
+func FromRecord(past *runner.Recorded, o *Options) App {
+	o.HasWorkspace = true
+	return App{past.App, past.Source}
 }

@@ -97,7 +97,6 @@ func rerun(
 	return execute(ctx, f, planned, o)
 }
 
-// planAgain plans what the component returns now, or the recorded app if exact is set.
 // changesPlan reports whether the command line has what changes the plan of an app.
 func (o *options) changesPlan() bool {
 	return o.Backend != "" || o.Cfg != "" || o.HasWorkspace || o.Timeout != "" ||
@@ -105,6 +104,7 @@ func (o *options) changesPlan() bool {
 		len(o.Inputs.Args)+len(o.Env)+len(o.EnvFiles)+len(o.Metrics) > 0
 }
 
+// planAgain plans what the component returns now, or the recorded app if exact is set.
 func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.Config,
 	past *runner.Recorded, exact bool,
 ) (*runner.Planned, error) {
@@ -112,67 +112,62 @@ func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.
 		return nil, err
 	}
 	sayCheckoutChanges(ctx, f, past)
-	var q *runner.PlanRequest
+	var app planning.App
+	var what string
 	var err error
 	if exact || !past.Evaluated() {
-		q, err = planRecorded(ctx, f, o, conf, past)
+		app, what, err = recordedApp(&o, past)
 	} else {
-		q, err = planEvaluated(ctx, f, o, conf, past)
+		app, what, err = evaluatedApp(ctx, f, &o, conf, past)
 	}
 	if err != nil {
 		return nil, err
 	}
+	p, err := planning.Prepare(ctx, f, o.Options, conf)
+	if err != nil {
+		return nil, err
+	}
+	q, err := p.Request(app)
+	if err != nil {
+		return nil, err
+	}
+	f.Say("rerun of %s%s", past.Ref.Handle(), what)
 	q.Origin = "rerun of " + past.Ref.Handle()
-	planning.Inherit(q, past)
+	planning.Inherit(&q, past)
 	if len(q.Tags) > 0 {
 		f.Say("tags: %s", history.FormatTags(q.Tags, " "))
 	}
-	r, err := f.Planner()
-	if err != nil {
-		return nil, err
-	}
-	return r.Plan(ctx, *q)
+	return p.Plan(ctx, q)
 }
 
-func planEvaluated(
-	ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded,
-) (*runner.PlanRequest, error) {
+// evaluatedApp returns what the component returns now, and its command line.
+func evaluatedApp(
+	ctx context.Context, f *program.Factory, o *options, conf *config.Config, past *runner.Recorded,
+) (app planning.App, what string, err error) {
 	o.Component, o.Inputs.Recorded = past.Component, past.Args
-	built, name, err := planning.Build(ctx, f, &o.Options, conf)
+	built, err := planning.Evaluate(ctx, f, &o.Options, conf)
 	if errors.Is(err, component.ErrHelp) {
-		return nil, err
+		return app, "", err
 	}
 	sayChanges(f, past, built)
 	if err != nil {
-		return nil, err
+		return app, "", err
 	}
-	q, err := planning.Request(ctx, f, o.Options, conf, built)
-	if err != nil {
-		return nil, err
-	}
-	q.Component = name
-	f.Say("rerun of %s: %s", past.Ref.Handle(), planning.CommandText(f, name, built.Args))
-	return q, nil
+	app, err = planning.FromComponent(built)
+	return app, ": " + planning.CommandText(f, built.Component, built.Args), err
 }
 
-// planRecorded plans the app as it was recorded, whatever its component returns now.
-func planRecorded(
-	ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded,
-) (*runner.PlanRequest, error) {
+// recordedApp returns the app as it was recorded, whatever its component returns now.
+func recordedApp(o *options, past *runner.Recorded) (app planning.App, what string, err error) {
 	if len(o.Inputs.Args) > 0 {
 		if past.Evaluated() {
-			return nil, program.Usagef("rerun", "--recorded runs the app as it was recorded: arguments cannot be changed")
+			return app, "", program.Usagef("rerun", "--recorded runs the app as it was recorded: arguments cannot be changed")
 		}
-		return nil, program.Usagef("rerun", "%s was submitted from a file, not made by a component: it has no arguments to change", past.Ref.Handle())
+		return app, "", program.Usagef("rerun", "%s was submitted from a file, not made by a component: it has no arguments to change", past.Ref.Handle())
 	}
-	q, err := planning.RecordedRequest(ctx, f, o.Options, conf, past)
-	if err != nil {
-		return nil, err
+	what = " as it was recorded"
+	if !past.Evaluated() {
+		what += ": it was submitted from a file, not made by a component"
 	}
-	if past.Evaluated() {
-		f.Say("rerun of %s as it was recorded", past.Ref.Handle())
-	} else {
-		f.Say("rerun of %s as it was recorded: it was submitted from a file, not made by a component", past.Ref.Handle())
-	}
-	return q, nil
+	return planning.FromRecord(past, &o.Options), what, nil
 }

@@ -137,7 +137,7 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 		return err
 	}
 	o.TTY, o.Submit = o.follow.Tty.On, !o.dryrun
-	planned, err := planning.Plan(ctx, f, o.Options, conf)
+	planned, err := planning.PlanComponent(ctx, f, o.Options, conf)
 	if errors.Is(err, component.ErrHelp) {
 		return nil
 	}
@@ -164,7 +164,7 @@ func execute(ctx context.Context, f *program.Factory, planned *runner.Planned, o
 		}
 		return printPlan(f, planned, o.json)
 	}
-	return follow.SubmitPlanned(ctx, f, planned, o.follow)
+	return follow.Submit(ctx, f, planned, o.follow, nil)
 }
 
 // printNotes prints the warnings and notes of a plan.

@@ -12,14 +12,12 @@ import (
 	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
-	"torchx/runtime/runner"
 	"torchx/runtime/safefile"
 )
 
 // NewSubmit returns the command `submit`.
 func NewSubmit(f *program.Factory) *cli.Command {
-	var following follow.Options
-	var backend, timeout, note string
+	o := options{Options: planning.Options{Command: "submit", Submit: true}}
 	onEnd, tags := cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "submit",
@@ -30,42 +28,32 @@ func NewSubmit(f *program.Factory) *cli.Command {
 		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or from stdin (-). submit follows " +
 			"the app as run does. An app ID that exists already is an error.",
 		Flags: append(append([]cli.Flag{
-			program.BackendFlag(&backend, "`BACKEND` of the plan, if the plan does not name it"),
-			timeoutFlag(&timeout),
+			program.BackendFlag(&o.Backend, "`BACKEND` of the plan, if the plan does not name it"),
+			timeoutFlag(&o.Timeout),
 			onEndFlag(&onEnd),
-		}, labelFlags(&tags, &note)...), follow.Flags(&following)...),
+		}, labelFlags(&tags, &o.Note)...), follow.Flags(&o.follow)...),
 		Action: func(c *cli.Context) error {
+			o.Tags, o.OnEnd, o.HasOnEnd = tags.Value(), onEnd.Value(), c.IsSet("on-end")
 			file, err := program.OneArgument(c, "FILE")
 			if err != nil {
 				return err
 			}
-			if err := following.Check("submit"); err != nil {
+			if err := o.follow.Check("submit"); err != nil {
 				return err
 			}
-			if following.Tty.On && file == "-" && !following.Detach {
+			if o.follow.Tty.On && file == "-" && !o.follow.Detach {
 				return program.Usagef("submit", "--tty needs stdin for the terminal (put the plan into a file)")
 			}
-			limit, err := planning.ParseTimeout("submit", timeout)
-			if err != nil {
-				return err
-			}
-			conf, err := f.Config()
-			if err != nil {
-				return err
-			}
-			labels, defaults, err := planning.Labels("submit", tags.Value(), note, conf)
-			if err != nil {
-				return err
-			}
-			ends := planning.Ends{OnEnd: onEnd.Value(), HasOnEnd: c.IsSet("on-end")}
-			return submit(c.Context, f, file, runner.LoadOptions{Backend: backend, Timeout: limit, Labels: labels, DefaultTags: defaults}, ends, following)
+			return submit(c.Context, f, o, file)
 		},
 	}
 }
 
-func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadOptions,
-	ends planning.Ends, following follow.Options,
-) error {
+func submit(ctx context.Context, f *program.Factory, o options, file string) error {
+	load, err := planning.LoadOptions(f, o.Options)
+	if err != nil {
+		return err
+	}
 	data, err := readPlan(ctx, f, file)
 	if err != nil {
 		return err
@@ -79,20 +67,11 @@ func submit(ctx context.Context, f *program.Factory, file string, o runner.LoadO
 	if err != nil {
 		return err
 	}
-	image, err := f.Image()
-	if err != nil {
-		return err
-	}
-	o.Cwd, o.Environ, o.DefaultImage, o.Progress = f.Env.Dir, planning.ReplicaEnviron(f), image, f.Display.Tell
-	planned, err := r.Load(ctx, data, o)
+	planned, err := r.Load(ctx, data, load)
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
-	printNotes(f, planned)
-	if err := planning.ApplyOnEnd(ctx, f, "submit", ends, planned, true); err != nil {
-		return err
-	}
-	return follow.SubmitPlanned(ctx, f, planned, following)
+	return execute(ctx, f, planned, o)
 }
 
 func planName(file string) string {

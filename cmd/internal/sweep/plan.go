@@ -29,7 +29,7 @@ func (p *preparation) plan(ctx context.Context) (*runner.Planned, error) {
 		return nil, err
 	}
 	plan := &sweep.Plan{Definition: p.sweep, Trials: trials}
-	q := p.common.Common()
+	q := p.planner.Common
 	q.Backend, q.Cfg, q.Env, q.App, q.Sweep = name, nil, nil, p.app(plan), plan
 	q.Workspace, q.WorkspaceWhy, q.Strict = "", "", false
 	q.Component, q.Args = p.component.Name, p.options.Inputs.Args

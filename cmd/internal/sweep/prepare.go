@@ -25,8 +25,7 @@ type preparation struct {
 	options   options
 	component *component.Component
 	space     *sweep.Space
-	common    *planning.Prepared
-	planner   *runner.Runner
+	planner   *planning.Planner
 	sweep     sweep.Definition
 	first     int // number of the first trial
 }
@@ -88,13 +87,10 @@ func (p *preparation) define(
 ) (err error) {
 	o := p.options.Options
 	o.Submit = !p.options.dryrun
-	if p.common, err = planning.Prepare(ctx, p.Factory, o, conf); err != nil {
+	if p.planner, err = planning.Prepare(ctx, p.Factory, o, conf); err != nil {
 		return err
 	}
-	if p.planner, err = p.Planner(); err != nil {
-		return err
-	}
-	q := p.common.Common()
+	q := p.planner.Common
 	name, cfg, warnings, err := p.planner.TrialCfg(q.Backend, q.Cfg, o.Submit)
 	if err != nil {
 		return err
@@ -154,7 +150,11 @@ func (p *preparation) trial(
 	if err != nil {
 		return nil, nil, err
 	}
-	q, err := p.common.Request(built)
+	app, err := planning.FromComponent(built)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err := p.planner.Request(app)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,15 +34,15 @@ func Rerun(
 		}
 		plan.Trials = append(plan.Trials, *t)
 	}
-	prepared, err := planning.Prepare(ctx, f, o, conf)
+	p, err := planning.Prepare(ctx, f, o, conf)
 	if err != nil {
 		return err
 	}
-	q := prepared.Common()
+	q := p.Common
 	q.Cfg, q.Env, q.App, q.Sweep, q.Strict = nil, nil, plan.App(past.App.Name), plan, false
 	q.Workspace, q.WorkspaceWhy, q.Source = "", "", past.Source
 	planning.Inherit(&q, past)
-	planned, err := r.Plan(ctx, q)
+	planned, err := p.Plan(ctx, q)
 	if err != nil {
 		return err
 	}

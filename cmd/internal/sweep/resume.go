@@ -142,10 +142,7 @@ func prepareMore(ctx context.Context, f *program.Factory, past *runner.Recorded,
 	if err := p.addDrawings(past, trials, random); err != nil {
 		return nil, err
 	}
-	if p.common, err = planning.Prepare(ctx, f, p.options.Options, conf); err != nil {
-		return nil, err
-	}
-	p.planner, err = f.Planner()
+	p.planner, err = planning.Prepare(ctx, f, p.options.Options, conf)
 	return p, err
 }
 

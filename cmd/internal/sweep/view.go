@@ -32,7 +32,8 @@ type view struct {
 func submit(ctx context.Context, f *program.Factory, p *runner.Planned, detach bool) error {
 	held := newHeldBack(f.Err)
 	f = f.With(func(c *program.Factory) { c.Err = held })
-	return follow.SubmitAndView(ctx, f, p, detach, newView(f, held, time.Time{}))
+	return follow.Submit(ctx, f, p, follow.Options{Wait: !detach, Detach: detach},
+		newView(f, held, time.Time{}))
 }
 
 // show shows a sweep that runs, and of its trials those that have not ended before since.
