@@ -224,6 +224,9 @@ func (k Kind) spawn(exe, dir string) error {
 	return nil
 }
 
+// Pending are the folders of driver.Driver.Pending for a backend with such archives.
+func (k Kind) Pending() []string { return []string{filepath.Join(k.Folder, liveFolder)} }
+
 // Recover restarts the agents of a home that died before they were done. Its cost depends only on
 // the number of followed apps.
 func (k Kind) Recover(home, exe string) error {

@@ -17,6 +17,9 @@ import (
 // history could not store at submit.
 const unrecordedFolder = "unrecorded"
 
+// Pending are the folders of driver.Driver.Pending for a backend of bundles.
+func Pending() []string { return []string{agent.LiveFolder, agent.EndsFolder, unrecordedFolder} }
+
 // Recover ends the remaining processes of dead agents.
 func (a *Apps) Recover(context.Context) error { return agent.RecoverAll(a.Home, a.Exe) }
 

@@ -5,6 +5,7 @@ package driver
 
 import (
 	"context"
+	"path/filepath"
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
@@ -18,6 +19,11 @@ type Driver struct {
 	Aliases map[string]map[string]string // other names, with the options that each implies
 	// Open returns the backend. It accesses neither files nor the network.
 	Open func(Env) (backend.Backend, error)
+
+	// Pending are the folders of a home with an entry for each app that the backend may have to
+	// recover, or to restore to the history. While they are empty it is not opened for that. None:
+	// it is always opened.
+	Pending []string
 
 	// RunAgent runs the detached process that supervises an app (see agent.Supervisor) and
 	// returns its exit code. OwnsDir reports whether an app's folder, the argument of that
@@ -76,9 +82,28 @@ type Env struct {
 // Register adds the backend to a registry, which opens it on first use.
 func (d Driver) Register(r *backend.Registry, e Env) {
 	r.Add(d.Name, func() (backend.Backend, error) { return d.Open(e) })
+	if d.Pending != nil {
+		r.SetIdle(d.Name, func(all bool) bool { return d.isIdle(e.Home, all) })
+	}
 	for name, defaults := range d.Aliases {
 		r.AddAlias(name, backend.Alias{Backend: d.Name, Defaults: defaults})
 	}
+}
+
+// isIdle reports whether the folders of pending apps are empty and, if all is set, there are no
+// bundles.
+func (d Driver) isIdle(home string, all bool) bool {
+	for _, name := range d.Pending {
+		entries, err := agent.LiveEntries(filepath.Join(home, name))
+		if err != nil || len(entries) > 0 {
+			return false // the backend reports the error
+		}
+	}
+	if !all {
+		return true
+	}
+	bundles, err := agent.List(home)
+	return err == nil && len(bundles) == 0
 }
 
 // OwnsBundle returns the OwnsDir of a backend whose apps are bundles.

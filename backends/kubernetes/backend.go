@@ -72,7 +72,9 @@ type Backend struct {
 
 // Driver registers the backend. Another backend builds and pushes its images.
 func Driver() driver.Driver {
-	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archives.Has}
+	return driver.Driver{
+		Name: manifest.Name, Open: open, Pending: archives.Pending(), RunAgent: runAgent, OwnsDir: archives.Has,
+	}
 }
 
 func open(e driver.Env) (backend.Backend, error) {

@@ -57,7 +57,7 @@ type Backend struct {
 // Driver registers the backend.
 func Driver() driver.Driver {
 	return driver.Driver{
-		Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archives.Has, Commands: map[string]func([]string) (int, error){LogCommand: writeLog},
+		Name: Name, Open: open, Pending: archives.Pending(), RunAgent: runAgent, OwnsDir: archives.Has, Commands: map[string]func([]string) (int, error){LogCommand: writeLog},
 	}
 }
 

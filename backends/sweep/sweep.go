@@ -46,7 +46,7 @@ func Driver() driver.Driver {
 			}
 			return &Backend{Apps: apps, open: e.Backend, known: map[string]knownTrials{}}, nil
 		},
-		RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
+		Pending: bundled.Pending(), RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
 	}
 }
 

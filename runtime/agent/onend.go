@@ -22,7 +22,7 @@ const OnEndFolder = "on_end"
 const (
 	EndFile    = "end.json" // an End; it exists once the app has ended
 	onEndLock  = "lock"     // held by the process that runs the actions
-	endsFolder = "ends"     // of a home: an entry for each app whose actions are not done
+	EndsFolder = "ends"     // of a home: an entry for each app whose actions are not done
 )
 
 // End is how an app ended, and what to do about it.
@@ -72,7 +72,7 @@ func NoteEnd(home, folder string, on *backend.OnEnd, s *spec.Status) error {
 // endEntry returns the entry of an OnEndFolder among those that are not done: apps-ID.
 func endEntry(home, dir string) string {
 	app := filepath.Dir(dir)
-	return filepath.Join(home, endsFolder, filepath.Base(filepath.Dir(app))+"-"+filepath.Base(app))
+	return filepath.Join(home, EndsFolder, filepath.Base(filepath.Dir(app))+"-"+filepath.Base(app))
 }
 
 // EndDone removes the entry of an OnEndFolder whose actions are done.
@@ -84,10 +84,10 @@ func EndDone(dir string) {
 // RunOnEnd starts a process for each app of a home whose actions are not done and that has no
 // such process. The processes outlive the caller.
 func RunOnEnd(home, exe string) error {
-	entries, err := LiveEntries(filepath.Join(home, endsFolder))
+	entries, err := LiveEntries(filepath.Join(home, EndsFolder))
 	errs := []error{err}
 	for _, e := range entries {
-		entry := filepath.Join(home, endsFolder, e.Name())
+		entry := filepath.Join(home, EndsFolder, e.Name())
 		data, err := safefile.ReadFile(entry, maxHolder)
 		dir := string(data)
 		if err != nil || endEntry(home, dir) != entry ||

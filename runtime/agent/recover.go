@@ -14,9 +14,9 @@ import (
 // The folder "live" of a home has one entry for each app that has not ended: a hard link to
 // the bundle's lock file. Every command can see from it which agents died, regardless of
 // the number of finished bundles, and test the lock of a deleted bundle.
-const liveFolder = "live"
+const LiveFolder = "live"
 
-func liveDir(home string) string { return filepath.Join(home, liveFolder) }
+func liveDir(home string) string { return filepath.Join(home, LiveFolder) }
 
 // home returns the folder of the home that the bundle belongs to.
 func (b Bundle) home() string { return filepath.Dir(filepath.Dir(b.Dir)) }

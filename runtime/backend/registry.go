@@ -17,6 +17,7 @@ type Registry struct {
 
 type entry struct {
 	open    func() (Backend, error)
+	idle    func(all bool) bool // nil: never
 	backend Backend
 }
 
@@ -35,6 +36,17 @@ func NewRegistry() *Registry {
 func (r *Registry) Add(name string, open func() (Backend, error)) {
 	r.order = append(r.order, name)
 	r.entries[name] = &entry{open: open}
+}
+
+// SetIdle sets a function that reports, without opening a backend, that it has nothing to recover
+// and no apps to restore to the history: none that the history could not store or, if all is set,
+// none at all.
+func (r *Registry) SetIdle(name string, idle func(all bool) bool) { r.entries[name].idle = idle }
+
+// Idle reports whether a backend has nothing to recover and no apps to restore (see SetIdle).
+func (r *Registry) Idle(name string, all bool) bool {
+	e := r.entries[name]
+	return e.idle != nil && e.idle(all)
 }
 
 // AddAlias registers an alternative name of a backend.

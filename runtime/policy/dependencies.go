@@ -33,6 +33,9 @@ func (p *Policy) hasDependents(role *spec.Role) bool {
 // DependenciesMet reports whether a wanted start can happen now; if not, startUnblocked
 // returns the start later.
 func (p *Policy) DependenciesMet(r *Replica, now time.Time) bool {
+	if _, ok := p.Orders[r.Role]; !ok {
+		return true
+	}
 	r.blocked = p.blocker(r.Role) != nil || !p.admit(r)
 	if r.blocked {
 		p.cancelUnreachable(now)
@@ -86,6 +89,9 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 // StartUnblocked returns the starts of replicas that no longer wait for others, and cancels
 // those whose dependencies can never be met.
 func (p *Policy) StartUnblocked(now time.Time) (acts []Action) {
+	if len(p.Orders) == 0 {
+		return nil
+	}
 	p.cancelUnreachable(now)
 	for i := range p.App.Roles {
 		blocked := p.blockedReplicas(&p.App.Roles[i])

@@ -11,7 +11,7 @@ import (
 // EndSidecars stops the sidecars once all other roles have ended. If those succeeded, the
 // sidecars have succeeded, too.
 func (p *Policy) EndSidecars(now time.Time) (acts []Action) {
-	if p.sidecarsEnded || p.isEnding() || !p.othersEnded() {
+	if len(p.Orders) == 0 || p.sidecarsEnded || p.isEnding() || !p.othersEnded() {
 		return nil
 	}
 	p.sidecarsEnded = true

@@ -27,6 +27,9 @@ type Provenance struct {
 // Failures are warnings.
 func (r *Runner) Reconcile(ctx context.Context) {
 	for _, name := range r.Backends.Names() {
+		if r.Backends.Idle(name, false) {
+			continue
+		}
 		can, err := r.Backends.Capabilities(name)
 		if err != nil || can.Recovery == nil {
 			continue // commands that need this backend report the error
@@ -95,6 +98,9 @@ type lostApp struct {
 // most recent one for `-`.
 func (r *Runner) lost(ctx context.Context, all bool) (apps []lostApp, err error) {
 	for _, name := range r.Backends.Names() {
+		if r.Backends.Idle(name, all) {
+			continue
+		}
 		can, err := r.Backends.Capabilities(name)
 		if err != nil || can.History == nil {
 			continue

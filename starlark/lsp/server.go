@@ -154,15 +154,17 @@ func (s *server) notification(r *jsonrpc2.Request) error {
 // answerFunc answers one request.
 type answerFunc = func() (any, error)
 
-// requests are the handlers of requests about a document, by method.
-var requests = map[string]func(*snapshot, requestParams) (any, error){
-	"textDocument/completion":     atPosition((*snapshot).completion),
-	"textDocument/hover":          atPosition((*snapshot).hover),
-	"textDocument/signatureHelp":  atPosition((*snapshot).signature),
-	"textDocument/definition":     atPosition((*snapshot).definition),
-	"textDocument/documentSymbol": func(s *snapshot, _ requestParams) (any, error) { return s.symbols(), nil },
-	"textDocument/formatting":     func(s *snapshot, _ requestParams) (any, error) { return s.formatting() },
-	"textDocument/codeAction":     func(s *snapshot, p requestParams) (any, error) { return s.fixes(p.Range), nil },
+// requests returns the handlers of requests about a document, by method.
+func requests() map[string]func(*snapshot, requestParams) (any, error) {
+	return map[string]func(*snapshot, requestParams) (any, error){
+		"textDocument/completion":     atPosition((*snapshot).completion),
+		"textDocument/hover":          atPosition((*snapshot).hover),
+		"textDocument/signatureHelp":  atPosition((*snapshot).signature),
+		"textDocument/definition":     atPosition((*snapshot).definition),
+		"textDocument/documentSymbol": func(s *snapshot, _ requestParams) (any, error) { return s.symbols(), nil },
+		"textDocument/formatting":     func(s *snapshot, _ requestParams) (any, error) { return s.formatting() },
+		"textDocument/codeAction":     func(s *snapshot, p requestParams) (any, error) { return s.fixes(p.Range), nil },
+	}
 }
 
 // atPosition adapts a handler that needs only an offset.
@@ -176,7 +178,7 @@ func atPosition[T any](
 
 // request prepares the answer to a request from a snapshot of the documents.
 func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
-	answer := requests[r.Method]
+	answer := requests()[r.Method]
 	if answer == nil {
 		return nil, failure(jsonrpc2.CodeMethodNotFound, "method %s is not supported", r.Method)
 	}

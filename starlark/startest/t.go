@@ -58,17 +58,19 @@ func (c call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
-// methods are t's functions by name.
-var methods = map[string]method{
-	"eq": (*test).eq, "ne": (*test).ne, "true": truth(true), "false": truth(false),
-	"contains": within(true), "lacks": within(false), "matches": (*test).matches, "fails": (*test).fails,
-	"error": (*test).error, "fatal": (*test).fatal, "log": (*test).log, "skip": (*test).skip,
-	"run": (*test).run, "setenv": (*test).setenv, "app": (*test).app, "plan": (*test).plan, "golden": (*test).golden,
+// methods returns t's functions by name.
+func methods() map[string]method {
+	return map[string]method{
+		"eq": (*test).eq, "ne": (*test).ne, "true": truth(true), "false": truth(false),
+		"contains": within(true), "lacks": within(false), "matches": (*test).matches, "fails": (*test).fails,
+		"error": (*test).error, "fatal": (*test).fatal, "log": (*test).log, "skip": (*test).skip,
+		"run": (*test).run, "setenv": (*test).setenv, "app": (*test).app, "plan": (*test).plan, "golden": (*test).golden,
+	}
 }
 
 // AttrNames lists the attributes of t.
 func (x *test) AttrNames() []string {
-	names := append(slices.Collect(maps.Keys(methods)), "name")
+	names := append(slices.Collect(maps.Keys(methods())), "name")
 	slices.Sort(names)
 	return names
 }
@@ -78,7 +80,7 @@ func (x *test) Attr(name string) (starlark.Value, error) {
 	if name == "name" {
 		return starlark.String(x.result.Name), nil
 	}
-	m := methods[name]
+	m := methods()[name]
 	if m == nil {
 		return nil, nil
 	}

@@ -37,8 +37,11 @@ func DetachKeysFlag(o *TtyOptions) cli.Flag {
 
 // Check returns a usage error for keys that cannot be used.
 func (o TtyOptions) Check(command string) error {
-	if !o.On && o.keys != "" {
-		return program.Usagef(command, "--detach-keys requires --tty")
+	if !o.On {
+		if o.keys != "" {
+			return program.Usagef(command, "--detach-keys requires --tty")
+		}
+		return nil
 	}
 	if _, err := tty.ParseDetachKeys(o.keys); err != nil {
 		return program.Usagef(command, "--detach-keys: %v", err)

@@ -29,9 +29,12 @@ func ParseMetrics(command, flag string, texts []string) (map[string]string, erro
 // applyMetrics returns the app with the patterns of --metric, which override those of the
 // component by name.
 func applyMetrics(app *spec.App, o Options) (*spec.App, error) {
+	if len(o.Metrics) == 0 {
+		return app, nil
+	}
 	given, err := ParseMetrics(o.Command, "--metric", o.Metrics)
-	if err != nil || len(given) == 0 {
-		return app, err
+	if err != nil {
+		return nil, err
 	}
 	app = app.Clone()
 	app.SetMetrics(given)
