@@ -100,9 +100,6 @@ func scanEvent(row scanner) (e history.Event, err error) {
 func newRestarts(
 	ctx context.Context, q querier, seq int64, restarts []spec.Restart,
 ) (events []history.Event, err error) {
-	if len(restarts) == 0 {
-		return nil, nil
-	}
 	stored, err := queryAll(ctx, q, func(row scanner) (k attemptKey, err error) {
 		return k, row.Scan(&k.role, &k.replica, &k.attempt)
 	}, `SELECT role, replica, attempt FROM events WHERE app = ? AND kind = ?`, seq, string(history.EventRestart))

@@ -77,11 +77,13 @@ func (db *DB) difference(
 	c := change{seq: seq}
 	now := db.now()
 	c.attempts, c.events = replicaChanges(old, s, now)
-	restarts, err := newRestarts(ctx, q, seq, s.Restarts)
-	if err != nil {
-		return change{}, err
+	if len(s.Restarts) > 0 {
+		restarts, err := newRestarts(ctx, q, seq, s.Restarts)
+		if err != nil {
+			return change{}, err
+		}
+		c.events = insertRestarts(c.events, restarts)
 	}
-	c.events = insertRestarts(c.events, restarts)
 	after := mergeStatus(before, rowStatus(s))
 	if !reflect.DeepEqual(after, before) {
 		c.row = &after

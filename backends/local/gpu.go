@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"torchx/runtime/agent"
-	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
@@ -24,10 +23,14 @@ func requestedGPUs(app *spec.App) (n int) {
 // does, and returns warnings. The numbers are those of an idle machine: the agent replaces
 // them with free devices.
 func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []string {
-	if requestedGPUs(app) > 0 && !o.autoCUDA {
+	requested := requestedGPUs(app)
+	if requested == 0 {
+		return nil
+	}
+	if !o.autoCUDA {
 		return []string{"the app asks for GPUs, but every replica sees all GPUs of this machine: use -cfg auto_set_cuda_visible_devices=true to assign them"}
 	}
-	if missing := b.missingGPUs(ctx, app, o); missing != "" {
+	if missing := b.missingGPUs(ctx, requested); missing != "" {
 		return []string{cudaVariable + " is not set: " + missing}
 	}
 	forEachGPURequest(app, o, req, func(_ spec.Replica, p *ReplicaParams, first, count int) {
@@ -36,13 +39,8 @@ func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req 
 	return nil
 }
 
-// missingGPUs returns why this machine cannot assign the GPUs of an app, "" if it can or
-// need not.
-func (b *Backend) missingGPUs(ctx context.Context, app *spec.App, o options) string {
-	requested := requestedGPUs(app)
-	if requested == 0 || !o.autoCUDA {
-		return ""
-	}
+// missingGPUs returns why this machine cannot assign the requested number of GPUs, "" if it can.
+func (b *Backend) missingGPUs(ctx context.Context, requested int) string {
 	lines, err := b.gpuLines(ctx) // one per device, as TorchX counts
 	switch {
 	case err != nil:
@@ -119,12 +117,7 @@ func (b *Backend) gpuLines(ctx context.Context) ([]string, error) {
 // machineGPUs returns the devices for an agent that assigns or queues for GPUs. The agent
 // cannot list them itself, because it reaps every child process. Plan has already warned
 // of errors.
-func (b *Backend) machineGPUs(
-	ctx context.Context, p *backend.Plan, r *agent.DeviceRequest,
-) []machine.GPU {
-	if r == nil && (!p.Queue || requestedGPUs(p.App) == 0) {
-		return nil
-	}
+func (b *Backend) machineGPUs(ctx context.Context) []machine.GPU {
 	lines, _ := b.gpuLines(ctx)
 	return machine.ParseGPUs(lines)
 }

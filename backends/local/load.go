@@ -44,7 +44,7 @@ func (b *Backend) Load(
 	req.OutputDir = bundled.LoadedOutputPath(in, req.OutputDir)
 	p := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
 	if deviceRequest(in.App, o, req, nil) != nil {
-		if missing := b.missingGPUs(ctx, in.App, o); missing != "" {
+		if missing := b.missingGPUs(ctx, requestedGPUs(in.App)); missing != "" {
 			p.Warnings = append(p.Warnings, cudaVariable+" stays as planned: "+missing)
 		}
 	}

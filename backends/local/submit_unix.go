@@ -11,6 +11,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
+	"torchx/runtime/machine"
 )
 
 // Submit writes the bundle, starts its agent and returns when all replicas have started.
@@ -36,11 +37,17 @@ func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifes
 		environ = os.Environ()
 	}
 	req, _ := p.Request.(*Request) // Plan and Load return no other type
-	devices := deviceRequest(p.App, o, req, environ)
+	var devices *agent.DeviceRequest
+	var gpus []machine.GPU
+	if requestedGPUs(p.App) > 0 {
+		if devices = deviceRequest(p.App, o, req, environ); devices != nil || p.Queue {
+			gpus = b.machineGPUs(ctx)
+		}
+	}
 	return &agent.Manifest{
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID), Home: b.Home,
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: environ, Record: p.Record, SubmittedAt: failpoint.Now(),
 		Lifecycle: agent.Lifecycle{GracePeriod: seconds(o.grace), FailFast: o.failFast, OnEnd: p.OnEnd},
-		Placement: agent.Placement{Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices), OutputDir: req.OutputDir},
+		Placement: agent.Placement{Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: gpus, OutputDir: req.OutputDir},
 	}, nil
 }

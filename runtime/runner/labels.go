@@ -48,7 +48,9 @@ func (r *Runner) inheritTags(ctx context.Context, p *Planned) {
 	if tags == nil {
 		tags = map[string]string{}
 	}
-	maps.Copy(tags, r.parentTags(ctx, p.ParentRunID))
+	if p.ParentRunID != "" && r.History != nil {
+		maps.Copy(tags, r.parentTags(ctx, p.ParentRunID))
+	}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		if len(tags)+len(p.Tags) <= history.MaxTags {
 			break
@@ -62,9 +64,6 @@ func (r *Runner) inheritTags(ctx context.Context, p *Planned) {
 
 // parentTags returns the tags of a parent run, nil if the history does not have it.
 func (r *Runner) parentTags(ctx context.Context, parent string) map[string]string {
-	if parent == "" || r.History == nil {
-		return nil
-	}
 	ref := history.AppKey{ID: parent}
 	if h, err := spec.ParseHandle(parent); err == nil {
 		ref = history.AppKey{Backend: h.Backend, ID: h.AppID}

@@ -56,13 +56,30 @@ func measure(ctx context.Context, root string) (w way, err error) {
 	if _, err := output(ctx, dir, env, covered, "run", "utils.echo"); err != nil {
 		return w, err
 	}
-	if _, err := output(ctx, dir, env, covered, "wait", "-"); err != nil { // its supervisor has written, too
+	if err := awaitCounters(ctx, dir, 2); err != nil { // its supervisor has written, too
 		return w, err
 	}
 	if w.functions, w.packages, err = called(ctx, dir); err != nil {
 		return w, err
 	}
 	return w, w.start(ctx, dir, env, hello, plain)
+}
+
+// awaitCounters waits until n processes have written which functions they called.
+func awaitCounters(ctx context.Context, dir string, n int) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		files, err := filepath.Glob(filepath.Join(dir, "covcounters.*"))
+		if err != nil || len(files) >= n {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d processes have written their counters: %w", len(files), n, ctx.Err())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // start measures starts of the programs, one after the other.

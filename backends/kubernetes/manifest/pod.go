@@ -180,13 +180,11 @@ func ports(role *spec.Role) ([]corev1.ContainerPort, error) {
 // mainAlias is the name by which overlays change the main container of any role.
 const mainAlias = "torchx"
 
-// containersJoin is the operation by which an overlay changes containers by name.
-var containersJoin = overlay.Join("containers", "name")
-
 // named returns an overlay in which the main container has the name that it has in a unit.
 func (b *builder) named(u unit, change map[string]any) map[string]any {
 	pod, _ := change["spec"].(map[string]any)
-	items, ok := pod[containersJoin].([]any)
+	join := overlay.Join("containers", "name") // changes containers by name
+	items, ok := pod[join].([]any)
 	if !ok {
 		return change
 	}
@@ -199,7 +197,7 @@ func (b *builder) named(u unit, change map[string]any) map[string]any {
 		}
 	}
 	change, pod = maps.Clone(change), maps.Clone(pod)
-	change["spec"], pod[containersJoin] = pod, items
+	change["spec"], pod[join] = pod, items
 	return change
 }
 

@@ -23,8 +23,13 @@ func (o *Options) useArguments(found *component.Component, conf *config.Config) 
 	if !strings.HasPrefix(found.File, "@torchx//") {
 		return
 	}
-	section, names := "component:"+found.Name, found.Configured(o.Inputs)
-	for _, v := range conf.Section(section) {
+	section := "component:" + found.Name
+	values := conf.Section(section)
+	if len(values) == 0 {
+		return
+	}
+	names := found.Configured(o.Inputs)
+	for _, v := range values {
 		if slices.Contains(names, strings.ReplaceAll(v.Key, "-", "_")) {
 			o.use(conf, section, v.Key)
 		}
