@@ -16,10 +16,6 @@ import (
 // Describe returns the status of an app. If its agent died, Describe first repairs the
 // status.
 func (a *Apps) Describe(_ context.Context, id string) (*spec.Status, error) {
-	return a.inspect(id)
-}
-
-func (a *Apps) inspect(id string) (*spec.Status, error) {
 	s, err := a.Bundle(id).Recover(a.Exe)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !a.owns(s) {
 		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
@@ -53,8 +49,8 @@ func (a *Apps) List(context.Context) ([]backend.View, error) {
 
 // Delete removes the bundle of an ended app; logs below log_dir and outputs below output_dir
 // stay.
-func (a *Apps) Delete(_ context.Context, id string, o backend.DeleteOptions) error {
-	s, err := a.inspect(id)
+func (a *Apps) Delete(ctx context.Context, id string, o backend.DeleteOptions) error {
+	s, err := a.Describe(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -86,9 +82,9 @@ func AwaitAgent(bundle agent.Bundle) {
 	}
 }
 
-// inspectAndNotify is inspect, and notifies observers of the app.
-func (a *Apps) inspectAndNotify(id string) (*spec.Status, error) {
-	s, err := a.inspect(id)
+// describeAndNotify is Describe, and notifies observers of the app.
+func (a *Apps) describeAndNotify(ctx context.Context, id string) (*spec.Status, error) {
+	s, err := a.Describe(ctx, id)
 	if err == nil {
 		a.Notify(id, s)
 	}
@@ -97,14 +93,14 @@ func (a *Apps) inspectAndNotify(id string) (*spec.Status, error) {
 
 // Wait returns the terminal status of an app.
 func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	if s, err := a.inspectAndNotify(id); err != nil || s.State.Terminal() {
+	if s, err := a.describeAndNotify(ctx, id); err != nil || s.State.Terminal() {
 		return s, err
 	}
 	w := a.watch(id)
 	for {
 		changed := w.changed()
 		w.bundle.Resume()
-		s, err := a.inspectAndNotify(id)
+		s, err := a.describeAndNotify(ctx, id)
 		if err != nil || s.State.Terminal() {
 			a.unwatch(w.bundle) // a sweep waits for thousands of apps
 			return s, err

@@ -34,9 +34,9 @@ func (a *Apps) logsToKeep(bundle agent.Bundle, o backend.DeleteOptions) *agent.K
 
 // RetainableLogs returns the logs that Delete keeps. It always keeps those of a log_dir.
 func (a *Apps) RetainableLogs(
-	_ context.Context, id string, o backend.DeleteOptions,
+	ctx context.Context, id string, o backend.DeleteOptions,
 ) (*backend.RetainedLogs, error) {
-	s, err := a.inspect(id)
+	s, err := a.Describe(ctx, id)
 	if err != nil {
 		return nil, err
 	}

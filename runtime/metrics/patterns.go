@@ -3,6 +3,7 @@ package metrics
 import (
 	"bytes"
 	"fmt"
+	"sync"
 	"time"
 
 	"torchx/runtime/humanize"
@@ -73,13 +74,13 @@ func (s *Scanner) matcher(i int) *pattern.Matcher {
 	case i == n:
 		return s.patterns.Step
 	case s.lines != nil:
-		return objects
+		return objects()
 	}
 	return nil
 }
 
 // objects matches lines that may be JSON objects.
-var objects = pattern.Literal("{")
+var objects = sync.OnceValue(func() *pattern.Matcher { return pattern.Literal("{") })
 
 // lineAround returns the line around a position, of text from pos on.
 func lineAround(text []byte, pos, at int) (from, to int) {

@@ -207,7 +207,7 @@ func moduleOf(file string) string {
 
 // isModule reports whether text can be the MODULE of MODULE.FUNCTION.
 func isModule(text string) bool {
-	return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return !identifier().MatchString(part) })
+	return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return !isIdentifier(part) })
 }
 
 // maxModules bounds the files and folders that are searched for modules.
@@ -228,11 +228,11 @@ func moduleFiles(fsys fs.FS) []string {
 			return fs.SkipAll
 		case err != nil: // the folder is not listed
 			return fs.SkipDir
-		case e.IsDir() && file != "." && (!identifier().MatchString(e.Name()) || e.Name() == "testdata"):
+		case e.IsDir() && file != "." && (!isIdentifier(e.Name()) || e.Name() == "testdata"):
 			return fs.SkipDir
 		case !e.IsDir() && strings.Contains(file, "/") && strings.HasSuffix(file, ".star") &&
 			!strings.HasSuffix(file, "_test.star") &&
-			identifier().MatchString(strings.TrimSuffix(e.Name(), ".star")):
+			isIdentifier(strings.TrimSuffix(e.Name(), ".star")):
 			files = append(files, file)
 		}
 		return nil

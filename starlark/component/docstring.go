@@ -2,8 +2,6 @@ package component
 
 import (
 	"strings"
-
-	"torchx/runtime/lazyregexp"
 )
 
 // Doc is a parsed google-style docstring.
@@ -34,8 +32,6 @@ type DocArg struct {
 var (
 	argsHeaders  = map[string]bool{"args": true, "arguments": true, "parameters": true, "params": true}
 	otherHeaders = map[string]bool{"returns": true, "return": true, "yields": true, "raises": true}
-
-	entryName = lazyregexp.New(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
 )
 
 // ParseDoc parses a docstring. It never fails: everything outside of sections and entries is text.
@@ -188,11 +184,12 @@ func (p *docParser) endEntry() {
 
 // parseEntry reads `name (type): help`. The type may contain parentheses.
 func parseEntry(body string) (name, kind, help string, ok bool) {
-	match := entryName().FindStringSubmatch(body)
-	if match == nil {
+	rest := strings.TrimPrefix(strings.TrimPrefix(body, "*"), "*")
+	end := identifierLen(rest)
+	if end == 0 {
 		return "", "", "", false
 	}
-	rest := body[len(match[0]):]
+	name, rest = rest[:end], strings.TrimLeft(rest[end:], " \t\n\f\r")
 	if strings.HasPrefix(rest, "(") {
 		stop := closingParenthesis(rest)
 		if stop < 0 {
@@ -201,7 +198,7 @@ func parseEntry(body string) (name, kind, help string, ok bool) {
 		kind, rest = strings.TrimSpace(rest[1:stop]), strings.TrimLeft(rest[stop+1:], " \t")
 	}
 	help, ok = strings.CutPrefix(rest, ":")
-	return match[1], kind, strings.TrimSpace(help), ok
+	return name, kind, strings.TrimSpace(help), ok
 }
 
 // closingParenthesis returns the offset of the parenthesis that closes text[0], or -1. It skips

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -23,11 +24,22 @@ type reference struct {
 	library string
 }
 
-var (
-	identifier = lazyregexp.New(`^[\pL_][\pL\p{Nd}_]*$`)
-	// libraryRef captures the name of a library and the reference within it.
-	libraryRef = lazyregexp.New(`^@(\w[\w.-]*)//(.+)$`)
-)
+// libraryRef captures the name of a library and the reference within it.
+var libraryRef = lazyregexp.New(`^@(\w[\w.-]*)//(.+)$`)
+
+// isIdentifier reports whether text can be a name in Starlark.
+func isIdentifier(text string) bool { return text != "" && identifierLen(text) == len(text) }
+
+// identifierLen returns the length of the identifier that text begins with. A regular expression
+// with classes of Unicode would have to be compiled by each run.
+func identifierLen(text string) int {
+	for i, r := range text {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return i
+		}
+	}
+	return len(text)
+}
 
 // parseRef parses a reference. Errors show the right form.
 func parseRef(text string) (reference, error) {
@@ -64,7 +76,7 @@ func (r *reference) moduleFile() string { return strings.ReplaceAll(r.module, ".
 // checkModule refuses an invalid MODULE.FUNCTION. Unknown modules are found later.
 func (r *reference) checkModule() error {
 	switch {
-	case r.library != "" && (!isModule(r.module) || !identifier().MatchString(r.function)):
+	case r.library != "" && (!isModule(r.module) || !isIdentifier(r.function)):
 		return r.libraryFormError()
 	case r.text == "":
 		return fmt.Errorf("the component's name is empty: expected MODULE.FUNCTION or FILE.star:FUNCTION")
@@ -83,7 +95,7 @@ func (r *reference) checkFile() error {
 	case !strings.HasSuffix(r.file, ".star") || strings.Contains(r.file, ".star:"):
 		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon",
 			humanize.Quote(r.text))
-	case !identifier().MatchString(r.function) && r.function != "":
+	case !isIdentifier(r.function) && r.function != "":
 		return fmt.Errorf("invalid component %s: %s cannot be the name of a function",
 			humanize.Quote(r.text), humanize.Quote(r.function))
 	case strings.HasPrefix(r.function, "_"):
