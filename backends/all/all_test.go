@@ -1,6 +1,8 @@
 package all
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -36,6 +38,41 @@ func TestDrivers(t *testing.T) {
 	}
 	if Command("limited") == nil || Command("run") != nil {
 		t.Error("Command: want one for limited, none for run")
+	}
+}
+
+// TestIdle: a backend is opened for recovery only while a folder of its home has entries.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		entry string // below the home; "": none
+		all   bool
+		want  []string // idle backends
+	}{
+		{"", false, []string{"docker", "kubernetes", "slurm", "sweep"}},
+		{"", true, []string{"docker", "kubernetes", "slurm", "sweep"}},
+		{"apps/a", false, []string{"docker", "kubernetes", "slurm", "sweep"}},
+		{"apps/a", true, nil},
+		{"live/a", false, []string{"kubernetes", "slurm"}},
+		{"ends/a", false, []string{"kubernetes", "slurm"}},
+		{"unrecorded/a", false, []string{"kubernetes", "slurm"}},
+		{"archive/live/a", false, []string{"docker", "slurm", "sweep"}},
+		{"slurm-archive/live/a", false, []string{"docker", "kubernetes", "sweep"}},
+	} {
+		home := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(home, test.entry), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r := New(driver.Env{Home: home, Exe: "torchx", Version: "0"})
+		var got []string
+		for _, name := range r.Names() {
+			if r.Idle(name, test.all) {
+				got = append(got, name)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("entry %q, all %v: got idle backends %v, want %v", test.entry, test.all, got, test.want)
+		}
 	}
 }
 

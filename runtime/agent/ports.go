@@ -38,13 +38,17 @@ func newPorts() *ports {
 // env returns TORCHX_PORT_<NAME>=port for each port of the replica's role, and
 // TORCHX_PORT_<ROLE>_<NAME> for the ports of roles that it depends on.
 func (p *ports) env(g *policy.Policy, r *policy.Replica) []string {
+	needed := g.Orders[r.Role].DependsOn
+	if len(needed)+len(r.Role.PortMap) == 0 {
+		return nil
+	}
 	round := g.PortRound(r.Role)
 	if p.rounds[r.Role.Name] != round {
 		p.rounds[r.Role.Name] = round
 		p.forget(r.Role)
 	}
 	var env []string
-	for _, d := range g.Orders[r.Role].DependsOn {
+	for _, d := range needed {
 		for _, e := range g.App.Role(d.Role).PortMap {
 			env = append(env, p.variable(d.Role+"_"+e.Key, portKey{d.Role, e.Key}, e.Value))
 		}
