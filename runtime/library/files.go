@@ -52,14 +52,13 @@ func readState(root, dir string) (*state, error) {
 			return nil, err
 		}
 	}
-	s.lock, err = readLock(root, dir)
+	s.lock, err = ReadLock(root, dir)
 	return s, err
 }
 
-// ReadLock reads torchx.lock of the project at root; it is empty if there is none.
-func ReadLock(root string) (*Lock, error) { return readLock(root, "") }
-
-func readLock(root, dir string) (*Lock, error) {
+// ReadLock reads torchx.lock of the project at root; it is empty if there is none. Errors name the
+// file relative to dir, unless dir is "".
+func ReadLock(root, dir string) (*Lock, error) {
 	path := filepath.Join(root, LockFile)
 	data, err := readText(path, displayPath(path, dir), maxLock)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -48,7 +48,7 @@ func (f *Factory) OpenLibraries() *library.Set {
 
 // LockedLibraries returns the versions in the project's torchx.lock; none if it cannot be read.
 func (f *Factory) LockedLibraries() []history.Library {
-	lock, err := library.ReadLock(f.ProjectRoot())
+	lock, err := library.ReadLock(f.ProjectRoot(), "")
 	if err != nil {
 		return nil // what loads the libraries reports it
 	}
