@@ -58,7 +58,7 @@ func PrepareProvenance(f *Factory, p *runner.Planned) (wait func(), err error) {
 	if u, err := user.Current(); err == nil {
 		p.User = u.Username
 	}
-	if !hasGit() || !provenance.Find(p.Cwd) {
+	if !provenance.Find(p.Cwd) || !hasGit() {
 		return wait, nil
 	}
 	c := &collector{factory: f, plan: p, mode: mode}
