@@ -43,7 +43,6 @@ var allowed = map[string][]string{
 	"runtime/filelock":         {"runtime/safefile"},
 	"runtime/humanize":         {},
 	"runtime/history":          {"runtime/humanize", "runtime/pattern", "runtime/spec"},
-	"runtime/jsondiff":         {},
 	"runtime/lazyregexp":       {},
 	"runtime/library":          {"runtime/humanize", "runtime/library/git", "runtime/safefile"},
 	"runtime/library/git":      {},

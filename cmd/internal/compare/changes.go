@@ -9,7 +9,6 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/jsondiff"
 )
 
 // planComparison is the output of `diff --json`.
@@ -55,13 +54,13 @@ func comparePlans(f *program.Factory, a, b *side, only string) (*planComparison,
 		return nil, err
 	}
 	for _, part := range c.parts {
-		for _, d := range jsondiff.Compare(a.parts[part], b.parts[part]) {
-			ch := change{Part: part, Op: d.Op, Path: d.Path()}
-			if d.Op != jsondiff.Add {
-				ch.A = jsondiff.At(shownA[part], d.A)
+		for _, d := range compareJSON(a.parts[part], b.parts[part]) {
+			ch := change{Part: part, Op: d.op, Path: d.path()}
+			if d.op != opAdd {
+				ch.A = valueAt(shownA[part], d.a)
 			}
-			if d.Op != jsondiff.Remove {
-				ch.B = jsondiff.At(shownB[part], d.B)
+			if d.op != opRemove {
+				ch.B = valueAt(shownB[part], d.b)
 			}
 			c.Changes = append(c.Changes, ch)
 		}

@@ -1,6 +1,4 @@
-// Package jsondiff compares two JSON values, as encoding/json decodes them into any, and locates
-// the differences by JSON pointers (RFC 6901).
-package jsondiff
+package compare
 
 import (
 	"encoding/json"
@@ -14,39 +12,41 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// The kinds of a Change, named as in RFC 6902.
+// The kinds of a jsonChange, named as in RFC 6902.
 const (
-	Add     = "add"
-	Remove  = "remove"
-	Replace = "replace"
+	opAdd     = "add"
+	opRemove  = "remove"
+	opReplace = "replace"
 )
 
-// Change is one difference. The pointers differ after list items that were added or removed; A is
-// "" for Add, B for Remove.
-type Change struct {
-	Op   string
-	A, B string // JSON pointers into the first and the second value
+// jsonChange is one difference of two JSON values, by JSON pointers (RFC 6901) into the first and
+// the second. They differ after list items that were added or removed; a is "" for opAdd, b for
+// opRemove.
+type jsonChange struct {
+	op   string
+	a, b string
 }
 
-// Path returns the pointer to the change: into the second value for Add, else into the first.
-func (c *Change) Path() string {
-	if c.Op == Add {
-		return c.B
+// path returns the pointer to the change: into the second value for opAdd, else into the first.
+func (c *jsonChange) path() string {
+	if c.op == opAdd {
+		return c.b
 	}
-	return c.A
+	return c.a
 }
 
-// Compare returns the changes from a to b, in the order of a's keys and items.
-func Compare(a, b any) []Change {
+// compareJSON returns the changes from a to b, as encoding/json decodes them into any, in the
+// order of a's keys and items.
+func compareJSON(a, b any) []jsonChange {
 	var d differ
 	d.values("", "", a, b)
 	return d.changes
 }
 
-type differ struct{ changes []Change }
+type differ struct{ changes []jsonChange }
 
 func (d *differ) add(op, pathA, pathB string) {
-	d.changes = append(d.changes, Change{op, pathA, pathB})
+	d.changes = append(d.changes, jsonChange{op, pathA, pathB})
 }
 
 func (d *differ) values(pathA, pathB string, a, b any) {
@@ -63,7 +63,7 @@ func (d *differ) values(pathA, pathB string, a, b any) {
 		return
 	}
 	if !reflect.DeepEqual(a, b) {
-		d.add(Replace, pathA, pathB)
+		d.add(opReplace, pathA, pathB)
 	}
 }
 
@@ -76,9 +76,9 @@ func (d *differ) maps(pathA, pathB string, a, b map[string]any) {
 		step := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(k)
 		switch {
 		case !inB:
-			d.add(Remove, pathA+step, "")
+			d.add(opRemove, pathA+step, "")
 		case !inA:
-			d.add(Add, "", pathB+step)
+			d.add(opAdd, "", pathB+step)
 		default:
 			d.values(pathA+step, pathB+step, left, right)
 		}
@@ -96,10 +96,10 @@ func (d *differ) lists(pathA, pathB string, a, b []any) {
 			d.values(at(pathA, i), at(pathB, j), a[i], b[j])
 		}
 		for ; i < op.I2; i++ {
-			d.add(Remove, at(pathA, i), "")
+			d.add(opRemove, at(pathA, i), "")
 		}
 		for ; j < op.J2; j++ {
-			d.add(Add, "", at(pathB, j))
+			d.add(opAdd, "", at(pathB, j))
 		}
 	}
 }
@@ -124,8 +124,8 @@ func itemKeys(list []any) []string {
 	return keys
 }
 
-// At returns the value at a JSON pointer, nil if it does not exist.
-func At(v any, pointer string) any {
+// valueAt returns the value at a JSON pointer, nil if it does not exist.
+func valueAt(v any, pointer string) any {
 	for _, step := range strings.Split(pointer, "/")[1:] {
 		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 		switch x := v.(type) {
