@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"torchx/runtime/cpuclock"
+	"torchx/runtime/procs"
 
 	"go.starlark.net/starlark"
 )
@@ -53,14 +53,14 @@ type clock struct {
 }
 
 func startClock(limit time.Duration) clock {
-	return clock{limit: limit, start: time.Now(), cpu: cpuclock.Used()}
+	return clock{limit: limit, start: time.Now(), cpu: procs.CPUTime()}
 }
 
 // expired reports whether the time is over: the limit has passed, for half of it the process used a
 // processor, or the limit has passed several times.
 func (c clock) expired() bool {
 	passed := time.Since(c.start)
-	return passed >= c.limit && cpuclock.Used()-c.cpu >= c.limit/2 || passed >= starved*c.limit
+	return passed >= c.limit && procs.CPUTime()-c.cpu >= c.limit/2 || passed >= starved*c.limit
 }
 
 const (

@@ -38,7 +38,6 @@ var allowed = map[string][]string{
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/humanize", "runtime/safefile", "runtime/spec"},
 	"runtime/consent":          {"runtime/lazyregexp", "runtime/safefile"},
-	"runtime/cpuclock":         {},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {"runtime/safefile"},
 	"runtime/humanize":         {},
@@ -73,7 +72,7 @@ var allowed = map[string][]string{
 	"starlark/analysis":   {"runtime/humanize", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest", "starlark/token"},
 	"starlark/component":  {"runtime/config", "runtime/humanize", "runtime/lazyregexp", "runtime/spec", "starlark/interp", "starlark/specmodule"},
 	"starlark/explain":    {"starlark/token"},
-	"starlark/interp":     {"runtime/cpuclock", "runtime/humanize", "runtime/lazyregexp", "starlark/explain"},
+	"starlark/interp":     {"runtime/humanize", "runtime/lazyregexp", "runtime/procs", "starlark/explain"},
 	"starlark/lsp":        {"runtime/safefile", "starlark/analysis", "starlark/interp", "starlark/starfiles", "starlark/starlint"},
 	"starlark/migrate":    {"runtime/humanize", "runtime/lazyregexp", "starlark/specmodule", "starlark/starfiles"},
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
@@ -120,23 +119,21 @@ var allowed = map[string][]string{
 // shared lists, for each package that rooms share, the packages below cmd/internal that it
 // may import. All other packages there are rooms: they implement commands.
 var shared = map[string][]string{
-	"apps":         {"program", "ui"},
-	"follow":       {"program", "tty", "ui"},
-	"grammar":      {"ui"},
-	"page/api":     {"grammar", "page/guard", "page/stream", "program", "ui"},
-	"page/guard":   {},
-	"page/running": {},
-	"page/stream":  {},
-	"planning":     {"program", "ui"},
-	"program":      {"grammar", "ui"},
-	"tty":          {"ui"},
-	"ui":           {},
-	"ui/plot":      {"ui"},
+	"apps":        {"program", "ui"},
+	"follow":      {"program", "tty", "ui"},
+	"grammar":     {"ui"},
+	"page/api":    {"grammar", "page/stream", "program", "ui"},
+	"page/stream": {},
+	"planning":    {"program", "ui"},
+	"program":     {"grammar", "ui"},
+	"tty":         {"ui"},
+	"ui":          {},
+	"ui/plot":     {"ui"},
 }
 
 // extraRooms lists the rooms that a room may import: completion knows the orders of top and the axes
-// of metrics.
-var extraRooms = map[string][]string{"manual": {"results", "top"}}
+// of metrics, and status links to the page.
+var extraRooms = map[string][]string{"manual": {"results", "top"}, "status": {"page"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{

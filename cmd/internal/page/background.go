@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"torchx/cmd/internal/page/running"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/safefile"
 )
@@ -48,7 +47,7 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 		return fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)", home,
 			program.PathCause(err))
 	}
-	messages, err := safefile.OpenFile(filepath.Join(home, running.LogFile),
+	messages, err := safefile.OpenFile(filepath.Join(home, logFile),
 		os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	if found := running.Find(home); err == nil && found != nil {
+	if found := Find(home); err == nil && found != nil {
 		f.Say("serving the page in the background (torchx ui --stop ends it)")
 		return announce(ctx, f, home, o, found)
 	}
@@ -84,7 +83,7 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return lastMessage(filepath.Join(home, running.LogFile), err)
+	return lastMessage(filepath.Join(home, logFile), err)
 }
 
 // lastMessage returns the error that a server in the background said.
@@ -114,7 +113,7 @@ func stop(ctx context.Context, f *program.Factory, home string, o *options, hand
 		o.Key != "" || o.ReadOnly {
 		return program.Usagef("ui", "--stop cannot be used with other options or a handle")
 	}
-	found := running.Find(home)
+	found := Find(home)
 	if found == nil {
 		f.Say("torchx ui does not run")
 		return nil
@@ -127,7 +126,7 @@ func stop(ctx context.Context, f *program.Factory, home string, o *options, hand
 		return fmt.Errorf("end process %d: %w", found.PID, err)
 	}
 	for deadline := time.Now().Add(stopTime); time.Now().Before(deadline); {
-		if now := running.Find(home); now == nil || now.PID != found.PID {
+		if now := Find(home); now == nil || now.PID != found.PID {
 			f.Say("ended process %d", found.PID)
 			return nil
 		}

@@ -1,11 +1,9 @@
 // Package page has the command ui, which serves a page of this machine's runs to a browser.
 //
-//	page          the command, the server
-//	page/guard    who may: token, key, cookie, host, origin, headers
-//	page/api      /api/v1, by calls of commands
-//	page/stream   changes of files as server-sent events
-//	page/running  where other commands find the server
-//	web           what the browser loads
+//	page         the command, the server, and where other commands find it
+//	page/api     who may: token, key, cookie, host, origin; /api/v1, by calls of commands
+//	page/stream  changes of files as server-sent events
+//	web          what the browser loads
 package page
 
 import (
@@ -15,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/cmd/internal/page/running"
 	"torchx/cmd/internal/program"
 )
 
@@ -97,9 +94,9 @@ func run(ctx context.Context, f *program.Factory, o *options, handle string) err
 		if err != nil {
 			return err
 		}
-		o.path = running.RunPath(ref.Backend, ref.ID)
+		o.path = RunPath(ref.Backend, ref.ID)
 	}
-	found := running.Find(home)
+	found := Find(home)
 	switch {
 	case found != nil && o.fits(f, found):
 		f.Say("torchx ui runs already, as process %d (torchx ui --stop ends it)", found.PID)
@@ -113,7 +110,7 @@ func run(ctx context.Context, f *program.Factory, o *options, handle string) err
 }
 
 // fits reports whether a server that runs is what the options ask for.
-func (o *options) fits(f *program.Factory, i *running.Info) bool {
+func (o *options) fits(f *program.Factory, i *Info) bool {
 	if o.ReadOnly != i.ReadOnly && o.ReadOnly {
 		return false
 	}
@@ -126,7 +123,7 @@ func (o *options) fits(f *program.Factory, i *running.Info) bool {
 
 // announce prints the URL and opens it.
 func announce(
-	ctx context.Context, f *program.Factory, home string, o *options, i *running.Info,
+	ctx context.Context, f *program.Factory, home string, o *options, i *Info,
 ) error {
 	link := i.Link(o.path)
 	if err := f.Printf("%s\n", link); err != nil {

@@ -11,8 +11,7 @@ import (
 	"os"
 	"time"
 
-	"torchx/cmd/internal/page/guard"
-	"torchx/cmd/internal/page/running"
+	"torchx/cmd/internal/page/api"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/filelock"
 )
@@ -33,7 +32,7 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 	if _, err := f.Runner(ctx); err != nil { // before the URL is printed
 		return err
 	}
-	claim, err := running.Register(home)
+	claim, err := register(home)
 	if err != nil && (o.Background || !errors.Is(err, filelock.ErrHeld)) {
 		return fmt.Errorf("register the server: %w", err)
 	}
@@ -45,18 +44,18 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 		return err
 	}
 	defer l.Close()
-	g := &guard.Guard{Token: guard.NewToken(), Cookie: "torchx-" + at.port, TLS: certificate != nil, ReadOnly: o.ReadOnly, Hosts: at.hosts(certificate)}
+	g := &api.Guard{Token: api.NewToken(), Cookie: "torchx-" + at.port, TLS: certificate != nil, ReadOnly: o.ReadOnly, Hosts: at.hosts(certificate)}
 	go keepExpiring(ctx, home)
 	defer expireRedirects(home, 0)
 	s, err := newServer(ctx, f, g)
 	if err != nil {
 		return err
 	}
-	info := &running.Info{
+	info := &Info{
 		URL: at.url(g.TLS), Token: g.Token, Listen: at.String(), PID: os.Getpid(), ReadOnly: o.ReadOnly, Background: o.Background, StartedAt: time.Now().UTC(),
 	}
 	if claim != nil {
-		if err := claim.Publish(info); err != nil {
+		if err := claim.publish(info); err != nil {
 			return err
 		}
 	}

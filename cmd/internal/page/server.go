@@ -5,17 +5,16 @@ import (
 	"net/http"
 
 	"torchx/cmd/internal/page/api"
-	"torchx/cmd/internal/page/guard"
 	"torchx/cmd/internal/program"
 )
 
 // server answers the requests of the page.
 type server struct {
-	guard *guard.Guard
+	guard *api.Guard
 	calls *api.API
 }
 
-func newServer(ctx context.Context, f *program.Factory, g *guard.Guard) (*server, error) {
+func newServer(ctx context.Context, f *program.Factory, g *api.Guard) (*server, error) {
 	calls, err := api.New(ctx, f, g)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"torchx/cmd/internal/page/running"
+	"torchx/cmd/internal/page"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
@@ -62,8 +62,8 @@ func newStatusPage(
 // pageOf returns the URL of the page of an app, or the command that serves it.
 func pageOf(f *program.Factory, ref runner.Ref) string {
 	if home, err := f.Env.Home(); err == nil {
-		if found := running.Find(home); found != nil {
-			return found.Link(running.RunPath(ref.Backend, ref.ID))
+		if found := page.Find(home); found != nil {
+			return found.Link(page.RunPath(ref.Backend, ref.ID))
 		}
 	}
 	return "torchx ui " + ref.ID

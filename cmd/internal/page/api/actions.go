@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"torchx/cmd/internal/page/guard"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
@@ -35,7 +34,7 @@ func action[T any](a *API, answers func(w http.ResponseWriter, out []byte, messa
 	return func(w http.ResponseWriter, r *http.Request) {
 		body := new(T)
 		if err := decode(w, r, body); err != nil {
-			guard.Refuse(w, http.StatusBadRequest, err.Error())
+			refuse(w, http.StatusBadRequest, err.Error())
 			return
 		}
 		ref, err := a.runner.Resolve(r.Context(), handleOf(r))
@@ -138,7 +137,7 @@ func tagArgs(ref runner.Ref, b *tagBody) ([]string, error) {
 func (a *API) rerun(w http.ResponseWriter, r *http.Request) {
 	body := &rerunBody{}
 	if err := decode(w, r, body); err != nil {
-		guard.Refuse(w, http.StatusBadRequest, err.Error())
+		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	ref, err := a.runner.Resolve(r.Context(), handleOf(r))

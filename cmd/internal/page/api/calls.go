@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"torchx/cmd/internal/grammar"
-	"torchx/cmd/internal/page/guard"
 	"torchx/cmd/internal/page/stream"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
@@ -28,7 +27,7 @@ import (
 type API struct {
 	program *program.Factory
 	runner  *runner.Runner
-	guard   *guard.Guard
+	guard   *Guard
 	home    string
 	hub     *stream.Hub
 	answers answers[[]byte]
@@ -37,7 +36,7 @@ type API struct {
 }
 
 // New returns an API that has opened what its commands share.
-func New(ctx context.Context, f *program.Factory, g *guard.Guard) (*API, error) {
+func New(ctx context.Context, f *program.Factory, g *Guard) (*API, error) {
 	r, err := f.Runner(ctx)
 	if err != nil {
 		return nil, err
@@ -75,11 +74,11 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 			r.Method != http.MethodPost {
-			guard.Refuse(w, http.StatusMethodNotAllowed,
+			refuse(w, http.StatusMethodNotAllowed,
 				"the method "+strconv.Quote(r.Method)+" is not allowed")
 			return
 		}
-		guard.Refuse(w, http.StatusNotFound, "the API has no such path")
+		refuse(w, http.StatusNotFound, "the API has no such path")
 	})
 }
 
@@ -210,7 +209,7 @@ func answer(w http.ResponseWriter, v any) {
 	write(w, data)
 }
 
-func fail(w http.ResponseWriter, err error) { guard.Refuse(w, statusOf(err), err.Error()) }
+func fail(w http.ResponseWriter, err error) { refuse(w, statusOf(err), err.Error()) }
 
 // statusOf returns the HTTP status for an error of a command.
 func statusOf(err error) int {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"torchx/cmd/internal/page/guard"
 	"torchx/runtime/outputs"
 	"torchx/runtime/safefile"
 )
@@ -20,7 +19,7 @@ import (
 func (a *API) file(w http.ResponseWriter, r *http.Request) {
 	f, err := a.openOutput(r, r.PathValue("file"))
 	if err != nil {
-		guard.Refuse(w, fileStatus(err), err.Error())
+		refuse(w, fileStatus(err), err.Error())
 		return
 	}
 	defer f.Close()

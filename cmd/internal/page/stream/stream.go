@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"torchx/runtime/cpuclock"
+	"torchx/runtime/procs"
 )
 
 // Feed is a source of events. The functions are called by one goroutine.
@@ -60,7 +60,7 @@ type running struct {
 
 // NewHub returns a hub that works until ctx ends, for at most max clients.
 func NewHub(ctx context.Context, files Files, maxClients int) *Hub {
-	return &Hub{ctx: ctx, files: files, cpu: cpuclock.Used, feeds: map[string]*running{}, max: maxClients}
+	return &Hub{ctx: ctx, files: files, cpu: procs.CPUTime, feeds: map[string]*running{}, max: maxClients}
 }
 
 // Clients returns the number of clients.

@@ -1,12 +1,4 @@
-// Package guard admits requests to the page: it checks the token, key or cookie, the host and the
-// origin, and tells the browser what the page may do.
-//
-// A token in the URL of a page becomes a cookie and a key. Browsers send cookies to all ports of a
-// host, where other users may listen, so the cookie opens only the frame of the page, which has no
-// data. The key arrives in the fragment of the URL, and the page keeps it in the storage of its
-// origin, which includes the port. Its scripts send the key with each request to the API. Cookie
-// and key end with the token, which is new for each server, and do not reveal it.
-package guard
+package api
 
 import (
 	"crypto/hmac"
@@ -25,7 +17,14 @@ import (
 	"strings"
 )
 
-// Guard admits requests.
+// Guard admits requests: it checks the token, key or cookie, the host and the origin, and tells the
+// browser what the page may do.
+//
+// A token in the URL of a page becomes a cookie and a key. Browsers send cookies to all ports of a
+// host, where other users may listen, so the cookie opens only the frame of the page, which has no
+// data. The key arrives in the fragment of the URL, and the page keeps it in the storage of its
+// origin, which includes the port. Its scripts send the key with each request to the API. Cookie
+// and key end with the token, which is new for each server, and do not reveal it.
 type Guard struct {
 	Token    string
 	Cookie   string   // name of the cookie
@@ -71,16 +70,16 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !g.knowsHost(r.Host) {
-			Refuse(w, http.StatusForbidden, "the request is for another host than this server")
+			refuse(w, http.StatusForbidden, "the request is for another host than this server")
 			return
 		}
 		if !g.isOrigin(r) {
-			Refuse(w, http.StatusForbidden, "the request comes from another page")
+			refuse(w, http.StatusForbidden, "the request comes from another page")
 			return
 		}
 		switch {
 		case !g.authenticate(w, r):
-			Refuse(w, http.StatusUnauthorized, "open the URL that `torchx ui` printed: the token is missing or of another server")
+			refuse(w, http.StatusUnauthorized, "open the URL that `torchx ui` printed: the token is missing or of another server")
 		case isRead(r.Method):
 			if q := r.URL.Query(); q.Has("token") && !isAPI(r) {
 				path := withoutToken(r.URL)
@@ -92,7 +91,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			}
 			next.ServeHTTP(w, r)
 		case g.ReadOnly:
-			Refuse(w, http.StatusForbidden, "this page is read-only")
+			refuse(w, http.StatusForbidden, "this page is read-only")
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -180,8 +179,8 @@ func leave(w http.ResponseWriter, r *http.Request, path string) {
 	_, _ = fmt.Fprintf(w, `<!doctype html><meta http-equiv="refresh" content="0; url='%s'"><a href="%s">torchx</a>`+"\n", path, path) // the client may be gone
 }
 
-// Refuse answers with an error in the form of the API.
-func Refuse(w http.ResponseWriter, status int, why string) {
+// refuse answers with an error in the form of the API.
+func refuse(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": why}) // the client may be gone

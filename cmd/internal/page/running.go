@@ -1,6 +1,4 @@
-// Package running tells commands where the page of a home is served. The server holds the lock of
-// ui.lock for as long as it runs; ui.json, which it writes, says how to reach it.
-package running
+package page
 
 import (
 	"encoding/json"
@@ -19,14 +17,15 @@ import (
 const (
 	lockFile = "ui.lock"
 	infoFile = "ui.json"
-	// LogFile has the messages of a server in the background.
-	LogFile = "ui.log"
+	// logFile has the messages of a server in the background.
+	logFile = "ui.log"
 )
 
 // maxInfo is the size of ui.json.
 const maxInfo = 64 << 10
 
-// Info describes a server.
+// Info describes the server of a home. It holds the lock of ui.lock for as long as it runs; ui.json,
+// which it writes, has its Info.
 type Info struct {
 	URL        string    `json:"url"` // without a path
 	Token      string    `json:"token"`
@@ -65,24 +64,24 @@ func Find(home string) *Info {
 	return info
 }
 
-// Claim is the registration of a server.
-type Claim struct {
+// claim is the registration of a server.
+type claim struct {
 	lock *filelock.Lock
 	home string
 }
 
-// Register makes a server the one of its home. Errors: filelock.ErrHeld if there is one.
-func Register(home string) (*Claim, error) {
+// register makes a server the one of its home. Errors: filelock.ErrHeld if there is one.
+func register(home string) (*claim, error) {
 	lock, err := filelock.TryAcquire(filepath.Join(home, lockFile))
 	if err != nil {
 		return nil, err
 	}
 	_ = os.Remove(filepath.Join(home, infoFile)) // of a server that was killed
-	return &Claim{lock, home}, nil
+	return &claim{lock, home}, nil
 }
 
-// Publish writes how to reach the server.
-func (c *Claim) Publish(i *Info) error {
+// publish writes how to reach the server.
+func (c *claim) publish(i *Info) error {
 	data, err := json.Marshal(i)
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ func (c *Claim) Publish(i *Info) error {
 }
 
 // Close ends the registration.
-func (c *Claim) Close() error {
+func (c *claim) Close() error {
 	_ = os.Remove(filepath.Join(c.home, infoFile)) // nothing to find
 	return c.lock.Close()
 }
