@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
@@ -23,7 +22,7 @@ func (t *target) stopVolcano(ctx context.Context, j *kube.VolcanoJob, meta map[s
 		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "",
 			map[string]any{"metadata": meta})
 	}
-	if _, ok := j.Annotations[label.Cancelled]; !ok {
+	if _, ok := j.Annotations[kube.AnnotationCancelled]; !ok {
 		if err := patch(meta); err != nil {
 			return err
 		}
@@ -33,7 +32,7 @@ func (t *target) stopVolcano(ctx context.Context, j *kube.VolcanoJob, meta map[s
 	}
 	err := t.abort(ctx, j)
 	if errors.Is(err, kube.ErrForbidden) {
-		_ = patch(map[string]any{"annotations": map[string]any{label.Cancelled: nil, label.CancelReason: nil}}) // the user sees err
+		_ = patch(map[string]any{"annotations": map[string]any{kube.AnnotationCancelled: nil, kube.AnnotationCancelReason: nil}}) // the user sees err
 	}
 	return err
 }
@@ -79,7 +78,7 @@ type aborter struct {
 // note takes the job of an observation.
 func (a *aborter) note(seen *observe.Observation) {
 	j := seen.Volcano
-	if j != nil && (j.Annotations[label.Cancelled] == "" || seen.State().Terminal()) {
+	if j != nil && (j.Annotations[kube.AnnotationCancelled] == "" || seen.State().Terminal()) {
 		j = nil
 	}
 	a.job.Store(j)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/spec"
 )
@@ -21,7 +20,7 @@ func TestLostAbort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mark := map[string]any{"metadata": map[string]any{"annotations": map[string]any{label.Cancelled: "2026-01-01T00:00:00Z"}}}
+	mark := map[string]any{"metadata": map[string]any{"annotations": map[string]any{kube.AnnotationCancelled: "2026-01-01T00:00:00Z"}}}
 	if err := target.Patch(t.Context(), kube.VolcanoJobs, target.namespace, target.name, "", mark); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
@@ -79,9 +78,9 @@ func ignoreMissing(err error) error {
 
 // stop asks the controllers to end the pods.
 func (t *target) stop(ctx context.Context, a *app, reason string) error {
-	annotations := map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}
+	annotations := map[string]string{kube.AnnotationCancelled: time.Now().UTC().Format(time.RFC3339)}
 	if reason != "" {
-		annotations[label.CancelReason] = reason
+		annotations[kube.AnnotationCancelReason] = reason
 	}
 	meta := map[string]any{"annotations": annotations}
 	suspend := []map[string]any{{"metadata": meta, "spec": map[string]any{"suspend": true}}}
@@ -179,7 +178,7 @@ func (t *target) killPods(ctx context.Context) error {
 // pods returns the app's pods, none if the user may not list pods.
 func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
 	pods, err := kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace,
-		kube.ListOptions{LabelSelector: label.Selector(t.name)})
+		kube.ListOptions{LabelSelector: kube.AppSelector(t.name)})
 	if errors.Is(err, kube.ErrForbidden) {
 		return nil, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
@@ -72,7 +71,7 @@ func (t *target) remove(ctx context.Context, a *app) (first error) {
 // reports whether it found one; it finds none if the user may not list services.
 func (t *target) removeServices(ctx context.Context) (found bool, first error) {
 	services, err := kube.List[kube.Object](ctx, t.Client, kube.Services, t.namespace,
-		kube.ListOptions{LabelSelector: label.Selector(t.name)})
+		kube.ListOptions{LabelSelector: kube.AppSelector(t.name)})
 	if errors.Is(err, kube.ErrForbidden) {
 		return false, nil
 	}
@@ -122,7 +121,7 @@ func (t *target) waitGone(ctx context.Context, abandon bool) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late:
-			return fmt.Errorf("%s: the app is deleted, but parts of it still exist after %v: see `kubectl -n %s get pods -l %s`", t.Client, goneTime, t.namespace, label.Selector(t.name))
+			return fmt.Errorf("%s: the app is deleted, but parts of it still exist after %v: see `kubectl -n %s get pods -l %s`", t.Client, goneTime, t.namespace, kube.AppSelector(t.name))
 		case <-time.After(pause):
 		}
 	}

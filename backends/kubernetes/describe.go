@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/backends/kubernetes/podarchive"
@@ -82,7 +81,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	known := t.form() != ""
 	if !known {
 		var err error
-		if pods, err = t.visiblePods(ctx, label.Selector(t.name)); err != nil {
+		if pods, err = t.visiblePods(ctx, kube.AppSelector(t.name)); err != nil {
 			return nil, err
 		}
 		cfg := backend.Config{}
@@ -97,7 +96,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	a.App = a.record().App
 	selector := a.selector(t.name)
 	// A terminal state is final, so pods read before it may be out of date.
-	if known || ended || selector != label.Selector(t.name) {
+	if known || ended || selector != kube.AppSelector(t.name) {
 		if pods, err = t.visiblePods(ctx, selector); err != nil {
 			return nil, err
 		}
@@ -182,11 +181,11 @@ func formOf(pods []corev1.Pod) manifest.Form {
 	for i := range pods {
 		l := pods[i].Labels
 		switch {
-		case l[label.VolcanoJob] != "":
+		case l[kube.LabelVolcanoJob] != "":
 			return manifest.FormVolcano
-		case l[label.JobSetName] != "":
+		case l[kube.LabelJobSetName] != "":
 			return manifest.FormJobSet
-		case l[label.JobName] != "":
+		case l[kube.LabelJobName] != "":
 			return manifest.FormJob
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
@@ -55,7 +54,7 @@ func (t *target) find(ctx context.Context) (*app, error) {
 func (t *target) deniedForm(ctx context.Context, denied map[manifest.Form]error) error {
 	form := t.form()
 	if len(denied) > 0 && form == "" {
-		if pods, err := t.listPods(ctx, label.Selector(t.name)); err == nil {
+		if pods, err := t.listPods(ctx, kube.AppSelector(t.name)); err == nil {
 			form = formOf(pods)
 		}
 	}
@@ -90,7 +89,7 @@ func (t *target) findAs(ctx context.Context, a *app) (err error) {
 }
 
 // ownJobs returns the selector of an app's Jobs that do not belong to a JobSet.
-func ownJobs(name string) string { return label.Selector(name) + ",!" + label.JobSetName }
+func ownJobs(name string) string { return kube.AppSelector(name) + ",!" + kube.LabelJobSetName }
 
 // form returns the recorded form of the app, "" if unknown.
 func (t *target) form() manifest.Form {
@@ -137,12 +136,12 @@ func (a *app) pods() (all []manifest.PodSet) {
 // labels returns the labels that mark an app of torchx or TorchX, nil if neither submitted
 // it. TorchX labels only pods.
 func (a *app) labels() map[string]string {
-	if l := a.meta()[0].Labels; l[label.ManagedBy] == label.Manager {
+	if l := a.meta()[0].Labels; l[kube.LabelManagedBy] == kube.Manager {
 		return l
 	}
 	if a.Volcano != nil {
 		for _, p := range a.pods() {
-			if p.Labels[label.ManagedBy] == label.Manager {
+			if p.Labels[kube.LabelManagedBy] == kube.Manager {
 				return p.Labels
 			}
 		}
@@ -154,17 +153,17 @@ func (a *app) labels() map[string]string {
 func (a *app) selector(name string) string {
 	switch {
 	case a.Volcano != nil && a.labels() == nil:
-		return label.VolcanoJob + "=" + name
+		return kube.LabelVolcanoJob + "=" + name
 	case a.JobSet != nil && a.labels() == nil:
-		return label.JobSetName + "=" + name
+		return kube.LabelJobSetName + "=" + name
 	}
-	return label.Selector(name)
+	return kube.AppSelector(name)
 }
 
 // record returns the submission in the app's annotation; its App is nil if there is none.
 func (a *app) record() *manifest.Record {
 	for _, meta := range a.meta() {
-		if r, err := manifest.DecodeRecord(meta.Annotations[label.App]); err == nil {
+		if r, err := manifest.DecodeRecord(meta.Annotations[kube.AnnotationApp]); err == nil {
 			return r
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -24,7 +23,7 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) (a
 	a := app{Observation: *seen}
 	var uids []string
 	for _, m := range a.meta() {
-		if m.Labels[label.Kueue] != "" {
+		if m.Labels[kube.LabelKueue] != "" {
 			uids = append(uids, string(m.UID))
 		}
 	}
@@ -38,7 +37,7 @@ func (t *target) addWorkloads(ctx context.Context, seen *observe.Observation) (a
 		}
 		t.workloads = &r
 	}
-	selector := label.KueueJobUID + " in (" + strings.Join(uids, ",") + ")"
+	selector := kube.LabelKueueJobUID + " in (" + strings.Join(uids, ",") + ")"
 	list, err := kube.List[kube.Workload](ctx, t.Client, *t.workloads, t.namespace,
 		kube.ListOptions{LabelSelector: selector, Whole: true})
 	if errors.Is(err, kube.ErrForbidden) && seen.State() == spec.Pending {
@@ -62,7 +61,7 @@ func (o *overview) addWorkloads(ctx context.Context, targets []*target) {
 	byJob := map[string]*app{} // by UID
 	for _, t := range targets {
 		for _, m := range o.apps[t.id].meta() {
-			if m.Labels[label.Kueue] != "" {
+			if m.Labels[kube.LabelKueue] != "" {
 				byJob[string(m.UID)] = o.apps[t.id]
 			}
 		}
@@ -75,9 +74,9 @@ func (o *overview) addWorkloads(ctx context.Context, targets []*target) {
 		return
 	}
 	list, _ := kube.List[kube.Workload](ctx, o.client, r, o.namespace,
-		kube.ListOptions{LabelSelector: label.KueueJobUID, Whole: true})
+		kube.ListOptions{LabelSelector: kube.LabelKueueJobUID, Whole: true})
 	for i := range list {
-		if a := byJob[list[i].Labels[label.KueueJobUID]]; a != nil {
+		if a := byJob[list[i].Labels[kube.LabelKueueJobUID]]; a != nil {
 			a.Workloads = append(a.Workloads, list[i])
 		}
 	}
@@ -88,7 +87,7 @@ func (o *overview) addWorkloads(ctx context.Context, targets []*target) {
 func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error {
 	var workloads kube.Resource
 	for _, meta := range all {
-		if meta.Labels[label.Kueue] == "" {
+		if meta.Labels[kube.LabelKueue] == "" {
 			continue
 		}
 		if workloads.Name == "" {
@@ -103,7 +102,7 @@ func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error
 			workloads = served
 		}
 		list, err := kube.List[kube.Object](ctx, t.Client, workloads, t.namespace,
-			kube.ListOptions{LabelSelector: label.KueueJobUID + "=" + string(meta.UID)})
+			kube.ListOptions{LabelSelector: kube.LabelKueueJobUID + "=" + string(meta.UID)})
 		if err != nil {
 			return err
 		}
@@ -127,8 +126,8 @@ const noQueue = "torchx-cancelled"
 // ones move it to a queue that does not exist, with another time limit than that of its workload,
 // which Kueue therefore deletes: until then it holds the quota.
 func leaveQueue() (hold, release map[string]any) {
-	return map[string]any{label.KueueWorkload: noQueue},
-		map[string]any{label.KueueWorkload: nil, label.Kueue: noQueue, label.KueueTimeLimit: "1"}
+	return map[string]any{kube.LabelKueueWorkload: noQueue},
+		map[string]any{kube.LabelKueueWorkload: nil, kube.LabelKueue: noQueue, kube.LabelKueueTimeLimit: "1"}
 }
 
 // kueueQueue is a kueue.x-k8s.io LocalQueue.
@@ -142,15 +141,15 @@ type kueueQueue struct {
 // checkKueue checks the queue and the priority class of an app before its submission.
 func (s *submission) checkKueue(ctx context.Context) error {
 	labels := s.request.Objects[0].Meta().Labels
-	if labels[label.Kueue] == "" {
+	if labels[kube.LabelKueue] == "" {
 		return nil
 	}
 	groups, err := s.Groups(ctx)
 	if err != nil {
 		return err
 	}
-	warning, err := checkKueue(ctx, s.Client, groups, s.namespace, labels[label.Kueue],
-		labels[label.KueuePriority])
+	warning, err := checkKueue(ctx, s.Client, groups, s.namespace, labels[kube.LabelKueue],
+		labels[kube.LabelKueuePriority])
 	if warning != "" {
 		s.progress.Tell(backend.Step{Warning: warning + ": the app will wait"})
 	}

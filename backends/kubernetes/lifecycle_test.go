@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -42,9 +42,9 @@ func TestCancel(t *testing.T) {
 			times := map[string]bool{}
 			for name, o := range s.objects() {
 				if o.GetKind() != "Service" {
-					times[o.GetAnnotations()[label.Cancelled]] = true
-					if o.GetAnnotations()[label.Cancelled] == "" {
-						t.Errorf("%s has no annotation %s", name, label.Cancelled)
+					times[o.GetAnnotations()[kube.AnnotationCancelled]] = true
+					if o.GetAnnotations()[kube.AnnotationCancelled] == "" {
+						t.Errorf("%s has no annotation %s", name, kube.AnnotationCancelled)
 					}
 				}
 			}
@@ -52,7 +52,7 @@ func TestCancel(t *testing.T) {
 				t.Error(err)
 			}
 			for _, o := range s.objects() {
-				if at := o.GetAnnotations()[label.Cancelled]; o.GetKind() != "Service" && !times[at] {
+				if at := o.GetAnnotations()[kube.AnnotationCancelled]; o.GetKind() != "Service" && !times[at] {
 					t.Errorf("got a new time of cancellation %s, want one of %v", at, times)
 				}
 			}
@@ -171,7 +171,7 @@ func TestRebuild(t *testing.T) {
 		if err := s.Submit(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, label.App)
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, kube.AnnotationApp)
 		for _, o := range p.Request.(*manifest.Request).Objects {
 			if o.Type().Kind == "Service" {
 				continue

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
@@ -58,12 +57,12 @@ func listForm(
 	case manifest.FormJobSet:
 		return listObjects(ctx, c, kube.JobSets, ns, managed, func(a *app, s *kube.JobSet) { a.JobSet = s })
 	}
-	apps, err = listObjects(ctx, c, kube.Jobs, ns, managed+",!"+label.JobSetName, func(a *app, j *batchv1.Job) { a.Jobs = []batchv1.Job{*j} })
+	apps, err = listObjects(ctx, c, kube.Jobs, ns, managed+",!"+kube.LabelJobSetName, func(a *app, j *batchv1.Job) { a.Jobs = []batchv1.Job{*j} })
 	return joinJobs(apps), err
 }
 
 // managed selects the objects of all apps.
-const managed = label.ManagedBy + "=" + label.Manager
+const managed = kube.LabelManagedBy + "=" + kube.Manager
 
 // listObjects lists the main objects of a namespace, each as an app.
 func listObjects[T any](ctx context.Context, c *kube.Client, r kube.Resource,
@@ -83,7 +82,7 @@ func listObjects[T any](ctx context.Context, c *kube.Client, r kube.Resource,
 func joinJobs(jobs []*app) (apps []*app) {
 	byID := map[string]*app{}
 	for _, j := range jobs {
-		id := manifest.AppID(j.Jobs[0].Namespace, j.Jobs[0].Labels[label.Instance])
+		id := manifest.AppID(j.Jobs[0].Namespace, j.Jobs[0].Labels[kube.LabelInstance])
 		if a := byID[id]; a != nil {
 			a.Jobs = append(a.Jobs, j.Jobs...)
 			continue
@@ -98,7 +97,7 @@ func joinJobs(jobs []*app) (apps []*app) {
 func (a *app) id() string {
 	meta := a.meta()[0]
 	if a.Jobs != nil {
-		return manifest.AppID(meta.Namespace, meta.Labels[label.Instance])
+		return manifest.AppID(meta.Namespace, meta.Labels[kube.LabelInstance])
 	}
 	return manifest.AppID(meta.Namespace, meta.Name)
 }
@@ -107,7 +106,7 @@ func (a *app) id() string {
 // to its pods, which a list does not read.
 func (a *app) summary(labels map[string]string) backend.View {
 	s := backend.View{Foreign: true}
-	s.ID, s.Name, s.State = a.id(), labels[label.AppName], a.State()
+	s.ID, s.Name, s.State = a.id(), labels[kube.LabelAppName], a.State()
 	if r := a.record(); r.App != nil {
 		s.Component, s.Args, s.ParentRunID, s.RerunOf = r.Component, r.Args, r.ParentRunID, r.RerunOf
 		s.Tags, s.Note = r.Tags, r.Note

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -262,7 +261,7 @@ func (o *overview) pods(ctx context.Context, targets []*target) (map[string][]co
 		for _, t := range targets {
 			names[t.name] = true
 		}
-		selector += "," + label.Instance + " in (" + strings.Join(slices.Sorted(maps.Keys(names)), ",") + ")"
+		selector += "," + kube.LabelInstance + " in (" + strings.Join(slices.Sorted(maps.Keys(names)), ",") + ")"
 	}
 	list, err := kube.List[corev1.Pod](ctx, o.client, kube.Pods, o.namespace,
 		kube.ListOptions{LabelSelector: selector, Whole: true})
@@ -271,7 +270,7 @@ func (o *overview) pods(ctx context.Context, targets []*target) (map[string][]co
 	}
 	byApp := map[string][]corev1.Pod{}
 	for i := range list {
-		id := manifest.AppID(list[i].Namespace, list[i].Labels[label.Instance])
+		id := manifest.AppID(list[i].Namespace, list[i].Labels[kube.LabelInstance])
 		byApp[id] = append(byApp[id], list[i])
 	}
 	return byApp, nil

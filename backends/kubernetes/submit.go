@@ -15,7 +15,6 @@ import (
 
 	"torchx/backends/archive"
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
@@ -175,7 +174,7 @@ func (s *submission) create(ctx context.Context) error {
 	submissionID := rand.Text()
 	objects := s.request.CreationOrder()
 	for _, o := range objects {
-		metav1.SetMetaDataAnnotation(o.Meta(), label.Submission, submissionID)
+		metav1.SetMetaDataAnnotation(o.Meta(), kube.AnnotationSubmission, submissionID)
 	}
 	var owners []metav1.OwnerReference
 	for i, o := range objects {
@@ -213,7 +212,7 @@ func (s *submission) createOne(ctx context.Context, o manifest.Object) error {
 	defer cancel()
 	found := kube.Object{}
 	if s.Get(check, c.of, s.namespace, c.Name, &found) == nil &&
-		found.Annotations[label.Submission] == o.Meta().Annotations[label.Submission] {
+		found.Annotations[kube.AnnotationSubmission] == o.Meta().Annotations[kube.AnnotationSubmission] {
 		c.Object = found
 		s.created = append(s.created, c)
 		return ctx.Err()

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -101,7 +101,7 @@ func (s *site) objects() map[string]*unstructured.Unstructured {
 	s.Helper()
 	found := map[string]*unstructured.Unstructured{}
 	for _, kind := range [][2]string{{"batch.volcano.sh/v1alpha1", "Job"}, {"jobset.x-k8s.io/v1alpha2", "JobSet"}, {"batch/v1", "Job"}, {"v1", "Service"}, {"v1", "ConfigMap"}} {
-		list, err := s.Of(s.namespace, kind[0], kind[1]).List(s.Context(), metav1.ListOptions{LabelSelector: label.ManagedBy + "=" + label.Manager + ",!" + label.JobSetName})
+		list, err := s.Of(s.namespace, kind[0], kind[1]).List(s.Context(), metav1.ListOptions{LabelSelector: kube.LabelManagedBy + "=" + kube.Manager + ",!" + kube.LabelJobSetName})
 		if err != nil {
 			s.Fatal(err)
 		}

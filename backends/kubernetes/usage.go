@@ -10,7 +10,6 @@ import (
 
 	"torchx/backends/archive"
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/podarchive"
 	"torchx/runtime/metrics"
 	"torchx/runtime/metrics/collect"
@@ -74,7 +73,7 @@ func (c *logCluster) Usage(ctx context.Context) (map[string]sample.Reading, erro
 // podUsage returns what the pods of the app use, by name, with one request.
 func (t *target) podUsage(ctx context.Context) (map[string]sample.Reading, error) {
 	pods, err := kube.List[kube.PodUsage](ctx, t.Client, kube.PodMetrics, t.namespace,
-		kube.ListOptions{LabelSelector: label.Selector(t.name)})
+		kube.ListOptions{LabelSelector: kube.AppSelector(t.name)})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, errNoMetrics

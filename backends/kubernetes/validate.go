@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
@@ -44,13 +43,13 @@ func (s *submission) validate(ctx context.Context, app *spec.App) error {
 		if err := s.dryCreate(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o, &created); err != nil {
 			return s.request.ExplainTooLarge(explainOrder(err))
 		}
-		if err := s.request.CheckKueue(created.Labels[label.Kueue]); err != nil {
+		if err := s.request.CheckKueue(created.Labels[kube.LabelKueue]); err != nil {
 			return err
 		}
 	}
 	checked := map[string]bool{}
 	for _, p := range s.request.PodSets() {
-		if role := p.Labels[label.RoleIndex]; !checked[role] {
+		if role := p.Labels[kube.LabelRoleIndex]; !checked[role] {
 			checked[role] = true
 			if err := s.checkPod(ctx, p.Template); err != nil {
 				return err
@@ -101,7 +100,7 @@ func (s *submission) checkPod(ctx context.Context, t *manifest.Template) error {
 	}
 	// The name would confuse the user: no pod of the app has it.
 	text := strings.Replace(err.Error(), `pods "`+checkName+`" is forbidden: `, "", 1)
-	return backend.Errorf(err, "pods of role %s would be refused: %s", t.Labels[label.Role], text)
+	return backend.Errorf(err, "pods of role %s would be refused: %s", t.Labels[kube.LabelRole], text)
 }
 
 // checkVolcano checks that the queue and priority class of a Volcano Job exist. Volcano's

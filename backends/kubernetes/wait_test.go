@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
@@ -142,7 +141,7 @@ func (o *observed) deletePod(t *testing.T, id, index string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pods, err := kube.List[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: label.CompletionIndex + "=" + index})
+	pods, err := kube.List[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: kube.AnnotationCompletionIndex + "=" + index})
 	if err != nil || len(pods) != 1 {
 		t.Fatalf("got %+v, %v, want no error and len(pods) == 1", pods, err)
 	}

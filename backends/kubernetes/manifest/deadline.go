@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -77,7 +76,7 @@ func deadlineWarnings(app *spec.App, f Form) (lines []string) {
 func (r *Request) setDeadlines(app *spec.App) {
 	f := r.Form()
 	of := func(t *Template) deadlines {
-		role, _ := strconv.Atoi(t.Labels[label.RoleIndex]) // checked
+		role, _ := strconv.Atoi(t.Labels[kube.LabelRoleIndex]) // checked
 		d := deadlinesOf(app, &app.Roles[role], f)
 		t.Spec.ActiveDeadlineSeconds = d.pod
 		return d

@@ -9,7 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -68,7 +68,7 @@ func TestDisruptions(t *testing.T) {
 func TestKueueOptions(t *testing.T) {
 	t.Parallel()
 	_, req := plan(t, input(t, "gang=job,kueue_queue=team,kueue_priority=high", role("a", nil)))
-	if l := req.Objects[0].Meta().Labels; l[label.Kueue] != "team" || l[label.KueuePriority] != "high" {
+	if l := req.Objects[0].Meta().Labels; l[kube.LabelKueue] != "team" || l[kube.LabelKueuePriority] != "high" {
 		t.Errorf("got labels %v, want the queue and the priority", l)
 	}
 	_, err := Planner{}.Plan(t.Context(), input(t, "gang=job,kueue_queue=team", role("a", nil), role("b", nil)))

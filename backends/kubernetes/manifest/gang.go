@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -73,8 +72,8 @@ func (b *builder) volcano(units []unit) []Object {
 
 // rank0Service returns the service by whose name the pods of a Volcano Job find rank 0.
 func (b *builder) rank0Service() *Service {
-	selector := label.Match(b.names.app)
-	selector[label.VolcanoTask], selector[label.VolcanoIndex] = b.first, "0"
+	selector := kube.AppLabels(b.names.app)
+	selector[kube.AnnotationVolcanoTask], selector[kube.AnnotationVolcanoIndex] = b.first, "0"
 	return &Service{Object: b.head(typeService, b.names.app), Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Selector: selector, PublishNotReadyAddresses: true,
 	}}
@@ -127,7 +126,7 @@ func (b *builder) jobs(units []unit) (objects []Object) {
 		objects = append(objects, job)
 	}
 	return append(objects, &Service{Object: b.head(typeService, b.names.app), Spec: corev1.ServiceSpec{
-		ClusterIP: corev1.ClusterIPNone, Selector: label.Match(b.names.app),
+		ClusterIP: corev1.ClusterIPNone, Selector: kube.AppLabels(b.names.app),
 		PublishNotReadyAddresses: true, // rank 0 is not ready until others join
 	}})
 }

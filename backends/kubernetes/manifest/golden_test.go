@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -94,7 +94,7 @@ func (r *recording) expected(t *testing.T) map[string]any {
 	labels := map[string]any{}
 	for k, v := range pod0["metadata"].(map[string]any)["labels"].(map[string]any) {
 		switch k {
-		case label.Version, label.AppName, label.Name, label.ManagedBy, label.Instance:
+		case kube.LabelVersion, kube.LabelAppName, kube.LabelName, kube.LabelManagedBy, kube.LabelInstance:
 			labels[k] = v
 		}
 	}

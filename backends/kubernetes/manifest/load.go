@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -39,7 +39,7 @@ func (p Planner) Load(
 	id := req.adopt()
 	if strings.HasSuffix(id, ":") {
 		return nil, backend.Errorf(backend.ErrInvalidPlan,
-			"request.objects[0].metadata: the label %s must name the app", label.Instance)
+			"request.objects[0].metadata: the label %s must name the app", kube.LabelInstance)
 	}
 	if err := cmp.Or(checkSidecars(in.App), req.check(in.App)); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
@@ -94,15 +94,15 @@ func (r *Request) check(app *spec.App) error {
 
 // check refuses invalid pods and returns the index of the role that the labels name.
 func (p PodSet) check(app *spec.App) (role int, err error) {
-	text := p.Labels[label.RoleIndex]
+	text := p.Labels[kube.LabelRoleIndex]
 	role, err = strconv.Atoi(text)
 	if err != nil || role < 0 || role >= len(app.Roles) {
 		return 0, fmt.Errorf("the label %s is %q, want the index of one of the app's %d roles",
-			label.RoleIndex, text, len(app.Roles))
+			kube.LabelRoleIndex, text, len(app.Roles))
 	}
-	if want := label.Value(app.Roles[role].Name); p.Labels[label.Role] != want {
-		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", label.Role,
-			p.Labels[label.Role], role, want)
+	if want := kube.LabelValue(app.Roles[role].Name); p.Labels[kube.LabelRole] != want {
+		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", kube.LabelRole,
+			p.Labels[kube.LabelRole], role, want)
 	}
 	return role, checkPod(p.Template)
 }
@@ -166,21 +166,21 @@ func (r *Request) adopt() (id string) {
 	main := r.Objects[0].Meta()
 	name := main.Name
 	if r.Form() == FormJob {
-		name = main.Labels[label.Instance]
+		name = main.Labels[kube.LabelInstance]
 	}
 	id = AppID(main.Namespace, name)
 	for _, o := range r.Objects {
-		old := o.Meta().Labels[label.Instance]
+		old := o.Meta().Labels[kube.LabelInstance]
 		for _, t := range PodSets(o) {
-			old = t.Labels[label.Instance]
+			old = t.Labels[kube.LabelInstance]
 			t.adopt(old, name, id)
 		}
 		rename(&o.Meta().Name, old, name)
-		metav1.SetMetaDataLabel(o.Meta(), label.Instance, name)
+		metav1.SetMetaDataLabel(o.Meta(), kube.LabelInstance, name)
 		switch o := o.(type) {
 		case *Service:
-			if _, ok := o.Spec.Selector[label.Instance]; ok {
-				o.Spec.Selector[label.Instance] = name
+			if _, ok := o.Spec.Selector[kube.LabelInstance]; ok {
+				o.Spec.Selector[kube.LabelInstance] = name
 			}
 		case *JobSet:
 			if o.Spec.Network != nil {
@@ -188,7 +188,7 @@ func (r *Request) adopt() (id string) {
 			}
 			for i := range o.Spec.ReplicatedJobs {
 				metav1.SetMetaDataLabel(&o.Spec.ReplicatedJobs[i].Template.ObjectMeta,
-					label.Instance, name)
+					kube.LabelInstance, name)
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func (r *Request) adopt() (id string) {
 
 // adopt changes the fields of pods that are derived from the app's name.
 func (p PodSet) adopt(old, name, id string) {
-	metav1.SetMetaDataLabel(&p.ObjectMeta, label.Instance, name)
+	metav1.SetMetaDataLabel(&p.ObjectMeta, kube.LabelInstance, name)
 	rename(&p.Spec.Subdomain, old, name)
 	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {

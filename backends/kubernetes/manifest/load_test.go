@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -50,7 +50,7 @@ func TestLoadCopy(t *testing.T) {
 		_, req := plan(t, in)
 		main := req.Objects[0].Meta()
 		if f == FormJob {
-			main.Labels[label.Instance] = "b-2"
+			main.Labels[kube.LabelInstance] = "b-2"
 		} else {
 			main.Name = "b-2"
 		}
@@ -75,7 +75,7 @@ func TestLoadForeign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(asJSON(t, loaded.Request)); !strings.Contains(got, `"data":{"k":"v"}`) || !strings.Contains(got, `"name":"c","namespace":"default","labels":{"`+label.Instance+`":"a-x1"}`) {
+	if got := string(asJSON(t, loaded.Request)); !strings.Contains(got, `"data":{"k":"v"}`) || !strings.Contains(got, `"name":"c","namespace":"default","labels":{"`+kube.LabelInstance+`":"a-x1"}`) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/spec"
 )
 
@@ -41,7 +41,7 @@ func newNames(id string, app *spec.App) names {
 		role := &app.Roles[i]
 		part := strings.TrimRight(spec.Normalize(role.Name), "-")
 		if part == "" || taken[part] {
-			part = label.Shorten(part+"-"+label.Hash(role.Name), maxName, role.Name)
+			part = kube.Shorten(part+"-"+kube.Hash(role.Name), maxName, role.Name)
 			part = strings.TrimLeft(part, "-")
 		}
 		taken[part] = true
@@ -54,9 +54,9 @@ func newNames(id string, app *spec.App) names {
 	room := maxName - suffix - digits - len("-")
 	forRoles := room - min(len(n.app), keepApp)
 	for i, part := range n.roles {
-		n.roles[i] = label.Shorten(part, forRoles, app.Roles[i].Name)
+		n.roles[i] = kube.Shorten(part, forRoles, app.Roles[i].Name)
 	}
-	n.app = label.Shorten(n.app, room-min(longest, forRoles), id)
+	n.app = kube.Shorten(n.app, room-min(longest, forRoles), id)
 	return n
 }
 
@@ -88,7 +88,7 @@ func portName(name string, taken map[string]bool) string {
 		valid = strings.Trim("port-"+valid, "-")
 	}
 	if len(valid) > limit || taken[valid] {
-		valid = strings.TrimRight(valid[:min(len(valid), limit-label.HashLength-1)], "-") + "-" + label.Hash(name)
+		valid = strings.TrimRight(valid[:min(len(valid), limit-kube.HashLength-1)], "-") + "-" + kube.Hash(name)
 	}
 	taken[valid] = true
 	return valid
@@ -98,21 +98,21 @@ func portName(name string, taken map[string]bool) string {
 func (b *builder) objectLabels() map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, b.options.labels)
-	labels[label.Version] = label.Value(b.version)
-	labels[label.AppName] = label.Value(b.in.App.Name)
-	labels[label.Name] = label.Value(b.in.App.Name)
-	labels[label.ManagedBy] = label.Manager
-	labels[label.Instance] = b.names.app
+	labels[kube.LabelVersion] = kube.LabelValue(b.version)
+	labels[kube.LabelAppName] = kube.LabelValue(b.in.App.Name)
+	labels[kube.LabelName] = kube.LabelValue(b.in.App.Name)
+	labels[kube.LabelManagedBy] = kube.Manager
+	labels[kube.LabelInstance] = b.names.app
 	return labels
 }
 
 // podLabels returns the labels of a unit's pods.
 func (b *builder) podLabels(u unit) map[string]string {
 	labels := b.objectLabels()
-	labels[label.RoleIndex] = strconv.Itoa(u.role)
-	labels[label.Role] = label.Value(b.in.App.Roles[u.role].Name)
+	labels[kube.LabelRoleIndex] = strconv.Itoa(u.role)
+	labels[kube.LabelRole] = kube.LabelValue(b.in.App.Roles[u.role].Name)
 	if !u.shared() {
-		labels[label.Replica] = strconv.Itoa(u.replica)
+		labels[kube.LabelReplica] = strconv.Itoa(u.replica)
 	}
 	return labels
 }

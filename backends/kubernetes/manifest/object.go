@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 )
 
 // Object is one object of a plan: a *VolcanoJob, *JobSet, *Job, *Service, or a *Foreign
@@ -84,9 +83,9 @@ func (b *builder) head(kind metav1.TypeMeta, name string) kube.Object {
 		Labels: b.objectLabels(), Annotations: maps.Clone(b.options.annotations),
 	}
 	if b.options.kueueQueue != "" && kind != typeService {
-		meta.Labels[label.Kueue] = b.options.kueueQueue
+		meta.Labels[kube.LabelKueue] = b.options.kueueQueue
 		if b.options.kueuePriority != "" {
-			meta.Labels[label.KueuePriority] = b.options.kueuePriority
+			meta.Labels[kube.LabelKueuePriority] = b.options.kueuePriority
 		}
 	}
 	return kube.Object{TypeMeta: kind, ObjectMeta: meta}

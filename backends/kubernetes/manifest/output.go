@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"torchx/backends/hostaccess"
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -104,7 +104,7 @@ func hostAccess(app *spec.App, objects []Object) []string {
 	var found hostaccess.Findings
 	for _, o := range objects {
 		for _, pod := range PodSets(o) {
-			if i, err := strconv.Atoi(pod.Labels[label.RoleIndex]); err == nil && i >= 0 &&
+			if i, err := strconv.Atoi(pod.Labels[kube.LabelRoleIndex]); err == nil && i >= 0 &&
 				i < len(app.Roles) {
 				addPod(&found, app.Roles[i].Name, &pod.Spec)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/overlay"
 	"torchx/runtime/spec"
 )
@@ -27,7 +27,7 @@ func TestOverlays(t *testing.T) {
 	container := map[string]any{"name": "w-0", "workingDir": "/x"}
 	own := marked(map[string]any{
 		"spec":     map[string]any{overlay.Join("containers", "name"): []any{container}, "priority": int64(7)},
-		"metadata": map[string]any{"labels": map[string]any{label.Role: "stolen", "of": "${app_id}"}},
+		"metadata": map[string]any{"labels": map[string]any{kube.LabelRole: "stolen", "of": "${app_id}"}},
 	})
 	in := input(t, "", role("w", func(r *spec.Role) { r.Metadata = own }), role("v", nil))
 	in.App.Metadata = map[string]any{overlayKey: map[string]any{"spec": map[string]any{"nodeSelector": map[string]any{"all": "yes"}}}}
@@ -39,8 +39,8 @@ func TestOverlays(t *testing.T) {
 	if c := w.Spec.Containers[0]; c.WorkingDir != "/x" || c.Image != "bb:1" || len(w.Spec.Containers) != 1 || ptr.Deref(w.Spec.Priority, 0) != 7 {
 		t.Errorf(`pod %s, want c.WorkingDir == "/x" and c.Image == "bb:1" and len(w.Spec.Containers) == 1 and ptr.Deref(w.Spec.Priority, 0) == 7`, asJSON(t, w))
 	}
-	if w.Labels["of"] != "a-x1" || w.Labels[label.Role] != "w" {
-		t.Errorf(`labels %v, want w.Labels["of"] == "a-x1" and w.Labels[label.Role] == "w"`, w.Labels)
+	if w.Labels["of"] != "a-x1" || w.Labels[kube.LabelRole] != "w" {
+		t.Errorf(`labels %v, want w.Labels["of"] == "a-x1" and w.Labels[kube.LabelRole] == "w"`, w.Labels)
 	}
 
 	in = input(t, "", role("w", func(r *spec.Role) {
@@ -101,8 +101,8 @@ func TestDifferentReplicas(t *testing.T) {
 		t.Fatalf(`objects %s, want len(req.Objects) == 3 and req.Objects[1].Meta().Name == "a-x1-w-1"`, asJSON(t, req))
 	}
 	p := pods(req)[1]
-	if p.Spec.NodeName != "n1" || p.Spec.Containers[0].Command[1] != "1" || p.Labels[label.Replica] != "1" {
-		t.Errorf(`pod %s, want p.Spec.NodeName == "n1" and p.Spec.Containers[0].Command[1] == "1" and p.Labels[label.Replica] == "1"`, asJSON(t, p))
+	if p.Spec.NodeName != "n1" || p.Spec.Containers[0].Command[1] != "1" || p.Labels[kube.LabelReplica] != "1" {
+		t.Errorf(`pod %s, want p.Spec.NodeName == "n1" and p.Spec.Containers[0].Command[1] == "1" and p.Labels[kube.LabelReplica] == "1"`, asJSON(t, p))
 	}
 	if host := env(p)[spec.Rank0HostVariable]; host != "a-x1-w-0-0.a-x1" {
 		t.Errorf("got rank 0 on host %s, want a-x1-w-0-0.a-x1", host)

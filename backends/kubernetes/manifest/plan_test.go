@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -100,8 +100,8 @@ func TestForms(t *testing.T) {
 		var objects []string
 		for _, o := range req.Objects {
 			objects = append(objects, o.Type().Kind+" "+o.Meta().Name)
-			if o.Meta().Namespace != "ns" || o.Meta().Labels[label.Instance] != "a-x1" {
-				t.Errorf(`%s: metadata %v, want o.Meta().Namespace == "ns" and o.Meta().Labels[label.Instance] == "a-x1"`, f, o.Meta())
+			if o.Meta().Namespace != "ns" || o.Meta().Labels[kube.LabelInstance] != "a-x1" {
+				t.Errorf(`%s: metadata %v, want o.Meta().Namespace == "ns" and o.Meta().Labels[kube.LabelInstance] == "a-x1"`, f, o.Meta())
 			}
 		}
 		if got := strings.Join(objects, ","); got != want.objects || p.ID != "ns:a-x1" {
@@ -226,7 +226,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("ports %v, want len(taken) == 7", taken)
 	}
 	for _, text := range []string{"", "-_9app", long, "Role A", "ü", strings.Repeat("-", 70) + "a"} {
-		if got := label.Value(text); len(validation.IsValidLabelValue(got)) > 0 {
+		if got := kube.LabelValue(text); len(validation.IsValidLabelValue(got)) > 0 {
 			t.Errorf("label %q: %q, want len(validation.IsValidLabelValue(got)) == 0", text, got)
 		}
 	}
@@ -317,7 +317,7 @@ func TestOptionsInPlan(t *testing.T) {
 		"ttl":         ptr.Deref(req.Objects[0].(*Job).Spec.TTLSecondsAfterFinished, 0) == 60,
 		"labels":      pod.Labels["team"] == "x" && req.Objects[1].Meta().Labels["team"] == "x",
 		"annotations": pod.Annotations["note"] == "y" && req.Objects[0].Meta().Annotations["note"] == "y",
-		"kueue":       req.Objects[0].Meta().Labels[label.Kueue] == "kq" && req.Objects[1].Meta().Labels[label.Kueue] == "",
+		"kueue":       req.Objects[0].Meta().Labels[kube.LabelKueue] == "kq" && req.Objects[1].Meta().Labels[kube.LabelKueue] == "",
 		"privileged":  *c.SecurityContext.Privileged && c.VolumeMounts[1].ReadOnly,
 		"field":       env(pod)["IP"] == "field status.podIP",
 		"service":     req.Objects[1].(*Service).Spec.ClusterIP == "None",

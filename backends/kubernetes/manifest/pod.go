@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/overlay"
 	"torchx/runtime/spec"
 )
@@ -121,9 +121,9 @@ func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.En
 // indexAnnotation returns the annotation in which the form's controller stores a pod's index.
 func indexAnnotation(f Form) string {
 	if f == FormVolcano {
-		return label.VolcanoIndex
+		return kube.AnnotationVolcanoIndex
 	}
-	return label.CompletionIndex
+	return kube.AnnotationCompletionIndex
 }
 
 func fromField(name, path string) corev1.EnvVar {

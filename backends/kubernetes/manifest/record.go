@@ -17,7 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
@@ -33,7 +33,7 @@ const (
 	maxRecord = 64 << 20
 )
 
-// Record is the value of the annotation label.App. Its environment variables can be read by
+// Record is the value of the annotation kube.AnnotationApp. Its environment variables can be read by
 // the users who can read those of the pods. It leaves out the path of the kubeconfig.
 type Record struct {
 	App       *spec.App      `json:"app"`
@@ -82,8 +82,8 @@ const maxCopies = 1 << 20
 
 // annotate adds a record to an object unless it is too large.
 func annotate(meta *metav1.ObjectMeta, text string) bool {
-	delete(meta.Annotations, label.App)
-	used := len(label.App) + len(text)
+	delete(meta.Annotations, kube.AnnotationApp)
+	used := len(kube.AnnotationApp) + len(text)
 	for k, v := range meta.Annotations {
 		used += len(k) + len(v)
 	}
@@ -91,7 +91,7 @@ func annotate(meta *metav1.ObjectMeta, text string) bool {
 	if used+reserve > maxAnnotations {
 		return false
 	}
-	metav1.SetMetaDataAnnotation(meta, label.App, text)
+	metav1.SetMetaDataAnnotation(meta, kube.AnnotationApp, text)
 	return true
 }
 
@@ -119,7 +119,7 @@ func (r Record) encode() (string, error) {
 	return packed.String(), err
 }
 
-// DecodeRecord reads the value of the annotation label.App.
+// DecodeRecord reads the value of the annotation kube.AnnotationApp.
 func DecodeRecord(text string) (*Record, error) {
 	var in io.Reader = strings.NewReader(text)
 	if !strings.HasPrefix(text, "{") {
@@ -146,15 +146,15 @@ func Rebuild(name string, pods []PodSet) *spec.App {
 	app := &spec.App{Name: name, Roles: []spec.Role{}, Metadata: map[string]any{}}
 	position, index := map[string]int{}, map[string]int{}
 	for _, p := range pods {
-		role := cmp.Or(p.Labels[label.Role], p.Name)
+		role := cmp.Or(p.Labels[kube.LabelRole], p.Name)
 		if n, ok := position[role]; ok {
 			app.Roles[n].NumReplicas += p.Replicas
 			continue
 		}
 		position[role] = len(app.Roles)
-		index[role], _ = strconv.Atoi(p.Labels[label.RoleIndex])
+		index[role], _ = strconv.Atoi(p.Labels[kube.LabelRoleIndex])
 		app.Roles = append(app.Roles, p.role(role))
-		app.Name = cmp.Or(p.Labels[label.AppName], app.Name)
+		app.Name = cmp.Or(p.Labels[kube.LabelAppName], app.Name)
 	}
 	slices.SortStableFunc(app.Roles, func(a, b spec.Role) int { return cmp.Compare(index[a.Name], index[b.Name]) })
 	return app

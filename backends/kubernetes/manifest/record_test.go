@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
@@ -23,7 +22,7 @@ func TestRecordKeepsOrigin(t *testing.T) {
 	if err := r.AddRecord(p); err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodeRecord(r.Objects[0].Meta().Annotations[label.App])
+	got, err := DecodeRecord(r.Objects[0].Meta().Annotations[kube.AnnotationApp])
 	if err != nil {
 		t.Fatal(err)
 	}

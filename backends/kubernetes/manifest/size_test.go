@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -85,7 +84,7 @@ func TestManyReplicas(t *testing.T) {
 			t.Errorf("got rank 0 on host %q, want the service %s", got, service.Name)
 		}
 	}
-	if got := service.Spec.Selector; got[label.VolcanoTask] != "w" || got[label.VolcanoIndex] != "0" {
+	if got := service.Spec.Selector; got[kube.AnnotationVolcanoTask] != "w" || got[kube.AnnotationVolcanoIndex] != "0" {
 		t.Errorf("got a service for %v, want for index 0 of task w", got)
 	}
 	if err := req.CheckSize(); err != nil {

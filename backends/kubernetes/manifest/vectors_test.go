@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/spec"
 )
 
@@ -60,12 +60,12 @@ func TestLabelVectors(t *testing.T) {
 		decode(t, v.In[1], &role)
 		want := map[string]string{}
 		decode(t, v.Out, &want)
-		for key, text := range map[string]string{label.AppName: name, label.Name: name, label.Role: role} {
+		for key, text := range map[string]string{kube.LabelAppName: name, kube.LabelName: name, kube.LabelRole: role} {
 			theirs := want[key]
 			if strings.Trim(theirs, "._-") != theirs || len(text) > maxName {
 				continue
 			}
-			if got := label.Value(text); got != theirs {
+			if got := kube.LabelValue(text); got != theirs {
 				t.Errorf("%s of %q is %q, want %q", key, text, got, theirs)
 			}
 		}

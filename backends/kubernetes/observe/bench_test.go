@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 )
 
 // BenchmarkStatus1000 measures the status of an app with 1,000 replicas.
@@ -27,7 +27,7 @@ func BenchmarkStatus1000(b *testing.B) {
 	s.Pods = nil
 	for i := range count {
 		p := *pod.DeepCopy()
-		p.Name, p.Annotations[label.CompletionIndex] = fmt.Sprint("p-", i), fmt.Sprint(i)
+		p.Name, p.Annotations[kube.AnnotationCompletionIndex] = fmt.Sprint("p-", i), fmt.Sprint(i)
 		s.Pods = append(s.Pods, p)
 	}
 	for b.Loop() {

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -82,13 +81,13 @@ func TestEdges(t *testing.T) {
 			}
 		}, "PENDING (alone PENDING)\nits pods cannot be created: admission webhook \"p.example.com\" denied the request: no\nevents are needed\nr/0.0 PENDING\n"},
 		{"Kueue has not admitted it", "jobset_suspended", func(s *Observation) {
-			s.JobSet.Labels[label.Kueue] = "team"
+			s.JobSet.Labels[kube.LabelKueue] = "team"
 		}, "PENDING (alone PENDING)\nwaits for Kueue to admit it from queue team\nr/0.0 PENDING\nr/1.0 PENDING\n"},
 		{"it had failed before it was canceled", "volcano_exit3", func(s *Observation) {
-			s.Volcano.Annotations = map[string]string{label.Cancelled: time.Now().Format(time.RFC3339)}
+			s.Volcano.Annotations = map[string]string{kube.AnnotationCancelled: time.Now().Format(time.RFC3339)}
 		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
 		{"it was canceled before it failed", "volcano_exit3", func(s *Observation) {
-			s.Volcano.Annotations = map[string]string{label.Cancelled: "2020-01-01T00:00:00Z"}
+			s.Volcano.Annotations = map[string]string{kube.AnnotationCancelled: "2020-01-01T00:00:00Z"}
 		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
 		{"a pod that is being deleted still runs", "job_running", func(s *Observation) {
 			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = now(30), seconds(30)
@@ -136,7 +135,7 @@ func TestEdges(t *testing.T) {
 		{"a pod was deleted, so the app failed", "job_evicted", func(s *Observation) {
 			running := podOf(t, "job_running")
 			running.DeletionTimestamp, running.DeletionGracePeriodSeconds = now(0), seconds(0)
-			running.Labels[label.JobName] = s.Jobs[0].Name
+			running.Labels[kube.LabelJobName] = s.Jobs[0].Name
 			s.Gone = append(s.Gone, running)
 		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: its pod was deleted\nfirst r/0\nr/0.0 FAILED: its pod was deleted\nr/1.0 CANCELLED\n"},
 		{"only the name is known", "volcano_running", func(s *Observation) {
@@ -345,7 +344,7 @@ func TestRolesFromApp(t *testing.T) {
 	n, mode := int32(2), batchv1.IndexedCompletion
 	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
 	job.Spec = batchv1.JobSpec{Completions: &n, CompletionMode: &mode}
-	job.Spec.Template.Labels = map[string]string{label.Role: "R.le", label.RoleIndex: "0"}
+	job.Spec.Template.Labels = map[string]string{kube.LabelRole: "R.le", kube.LabelRoleIndex: "0"}
 	s := (&Observation{App: &spec.App{Roles: []spec.Role{role}}, Jobs: []batchv1.Job{job}}).Status()
 	if len(s.Roles) != 1 || s.Roles[0].Role != "Röle" || len(s.Roles[0].Replicas) != 2 {
 		t.Errorf(`roles %+v, want len(s.Roles) == 1 and s.Roles[0].Role == "Röle" and len(s.Roles[0].Replicas) == 2`, s.Roles)

@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
@@ -64,7 +63,7 @@ func (s *Observation) jobSet() *workload {
 		return name, max(0, number(pod.Labels[jobSetIndex]))*size[name] + max(0, index(pod))
 	}
 	v.attempt = func(u *unit, pod *corev1.Pod) int {
-		return max(0, number(pod.Labels[label.JobSetRestart]))*(u.retries+1) + failures(pod) + ignoredFailures(pod)
+		return max(0, number(pod.Labels[kube.LabelJobSetRestart]))*(u.retries+1) + failures(pod) + ignoredFailures(pod)
 	}
 	if p := set.Spec.FailurePolicy; p != nil {
 		v.retries, v.maxRestarts = set.Status.CountedRestarts < p.MaxRestarts, int(p.MaxRestarts)
@@ -110,7 +109,7 @@ func isLimited(s *batchv1.JobSpec) bool {
 }
 
 // index returns a pod's index in its Indexed Job, -1 if it has none.
-func index(pod *corev1.Pod) int { return number(pod.Annotations[label.CompletionIndex]) }
+func index(pod *corev1.Pod) int { return number(pod.Annotations[kube.AnnotationCompletionIndex]) }
 
 // failures returns how often a pod's index failed before it.
 func failures(pod *corev1.Pod) int {
@@ -139,7 +138,7 @@ func disruptionsOf(s *batchv1.JobSpec) (d disruptions) {
 // jobs reads Indexed Jobs, one for each unit. The app has ended when all of them have.
 func (s *Observation) jobs() *workload {
 	v := &workload{lifecycle: lifecycle{phase: waiting, idle: true}}
-	v.locate = func(pod *corev1.Pod) (string, int) { return pod.Labels[label.JobName], index(pod) }
+	v.locate = func(pod *corev1.Pod) (string, int) { return pod.Labels[kube.LabelJobName], index(pod) }
 	v.attempt = func(_ *unit, pod *corev1.Pod) int { return failures(pod) + ignoredFailures(pod) }
 	h := s.newRoleSet()
 	ended, anyFailed, suspended := 0, false, 0

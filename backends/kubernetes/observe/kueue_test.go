@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -56,7 +55,7 @@ func TestKueueReason(t *testing.T) {
 		},
 	} {
 		s := recorded(t, "jobset_suspended")
-		s.JobSet.Labels[label.Kueue] = "team"
+		s.JobSet.Labels[kube.LabelKueue] = "team"
 		s.Workloads = []kube.Workload{c.of}
 		if got := s.Status(); got.State != spec.Pending || got.Msg != c.want {
 			t.Errorf("got %s: %s, want PENDING: %s", got.State, got.Msg, c.want)
@@ -68,7 +67,7 @@ func TestKueueReason(t *testing.T) {
 func TestKueueDeactivated(t *testing.T) {
 	t.Parallel()
 	s := recorded(t, "job_running")
-	s.Jobs[0].Labels[label.Kueue] = "team"
+	s.Jobs[0].Labels[kube.LabelKueue] = "team"
 	s.Workloads = []kube.Workload{workloadWith("Deactivated", time.Now(), [4]string{evicted, "True", "Deactivated", "The workload is deactivated"})}
 	for i := range s.Pods {
 		s.Pods[i].DeletionTimestamp = &metav1.Time{Time: time.Now()}
@@ -76,7 +75,7 @@ func TestKueueDeactivated(t *testing.T) {
 	if got, want := s.Status().Msg, "2 of 2 replicas are being stopped: stopped by Kueue: The workload is deactivated"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	s.Jobs[0].Annotations = map[string]string{label.Cancelled: time.Now().Format(time.RFC3339)}
+	s.Jobs[0].Annotations = map[string]string{kube.AnnotationCancelled: time.Now().Format(time.RFC3339)}
 	if got, want := s.Status().Msg, "is being canceled: 2 of 2 replicas are being stopped"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -87,7 +86,7 @@ func TestKueueDeactivated(t *testing.T) {
 func TestKueueAttempts(t *testing.T) {
 	t.Parallel()
 	s := recorded(t, "job_running")
-	s.Jobs[0].Labels[label.Kueue] = "team"
+	s.Jobs[0].Labels[kube.LabelKueue] = "team"
 	before := s.Pods[0].DeepCopy()
 	before.UID, before.CreationTimestamp = "before", metav1.NewTime(s.Pods[0].CreationTimestamp.Add(-time.Minute))
 	s.Gone = []corev1.Pod{*before}
@@ -133,7 +132,7 @@ func TestKueueAttemptsOfDeactivated(t *testing.T) {
 		{"other reason, waits", other, []metav1.Condition{condition(quotaReserved, "False", "Pending", "", 11)}, 0},
 	} {
 		s := recorded(t, "job_running")
-		s.Jobs[0].Labels[label.Kueue] = "team"
+		s.Jobs[0].Labels[kube.LabelKueue] = "team"
 		w := workloadWith(c.reason, time.Time{})
 		w.Status.Conditions = append(c.conditions, deactivation)
 		s.Workloads = []kube.Workload{w}

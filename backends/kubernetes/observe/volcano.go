@@ -7,7 +7,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -76,9 +75,9 @@ func countedState(phases map[corev1.PodPhase]int32, count int) spec.State {
 }
 
 func volcanoUnit(pod *corev1.Pod) (string, int) {
-	return pod.Annotations[label.VolcanoTask], number(pod.Annotations[label.VolcanoIndex])
+	return pod.Annotations[kube.AnnotationVolcanoTask], number(pod.Annotations[kube.AnnotationVolcanoIndex])
 }
 
 func volcanoAttempt(_ *unit, pod *corev1.Pod) int {
-	return max(0, number(pod.Annotations[label.VolcanoRetry]))
+	return max(0, number(pod.Annotations[kube.AnnotationVolcanoRetry]))
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
@@ -141,7 +141,7 @@ func (s *Observation) newRoleSet() *roleSet {
 		return h
 	}
 	for i := range s.App.Roles {
-		h.byName[label.Value(s.App.Roles[i].Name)] = i
+		h.byName[kube.LabelValue(s.App.Roles[i].Name)] = i
 		h.roles = append(h.roles, role{name: s.App.Roles[i].Name})
 	}
 	return h
@@ -150,9 +150,9 @@ func (s *Observation) newRoleSet() *roleSet {
 // add adds a template for count pods; required of them must succeed. name is the name that
 // pods refer to. A template without torchx's labels becomes a separate role.
 func (h *roleSet) add(name string, t *corev1.PodTemplateSpec, count, required int) *unit {
-	text := cmp.Or(t.Labels[label.Role], name)
+	text := cmp.Or(t.Labels[kube.LabelRole], name)
 	index, ok := h.byName[text]
-	if n, err := strconv.Atoi(t.Labels[label.RoleIndex]); h.app != nil && err == nil && n >= 0 &&
+	if n, err := strconv.Atoi(t.Labels[kube.LabelRoleIndex]); h.app != nil && err == nil && n >= 0 &&
 		n < len(h.app.Roles) {
 		index, ok = n, true
 	}
@@ -163,7 +163,7 @@ func (h *roleSet) add(name string, t *corev1.PodTemplateSpec, count, required in
 	}
 	count = min(count, spec.MaxReplicas) // objects of other clients may have any number
 	u := &unit{role: index, base: h.roles[index].count, count: count, pod: &t.Spec}
-	if n, err := strconv.Atoi(t.Labels[label.Replica]); err == nil && n >= 0 && count == 1 {
+	if n, err := strconv.Atoi(t.Labels[kube.LabelReplica]); err == nil && n >= 0 && count == 1 {
 		u.base = n
 	}
 	h.roles[index].count += count
@@ -189,11 +189,11 @@ func (h *roleSet) finish() []role {
 func (v *workload) readMeta(meta *metav1.ObjectMeta) {
 	v.name = meta.Name
 	v.deleting = v.deleting || meta.DeletionTimestamp != nil
-	v.queue = cmp.Or(v.queue, meta.Labels[label.Kueue])
+	v.queue = cmp.Or(v.queue, meta.Labels[kube.LabelKueue])
 	v.created = outcome.Earlier(v.created, timeOf(meta.CreationTimestamp))
-	text, ok := meta.Annotations[label.Cancelled]
+	text, ok := meta.Annotations[kube.AnnotationCancelled]
 	v.cancelled = v.cancelled || ok
-	v.cancelReason = cmp.Or(v.cancelReason, meta.Annotations[label.CancelReason])
+	v.cancelReason = cmp.Or(v.cancelReason, meta.Annotations[kube.AnnotationCancelReason])
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		v.cancelAt = outcome.Earlier(v.cancelAt, &t)
 	}
