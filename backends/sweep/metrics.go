@@ -91,10 +91,7 @@ func bestOf(folder string, r sweep.Rules) (value *float64, step *int64) {
 		if s.Name != r.Metric || s.Count == s.NonFinite {
 			continue
 		}
-		best := s.Min
-		if r.Goal == sweep.Max {
-			best = s.Max
-		}
+		best := r.Goal.Best(s)
 		if s.HasStep && s.Last == best {
 			step = &s.LastStep
 		}

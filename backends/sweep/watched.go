@@ -67,7 +67,7 @@ func (w *watcher) add(number int, t *watched, p *metrics.Point) {
 		}
 	}
 	if w.rule != nil && !t.stopped {
-		w.rule.Add(number, step, w.signed(p.Value))
+		w.rule.Add(number, step, w.rules.Goal.Cost(p.Value))
 		t.changed = true
 	}
 }

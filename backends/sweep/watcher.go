@@ -259,12 +259,4 @@ func (w *watcher) judge(number int, t *watched) string {
 	return ""
 }
 
-// signed returns a value of which less is better.
-func (w *watcher) signed(value float64) float64 {
-	if w.rules.Goal == sweep.Max {
-		return -value
-	}
-	return value
-}
-
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -97,7 +97,7 @@ func (f *fixture) want(got []string, want ...string) {
 // watcher that begins again does not judge what was reported before it.
 func TestMedian(t *testing.T) {
 	t.Parallel()
-	rules := sweep.Rules{Metric: "acc", Goal: sweep.Max, EarlyStop: "median:2"}
+	rules := sweep.Rules{Metric: "acc", Goal: metrics.Max, EarlyStop: "median:2"}
 	f := newFixture(t, rules)
 	for trial, value := range []float64{0.9, 0.9, 0.9, 0.1} {
 		f.w.begin(trial, f.folder(trial))
@@ -151,7 +151,7 @@ func TestCondition(t *testing.T) {
 		{"loss>-inf", []float64{math.NaN()}, ""},
 	} {
 		for _, atEnd := range []bool{false, true} {
-			f := newFixture(t, sweep.Rules{Metric: "acc", Goal: sweep.Max, StopWhen: c.condition})
+			f := newFixture(t, sweep.Rules{Metric: "acc", Goal: metrics.Max, StopWhen: c.condition})
 			f.w.begin(7, f.folder(7))
 			f.w.begin(8, f.folder(8))
 			f.report(7, "loss", c.values...)

@@ -144,14 +144,14 @@ func TestNumber(t *testing.T) {
 // TestGoal: names and suffixes decide which values are better.
 func TestGoal(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"val_loss": false, "val_acc": true, "eval/F1": true, "account": false, "top5": true, "maps": false} {
-		if MoreIsBetter(name) != want {
-			t.Errorf("%s: got %v, want %v", name, !want, want)
+	for name, want := range map[string]Goal{"val_loss": Min, "val_acc": Max, "eval/F1": Max, "account": Min, "top5": Max, "maps": Min} {
+		if got := GoalOf(name); got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	for text, want := range map[string]string{"loss": "loss false false", "a:b:max": "a:b true true", "acc:min": "acc false true", ":max": "error", "": "error"} {
-		name, isMax, known, err := ParseGoal(text)
-		got := fmt.Sprint(name, " ", isMax, " ", known)
+	for text, want := range map[string]string{"loss": "loss ", "a:b:max": "a:b max", "acc:min": "acc min", ":max": "error", "": "error"} {
+		name, goal, err := ParseGoal(text)
+		got := fmt.Sprint(name, " ", goal)
 		if err != nil {
 			got = "error"
 		}

@@ -9,30 +9,61 @@ import (
 	"unicode"
 )
 
-// moreIsBetter are the words of names of metrics of which more is better.
-var moreIsBetter = strings.Fields("acc accuracy ap auc auroc bleu dice f1 hits iou map ndcg precision psnr r2 recall return reward rouge score speed ssim success throughput top1 top5 wins")
+// Goal says which values of a metric are better.
+type Goal string
 
-// MoreIsBetterExamples are words of such names, for help.
-const MoreIsBetterExamples = "accuracy, auc, f1, reward, score or throughput"
+// The goals. An empty one counts as Min.
+const (
+	Min Goal = "min"
+	Max Goal = "max"
+)
 
-// MoreIsBetter reports whether the name of a metric says that its greatest value is the best.
-func MoreIsBetter(name string) bool {
+// maximized are the words of names of metrics of which more is better.
+var maximized = strings.Fields("acc accuracy ap auc auroc bleu dice f1 hits iou map ndcg precision psnr r2 recall return reward rouge score speed ssim success throughput top1 top5 wins")
+
+// MaximizedExamples are words of such names, for help.
+const MaximizedExamples = "accuracy, auc, f1, reward, score or throughput"
+
+// GoalOf returns the goal that the name of a metric suggests.
+func GoalOf(name string) Goal {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(moreIsBetter, w) })
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(maximized, w) }) {
+		return Max
+	}
+	return Min
 }
 
-// ParseGoal parses NAME, NAME:min or NAME:max. known is false for a NAME alone.
-func ParseGoal(text string) (name string, isMax, known bool, err error) {
+// ParseGoal parses NAME, NAME:min or NAME:max. The goal of a NAME alone is empty.
+func ParseGoal(text string) (name string, goal Goal, err error) {
 	name = text
-	if before, found := strings.CutSuffix(text, ":max"); found {
-		name, isMax, known = before, true, true
-	} else if before, found := strings.CutSuffix(text, ":min"); found {
-		name, known = before, true
+	for _, g := range []Goal{Max, Min} {
+		if before, found := strings.CutSuffix(text, ":"+string(g)); found {
+			name, goal = before, g
+		}
 	}
 	if name == "" {
-		return "", false, false, fmt.Errorf("the name is empty: write NAME, NAME:min or NAME:max")
+		return "", "", fmt.Errorf("the name is empty: write NAME, NAME:min or NAME:max")
 	}
-	return name, isMax, known, nil
+	return name, goal, nil
+}
+
+// Better reports whether a is better than b.
+func (g Goal) Better(a, b float64) bool { return g.Cost(a) < g.Cost(b) }
+
+// Cost returns a value of which less is better.
+func (g Goal) Cost(value float64) float64 {
+	if g == Max {
+		return -value
+	}
+	return value
+}
+
+// Best returns the best value of a metric.
+func (g Goal) Best(s *Summary) float64 {
+	if g == Max {
+		return s.Max
+	}
+	return s.Min
 }
 
 // Number is a value in JSON: NaN and infinite ones are strings, as in the JSON form of protocol

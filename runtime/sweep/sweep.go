@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/metrics"
 	"torchx/runtime/spec"
 )
 
@@ -51,29 +52,12 @@ type Tracker struct{ Name, Config string }
 
 // Rules are how a sweep runs its trials.
 type Rules struct {
-	Parallel  int    `json:"parallel,omitempty"` // trials at the same time; 0: as many as there is room
-	FailFast  bool   `json:"fail_fast,omitempty"`
-	Metric    string `json:"metric,omitempty"`     // by which trials are compared; "": none
-	Goal      Goal   `json:"goal,omitempty"`       // of Metric
-	EarlyStop string `json:"early_stop,omitempty"` // see ParseStopRule
-	StopWhen  string `json:"stop_when,omitempty"`  // NAME<NUMBER or NAME>NUMBER
-}
-
-// Goal is which values of a metric are better.
-type Goal string
-
-// The goals.
-const (
-	Min Goal = "min"
-	Max Goal = "max"
-)
-
-// Better reports whether a is better than b.
-func (g Goal) Better(a, b float64) bool {
-	if g == Max {
-		return a > b
-	}
-	return a < b
+	Parallel  int          `json:"parallel,omitempty"` // trials at the same time; 0: as many as there is room
+	FailFast  bool         `json:"fail_fast,omitempty"`
+	Metric    string       `json:"metric,omitempty"`     // by which trials are compared; "": none
+	Goal      metrics.Goal `json:"goal,omitempty"`       // of Metric
+	EarlyStop string       `json:"early_stop,omitempty"` // see ParseStopRule
+	StopWhen  string       `json:"stop_when,omitempty"`  // NAME<NUMBER or NAME>NUMBER
 }
 
 // Trial is one run.

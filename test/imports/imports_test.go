@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 	"runtime/sample":           {"runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/secrets":          {"runtime/lazyregexp"},
 	"runtime/spec":             {"runtime/humanize", "runtime/pattern"},
-	"runtime/sweep":            {"runtime/history", "runtime/humanize", "runtime/spec"},
+	"runtime/sweep":            {"runtime/history", "runtime/humanize", "runtime/metrics", "runtime/spec"},
 	"runtime/tfevents":         {},
 	"runtime/usage":            {"runtime/backend", "runtime/history", "runtime/procs", "runtime/runner", "runtime/sample", "runtime/spec"},
 

@@ -51,7 +51,7 @@ func (c *comparison) lines() (all []line) {
 	})
 	for i, m := range c.metrics {
 		add("last "+m.name, false, func(_ int, r *run) ui.Cell { return ui.NewCell(numberText(r.values[i].last, r.values[i].known), "") })
-		add(m.goal()+" "+m.name, false, func(_ int, r *run) ui.Cell {
+		add(string(m.goal)+" "+m.name, false, func(_ int, r *run) ui.Cell {
 			v := r.values[i]
 			if v.isBest {
 				return ui.NewCell(numberText(v.best, v.known)+" *", ui.AnsiGreen)

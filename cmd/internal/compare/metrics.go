@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -10,38 +11,34 @@ import (
 
 // goals tell which values of metrics are best, and which metrics are compared.
 type goals struct {
-	only []string        // names; empty: all
-	max  map[string]bool // by name: decided by the user
+	only   []string                // names; empty: all
+	byName map[string]metrics.Goal // decided by the user
 }
 
 // parseGoals reads the values of --metric.
 func parseGoals(texts []string) (*goals, error) {
-	g := &goals{max: map[string]bool{}}
+	g := &goals{byName: map[string]metrics.Goal{}}
 	for _, text := range texts {
-		name, isMax, known, err := metrics.ParseGoal(text)
+		name, goal, err := metrics.ParseGoal(text)
 		if err != nil {
 			return nil, err
 		}
-		if known {
-			g.max[name] = isMax
+		if goal != "" {
+			g.byName[name] = goal
 		}
 		g.only = append(g.only, name)
 	}
 	return g, nil
 }
 
-// isMax reports whether the greatest value of a metric is the best.
-func (g *goals) isMax(name string) bool {
-	if decided, ok := g.max[name]; ok {
-		return decided
-	}
-	return metrics.MoreIsBetter(name)
+func (g *goals) of(name string) metrics.Goal {
+	return cmp.Or(g.byName[name], metrics.GoalOf(name))
 }
 
 // metric is one metric of the comparison.
 type metric struct {
-	name  string
-	isMax bool
+	name string
+	goal metrics.Goal
 }
 
 // value is a metric of one run.
@@ -64,7 +61,7 @@ func (c *comparison) compareMetrics() {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		m := metric{name, c.goals.isMax(name)}
+		m := metric{name, c.goals.of(name)}
 		c.metrics = append(c.metrics, m)
 		for _, r := range c.runs {
 			r.values = append(r.values, r.valueOf(m))
@@ -75,11 +72,7 @@ func (c *comparison) compareMetrics() {
 
 func (r *run) valueOf(m metric) value {
 	s, ok := r.metrics[m.name]
-	v := value{last: s.Last, best: s.Min, known: ok, role: s.Role, replica: s.Replica}
-	if m.isMax {
-		v.best = s.Max
-	}
-	return v
+	return value{last: s.Last, best: m.goal.Best(&s), known: ok, role: s.Role, replica: s.Replica}
 }
 
 // markBest marks the runs whose best value of a metric is the best of all, if runs differ.
@@ -88,7 +81,7 @@ func (c *comparison) markBest(at int) {
 	for _, r := range c.runs {
 		if v := r.values[at]; v.known && !math.IsNaN(v.best) {
 			known++
-			if math.IsNaN(best) || c.metrics[at].better(v.best, best) {
+			if math.IsNaN(best) || c.metrics[at].goal.Better(v.best, best) {
 				best = v.best
 			}
 		}
@@ -96,11 +89,4 @@ func (c *comparison) markBest(at int) {
 	for _, r := range c.runs {
 		r.values[at].isBest = known > 1 && r.values[at].known && r.values[at].best == best
 	}
-}
-
-func (m metric) better(a, b float64) bool {
-	if m.isMax {
-		return a > b
-	}
-	return a < b
 }

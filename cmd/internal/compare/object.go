@@ -36,7 +36,7 @@ type metricObject struct {
 	Name    string         `json:"name"`
 	Role    string         `json:"role"`
 	Replica int            `json:"replica"`
-	Goal    string         `json:"goal"`
+	Goal    metrics.Goal   `json:"goal"`
 	Last    metrics.Number `json:"last"`
 	Best    metrics.Number `json:"best"`
 	IsBest  bool           `json:"is_best"`
@@ -64,7 +64,7 @@ func (c *comparison) object() comparisonObject {
 		for i, v := range r.values {
 			if v.known {
 				one.Metrics = append(one.Metrics, metricObject{
-					c.metrics[i].name, v.role, v.replica, c.metrics[i].goal(), metrics.Number(v.last), metrics.Number(v.best), v.isBest,
+					c.metrics[i].name, v.role, v.replica, c.metrics[i].goal, metrics.Number(v.last), metrics.Number(v.best), v.isBest,
 				})
 			}
 		}
@@ -75,11 +75,4 @@ func (c *comparison) object() comparisonObject {
 			differenceObject{parts[d.key.part], d.key.name, d.shown})
 	}
 	return o
-}
-
-func (m metric) goal() string {
-	if m.isMax {
-		return "max"
-	}
-	return "min"
 }

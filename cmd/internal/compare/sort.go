@@ -54,10 +54,7 @@ func (c *comparison) sort(by string) error {
 		}
 		key = func(r *run) (float64, bool) {
 			v := r.values[at]
-			if c.metrics[at].isMax {
-				return -v.best, v.known && !math.IsNaN(v.best)
-			}
-			return v.best, v.known && !math.IsNaN(v.best)
+			return c.metrics[at].goal.Cost(v.best), v.known && !math.IsNaN(v.best)
 		}
 	}
 	slices.SortStableFunc(c.runs, func(a, b *run) int {

@@ -1,13 +1,14 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/metrics"
 	"torchx/runtime/runner"
-	"torchx/runtime/sweep"
 )
 
 // withTrials replaces sweeps by their trials, at most limit of each, and compares by their
@@ -30,8 +31,8 @@ func withTrials(ctx context.Context, f *program.Factory, r *runner.Runner, refs 
 				ui.Counted(len(apps.Refs), "best trial"), apps.All, ref.Handle())
 		}
 		all = append(all, slices.DeleteFunc(apps.Refs, func(t runner.Ref) bool { return slices.Contains(all, t) })...)
-		if _, decided := g.max[apps.Definition.Metric]; !decided && apps.Definition.Metric != "" {
-			g.max[apps.Definition.Metric] = apps.Definition.Goal == sweep.Max
+		if d := apps.Definition; d.Metric != "" && g.byName[d.Metric] == "" {
+			g.byName[d.Metric] = cmp.Or(d.Goal, metrics.Min)
 		}
 	}
 	return all, nil

@@ -49,7 +49,7 @@ func addRules(p *screen, fields *ui.Fields, d *sweep.Definition) {
 	}
 	fields.Add("At a time", at+" on "+d.Backend)
 	if d.Metric != "" {
-		fields.Add("Metric", p.clean(d.Metric)+", "+map[sweep.Goal]string{sweep.Min: "lower", sweep.Max: "higher"}[cmp.Or(d.Goal, sweep.Min)]+" is better")
+		fields.Add("Metric", p.clean(d.Metric)+", "+map[metrics.Goal]string{metrics.Min: "lower", metrics.Max: "higher"}[cmp.Or(d.Goal, metrics.Min)]+" is better")
 	}
 	fields.Add("Early stop", p.clean(d.EarlyStop))
 	fields.Add("Stop when", p.clean(d.StopWhen))
@@ -153,7 +153,7 @@ func newSweepObject(s *sweep.Snapshot, now time.Time) *sweepObject {
 		o.Parallel = &d.Parallel
 	}
 	if d.Metric != "" {
-		o.Goal = ui.NullString(cmp.Or(d.Goal, sweep.Min))
+		o.Goal = ui.NullString(cmp.Or(d.Goal, metrics.Min))
 	}
 	if s.Best >= 0 {
 		o.BestTrial = &s.Trials[s.Best].Number

@@ -18,7 +18,7 @@ import (
 type ruleFlags struct {
 	metric              string
 	parallel            string
-	goal                string
+	goal                string // of metric, as in metrics.Goal
 	earlyStop, stopWhen string
 	keepGoing, failFast bool
 }
@@ -31,11 +31,8 @@ func (r *ruleFlags) readMetrics(o *planning.Options, texts []string) error {
 			o.Metrics = append(o.Metrics, text)
 			continue
 		}
-		name, isMax, known, err := metrics.ParseGoal(text)
-		goal := ""
-		if known {
-			goal = string(goalOf(isMax))
-		}
+		name, known, err := metrics.ParseGoal(text)
+		goal := string(known)
 		switch {
 		case err != nil:
 			return program.Usagef("sweep", "--metric: %v", err)
@@ -69,7 +66,7 @@ func (r *ruleFlags) rules() (sweep.Rules, error) {
 	switch {
 	case r.failFast && r.keepGoing:
 		return rules, program.Usagef("sweep", "--fail-fast cannot be used with --keep-going")
-	case r.goal != "" && !slices.Contains([]string{string(sweep.Min), string(sweep.Max)}, r.goal):
+	case r.goal != "" && !slices.Contains([]string{string(metrics.Min), string(metrics.Max)}, r.goal):
 		return rules, program.Usagef("sweep", "--goal is min or max, not %s", ui.QuoteWord(r.goal))
 	case r.goal != "" && r.metric == "":
 		return rules, program.Usagef("sweep", "--goal needs --metric NAME")
@@ -89,14 +86,7 @@ func (r *ruleFlags) rules() (sweep.Rules, error) {
 		}
 	}
 	if r.metric != "" {
-		rules.Goal = cmp.Or(sweep.Goal(r.goal), goalOf(metrics.MoreIsBetter(r.metric)))
+		rules.Goal = cmp.Or(metrics.Goal(r.goal), metrics.GoalOf(r.metric))
 	}
 	return rules, nil
-}
-
-func goalOf(isMax bool) sweep.Goal {
-	if isMax {
-		return sweep.Max
-	}
-	return sweep.Min
 }

@@ -9,6 +9,7 @@ import (
 	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
+	"torchx/runtime/metrics"
 	"torchx/runtime/spec"
 	"torchx/runtime/sweep"
 )
@@ -17,7 +18,7 @@ var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // snapshotOf returns a sweep with one trial for each word: STATE, or STATE=VALUE.
 func snapshotOf(words ...string) *sweep.Snapshot {
-	s := &sweep.Snapshot{Definition: &sweep.Definition{Rules: sweep.Rules{Metric: "val_loss", Goal: sweep.Min}}}
+	s := &sweep.Snapshot{Definition: &sweep.Definition{Rules: sweep.Rules{Metric: "val_loss", Goal: metrics.Min}}}
 	for i, word := range words {
 		name, value, hasValue := strings.Cut(word, "=")
 		t := sweep.TrialStatus{State: map[string]spec.State{
@@ -72,7 +73,7 @@ func TestOrders(t *testing.T) {
 	if got, want := fmt.Sprint(liveOrder(s)), "[4 7 3 1 2 5 6 0]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	s.Definition.Goal = sweep.Max
+	s.Definition.Goal = metrics.Max
 	if got, want := fmt.Sprint(sweep.Ranked(s)[:3]), "[4 1 3]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
