@@ -2,12 +2,14 @@ package results
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"strconv"
 	"strings"
 	"time"
 
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/metrics"
 )
 
@@ -49,17 +51,15 @@ func newSeriesObject(a *app, s *metrics.Summary) seriesObject {
 // printJSON prints the series and their points while it reads them.
 func (v *view) printJSON(ctx context.Context) error {
 	out := &writer{Writer: bufio.NewWriterSize(v.Out, 64<<10)}
-	between, end := "[\n  ", "[]\n"
+	array := &ui.ArrayWriter{W: out}
 	for _, a := range v.apps {
 		for _, s := range v.selected(a) {
-			out.text(between)
-			between, end = ",\n  ", "\n]\n"
-			if err := v.writeSeries(ctx, out, a, &s); err != nil {
+			if err := v.writeSeries(ctx, out, array, a, &s); err != nil {
 				return err
 			}
 		}
 	}
-	out.text(end)
+	_ = array.End() // Flush returns the error
 	return out.Flush()
 }
 
@@ -69,16 +69,19 @@ type writer struct{ *bufio.Writer }
 func (w *writer) text(s string) { _, _ = w.WriteString(s) } // Flush returns the error
 
 // writeSeries writes one object on one line, then its points on a line each.
-func (v *view) writeSeries(ctx context.Context, out *writer, a *app, s *metrics.Summary) error {
+func (v *view) writeSeries(
+	ctx context.Context, out *writer, array *ui.ArrayWriter, a *app, s *metrics.Summary,
+) error {
 	data, err := v.MaskedJSON(newSeriesObject(a, s))
 	if err != nil {
 		return err
 	}
 	if v.summary {
-		out.text(string(data))
-		return nil
+		return array.Add(data)
 	}
-	out.text(strings.TrimSuffix(string(data), "}") + `,"points":[`)
+	if err := array.Add(append(bytes.TrimSuffix(data, []byte("}")), `,"points":[`...)); err != nil {
+		return err
+	}
 	between := "\n    "
 	err = eachPoint(ctx, a, s, out, func(b []byte, p *metrics.Point) []byte {
 		b = appendJSON(append(b, between...), p)

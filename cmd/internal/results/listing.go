@@ -19,6 +19,7 @@ type listing struct {
 	f      *program.Factory
 	out    *bufio.Writer
 	json   bool
+	array  ui.ArrayWriter // of --json
 	lines  int
 	files  int
 	size   int64 // of all files, in bytes
@@ -26,7 +27,8 @@ type listing struct {
 }
 
 func newListing(f *program.Factory, asJSON bool) *listing {
-	return &listing{f: f, out: bufio.NewWriterSize(f.Out, 1<<16), json: asJSON}
+	out := bufio.NewWriterSize(f.Out, 1<<16)
+	return &listing{f: f, out: out, json: asJSON, array: ui.ArrayWriter{W: out}}
 }
 
 // fileObject is an element of `output --json`.
@@ -85,12 +87,7 @@ func (l *listing) addJSON(e outputs.Entry) error {
 	if err != nil {
 		return err
 	}
-	separator := ",\n"
-	if l.lines == 1 {
-		separator = "[\n"
-	}
-	_, err = fmt.Fprintf(l.out, "%s  %s", separator, bytes.TrimSpace(data))
-	return err
+	return l.array.Add(bytes.TrimSpace(data))
 }
 
 // addLine prints a line of the table. Sizes and times have a fixed width, so that no line
@@ -118,11 +115,7 @@ func (l *listing) addLine(e outputs.Entry) error {
 // end completes the output.
 func (l *listing) end(err error) error {
 	if err == nil && l.json {
-		end := "\n]\n"
-		if l.lines == 0 {
-			end = "[]\n"
-		}
-		_, err = l.out.WriteString(end)
+		err = l.array.End()
 	}
 	return errors.Join(err, l.out.Flush())
 }

@@ -58,7 +58,7 @@ func (p *preparation) print(ctx context.Context) error {
 
 // printJSON plans the trials once more and prints each plan, so that only one is in memory.
 func (p *preparation) printJSON(ctx context.Context) error {
-	before := "[\n  "
+	array := ui.ArrayWriter{W: p.Out}
 	err := p.each(ctx, func(t *sweep.Trial, planned *runner.Planned) error {
 		text, err := indented(trialObject{
 			Trial: t.Number, Params: paramMap(t.Params), Seed: t.Seed, Args: t.Args, Plan: planned,
@@ -66,23 +66,22 @@ func (p *preparation) printJSON(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		text, before = before+text, ",\n  "
-		return p.Print(text)
+		return array.Add(text)
 	})
 	if err != nil {
 		return err
 	}
-	return p.Print("\n]\n")
+	return array.End()
 }
 
 // indented returns an element of an array as JSON.
-func indented(v any) (string, error) {
+func indented(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return "", err
+		return nil, err
 	}
-	return string(bytes.TrimRight(b.Bytes(), "\n")), nil
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
