@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"torchx/cmd/internal/tty"
@@ -12,12 +11,8 @@ import (
 	"torchx/runtime/metrics"
 )
 
-// refreshInterval is the time between two drawings of a live view. After the end of an app the
-// view waits maxRefreshes more for its last values.
-const (
-	refreshInterval = time.Second
-	maxRefreshes    = 5
-)
+// maxRefreshes is how often a live view is drawn after the end of an app, for its last values.
+const maxRefreshes = 5
 
 // follow shows the page until all apps have ended, then prints it. Without a terminal it only
 // waits.
@@ -54,18 +49,14 @@ func (v *view) reload() error {
 
 // watch redraws the screen until the apps have ended; quit is true if the user ended it.
 func (v *view) watch(ctx context.Context, screen *os.File) (quit bool, err error) {
-	err = tty.OnFullScreen(v.Console, screen, func(full *tty.FullScreen, resized <-chan os.Signal) (err error) {
-		quit, err = v.loop(ctx, full, resized)
+	err = tty.OnFullScreen(v.Console, screen, func(full *tty.FullScreen) (err error) {
+		quit, err = v.loop(ctx, full)
 		return err
 	})
 	return quit, err
 }
 
-func (v *view) loop(
-	ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal,
-) (quit bool, err error) {
-	tick := time.NewTicker(refreshInterval)
-	defer tick.Stop()
+func (v *view) loop(ctx context.Context, full *tty.FullScreen) (quit bool, err error) {
 	for after := 0; after <= maxRefreshes; {
 		ended, complete := v.ended(ctx)
 		if ended && complete {
@@ -77,15 +68,9 @@ func (v *view) loop(
 		if err := v.draw(full); err != nil {
 			return false, err
 		}
-		select {
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		case <-tick.C:
-		case <-resized:
-		case k := <-full.Keys:
-			if strings.IndexByte("qQ\x03\x04", k) >= 0 {
-				return true, nil
-			}
+		key, _, err := full.Wait(ctx)
+		if err != nil || tty.Quits(key) {
+			return err == nil, err
 		}
 	}
 	return false, nil

@@ -30,11 +30,11 @@ func (v *view) onScreen(ctx context.Context, file *os.File) error {
 	v.held.hold()
 	defer v.held.release()
 	console := v.Console.Clone() // its messages are dropped; those of others are held back
-	return tty.OnFullScreen(console, file, func(full *tty.FullScreen, resized <-chan os.Signal) error {
+	return tty.OnFullScreen(console, file, func(full *tty.FullScreen) error {
 		l := &liveScreen{view: v, full: full}
 		ctx, stop := context.WithCancel(ctx)
 		var reading sync.WaitGroup
-		reading.Go(func() { l.react(ctx, resized) })
+		reading.Go(func() { l.react(ctx) })
 		defer reading.Wait()
 		defer stop()
 		return v.each(ctx, func(s *sweep.Snapshot) error {
@@ -47,10 +47,8 @@ func (v *view) onScreen(ctx context.Context, file *os.File) error {
 }
 
 // react handles keys, draws again after a change of the size, and shows messages and the time.
-func (l *liveScreen) react(ctx context.Context, resized <-chan os.Signal) {
+func (l *liveScreen) react(ctx context.Context) {
 	const ctrlC = 3
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -63,9 +61,9 @@ func (l *liveScreen) react(ctx context.Context, resized <-chan os.Signal) {
 				l.Detach()
 			}
 			continue
-		case <-resized:
+		case <-l.full.Resized:
 		case <-l.held.news:
-		case <-tick.C:
+		case <-l.full.Ticks:
 		}
 		l.mu.Lock()
 		_ = l.draw() // the next snapshot reports an error

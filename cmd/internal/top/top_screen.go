@@ -14,9 +14,6 @@ import (
 	"torchx/runtime/usage"
 )
 
-// topInterval is the time between two samples.
-const topInterval = time.Second
-
 // topScreen is `top` on a terminal.
 type topScreen struct {
 	*ui.Console
@@ -31,46 +28,36 @@ type topScreen struct {
 func WatchTop(
 	ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.File, order string,
 ) error {
-	return tty.OnFullScreen(c, screen, func(full *tty.FullScreen, resized <-chan os.Signal) error {
+	return tty.OnFullScreen(c, screen, func(full *tty.FullScreen) error {
 		v := &topScreen{Console: c, sampler: s, screen: full, order: order}
-		return v.loop(ctx, resized)
+		return v.loop(ctx)
 	})
 }
 
-func (v *topScreen) loop(ctx context.Context, resized <-chan os.Signal) error {
-	tick := time.NewTicker(topInterval)
-	defer tick.Stop()
-	if err := v.refresh(ctx); err != nil {
-		return err
-	}
-	for {
-		var err error
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
+func (v *topScreen) loop(ctx context.Context) error {
+	err := v.refresh(ctx)
+	for err == nil {
+		var key byte
+		var tick bool
+		key, tick, err = v.screen.Wait(ctx)
+		switch {
+		case err != nil || tty.Quits(key):
+			return err
+		case tick:
 			err = v.refresh(ctx)
-		case <-resized:
-			err = v.draw()
-		case k := <-v.screen.Keys:
-			if v.key(k) {
-				return nil
-			}
+		default:
+			v.key(key)
 			sortTop(v.apps, v.order)
 			err = v.draw()
 		}
-		if err != nil {
-			return err
-		}
 	}
+	return err
 }
 
-// key handles a key and reports whether it ends the view.
-func (v *topScreen) key(k byte) (quit bool) {
-	const ctrlC, ctrlD, escape = 3, 4, 27
+// key handles a key.
+func (v *topScreen) key(k byte) {
+	const escape = 27
 	switch k {
-	case 'q', 'Q', ctrlC, ctrlD:
-		return true
 	case 'k':
 		v.first--
 	case 'j':
@@ -97,7 +84,6 @@ func (v *topScreen) key(k byte) (quit bool) {
 			}
 		}
 	}
-	return false
 }
 
 // refresh takes a sample and draws it.

@@ -18,37 +18,30 @@ func (v *usageView) watch(
 	ctx context.Context, screen *os.File, rec *usage.Record,
 ) (last *usage.Record, err error) {
 	last = rec
-	err = tty.OnFullScreen(v.f.Console, screen, func(full *tty.FullScreen, resized <-chan os.Signal) (err error) {
-		last, err = v.loop(ctx, full, resized, rec)
+	err = tty.OnFullScreen(v.f.Console, screen, func(full *tty.FullScreen) (err error) {
+		last, err = v.loop(ctx, full, rec)
 		return err
 	})
 	return last, err
 }
 
 func (v *usageView) loop(
-	ctx context.Context, full *tty.FullScreen, resized <-chan os.Signal, rec *usage.Record,
+	ctx context.Context, full *tty.FullScreen, rec *usage.Record,
 ) (*usage.Record, error) {
-	tick := time.NewTicker(usageInterval)
-	defer tick.Stop()
 	for !rec.Status.State.Terminal() {
 		if err := v.draw(full, rec); err != nil {
 			return rec, err
 		}
-		select {
-		case <-ctx.Done():
-			return rec, context.Cause(ctx)
-		case <-resized:
-		case <-tick.C:
+		key, tick, err := full.Wait(ctx)
+		if err != nil || tty.Quits(key) {
+			return rec, err
+		}
+		if tick {
 			next, err := v.read(ctx)
 			if err != nil {
 				return rec, err
 			}
 			rec = next
-		case k := <-full.Keys:
-			const ctrlC, ctrlD = 3, 4
-			if k == 'q' || k == 'Q' || k == ctrlC || k == ctrlD {
-				return rec, nil
-			}
 		}
 	}
 	return rec, nil

@@ -2,6 +2,7 @@ package tty
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -20,19 +21,21 @@ const (
 	ScreenGive = "\x1b[?7h\x1b[?25h\x1b[?1049l" + ui.AnsiReset
 )
 
+// drawInterval is the time between two drawings.
+const drawInterval = time.Second
+
 // FullScreen is a view that takes a whole terminal and is redrawn, as `top` does.
 type FullScreen struct {
-	Keys    <-chan byte // typed keys
+	Keys    <-chan byte      // typed keys
+	Ticks   <-chan time.Time // each drawInterval
+	Resized <-chan os.Signal // the size has changed
 	screen  *os.File
 	restore func() error
 }
 
-// OnFullScreen calls show with the whole terminal, and with notices that its size has changed. It
-// restores the terminal afterwards, and drops messages of c until then: they would damage the
-// screen.
-func OnFullScreen(
-	c *ui.Console, screen *os.File, show func(full *FullScreen, resized <-chan os.Signal) error,
-) (err error) {
+// OnFullScreen calls show with the whole terminal. It restores the terminal afterwards, and drops
+// messages of c until then: they would damage the screen.
+func OnFullScreen(c *ui.Console, screen *os.File, show func(*FullScreen) error) (err error) {
 	level := c.Level
 	c.Level = ui.LevelError + 1
 	defer func() { c.Level = level }()
@@ -43,8 +46,29 @@ func OnFullScreen(
 	defer func() { err = cmp.Or(err, full.give()) }() // also after a panic
 	resized, stop := Resizes()
 	defer stop()
-	return show(full, resized)
+	tick := time.NewTicker(drawInterval)
+	defer tick.Stop()
+	full.Ticks, full.Resized = tick.C, resized
+	return show(full)
 }
+
+// Wait returns when the view is to be drawn again: with a typed key, at a tick, or, with neither,
+// because the size has changed. Errors: the cause of the end of ctx.
+func (s *FullScreen) Wait(ctx context.Context) (key byte, tick bool, err error) {
+	select {
+	case <-ctx.Done():
+		return 0, false, context.Cause(ctx)
+	case <-s.Ticks:
+		return 0, true, nil
+	case <-s.Resized:
+		return 0, false, nil
+	case key = <-s.Keys:
+		return key, false, nil
+	}
+}
+
+// Quits reports whether a key ends a view: q, Ctrl-C or Ctrl-D.
+func Quits(key byte) bool { return strings.IndexByte("qQ\x03\x04", key) >= 0 }
 
 // takeFullScreen takes over the terminal and reads keys from it.
 func takeFullScreen(input io.Reader, screen *os.File) (*FullScreen, error) {
