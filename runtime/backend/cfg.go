@@ -13,6 +13,9 @@ import (
 // none is the text that means "no value".
 const none = "None"
 
+// delimiters separate the pairs of -cfg, with spaces around them.
+const delimiters = ",; "
+
 // placeholder is what `torchx configure` writes for values to be filled in.
 const placeholder = "#FIXME"
 
@@ -48,7 +51,8 @@ const (
 // Layer is one source of options. The first layer with a key overrides the others.
 type Layer []Value
 
-// CfgLayer parses the value of -cfg. Errors: ErrInvalidOption.
+// CfgLayer parses the value of -cfg. Delimiters that separate nothing, as in a=1,,b=2, are dropped.
+// Errors: ErrInvalidOption.
 func CfgLayer(text string) (Layer, error) {
 	pairs, err := config.ParsePairs(text)
 	if err != nil {
@@ -56,9 +60,20 @@ func CfgLayer(text string) (Layer, error) {
 	}
 	var layer Layer
 	for i, p := range pairs {
+		p = withoutStrayDelimiters(p)
 		layer = append(layer, Value{Key: p.Key, Text: p.Value, Quoted: p.Quoted, Packed: i == len(pairs)-1, Origin: "-cfg"})
 	}
 	return layer, nil
+}
+
+// withoutStrayDelimiters returns a pair without delimiters before its key and after its value, which
+// scripts that join pairs leave there. TorchX keeps them, and no option can use them.
+func withoutStrayDelimiters(p config.Pair) config.Pair {
+	p.Key = strings.TrimLeft(p.Key, delimiters)
+	if value := strings.TrimRight(p.Value, delimiters); value != "" && !p.Quoted {
+		return config.NewPair(p.Key, value)
+	}
+	return p
 }
 
 // DefaultsLayer returns the options that an alias of a backend implies.

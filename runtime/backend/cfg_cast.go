@@ -36,7 +36,7 @@ func (o Option) cast(v Value) (any, error) {
 		return nil, nil
 	case v.Packed && !v.Quoted && o.Type != TypeList && o.Type != TypeMap &&
 		strings.ContainsAny(v.Text, ",;"):
-		return nil, stray(o.Key, v.Text)
+		return nil, noPair(o.Key, v.Text)
 	default:
 		value, err = o.castText(v.Text)
 	}
@@ -50,8 +50,8 @@ func (o Option) cast(v Value) (any, error) {
 	return value, nil
 }
 
-// stray returns the error for `k=v,rest`, where rest has no "=".
-func stray(key, text string) error {
+// noPair returns the error for `k=v,rest`, where rest has no "=".
+func noPair(key, text string) error {
 	rest := strings.TrimSpace(text[strings.IndexAny(text, ",;")+1:])
 	return fmt.Errorf("%q after the first delimiter in %q is not KEY=VALUE: if it belongs to the value, quote the value (%s='%s')",
 		rest, text, key, printable(text))

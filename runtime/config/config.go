@@ -227,6 +227,25 @@ func (c *Config) Get(section, key string) (Value, bool) {
 // applies then.
 func (c *Config) Component(name string) map[string]string { return c.texts("component:" + name) }
 
+// ComponentName returns the first of these names that has a section [component:NAME], or the first
+// one. ignored describes sections of the other names, one line each.
+func (c *Config) ComponentName(names []string) (name string, ignored []string) {
+	name = names[0]
+	found := false
+	for _, n := range names {
+		values := c.Section("component:" + n)
+		switch {
+		case len(values) == 0:
+		case !found:
+			name, found = n, true
+		default:
+			ignored = append(ignored, fmt.Sprintf("%s: section [component:%s] has no effect: [component:%s] is for the same component, remove one",
+				values[0].Origin(), n, name))
+		}
+	}
+	return name, ignored
+}
+
 // Cli returns the defaults of a command, [cli:CMD], without None.
 func (c *Config) Cli(cmd string) map[string]string { return c.texts("cli:" + cmd) }
 

@@ -43,7 +43,7 @@ func ParsePairs(text string) ([]Pair, error) {
 				return nil, fmt.Errorf("cannot read %s: %w", humanize.Quote(text), err)
 			}
 		}
-		pairs = setPair(pairs, newPair(key, value))
+		pairs = setPair(pairs, NewPair(key, value))
 		key = next
 	}
 	return pairs, nil
@@ -60,8 +60,8 @@ func setPair(pairs []Pair, p Pair) []Pair {
 	return append(pairs, p)
 }
 
-// newPair removes the quotes of a value that is quoted as a whole.
-func newPair(key, value string) Pair {
+// NewPair returns a pair without the quotes of a value that is quoted as a whole.
+func NewPair(key, value string) Pair {
 	if n := len(value); n >= 2 && closing(value, 0) == n-1 {
 		return Pair{Key: key, Value: value[1 : n-1], Quoted: true}
 	}

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,6 +24,8 @@ type Inputs struct {
 	JSON map[string]any
 	// Config is a [component:NAME] section of .torchxconfig; "None" is None.
 	Config map[string]string
+	// ConfigName is the NAME of that section, "" for the component's own.
+	ConfigName string
 }
 
 // boundArgs are the arguments of a call, the words they came from, and warnings about them.
@@ -51,7 +54,7 @@ func (c *Component) bind(in Inputs) (*boundArgs, error) {
 	if err != nil {
 		return nil, c.usage(err)
 	}
-	b := &binder{params: c.Params, line: line, section: "config section [component:" + c.Name + "]"}
+	b := &binder{params: c.Params, line: line, section: "config section [component:" + cmp.Or(in.ConfigName, c.Name) + "]"}
 	out, err := b.read(in)
 	var config configError
 	var resource *unknownResourceError

@@ -46,6 +46,22 @@ type Component struct {
 	detail func() Detail
 }
 
+// ConfigNames returns the names of sections [component:NAME] that may hold arguments of the
+// component, the strongest first: its own, and for a component of the user's those of the Python
+// file that it was ported from.
+func (c *Component) ConfigNames() []string {
+	file, function, inFile := strings.Cut(c.Name, ".star:")
+	at := strings.LastIndexByte(c.Name, '.')
+	switch {
+	case inFile:
+		return []string{c.Name, file + ".py:" + function}
+	case at < 0 || strings.HasPrefix(c.File, "@"):
+		return []string{c.Name}
+	}
+	file = strings.ReplaceAll(c.Name[:at], ".", "/") + ".py:" + c.Name[at+1:]
+	return []string{c.Name, file, "components/" + file}
+}
+
 // evaluator calls the component of a loaded file.
 type evaluator interface {
 	// call calls the component and returns its app.

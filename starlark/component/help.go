@@ -1,7 +1,9 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,9 +14,16 @@ const (
 	leastWidth = 50
 )
 
+// Default is a value that applies instead of a parameter's own default.
+type Default struct {
+	Text   string // as typed
+	Origin string // its source, such as FILE:LINE
+}
+
 // Help returns the text of --help, wrapped to width columns (0: 80), with ANSI colors if color is
-// set.
-func (c *Component) Help(color bool, width int) string {
+// set. defaults holds values of a configuration file by parameter.
+func (c *Component) Help(color bool, width int, defaults map[string]Default) string {
+	c = c.withDefaults(defaults)
 	if width <= 0 {
 		width = 80
 	}
@@ -36,6 +45,19 @@ func (c *Component) Help(color bool, width int) string {
 	h.section("Options", options)
 	h.entry("--help", "show this help")
 	return h.text.String()
+}
+
+// withDefaults returns a copy of the component whose parameters have other defaults.
+func (c *Component) withDefaults(defaults map[string]Default) *Component {
+	out := *c
+	out.Params = slices.Clone(c.Params)
+	for i := range out.Params {
+		p := &out.Params[i]
+		if d, ok := defaults[p.Name]; ok {
+			p.Required, p.Default, p.origin = false, d.Text, d.Origin
+		}
+	}
+	return &out
 }
 
 type helpWriter struct {
@@ -185,6 +207,8 @@ func (p *Param) remark() string {
 
 func (p *Param) defaultRemark() string {
 	switch {
+	case p.origin != "":
+		return fmt.Sprintf("(default: %s, from %s)", cmp.Or(shortened(oneLine(p.Default)), `""`), p.origin)
 	case p.Required:
 		return "(required)"
 	case p.Variadic || strings.Contains(p.Help, "(default"):

@@ -49,13 +49,13 @@ def f(file, image = "ghcr.io/x", *args, j = None, env = None, a_name_that_is_far
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Help(false, 0); got != helpText {
+	if got := c.Help(false, 0, nil); got != helpText {
 		t.Errorf("got\n%s\nwant\n%s", got, helpText)
 	}
-	if colored := c.Help(true, 80); !strings.Contains(colored, "\x1b[1mUsage:\x1b[0m") {
+	if colored := c.Help(true, 80, nil); !strings.Contains(colored, "\x1b[1mUsage:\x1b[0m") {
 		t.Errorf("got %q, want a bold heading", colored)
 	}
-	for _, line := range strings.Split(c.Help(false, 60), "\n") {
+	for _, line := range strings.Split(c.Help(false, 60, nil), "\n") {
 		if len(line) > 60 {
 			t.Errorf("got %d columns, want at most 60: %q", len(line), line)
 		}
@@ -78,7 +78,7 @@ Options:
   --num int               (default: 3)
   --help                  show this help
 `
-	if got := c.Help(false, 80); got != want {
+	if got := c.Help(false, 80, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

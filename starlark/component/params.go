@@ -25,6 +25,8 @@ type Param struct {
 	Variadic bool
 
 	def starlark.Value // nil if Required or Variadic
+	// origin is the source of Default if that is not the function.
+	origin string
 	// keyword is set if the parameter can only be passed by name.
 	keyword bool
 }

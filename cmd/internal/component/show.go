@@ -75,7 +75,7 @@ func runShow(ctx context.Context, f *program.Factory, name string, asJSON bool) 
 	}
 	s := f.OutStyle
 	return f.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(position)),
-		wrappedSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(f.Out))), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
+		wrappedSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(f.Out), nil)), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
 }
 
 func newShownComponent(c *component.Component, d component.Detail) shownComponent {

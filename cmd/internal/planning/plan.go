@@ -101,7 +101,11 @@ func Find(
 		return nil, withProgramHint(f, err, o)
 	}
 	if o.Inputs.Config == nil {
-		o.Inputs.Config = conf.Component(found.Name)
+		name, ignored := conf.ComponentName(found.ConfigNames())
+		for _, w := range ignored {
+			f.Warn("%s", w)
+		}
+		o.Inputs.Config, o.Inputs.ConfigName = conf.Component(name), name
 		o.useArguments(found, conf)
 	}
 	return found, nil
@@ -114,7 +118,8 @@ func Call(
 ) (*component.Result, error) {
 	built, err := found.Build(ctx, in)
 	if errors.Is(err, component.ErrHelp) {
-		return nil, errors.Join(err, f.Print(ui.CleanStyled(found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out)))))
+		text := found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out), configDefaults(f, found, in))
+		return nil, errors.Join(err, f.Print(ui.CleanStyled(text)))
 	}
 	if err != nil {
 		return nil, withoutPosition(found, err)
@@ -126,6 +131,34 @@ func Call(
 		return nil, fmt.Errorf("%s: %w", found.Name, err)
 	}
 	return built, nil
+}
+
+// configDefaults returns the arguments of a component that the configuration files set, by
+// parameter.
+func configDefaults(
+	f *program.Factory, found *component.Component, in component.Inputs,
+) map[string]component.Default {
+	conf, err := f.Config()
+	if err != nil {
+		return nil // loading it has failed before
+	}
+	rules, _ := f.SecretRules()
+	defaults := map[string]component.Default{}
+	set := func(name string, v config.Value) {
+		defaults[name] = component.Default{Text: rules.Value(name, v.Text), Origin: fmt.Sprintf("%s:%d", f.ShortPath(v.File), v.Line)}
+	}
+	image, _ := conf.Image()
+	for i := range found.Params {
+		if p := &found.Params[i]; p.Name == "image" && p.Default == image.Text {
+			set(p.Name, image)
+		}
+	}
+	for _, v := range conf.Section("component:" + in.ConfigName) {
+		if !v.IsNone() {
+			set(program.ArgumentName(v.Key), v)
+		}
+	}
+	return defaults
 }
 
 // withProgramHint adds to the error for an unknown component how to run it as a program, if

@@ -213,7 +213,11 @@ func (x *explainer) component(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	section := "component:" + found.Name
+	name, ignored := x.conf.ComponentName(found.ConfigNames())
+	for _, text := range ignored {
+		x.note(text)
+	}
+	section := "component:" + name
 	values := map[string]config.Value{}
 	var names []string
 	for i := range found.Params {
