@@ -85,7 +85,7 @@ func TestDDPRefuses(t *testing.T) {
 		{"at least one node", []string{"--script", "x.py", "-j", "0x1"}},
 		{"at least one node", []string{"--script", "x.py", "-j", "0"}},
 		{"at least one node", []string{"--nnodes", "0:2"}},
-		{"at least one node", []string{"--nproc_per_node=-1"}},
+		{"at least one node", []string{"--script", "x.py", "--nproc_per_node=-1"}},
 		{"exceeds the maximum: 3:2", []string{"--nnodes", "3:2"}},
 		{"Invalid format for -j", []string{"--script", "x.py", "-j", "1x2\n"}},
 		{"Invalid format for -j", []string{"--script", "x.py", "-j", "1:2"}},
@@ -97,7 +97,7 @@ func TestDDPRefuses(t *testing.T) {
 		{"--script is empty", []string{"--script", ""}},
 		{"torchrun, env", []string{"--script", "x.py", "--launcher", "mpi"}},
 		{"invalid rdzv_port 0", []string{"--script", "x.py", "--rdzv_port", "0"}},
-		{"invalid rdzv_port 65536", []string{"--rdzv_port", "65536"}},
+		{"invalid rdzv_port 65536", []string{"--self_check", "--rdzv_port", "65536"}},
 		{"cannot name a role", []string{"--script", "/"}},
 	} {
 		_, _, err := build(t, nil, "dist.ddp", c.args...)
@@ -154,7 +154,7 @@ func TestDDPRunName(t *testing.T) {
 
 func TestDDPSelfCheckShape(t *testing.T) {
 	t.Parallel()
-	app := mustBuild(t, "dist.ddp", "--nnodes", "2:3", "--metadata", "k=v")
+	app := mustBuild(t, "dist.ddp", "--self_check", "--nnodes", "2:3", "--metadata", "k=v")
 	role := app.Roles[0]
 	if app.Name != "ddp" || role.Name != "ddp" || role.Entrypoint != "sh" {
 		t.Errorf("app %q, role %q, entrypoint %q", app.Name, role.Name, role.Entrypoint)
@@ -168,7 +168,7 @@ func TestDDPSelfCheckShape(t *testing.T) {
 	if app.Metadata["k"] != "v" {
 		t.Errorf("got metadata %v, want k = v", app.Metadata)
 	}
-	if named := mustBuild(t, "dist.ddp", "--name", "exp/run"); named.Name != "run" {
+	if named := mustBuild(t, "dist.ddp", "--self_check", "--name", "exp/run"); named.Name != "run" {
 		t.Errorf("app %q, want the given name", named.Name)
 	}
 }
@@ -183,7 +183,7 @@ func TestEnvironmentOfUserWins(t *testing.T) {
 		{"INFO", nil},
 		{"ERROR", []string{"--env", "LOGLEVEL=ERROR"}},
 	} {
-		app, _, err := build(t, caller, "dist.ddp", c.args...)
+		app, _, err := build(t, caller, "dist.ddp", append(c.args, "--self_check")...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func TestEnvLauncherElasticWorldSize(t *testing.T) {
 
 func TestSelfCheck(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
-		app := mustBuild(t, "dist.ddp", "-j", "2x2", "--rdzv_port", "4000")
+		app := mustBuild(t, "dist.ddp", "--self_check", "-j", "2x2", "--rdzv_port", "4000")
 		lines, code := start(t, shell, app, 1).wait(t)
 		want := []string{
 			"rank 2/4 (node 1, local rank 0) rendezvous localhost:4000 ok",
@@ -250,7 +250,7 @@ func TestEnvLauncherInterpreter(t *testing.T) {
 
 func TestEnvLauncherWithoutTmp(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
-		app := mustBuild(t, "dist.ddp", "-j", "1x1")
+		app := mustBuild(t, "dist.ddp", "--self_check", "-j", "1x1")
 		if _, code := start(t, shell, app, 0, "TMPDIR=/no/such/folder").wait(t); code != 0 {
 			t.Errorf("code %d, want another folder to be used", code)
 		}
@@ -317,7 +317,7 @@ func resolver(t *testing.T, tool string, n int, shell string) (bin, requests str
 func checkResolve(t *testing.T, shell []string, tool string, n, tries int) (stderr string) {
 	t.Helper()
 	bin, requests := resolver(t, tool, n, shell[0])
-	app := mustBuild(t, "dist.ddp", "-j", "2x1")
+	app := mustBuild(t, "dist.ddp", "--self_check", "-j", "2x1")
 	node := start(t, shell, app, 1, "PATH="+bin, "TORCHX_RANK0_HOST=node-0")
 	lines, code := node.wait(t)
 	want := "rank 1/2 (node 1, local rank 0) rendezvous node-0:29500 ok"

@@ -143,7 +143,12 @@ func (l *Loader) newSession() *session {
 			},
 			// pre_proc runs when an app is planned, long after Build.
 			Call: func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
-				return s.interp.Call(context.Background(), fn, args, nil)
+				v, err := s.interp.Call(context.Background(), fn, args, nil)
+				var at *interp.Error
+				if errors.As(err, &at) && strings.HasPrefix(at.File, "@torchx//") {
+					err = errors.New(strings.TrimPrefix(at.Msg, "fail: ")) // its position does not help the user
+				}
+				return v, err
 			},
 		}),
 	})

@@ -227,8 +227,13 @@ func TestDDP(t *testing.T) {
 				`"TORCHX_JOB_ID":"local://torchx/${app_id}","TORCHX_INTERNAL_SESSION_ID":"` + sessionID + `"}`},
 		},
 		{
-			name: "no script is the self-check", argv: []string{"components/dist.star:ddp", "--nnodes", "2"}, quiet: true,
-			want: map[string]string{"app.name": `"ddp"`, role0 + ".name": `"ddp"`, role0 + ".entrypoint": `"sh"`, role0 + ".num_replicas": `2`},
+			name: "nodes alone are the first try", argv: []string{"components/dist.star:ddp", "--nnodes", "2"},
+			want:   map[string]string{"app.name": `"ddp"`, role0 + ".name": `"ddp"`, role0 + ".entrypoint": `"sh"`, role0 + ".num_replicas": `2`},
+			stderr: []string{`^torchx: no --script or -m: only the ranks and the rendezvous are checked\n$`},
+		},
+		{
+			name: "no script, fact 53", argv: []string{"dist.ddp", "-j", "2x1"}, code: 1,
+			stderr: []string{`^torchx: error: dist\.ddp: exactly one of --script and -m must be specified \(--self_check checks the rendezvous without a program\)\n$`},
 		},
 	})
 }

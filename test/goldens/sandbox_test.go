@@ -139,6 +139,7 @@ func (o outcome) checkMessages(t *testing.T) {
 		case strings.HasPrefix(line, "torchx: error: "):
 			failures++
 		case strings.HasSuffix(line, " of this folder\n") && failures == 0: // it hides a built-in component
+		case strings.HasPrefix(line, "torchx: no --script or -m: ") && failures == 0:
 		case strings.HasPrefix(line, "  ") && failures == 1, strings.HasPrefix(line, "torchx: warning: ") && failures == 0:
 		default:
 			t.Errorf("unexpected line on stderr: %q", line)

@@ -56,7 +56,7 @@ func TestRanks(t *testing.T) {
 		`until nc $${${rank0_env}:=localhost} 4242 </dev/null; do i=$((i+1)); [ $i -lt 100 ] || exit 1; sleep 0.2; done; fi`
 	for _, gang := range forms {
 		cfg := "reserved_millicpu=2000,namespace=" + h.namespace + ",gang=" + gang
-		r := h.torchx("run", "--log", "-b", "kubernetes", "--workspace=", "-cfg", cfg, "dist.ddp", "-j", "3x2", "--launcher", "env", "--image", clustertest.Image)
+		r := h.torchx("run", "--log", "-b", "kubernetes", "--workspace=", "-cfg", cfg, "dist.ddp", "--self_check", "-j", "3x2", "--image", clustertest.Image)
 		for _, want := range []string{"ddp/0 rank 0/6 ", "ddp/0 rank 1/6 ", "ddp/1 rank 2/6 ", "ddp/2 rank 5/6 "} {
 			if r.code != 0 || strings.Count(r.stderr, want) != 1 {
 				t.Errorf("%s: got %+v, want %q once", gang, r, want)
