@@ -207,7 +207,11 @@ func CfgLayers(f *program.Factory, o Options, conf *config.Config) ([]backend.La
 	if err != nil {
 		return nil, err
 	}
-	return []backend.Layer{given, configured}, nil
+	b, err := r.Backends.Get(o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	return []backend.Layer{given, f.EnvironmentLayer(b), configured}, nil
 }
 
 // ReplicaEnviron returns the environment that replicas inherit: that of this process and

@@ -83,7 +83,7 @@ func (f *Factory) settings(ctx context.Context, backendName, id string) (backend
 	for i := range options {
 		options[i].Default, options[i].Required = nil, false // only options that are set
 	}
-	cfg, _, err := backend.Resolve(options, f.Cfg, configured)
+	cfg, _, err := backend.Resolve(options, f.Cfg, f.EnvironmentLayer(b), configured)
 	if err != nil {
 		return nil, err
 	}

@@ -183,6 +183,9 @@ func (x *explainer) option(e *backend.Explained, alias string) setting {
 		case alias:
 			return sourceAlias
 		}
+		if strings.HasPrefix(v.Origin, "$") {
+			return sourceEnv
+		}
 		return sourceFile
 	}
 	switch {
