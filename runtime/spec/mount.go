@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -66,7 +67,7 @@ func (m *Mount) UnmarshalJSON(data []byte) error {
 	case "VolumeMount":
 		m.Type, m.Src = MountVolume, j.Src
 	case "DeviceMount":
-		m.Type = MountDevice
+		m.Type, m.Permissions = MountDevice, cmp.Or(j.Permissions, "rwm") // the default of TorchX
 	default:
 		return fmt.Errorf("unknown mount kind %q, must be BindMount, VolumeMount or DeviceMount", j.Kind)
 	}
