@@ -54,6 +54,9 @@ func isPlainName(name string) bool {
 // inject adds the variables of --env to every role, then the variables that identify the
 // app to its replicas. They override the role's own.
 func (r *Runner) inject(app *spec.App, backend string, q *PlanRequest) {
+	if q.Injected {
+		return
+	}
 	identity := r.identityEnv(backend, q)
 	for i := range app.Roles {
 		for _, vars := range []spec.Map[string]{q.Env, identity} {

@@ -49,6 +49,7 @@ type loaded struct {
 	App     *spec.App       `json:"app"`
 	Cfg     map[string]any  `json:"cfg"`
 	Request json.RawMessage `json:"request"`
+	Origin  *origin         `json:"planned"`
 
 	// Fields of `describe --json` besides App and Cfg.
 	Handle      string     `json:"handle"`
@@ -73,6 +74,10 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
+	edited, err := in.edits()
+	if err != nil {
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
+	}
 	if o.Timeout > 0 {
 		in.App.SetTimeout(o.Timeout)
 	}
@@ -87,16 +92,22 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, err
 	}
-	if in.Request == nil {
+	if in.Request == nil && in.Origin == nil {
 		return r.planAgain(ctx, alias.Backend, in, o)
 	}
 	b, err := r.Backends.Get(alias.Backend)
 	if err != nil {
 		return nil, err
 	}
+	if edited.app || in.Request == nil {
+		return r.replan(ctx, b, in, o, edited.request)
+	}
 	plan, err := load(ctx, b, in, o)
 	if err != nil {
 		return nil, err
+	}
+	if edited.request {
+		plan.Notes = append(plan.Notes, "request was edited: it runs as it is, and the history has app as it was planned")
 	}
 	if err := r.checkFree(ctx, b, history.AppKey{Backend: alias.Backend, ID: plan.ID}); err != nil {
 		return nil, err
@@ -123,12 +134,17 @@ func (r *Runner) planAgain(
 				"an argument of role %s is masked: print the app with `torchx describe --json --show-secrets`", in.App.Roles[i].Name)
 		}
 	}
-	return r.Plan(ctx, PlanRequest{
+	return r.Plan(ctx, r.requestOf(backendName, in, o))
+}
+
+// requestOf returns what to plan for a decoded app.
+func (r *Runner) requestOf(backendName string, in *loaded, o LoadOptions) PlanRequest {
+	return PlanRequest{
 		Backend: backendName, App: in.App, Cfg: []backend.Layer{backend.JSONLayer(in.Cfg, "cfg")},
 		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress,
 		Tracking:   Tracking{ParentRunID: in.ParentRunID},
 		Provenance: Provenance{Source: history.Source{Component: in.Component, Args: in.Args, Cwd: o.Cwd}, Labels: o.labels(in.Labels), DefaultTags: o.DefaultTags},
-	})
+	}
 }
 
 func decode(raw []byte) (*loaded, error) {
@@ -146,7 +162,7 @@ func decode(raw []byte) (*loaded, error) {
 	if string(in.Request) == "null" {
 		in.Request = nil
 	}
-	if in.App == nil || in.Request == nil && in.Handle == "" {
+	if in.App == nil || in.Request == nil && in.Handle == "" && in.Origin == nil {
 		return nil, errors.New(`"app" or "request" is missing: give the output of ` + "`run --dryrun --json` or `describe --json`")
 	}
 	return &in, nil

@@ -26,6 +26,8 @@ type PlanRequest struct {
 	Backend string    // canonical name or alias
 	ID      string    // "": the app's name with a random part
 	App     *spec.App // not changed
+	// Injected says that App comes from a plan, with the variables that it adds.
+	Injected bool
 	// Cfg has the options, strongest first: the command line, then ConfigLayer. Options of
 	// an alias and defaults come last.
 	Cfg          []backend.Layer
@@ -57,6 +59,7 @@ type Planned struct {
 	Warnings []string
 	// Recorded is called when the app has its record, before it starts; nil: nothing to do.
 	Recorded func()
+	id       string // that the backend was asked for; Plan.ID may have more, such as a namespace
 	Provenance
 }
 
@@ -68,14 +71,30 @@ func (p *Planned) App() *spec.App { return p.Plan.App }
 
 // planned is the JSON form of a Planned.
 type planned struct {
-	App     *spec.App      `json:"app"`
-	Cfg     backend.Config `json:"cfg"`
-	Request any            `json:"request"`
+	App     json.RawMessage `json:"app"`
+	Cfg     json.RawMessage `json:"cfg"`
+	Request json.RawMessage `json:"request"`
+	Origin  *origin         `json:"planned"`
 }
 
-// MarshalJSON writes {app, cfg, request}.
+// MarshalJSON writes {app, cfg, request, planned}.
 func (p *Planned) MarshalJSON() ([]byte, error) {
-	return marshal(planned{p.Plan.App, p.Plan.Cfg, p.Plan.Request})
+	var all planned
+	for _, part := range []struct {
+		to    *json.RawMessage
+		value any
+	}{{&all.App, p.Plan.App}, {&all.Cfg, p.Plan.Cfg}, {&all.Request, p.Plan.Request}} {
+		raw, err := marshal(part.value)
+		if err != nil {
+			return nil, err
+		}
+		*part.to = raw
+	}
+	var err error
+	if all.Origin, err = newOrigin(p, all.App, all.Cfg, all.Request); err != nil {
+		return nil, err
+	}
+	return marshal(all)
 }
 
 // marshal is json.Marshal without escaping <, > and &, which are common in commands.
@@ -174,7 +193,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	return &Planned{
 		Backend: target.name, Plan: plan, Warnings: slices.Concat(target.warnings,
 			minReplicasWarnings(plan.App), plan.Warnings),
-		Provenance: q.Provenance,
+		id: in.ID, Provenance: q.Provenance,
 	}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 // Options select how `run` and `submit` start the app and how long they follow it.
 type Options struct {
 	Wait, Log, Detach, queue bool
+	JSON                     bool // print the app as JSON at the end, not its handle
 	Tty                      TtyOptions
 }
 
@@ -40,6 +41,9 @@ func Flags(o *Options) []cli.Flag {
 func (o Options) Check(command string) error {
 	if o.Detach && (o.Wait || o.Log) {
 		return program.Usagef(command, "--detach cannot be used with --wait or --log")
+	}
+	if o.JSON && o.Tty.On {
+		return program.Usagef(command, "--json cannot be used with --tty, which needs stdout for the terminal")
 	}
 	return o.Tty.Check(command)
 }
@@ -88,7 +92,10 @@ func Submit(
 		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, work: f.Interrupts.Work, onTerminal: t != nil},
 		view:     view,
 		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log &&
-			(t == nil || o.Detach), detached: o.Detach,
+			(t == nil || o.Detach), detached: o.Detach, json: o.JSON,
+	}
+	if o.JSON {
+		fg.pageURL = PageURL(f, a.ref)
 	}
 	f.Interrupts.SetHandler(fg.signals.handle)
 	return fg.run(ctx, p)
@@ -114,6 +121,8 @@ type foreground struct {
 	showLogs bool
 	returns  bool // after the start
 	detached bool // --detach
+	json     bool // --json
+	pageURL  string
 	restarts *Announcer
 }
 
@@ -121,7 +130,7 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 	if _, err := fg.runner.Submit(ctx, p); err != nil {
 		if failed := new(backend.StartError); errors.As(err, &failed) && !p.Plan.Unrecorded {
 			// The app is in the history, and scripts read its handle.
-			return errors.Join(err, fg.Printf("%s\n", fg.ref.Handle()))
+			return errors.Join(err, fg.printHandle(), fg.printJSON(ctx))
 		}
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, backend.ErrPartLeft) {
 			fg.Line("", fmt.Sprintf("interrupted: %s was not started", fg.ref.Handle()))
@@ -130,11 +139,23 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 		return err
 	}
 	// The app runs: follow it even if stdout is closed.
-	if err := fg.Printf("%s\n", fg.ref.Handle()); err != nil && !program.IsBrokenPipe(err) {
+	if err := fg.printHandle(); err != nil && !program.IsBrokenPipe(err) {
 		fg.Warn("%s is running, but: %v", fg.ref.Handle(), err)
 	}
 	fg.signals.setSubmitted()
-	return causeOf(ctx, fg.follow(ctx, p.Plan.Queue))
+	err := causeOf(ctx, fg.follow(ctx, p.Plan.Queue))
+	if printed := fg.printJSON(ctx); err == nil {
+		err = printed
+	}
+	return err
+}
+
+// printHandle prints the handle of an app that has started, for scripts.
+func (fg *foreground) printHandle() error {
+	if fg.json {
+		return nil
+	}
+	return fg.Printf("%s\n", fg.ref.Handle())
 }
 
 // follow follows the submitted app.

@@ -17,7 +17,8 @@ type Options struct {
 	Command      string // for errors: run, rerun, diff or config
 	Backend      string
 	Cfg          string
-	CfgJSON      map[string]any // of --stdin, instead of Cfg
+	CfgJSON      map[string]any // of JSON; Cfg overrides it
+	CfgOrigin    string         // where CfgJSON is from, for errors
 	Env          []string       // NAME=VALUE or NAME
 	EnvFiles     []string       // --env-file, absolute
 	Workspace    string

@@ -189,19 +189,21 @@ func withoutPosition(c *component.Component, err error) error {
 
 // CfgLayers returns the layers of options, the strongest first.
 func CfgLayers(f *program.Factory, o Options, conf *config.Config) ([]backend.Layer, error) {
-	given := backend.JSONLayer(o.CfgJSON, "scheduler_args")
+	var given []backend.Layer
 	if o.Cfg != "" {
-		var err error
-		if given, err = backend.CfgLayer(o.Cfg); err != nil {
+		layer, err := backend.CfgLayer(o.Cfg)
+		if err != nil {
 			return nil, err
 		}
+		given = append(given, layer)
 	}
+	given = append(given, backend.JSONLayer(o.CfgJSON, o.CfgOrigin))
 	r, err := f.Planner()
 	if err != nil {
 		return nil, err
 	}
 	if o.recordedCfg != nil {
-		return []backend.Layer{given, o.recordedCfg}, nil
+		return append(given, o.recordedCfg), nil
 	}
 	configured, err := r.ConfigLayer(conf, o.Backend)
 	if err != nil {
@@ -211,7 +213,7 @@ func CfgLayers(f *program.Factory, o Options, conf *config.Config) ([]backend.La
 	if err != nil {
 		return nil, err
 	}
-	return []backend.Layer{given, f.EnvironmentLayer(b), configured}, nil
+	return append(given, f.EnvironmentLayer(b), configured), nil
 }
 
 // ReplicaEnviron returns the environment that replicas inherit: that of this process and

@@ -22,7 +22,7 @@ func isAppFile(data []byte) bool {
 	if json.Unmarshal(data, &fields) != nil {
 		return false
 	}
-	for _, name := range []string{"request", "handle"} {
+	for _, name := range []string{"request", "handle", "planned"} {
 		if v, ok := fields[name]; ok && string(v) != "null" {
 			return false
 		}

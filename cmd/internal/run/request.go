@@ -60,7 +60,8 @@ func readRunRequest(ctx context.Context, f *program.Factory, o *options) error {
 	if err != nil {
 		return fmt.Errorf("--stdin: %w", err)
 	}
-	o.Component, o.Backend, o.CfgJSON = *req.ComponentName, *req.Scheduler, req.options()
+	o.Component, o.Backend = *req.ComponentName, *req.Scheduler
+	o.CfgJSON, o.CfgOrigin = req.options(), "scheduler_args"
 	o.dryrun = o.dryrun || req.Dryrun
 	o.follow.Wait, o.follow.Log, o.Workspace = req.Wait, req.Log, req.Workspace
 	o.HasWorkspace = req.Workspace != ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/config"
@@ -15,8 +16,8 @@ import (
 )
 
 // RerunSweep submits a past sweep again as a new one, with the trials that it has, and shows it
-// unless detach is set.
-type RerunSweep func(ctx context.Context, f *program.Factory, o planning.Options, past *runner.Recorded, detach bool) error
+// unless how has Detach.
+type RerunSweep func(ctx context.Context, f *program.Factory, o planning.Options, past *runner.Recorded, how follow.Options) error
 
 // NewRerun returns the command `rerun`.
 func NewRerun(f *program.Factory, sweep RerunSweep) *cli.Command {
@@ -77,7 +78,7 @@ func rerun(
 	}
 	if isSweep {
 		o.Submit = true
-		return sweep(ctx, f, o.Options, past, o.follow.Detach)
+		return sweep(ctx, f, o.Options, past, o.follow)
 	}
 	if !o.hasTTY {
 		o.follow.Tty.On = o.TTY

@@ -76,7 +76,7 @@ func runFlags(
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),
 		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print what would be submitted, and submit nothing", Destination: &o.dryrun},
-		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: print JSON for torchx submit", Destination: &o.json},
+		jsonFlag(&o.json, ", with --dryrun the plan for torchx submit"),
 		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role: NAME=VALUE, or NAME for the value that it has here; `K=V` (repeatable)", Destination: env},
 		&cli.StringSliceFlag{Name: "env-file", Usage: "set the variables of `FILE` in every role, one NAME=VALUE a line as for docker; --env overrides them, and their values are hidden (repeatable)", Destination: envFiles},
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that requests no resources", Destination: &o.Strict},
@@ -114,11 +114,14 @@ func timeoutFlag(limit *string) cli.Flag {
 	return &cli.StringFlag{Name: "timeout", Usage: "end the app as FAILED with exit code 124 after `DURATION` from its first start, retries included: 90s, 30m, 2h, 1d", Destination: limit}
 }
 
+// jsonFlag returns the flag --json. more says what else it does.
+func jsonFlag(on *bool, more string) cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print JSON, not the handle: the app once it has ended, with -d once it has started" + more, Destination: on}
+}
+
 // check returns a usage error for flags that exclude each other.
 func (o *options) check() error {
-	if o.json && !o.dryrun {
-		return program.Usagef(o.Command, "--json needs --dryrun")
-	}
+	o.follow.JSON = o.json && !o.dryrun
 	return o.follow.Check(o.Command)
 }
 

@@ -21,14 +21,18 @@ func NewSubmit(f *program.Factory) *cli.Command {
 	onEnd, tags := cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "submit",
-		Usage: "submit a saved plan",
-		UsageText: "FILE|- [-d] [--wait] [--log] [--queue] [--tag KEY[=VALUE]]\n" +
+		Usage: "submit a saved plan or an app",
+		UsageText: "FILE|- [-b BACKEND] [-cfg OPTIONS] [-d] [--json] [--wait] [--log] [--queue] [--tag KEY[=VALUE]]\n" +
 			"torchx run --dryrun --json utils.echo > plan.json\n" +
 			"torchx submit plan.json",
-		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or from stdin (-). submit follows " +
-			"the app as run does. An app ID that exists already is an error.",
+		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or from stdin (-). The request " +
+			"of a plan follows from its app: if app or cfg was edited, the request is made anew; if both were edited, they must agree. An app ID that exists " +
+			"already is an error. submit also takes an app that a program made, {\"app\": ..., \"cfg\": ...}: the page JSON, schema app, " +
+			"lists its fields. Options of -cfg, of cfg and of .torchxconfig apply to it, in this order. submit follows the app as run does.",
 		Flags: append(append([]cli.Flag{
-			program.BackendFlag(&o.Backend, "`BACKEND` of the plan, if the plan does not name it"),
+			program.BackendFlag(&o.Backend, "`BACKEND` of the plan, if the plan does not name it; of an app (default: the first of torchx runopts)"),
+			program.CfgFlag(&o.Cfg),
+			jsonFlag(&o.follow.JSON, ""),
 			timeoutFlag(&o.Timeout),
 			onEndFlag(&onEnd),
 		}, labelFlags(&tags, &o.Note)...), follow.Flags(&o.follow)...),
@@ -50,11 +54,17 @@ func NewSubmit(f *program.Factory) *cli.Command {
 }
 
 func submit(ctx context.Context, f *program.Factory, o options, file string) error {
-	load, err := planning.LoadOptions(f, o.Options)
+	data, err := readPlan(ctx, f, file)
 	if err != nil {
 		return err
 	}
-	data, err := readPlan(ctx, f, file)
+	if isAppFile(data) {
+		return submitApp(ctx, f, o, file, data)
+	}
+	if o.Cfg != "" {
+		return program.Usagef("submit", "-cfg is for an app without a request: change cfg of the plan in %s", planName(file))
+	}
+	load, err := planning.LoadOptions(f, o.Options)
 	if err != nil {
 		return err
 	}
@@ -68,6 +78,30 @@ func submit(ctx context.Context, f *program.Factory, o options, file string) err
 		return err
 	}
 	planned, err := r.Load(ctx, data, load)
+	if err != nil {
+		return fmt.Errorf("%s: %w", planName(file), err)
+	}
+	return execute(ctx, f, planned, o)
+}
+
+// submitApp plans and submits an app that a program made.
+func submitApp(
+	ctx context.Context, f *program.Factory, o options, file string, data []byte,
+) error {
+	in, err := parseAppFile(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", planName(file), err)
+	}
+	conf, err := f.Config()
+	if err != nil {
+		return err
+	}
+	if err := o.DefaultBackend(f, conf); err != nil {
+		return err
+	}
+	o.CfgJSON, o.CfgOrigin = in.Cfg, "cfg of "+planName(file)
+	o.HasWorkspace = true // the app's own, if it has one
+	planned, err := planning.Plan(ctx, f, o.Options, conf, planning.App{Spec: in.App})
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}

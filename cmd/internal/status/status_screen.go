@@ -1,13 +1,14 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"torchx/cmd/internal/page"
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
@@ -61,12 +62,7 @@ func newStatusPage(
 
 // pageOf returns the URL of the page of an app, or the command that serves it.
 func pageOf(f *program.Factory, ref runner.Ref) string {
-	if home, err := f.Env.Home(); err == nil {
-		if found := page.Find(home); found != nil {
-			return found.Link(page.RunPath(ref.Backend, ref.ID))
-		}
-	}
-	return "torchx ui " + ref.ID
+	return cmp.Or(follow.PageURL(f, ref), "torchx ui "+ref.ID)
 }
 
 // queuePlace returns the place of a waiting app in the queue of this machine: "2 of 3".

@@ -37,7 +37,7 @@ func (v *flagValues) cli() []cli.Flag {
 		program.BackendFlag(&o.Backend, "run trials on `BACKEND` (default: the first of torchx runopts)"),
 		program.CfgFlag(&o.Cfg),
 		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print the trials, and submit nothing", Destination: &o.dryrun},
-		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: print the trials with their plans as JSON", Destination: &o.json},
+		&cli.BoolFlag{Name: "json", Usage: "print JSON, not the handle: the sweep once it has ended, with -d once it has started, with --dryrun the trials with their plans", Destination: &o.json},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return when the sweep has started", Destination: &o.detach},
 		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role: NAME=VALUE, or NAME for the value that it has here; `K=V` (repeatable)", Destination: &v.env},
 		&cli.StringSliceFlag{Name: "env-file", Usage: "set the variables of `FILE` in every role, as for torchx run (repeatable)", Destination: &v.envFiles},
@@ -61,9 +61,6 @@ func (v *flagValues) read(f *program.Factory, c *cli.Context) (options, error) {
 		o.EnvFiles = append(o.EnvFiles, f.Env.Absolute(path))
 	}
 	o.values.Grid, o.values.Choice, o.values.Range = v.grid.Value(), v.choice.Value(), v.ranges.Value()
-	if o.json && !o.dryrun {
-		return o, program.Usagef("sweep", "--json needs --dryrun")
-	}
 	for _, number := range []struct {
 		flag, text string
 		to         *int64

@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
@@ -11,9 +12,9 @@ import (
 )
 
 // Rerun submits a sweep again as a new one, with the trials that it has, and shows it unless
-// detach is set.
+// how has Detach.
 func Rerun(
-	ctx context.Context, f *program.Factory, o planning.Options, past *runner.Recorded, detach bool,
+	ctx context.Context, f *program.Factory, o planning.Options, past *runner.Recorded, how follow.Options,
 ) error {
 	conf, err := f.Config()
 	if err != nil {
@@ -50,5 +51,5 @@ func Rerun(
 		return err
 	}
 	f.Say("rerun of %s: %s", past.Ref.Handle(), ui.Counted(len(plan.Trials), "trial"))
-	return submit(ctx, f, planned, detach)
+	return submit(ctx, f, planned, how)
 }

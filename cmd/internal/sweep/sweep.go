@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/starlark/component"
@@ -75,5 +76,5 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 	if err != nil {
 		return err
 	}
-	return submit(ctx, f, planned, o.detach)
+	return submit(ctx, f, planned, follow.Options{Detach: o.detach, JSON: o.json})
 }

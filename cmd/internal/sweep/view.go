@@ -28,12 +28,12 @@ type view struct {
 	ended         chan struct{} // closed when the sweep has ended
 }
 
-// submit starts a sweep and shows it, unless detach is set.
-func submit(ctx context.Context, f *program.Factory, p *runner.Planned, detach bool) error {
+// submit starts a sweep and shows it, unless o has Detach.
+func submit(ctx context.Context, f *program.Factory, p *runner.Planned, o follow.Options) error {
 	held := newHeldBack(f.Err)
 	f = f.With(func(c *program.Factory) { c.Err = held })
-	return follow.Submit(ctx, f, p, follow.Options{Wait: !detach, Detach: detach},
-		newView(f, held, time.Time{}))
+	o.Wait = !o.Detach
+	return follow.Submit(ctx, f, p, o, newView(f, held, time.Time{}))
 }
 
 // show shows a sweep that runs, and of its trials those that have not ended before since.
