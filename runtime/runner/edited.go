@@ -78,6 +78,9 @@ func (r *Runner) replan(
 		return nil, backend.Errorf(backend.ErrInvalidPlan,
 			"app was edited, but pre_proc of the component has changed the request, which follows from app: edit the component, or only request")
 	}
+	if _, err := in.check(b); err != nil {
+		return nil, err
+	}
 	o.Cwd = cmp.Or(in.Origin.Cwd, o.Cwd)
 	q := r.requestOf(b.Name(), in, o)
 	q.Injected = true
@@ -105,7 +108,7 @@ func (r *Runner) replan(
 	return p, err
 }
 
-// requestID returns the app ID in a request; "" if its backend has it elsewhere.
+// requestID returns the app ID in a request; "" if its backend finds it in its objects.
 func requestID(request []byte) string {
 	var named struct {
 		AppID string `json:"app_id"`

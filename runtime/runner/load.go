@@ -197,23 +197,12 @@ func plannedFor(app *spec.App) string {
 func load(
 	ctx context.Context, b backend.Backend, in *loaded, o LoadOptions,
 ) (*backend.Plan, error) {
-	if err := in.App.Validate(); err != nil {
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
-	}
-	cfg, unknown, err := backend.Resolve(b.Options(), backend.JSONLayer(in.Cfg, "cfg"))
+	cfg, err := in.check(b)
 	if err != nil {
-		return nil, fmt.Errorf("read request: %w", err)
+		return nil, err
 	}
-	if len(unknown) > 0 {
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %s",
-			strings.TrimSuffix(strings.Replace(unknown[0], " is ignored", "", 1), "."))
-	}
-	var named struct {
-		AppID string `json:"app_id"`
-	}
-	_ = json.Unmarshal(in.Request, &named) // without app_id, the backend finds the ID in its objects
 	plan, err := b.Load(ctx, backend.PlanInput{
-		ID: named.AppID, App: in.App, Cfg: cfg, Cwd: o.Cwd, DefaultImage: o.DefaultImage,
+		ID: requestID(in.Request), App: in.App, Cfg: cfg, Cwd: o.Cwd, DefaultImage: o.DefaultImage,
 		Environ: o.Environ, Progress: o.Progress, NewTimeout: o.Timeout > 0,
 	}, in.Request)
 	if err != nil {
@@ -230,6 +219,22 @@ func load(
 		plan.Cfg = cfg
 	}
 	return plan, nil
+}
+
+// check returns the options of a decoded plan if they and its app are valid.
+func (in *loaded) check(b backend.Backend) (backend.Config, error) {
+	if err := in.App.Validate(); err != nil {
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
+	}
+	cfg, unknown, err := backend.Resolve(b.Options(), backend.JSONLayer(in.Cfg, "cfg"))
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	if len(unknown) > 0 {
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %s",
+			strings.TrimSuffix(strings.Replace(unknown[0], " is ignored", "", 1), "."))
+	}
+	return cfg, nil
 }
 
 // checkFree returns ErrExists if the app exists; if the backend is unavailable, Submit

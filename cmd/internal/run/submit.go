@@ -99,7 +99,7 @@ func submitApp(
 	if err := o.DefaultBackend(f, conf); err != nil {
 		return err
 	}
-	o.CfgJSON, o.CfgOrigin = in.Cfg, "cfg of "+planName(file)
+	o.CfgJSON, o.CfgOrigin = in.Cfg, "cfg"
 	o.HasWorkspace = true // the app's own, if it has one
 	planned, err := planning.Plan(ctx, f, o.Options, conf, planning.App{Spec: in.App})
 	if err != nil {
