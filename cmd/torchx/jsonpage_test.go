@@ -25,6 +25,7 @@ type schema struct {
 	AnyOf, OneOf         []*schema
 	Defs                 map[string]*schema `json:"$defs"`
 	Examples             []json.RawMessage
+	Default              json.RawMessage
 }
 
 // typeNames are one type or several.
@@ -206,6 +207,9 @@ func (p *jsonPrinter) meaning(s *schema) string {
 	text := cmp.Or(s.Description, d.Description)
 	if len(d.Enum) > 0 {
 		text += " One of `" + strings.Join(d.Enum, "`, `") + "`."
+	}
+	if len(s.Default) > 0 {
+		text += " Default: `" + string(s.Default) + "`."
 	}
 	return text
 }

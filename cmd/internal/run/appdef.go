@@ -63,13 +63,13 @@ func parseAppFile(data []byte) (*appFile, error) {
 
 // checkAppFile compares JSON with docs/schema/app.json.
 func checkAppFile(data []byte) error {
-	text, err := docs.Files.ReadFile("schema/app.json")
-	if err != nil {
+	c := checker{map[string]*schema{}}
+	if _, err := c.read("common.json"); err != nil {
 		return err
 	}
-	s := &schema{}
-	if err := json.Unmarshal(text, s); err != nil {
-		return fmt.Errorf("read schema: %w", err)
+	s, err := c.read("app.json")
+	if err != nil {
+		return err
 	}
 	var v any
 	if err := json.Unmarshal(data, &v); err != nil { // all of it, other than a decoder
@@ -81,7 +81,23 @@ func checkAppFile(data []byte) error {
 	if _, ok := v.(map[string]any); !ok {
 		return fmt.Errorf(`must be an object like {"app": …}, got %s`, shown(v))
 	}
-	return checker{s.Defs}.check(s, "", v)
+	return c.check(s, "", v)
+}
+
+// read reads a schema of docs/schema and adds its definitions.
+func (c checker) read(file string) (*schema, error) {
+	text, err := docs.Files.ReadFile("schema/" + file)
+	if err != nil {
+		return nil, err
+	}
+	s := &schema{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("read schema %s: %w", file, err)
+	}
+	for name, def := range s.Defs {
+		c.defs["#/$defs/"+name], c.defs[file+"#/$defs/"+name] = def, def
+	}
+	return s, nil
 }
 
 // decodeNumbers is json.Unmarshal that keeps large numbers exact in free values.

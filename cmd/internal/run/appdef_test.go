@@ -15,17 +15,19 @@ import (
 // library compiles docs/schema/app.json with a library.
 func library(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := docs.Files.ReadFile("schema/app.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("app.json", doc); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{"common.json", "app.json"} {
+		text, err := docs.Files.ReadFile("schema/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource(file, doc); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return c.MustCompile("app.json")
 }
@@ -150,7 +152,7 @@ func TestAppSchemaDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	role := spec.NewRole("r", "")
-	for name, v := range map[string]any{"role": role, "resource": role.Resource} {
+	for name, v := range map[string]any{"submitted-role": role, "submitted-resource": role.Resource} {
 		raw, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)

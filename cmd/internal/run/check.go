@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"torchx/runtime/humanize"
 )
 
 // checker compares a value with a schema.
-type checker struct{ defs map[string]*schema }
+type checker struct {
+	defs map[string]*schema // by reference
+}
 
 // check returns an error, with the path of the value in question, unless v is valid. v is
 // decoded with numbers as json.Number.
 func (c checker) check(s *schema, path string, v any) error {
-	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
-		s = c.defs[name]
+	if s.Ref != "" {
+		s = c.defs[s.Ref]
 	}
 	if len(s.OneOf) > 0 {
 		var err error
@@ -50,7 +51,7 @@ func (c checker) branch(all []*schema, path string, v any) (*schema, error) {
 	}
 	var kinds []string
 	for _, s := range all {
-		s = c.defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+		s = c.defs[s.Ref]
 		kind := s.Properties["kind"].Enum[0]
 		if object["kind"] == kind {
 			return s, nil
