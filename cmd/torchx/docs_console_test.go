@@ -28,6 +28,7 @@ const consoleTime = time.Minute
 //	<!-- file: train.star -->       writes the next block to that file
 //	<!-- not run: needs a cluster --> leaves the next console block out, with the reason
 //	<!-- needs slurm -->            leaves it out without TORCHX_REQUIRE=slurm
+//	<!-- needs python3 -->          leaves it out without python3
 //
 // A line `...` matches any lines. IDs, times, durations, ports and the order of lines, which
 // varies with several replicas, are ignored.
@@ -113,7 +114,8 @@ func runPage(t *testing.T, page string) {
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "HOME="+home, "TORCHX_HOME="+filepath.Join(home, ".torchx"), "TORCHXCONFIG=", "NO_COLOR=1", "COLUMNS=80")
+	env := append(os.Environ(), "HOME="+home, "TORCHX_HOME="+filepath.Join(home, ".torchx"), "TORCHXCONFIG=", "NO_COLOR=1", "COLUMNS=80",
+		"PYTHONPATH="+absolute(t, pythonClient), "PYTHONDONTWRITEBYTECODE=1")
 	for _, b := range blocks(page) {
 		file, isFile := strings.CutPrefix(b.note, "file: ")
 		switch {
@@ -127,6 +129,7 @@ func runPage(t *testing.T, page string) {
 			}
 		case b.language != "console" || strings.HasPrefix(b.note, "not run: "):
 		case b.note == "needs slurm" && !slurmtest.Required():
+		case b.note == "needs python3" && !hasPython(t):
 		default:
 			code := 0
 			for _, c := range commands(b) {
@@ -135,6 +138,16 @@ func runPage(t *testing.T, page string) {
 			}
 		}
 	}
+}
+
+// absolute returns a path that holds in any folder.
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // command is a command of a console block with its expected output.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,9 +68,7 @@ func coverFlags(flags []string) []string {
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("python3"); err != nil && slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "python") {
-		t.Fatalf("TORCHX_REQUIRE has python, without which scripts are skipped: %v", err)
-	}
+	hasPython(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -22,7 +22,7 @@ func member(path, name string) string {
 	return path + "." + name
 }
 
-// isType reports whether a value is of a type of JSON Schema. 2.0 is no integer here.
+// isType reports whether a value is of a type of JSON Schema. 2.0 is not an integer here.
 func isType(name string, v any) bool {
 	switch v := v.(type) {
 	case nil:
