@@ -87,7 +87,7 @@ func cancelAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 	}
 	defer sayIfWaiting(f, ending)()
 	wait := func(ctx context.Context, ref runner.Ref) (*spec.Status, error) {
-		defer follow.AnnounceEnding(f.Console, r, ref)()
+		defer follow.AnnounceEnding(f.Console, r, ref, killCommand(ref))()
 		return r.Wait(ctx, ref)
 	}
 	err := apps.EachApp(ctx, f, ending, follow.MaxWaits, wait, func(ref runner.Ref, s *spec.Status) error {

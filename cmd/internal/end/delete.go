@@ -70,7 +70,7 @@ func deleteAll(ctx context.Context, f *program.Factory, r *runner.Runner, target
 	}
 	act := func(ctx context.Context, ref runner.Ref) (kept string, err error) {
 		if o.Force {
-			defer follow.AnnounceEnding(f.Console, r, ref)()
+			defer follow.AnnounceEnding(f.Console, r, ref, killCommand(ref))()
 		}
 		return keptOutput(ctx, r, ref), r.Delete(ctx, ref, o)
 	}
@@ -100,12 +100,15 @@ func cancelLive(
 // sayIfWaiting prints what the command waits for if it takes long, until stop is called.
 func sayIfWaiting(f *program.Factory, targets []apps.Target) (stop func()) {
 	if len(targets) == 1 {
-		handle := targets[0].Ref.Handle()
-		return f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", handle, handle)
+		ref := targets[0].Ref
+		return f.SayIfSlow("waiting for %s to end (%s kills it)", ref.Handle(), killCommand(ref))
 	}
 	return f.SayIfSlow("waiting for %s to end (torchx cancel --force kills them)",
 		ui.Counted(len(targets), "app"))
 }
+
+// killCommand returns the command that kills an app.
+func killCommand(ref runner.Ref) string { return "torchx cancel --force " + ref.Handle() }
 
 // keptOutput says where on this machine the outputs stay of an app that will be deleted.
 func keptOutput(ctx context.Context, r *runner.Runner, ref runner.Ref) string {

@@ -43,6 +43,7 @@ func Attach(
 		canAsk: f.CanAsk(),
 	}
 	a.signals = &signals{app: a.app, leave: leave, explain: f.Explain, work: f.Interrupts.Work, submitted: true}
+	defer a.signals.close()
 	target := LogTarget{Ref: ref}
 	if logs != nil {
 		target = logs.Target

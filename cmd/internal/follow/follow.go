@@ -143,6 +143,7 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 		fg.Warn("%s is running, but: %v", fg.ref.Handle(), err)
 	}
 	fg.signals.setSubmitted()
+	defer fg.signals.close()
 	err := causeOf(ctx, fg.follow(ctx, p.Plan.Queue))
 	if printed := fg.printJSON(ctx); err == nil {
 		err = printed

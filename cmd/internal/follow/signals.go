@@ -25,7 +25,8 @@ type signals struct {
 	mu        sync.Mutex
 	submitted bool
 	hungUp    bool
-	count     int // of interrupts
+	count     int    // of interrupts
+	announced func() // ends what is said about replicas that do not stop
 
 	canceling sync.Mutex
 }
@@ -76,6 +77,20 @@ func (s *signals) interrupted() bool {
 	return s.count > 0
 }
 
+// close ends what is said about an app that does not end.
+func (s *signals) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopAnnouncing()
+}
+
+func (s *signals) stopAnnouncing() {
+	if s.announced != nil {
+		s.announced()
+		s.announced = nil
+	}
+}
+
 func (s *signals) leaveRunning() {
 	reattach := "log -t"
 	if s.onTerminal {
@@ -90,6 +105,10 @@ func (s *signals) leaveRunning() {
 // one is the last.
 func (s *signals) cancel(force bool) {
 	done := s.work()
+	s.stopAnnouncing()
+	if !force {
+		s.announced = AnnounceEnding(s.Console, s.runner, s.ref, "Ctrl-C")
+	}
 	go func() {
 		defer done()
 		s.canceling.Lock()

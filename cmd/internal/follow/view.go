@@ -31,6 +31,7 @@ func Show(
 	a := app{f.Console, r, ref}
 	fg := &foreground{app: a, view: view, signals: &signals{app: a, leave: leave, explain: f.Explain, work: f.Interrupts.Work, submitted: true}}
 	f.Interrupts.SetHandler(fg.signals.handle)
+	defer fg.signals.close()
 	return causeOf(ctx, fg.follow(ctx, false))
 }
 
