@@ -95,7 +95,7 @@ func Submit(
 			(t == nil || o.Detach), detached: o.Detach, json: o.JSON,
 	}
 	if o.JSON {
-		fg.pageURL = PageURL(f, a.ref)
+		fg.pageURL = f.PageURL(a.ref)
 	}
 	f.Interrupts.SetHandler(fg.signals.handle)
 	return fg.run(ctx, p)

@@ -4,10 +4,7 @@ import (
 	"context"
 	"time"
 
-	"torchx/cmd/internal/page"
-	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
@@ -39,17 +36,4 @@ func (fg *foreground) printJSON(ctx context.Context) error {
 		o.StartedAt, o.FinishedAt = ui.UTC(s.StartedAt), ui.UTC(s.FinishedAt)
 	}
 	return fg.PrintJSON(o)
-}
-
-// PageURL returns the URL of the page of an app, "" if no page is served.
-func PageURL(f *program.Factory, ref runner.Ref) string {
-	home, err := f.Env.Home()
-	if err != nil {
-		return ""
-	}
-	found := page.Find(home)
-	if found == nil {
-		return ""
-	}
-	return found.Link(page.RunPath(ref.Backend, ref.ID))
 }

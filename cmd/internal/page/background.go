@@ -47,7 +47,7 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 		return fmt.Errorf("create %s: %w (set TORCHX_HOME to a writable folder)", home,
 			program.PathCause(err))
 	}
-	messages, err := safefile.OpenFile(filepath.Join(home, logFile),
+	messages, err := safefile.OpenFile(filepath.Join(home, program.PageLog),
 		os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	if found := Find(home); err == nil && found != nil {
+	if found := program.FindPage(home); err == nil && found != nil {
 		f.Say("serving the page in the background (torchx ui --stop ends it)")
 		return announce(ctx, f, home, o, found)
 	}
@@ -83,7 +83,7 @@ func start(ctx context.Context, f *program.Factory, home string, o *options) err
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return lastMessage(filepath.Join(home, logFile), err)
+	return lastMessage(filepath.Join(home, program.PageLog), err)
 }
 
 // lastMessage returns the error that a server in the background said.
@@ -113,7 +113,7 @@ func stop(ctx context.Context, f *program.Factory, home string, o *options, hand
 		o.Key != "" || o.ReadOnly {
 		return program.Usagef("ui", "--stop cannot be used with other options or a handle")
 	}
-	found := Find(home)
+	found := program.FindPage(home)
 	if found == nil {
 		f.Say("torchx ui does not run")
 		return nil
@@ -126,7 +126,7 @@ func stop(ctx context.Context, f *program.Factory, home string, o *options, hand
 		return fmt.Errorf("end process %d: %w", found.PID, err)
 	}
 	for deadline := time.Now().Add(stopTime); time.Now().Before(deadline); {
-		if now := Find(home); now == nil || now.PID != found.PID {
+		if now := program.FindPage(home); now == nil || now.PID != found.PID {
 			f.Say("ended process %d", found.PID)
 			return nil
 		}

@@ -94,9 +94,9 @@ func run(ctx context.Context, f *program.Factory, o *options, handle string) err
 		if err != nil {
 			return err
 		}
-		o.path = RunPath(ref.Backend, ref.ID)
+		o.path = program.RunPath(ref.Backend, ref.ID)
 	}
-	found := Find(home)
+	found := program.FindPage(home)
 	switch {
 	case found != nil && o.fits(f, found):
 		f.Say("torchx ui runs already, as process %d (torchx ui --stop ends it)", found.PID)
@@ -110,7 +110,7 @@ func run(ctx context.Context, f *program.Factory, o *options, handle string) err
 }
 
 // fits reports whether a server that runs is what the options ask for.
-func (o *options) fits(f *program.Factory, i *Info) bool {
+func (o *options) fits(f *program.Factory, i *program.PageServer) bool {
 	if o.ReadOnly != i.ReadOnly && o.ReadOnly {
 		return false
 	}
@@ -123,7 +123,7 @@ func (o *options) fits(f *program.Factory, i *Info) bool {
 
 // announce prints the URL and opens it.
 func announce(
-	ctx context.Context, f *program.Factory, home string, o *options, i *Info,
+	ctx context.Context, f *program.Factory, home string, o *options, i *program.PageServer,
 ) error {
 	link := i.Link(o.path)
 	if err := f.Printf("%s\n", link); err != nil {

@@ -32,7 +32,7 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 	if _, err := f.Runner(ctx); err != nil { // before the URL is printed
 		return err
 	}
-	claim, err := register(home)
+	claim, err := program.ClaimPage(home)
 	if err != nil && (o.Background || !errors.Is(err, filelock.ErrHeld)) {
 		return fmt.Errorf("register the server: %w", err)
 	}
@@ -51,11 +51,11 @@ func serve(ctx context.Context, f *program.Factory, home string, o *options) err
 	if err != nil {
 		return err
 	}
-	info := &Info{
+	info := &program.PageServer{
 		URL: at.url(g.TLS), Token: g.Token, Listen: at.String(), PID: os.Getpid(), ReadOnly: o.ReadOnly, Background: o.Background, StartedAt: time.Now().UTC(),
 	}
 	if claim != nil {
-		if err := claim.publish(info); err != nil {
+		if err := claim.Publish(info); err != nil {
 			return err
 		}
 	}

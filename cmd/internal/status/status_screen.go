@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
@@ -62,7 +61,7 @@ func newStatusPage(
 
 // pageOf returns the URL of the page of an app, or the command that serves it.
 func pageOf(f *program.Factory, ref runner.Ref) string {
-	return cmp.Or(follow.PageURL(f, ref), "torchx ui "+ref.ID)
+	return cmp.Or(f.PageURL(ref), "torchx ui "+ref.ID)
 }
 
 // queuePlace returns the place of a waiting app in the queue of this machine: "2 of 3".
