@@ -14,7 +14,6 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
-	"torchx/runtime/spec"
 )
 
 // origin says in the JSON form of a plan what it was at first, so that Load knows what was edited.
@@ -23,7 +22,7 @@ type origin struct {
 	Cwd     string `json:"cwd"`
 	App     string `json:"app"`     // hash of app and cfg
 	Request string `json:"request"` // hash of request
-	// PreProc is set if a function of the component changed the request, which cannot be done again.
+	// PreProc is set if a function of the component has changed the request, which cannot be done again.
 	PreProc bool `json:"pre_proc"`
 }
 
@@ -37,8 +36,7 @@ func newOrigin(p *Planned, app, cfg, request []byte) (*origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	hasPreProc := slices.ContainsFunc(p.Plan.App.Roles, func(r spec.Role) bool { return r.PreProc != nil })
-	return &origin{p.id, p.Source.Cwd, edited, made, hasPreProc}, nil
+	return &origin{p.id, p.Source.Cwd, edited, made, p.changed}, nil
 }
 
 // edits says which parts of a plan were edited. Plans without an origin count as not edited.

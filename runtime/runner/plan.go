@@ -60,6 +60,7 @@ type Planned struct {
 	// Recorded is called when the app has its record, before it starts; nil: nothing to do.
 	Recorded func()
 	id       string // that the backend was asked for; Plan.ID may have more, such as a namespace
+	changed  bool   // pre_proc has changed the request
 	Provenance
 }
 
@@ -186,14 +187,15 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if plan.Cfg == nil {
 		plan.Cfg = target.cfg
 	}
-	if err := applyPreProc(ctx, target.backend, in, plan); err != nil {
+	changed, err := applyPreProc(ctx, target.backend, in, plan)
+	if err != nil {
 		return nil, err
 	}
 	plan.Environ = q.Environ
 	return &Planned{
 		Backend: target.name, Plan: plan, Warnings: slices.Concat(target.warnings,
 			minReplicasWarnings(plan.App), plan.Warnings),
-		id: in.ID, Provenance: q.Provenance,
+		id: in.ID, changed: changed, Provenance: q.Provenance,
 	}, nil
 }
 
@@ -265,31 +267,32 @@ func checkPlanLimits(in backend.PlanInput) error {
 	}, common)
 }
 
-// applyPreProc lets each role's pre_proc change the request of a plan.
+// applyPreProc lets each role's pre_proc change the request of a plan, and reports whether one
+// does.
 func applyPreProc(
 	ctx context.Context, b backend.Backend, in backend.PlanInput, p *backend.Plan,
-) error {
+) (changed bool, err error) {
 	raw, err := preProc(b.Name(), in.App, p.Request)
 	if raw == nil || err != nil {
-		return err
+		return false, err
 	}
 	in.ID = p.ID
-	changed, err := b.Load(ctx, in, raw)
+	loaded, err := b.Load(ctx, in, raw)
 	if err != nil {
-		return fmt.Errorf("after pre_proc: %w", err)
+		return false, fmt.Errorf("after pre_proc: %w", err)
 	}
-	p.ID, p.Request = changed.ID, changed.Request
-	for _, w := range changed.Warnings {
+	p.ID, p.Request = loaded.ID, loaded.Request
+	for _, w := range loaded.Warnings {
 		if !slices.Contains(p.Warnings, w) {
 			p.Warnings = append(p.Warnings, w)
 		}
 	}
-	return nil
+	return true, nil
 }
 
-// preProc returns the request as changed by the roles' functions, nil if no role has one.
+// preProc returns the request as changed by the roles' functions, nil if they change nothing.
 func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
-	var raw []byte
+	var before, raw []byte
 	for i := range app.Roles {
 		role := &app.Roles[i]
 		if role.PreProc == nil {
@@ -300,12 +303,20 @@ func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
 			if raw, err = marshal(request); err != nil {
 				return nil, fmt.Errorf("encode the request for pre_proc of role %s: %w", role.Name, err)
 			}
+			before = raw
 		}
 		if raw, err = role.PreProc(backendName, raw); err != nil {
 			return nil, fmt.Errorf("pre_proc of role %s: %w", role.Name, err)
 		}
 	}
-	return raw, nil
+	if raw == nil {
+		return nil, nil
+	}
+	path, err := difference(before, raw)
+	if path == "" && err == nil {
+		return nil, nil
+	}
+	return raw, nil //nolint:nilerr // Load says what is wrong with it
 }
 
 // nonZeroRandom returns random bits: an ID made from 0 would have no random part.
