@@ -11,9 +11,9 @@ import (
 	"torchx/runtime/safefile"
 )
 
-// The folder "live" of a home has one entry for each app that has not ended: a hard link to
-// the bundle's lock file. Every command can see from it which agents died, regardless of
-// the number of finished bundles, and test the lock of a deleted bundle.
+// LiveFolder is the folder of a home that has one entry for each app that has not ended: a hard
+// link to the bundle's lock file. Every command can see from it which agents died, regardless
+// of the number of finished bundles, and test the lock of a deleted bundle.
 const LiveFolder = "live"
 
 func liveDir(home string) string { return filepath.Join(home, LiveFolder) }
