@@ -70,18 +70,8 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 		db.notices = append(db.notices, noWALNotice(path, errNoWAL.Error()))
 	}
 	err := db.connect(ctx, o, dsn(path, o))
-	if walImpossible(err) && !o.NoWAL {
-		o.NoWAL = true
-		db.notices = append(db.notices, noWALNotice(path, errNoWAL.Error()))
-		err = db.connect(ctx, o, dsn(path, o))
-	}
-	if walImpossible(err) {
-		if err = leaveWAL(ctx, path, o); err == nil {
-			err = db.connect(ctx, o, dsn(path, o))
-		}
-	}
-	if readOnlyFailure(err) {
-		err = db.connectReadOnly(ctx, o, err)
+	if err != nil {
+		err = db.connectOtherwise(ctx, o, err)
 	}
 	if err != nil {
 		return nil, wrapPath(op, path, err)
@@ -90,6 +80,25 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 		return nil, wrapPath(op, path, errors.Join(ErrMoved, db.sql.Close()))
 	}
 	return db, nil
+}
+
+// connectOtherwise opens a history that cannot be opened with a WAL, or cannot be written. err is
+// why the normal way failed.
+func (db *DB) connectOtherwise(ctx context.Context, o Options, err error) error {
+	if walImpossible(err) && !o.NoWAL {
+		o.NoWAL = true
+		db.notices = append(db.notices, noWALNotice(db.path, errNoWAL.Error()))
+		err = db.connect(ctx, o, dsn(db.path, o))
+	}
+	if walImpossible(err) {
+		if err = leaveWAL(ctx, db.path, o); err == nil {
+			err = db.connect(ctx, o, dsn(db.path, o))
+		}
+	}
+	if readOnlyFailure(err) {
+		err = db.connectReadOnly(ctx, o, err)
+	}
+	return err
 }
 
 // connect opens this process's only connection and checks the schema. One is enough: statements

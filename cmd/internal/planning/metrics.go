@@ -28,10 +28,7 @@ func ParseMetrics(command, flag string, texts []string) (map[string]string, erro
 
 // applyMetrics returns the app with the patterns of --metric, which override those of the
 // component by name.
-func applyMetrics(app *spec.App, o Options) (*spec.App, error) {
-	if len(o.Metrics) == 0 {
-		return app, nil
-	}
+func applyMetrics(app *spec.App, o *Options) (*spec.App, error) {
 	given, err := ParseMetrics(o.Command, "--metric", o.Metrics)
 	if err != nil {
 		return nil, err

@@ -95,12 +95,16 @@ func (p *Planner) Request(app App) (q runner.PlanRequest, err error) {
 
 // apply returns the app with what the options change in it.
 func (p *Planner) apply(app *spec.App) (*spec.App, error) {
-	app, err := applyWorkspace(app, p.options.Workspace)
-	if err == nil {
-		app, err = applyTimeout(app, p.options)
+	o := &p.options
+	var err error
+	if o.Workspace != "" {
+		app, err = applyWorkspace(app, o.Workspace)
 	}
-	if err == nil {
-		app, err = applyMetrics(app, p.options)
+	if err == nil && o.Timeout != "" {
+		app, err = applyTimeout(app, o)
+	}
+	if err == nil && len(o.Metrics) > 0 {
+		app, err = applyMetrics(app, o)
 	}
 	if err == nil && len(p.secret) > 0 {
 		app = app.Clone()

@@ -21,10 +21,10 @@ func ParseTimeout(command, text string) (time.Duration, error) {
 
 // applyTimeout returns the app with the time limit of --timeout, which overrides that of the
 // component.
-func applyTimeout(app *spec.App, o Options) (*spec.App, error) {
+func applyTimeout(app *spec.App, o *Options) (*spec.App, error) {
 	limit, err := ParseTimeout(o.Command, o.Timeout)
-	if err != nil || limit == 0 {
-		return app, err
+	if err != nil {
+		return nil, err
 	}
 	app = app.Clone()
 	app.SetTimeout(limit)

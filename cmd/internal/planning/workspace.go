@@ -43,7 +43,7 @@ func parseWorkspace(text string) (*spec.Workspace, error) {
 // applyWorkspace sets the workspace of the first role to --workspace, as TorchX does. Other
 // roles keep theirs.
 func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
-	if text == "" || len(app.Roles) == 0 {
+	if len(app.Roles) == 0 {
 		return app, nil
 	}
 	w, err := parseWorkspace(text)
