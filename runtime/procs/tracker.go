@@ -1,6 +1,9 @@
 package procs
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Root is the first process of a tree.
 type Root struct {
@@ -146,15 +149,7 @@ func (t *Tracker) discover(now time.Time) {
 		clear(t.foreign)
 	}
 	t.newest, t.scanned = newest, now
-	fresh := map[int]*tracked{}
-	for _, pid := range listPIDs() {
-		if t.known[pid] != nil || t.foreign[pid] || pid == t.self {
-			continue
-		}
-		if s, ok := t.read(pid); ok {
-			fresh[pid] = &tracked{sample: s}
-		}
-	}
+	fresh := t.unknown()
 	for pid, p := range fresh {
 		if p.root = t.rootOf(p, fresh); p.root == 0 {
 			t.foreign[pid] = true
@@ -164,11 +159,25 @@ func (t *Tracker) discover(now time.Time) {
 	}
 }
 
+// unknown reads the processes that are neither in a tree nor foreign.
+func (t *Tracker) unknown() map[int]*tracked {
+	fresh := map[int]*tracked{}
+	for _, pid := range listPIDs() {
+		if t.known[pid] != nil || t.foreign[pid] || pid == t.self {
+			continue
+		}
+		if s, ok := t.read(pid); ok {
+			fresh[pid] = &tracked{sample: s}
+		}
+	}
+	return fresh
+}
+
 // rootOf returns the root of the tree that a new process belongs to, 0 for none: that of an
 // ancestor, that of its session, or for an orphan the one whose pipes it has open.
 func (t *Tracker) rootOf(p *tracked, fresh map[int]*tracked) int {
-	orphan := false
-	for up := p; ; {
+	orphan, up := false, p
+	for range len(fresh) + 1 { // numbers that are reused during the scan may form a cycle
 		if r := t.trees[up.pid]; r != nil && (r.Start == 0 || r.Start == up.start) {
 			return up.pid
 		}
@@ -192,20 +201,11 @@ func (t *Tracker) rootOf(p *tracked, fresh map[int]*tracked) int {
 		return 0
 	}
 	for root, r := range t.trees {
-		if len(r.Output) > 0 && HasOpen(p.pid, func(file string) bool { return contains(r.Output, file) }) {
+		if len(r.Output) > 0 && HasOpen(p.pid, func(file string) bool { return slices.Contains(r.Output, file) }) {
 			return root
 		}
 	}
 	return 0
-}
-
-func contains(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
 }
 
 // sum adds up the processes of a tree.

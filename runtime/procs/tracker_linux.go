@@ -111,24 +111,6 @@ func amount(data []byte, name string) (int64, bool) {
 // regardless of its internal clock (USER_HZ, proc(5)).
 const tick = time.Second / 100
 
-func samples() []sample {
-	page := int64(os.Getpagesize())
-	var all []sample
-	for _, name := range listFolder("/proc") {
-		if name[0] < '0' || name[0] > '9' {
-			continue
-		}
-		data, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue // it has ended
-		}
-		if s, ok := parseSample(data, page); ok {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 // parseSample parses /proc/PID/stat.
 func parseSample(data []byte, page int64) (s sample, ok bool) {
 	pid, _, ok := bytes.Cut(data, []byte(" "))

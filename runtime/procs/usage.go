@@ -20,41 +20,22 @@ type sample struct {
 // Trees adds up, for each root, the usage of that process, of all its descendants and of other
 // processes of its session. It omits roots that do not exist. It reads each process of the machine
 // once.
-func Trees(roots []int) map[int]Usage { return trees(samples(), roots) }
+func Trees(roots []int) map[int]Usage {
+	t := NewTracker(0)
+	for _, pid := range roots {
+		t.trees[pid] = &tree{Root: Root{PID: pid}}
+	}
+	return t.usage(t.unknown())
+}
 
-func trees(all []sample, roots []int) map[int]Usage {
-	byPID := make(map[int]*sample, len(all))
-	for i := range all {
-		byPID[all[i].pid] = &all[i]
-	}
-	found := make(map[int]Usage, len(roots))
-	for _, r := range roots {
-		if byPID[r] != nil {
-			found[r] = Usage{}
-		}
-	}
-	for i := range all {
-		if root, ok := rootOf(&all[i], byPID, found); ok {
+// usage adds up all processes by the root of their tree.
+func (t *Tracker) usage(all map[int]*tracked) map[int]Usage {
+	found := make(map[int]Usage, len(t.trees))
+	for _, p := range all {
+		if root := t.rootOf(p, all); all[root] != nil {
 			u := found[root]
-			found[root] = Usage{u.CPU + all[i].usage.CPU, u.RSS + all[i].usage.RSS}
+			found[root] = Usage{u.CPU + p.usage.CPU, u.RSS + p.usage.RSS}
 		}
 	}
 	return found
-}
-
-// rootOf returns the root that a process belongs to.
-func rootOf(p *sample, byPID map[int]*sample, roots map[int]Usage) (int, bool) {
-	session := p.session
-	for range len(byPID) { // a list that was read while processes changed may have a cycle
-		if _, ok := roots[p.pid]; ok {
-			return p.pid, true
-		}
-		up := byPID[p.parent]
-		if up == nil || up == p {
-			break
-		}
-		p = up
-	}
-	_, ok := roots[session]
-	return session, ok
 }
