@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends/bundled"
 	"torchx/backends/driver"
+	"torchx/backends/supervised"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/state"
@@ -94,7 +94,7 @@ func tidy(t *testing.T, home string, e *enginetest.Engine) {
 		if err != nil {
 			continue
 		}
-		bundled.AwaitAgent(bundle) // it writes to the home until it ends
+		supervised.AwaitAgent(bundle) // it writes to the home until it ends
 		engine, err := b.connect(ctx)
 		if err == nil {
 			err = removeContainers(ctx, engine, m.ID)

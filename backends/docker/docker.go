@@ -3,7 +3,7 @@
 // outlive the agent: if it dies, the next command starts a new one, which adopts them.
 //
 //	planner   app ──► Request (names, resources, workspaces), from JSON by Load
-//	Backend   Submit: images, manifest, bundle, agent; reads bundles (backends/bundled),
+//	Backend   Submit: images, manifest, bundle, agent; reads bundles (backends/supervised),
 //	          and finds apps of other homes by the labels of their containers (foreign.go)
 //	launcher  in the agent: creates and starts containers, watches the engine's events,
 //	          copies logs (logSource, backends/logcopy), saves error files
@@ -17,8 +17,8 @@ import (
 
 	"github.com/docker/docker/client"
 
-	"torchx/backends/bundled"
 	"torchx/backends/driver"
+	"torchx/backends/supervised"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 )
@@ -35,7 +35,7 @@ type Config struct {
 // Backend is the docker backend. It connects to the engine on first use.
 type Backend struct {
 	planner
-	*bundled.Apps
+	*supervised.Apps
 
 	mu     sync.Mutex
 	engine *client.Client
@@ -56,7 +56,7 @@ func Driver() driver.Driver {
 
 // New returns the backend. It does not contact the engine.
 func New(c Config) (*Backend, error) {
-	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: layoutOf})
+	apps, err := supervised.New(supervised.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: layoutOf})
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func New(c Config) (*Backend, error) {
 }
 
 // layoutOf returns the layout of an app's logs, which are in its bundle.
-func layoutOf(m *agent.Manifest) (bundled.Layout, error) {
-	return bundled.Layout{Dir: agent.BundleAt(m.Home, m.ID).Dir}, nil
+func layoutOf(m *agent.Manifest) (supervised.Layout, error) {
+	return supervised.Layout{Dir: agent.BundleAt(m.Home, m.ID).Dir}, nil
 }
 
 // Name is "docker".

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"torchx/backends/bundled"
 	"torchx/backends/driver"
+	"torchx/backends/supervised"
 	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
@@ -24,7 +24,7 @@ type launcher struct {
 	appContainers
 
 	engine *engine
-	layout bundled.Layout
+	layout supervised.Layout
 	log    *log.Logger
 	ctx    context.Context // canceled by Finish
 	cancel context.CancelFunc
@@ -99,7 +99,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 	l := &launcher{
 		appContainers: appContainers{app: m.ID, byKey: map[spec.Replica]*Container{}, output: outputFor(b, m, at), inLog: m.MetricsInLog},
 		engine:        &engine{Client: c},
-		layout:        bundled.Layout{Dir: b.Dir},
+		layout:        supervised.Layout{Dir: b.Dir},
 		log:           log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds),
 		runs:          runs{byID: map[string]*run{}, byReplica: map[spec.Replica]*run{}},
 	}
@@ -117,7 +117,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 	l.exits = make(chan agent.Exit, len(l.byKey)+1)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	if m.TTY != nil {
-		if l.terminal, err = ttypipe.Serve(bundled.TerminalInput(b), *m.TTY, l.log); err != nil {
+		if l.terminal, err = ttypipe.Serve(supervised.TerminalInput(b), *m.TTY, l.log); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -36,7 +36,7 @@ func (p planner) Load(
 	if err := req.checkNames(); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
-	req.OutputDir, req.defaultImage = bundled.LoadedOutputPath(in, req.OutputDir), in.DefaultImage
+	req.OutputDir, req.defaultImage = supervised.LoadedOutputPath(in, req.OutputDir), in.DefaultImage
 	return &backend.Plan{
 		ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
 		Warnings: append(unsupported(in.App, o), req.hostAccess()...), Launch: backend.Launch{Progress: in.Progress},

@@ -9,7 +9,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -39,7 +39,7 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 		return nil, err
 	}
 	req := &Request{
-		AppID: in.ID, Network: networkName, OutputDir: bundled.OutputPath(in),
+		AppID: in.ID, Network: networkName, OutputDir: supervised.OutputPath(in),
 		builds: spaces.builds, defaultImage: in.DefaultImage,
 	}
 	if req.OutputDir != "" {
@@ -117,7 +117,7 @@ func (p planner) Options() []backend.Option {
 		{Key: "init", Risk: backend.Harmless, Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that forwards signals and reaps zombies; without it most programs ignore SIGTERM"},
 		{Key: "publish_ports", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
 		{Key: "workspace_mode", Risk: backend.Harmless, Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
-		bundled.OutputOption,
+		supervised.OutputOption,
 		{Key: "grace_period", Risk: backend.Harmless, Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when a container is stopped"},
 		{Key: "fail_fast", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
 	}

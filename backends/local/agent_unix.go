@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/backends/bundled"
 	"torchx/backends/driver"
 	"torchx/backends/local/proc"
+	"torchx/backends/supervised"
 	"torchx/backends/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
@@ -47,7 +47,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 		return nil, err
 	}
 	if m.TTY != nil {
-		s, err := ttypipe.Serve(bundled.TerminalInput(b), *m.TTY, logger)
+		s, err := ttypipe.Serve(supervised.TerminalInput(b), *m.TTY, logger)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,7 @@
 package local
 
 import (
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/backend"
 )
 
@@ -14,7 +14,7 @@ var _ backend.Backend = (*Backend)(nil)
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
 		Placement: backend.Placement{RunsHere: true, Queues: true, Capacity: b},
-		Access:    backend.Access{Exec: b, Ports: b, Files: b, Terminal: bundled.Terminals{Apps: b.Apps}},
+		Access:    backend.Access{Exec: b, Ports: b, Files: b, Terminal: supervised.Terminals{Apps: b.Apps}},
 		Reports:   backend.Reports{Doctor: b, Observers: &b.Observers, Usage: b},
 		Storage:   backend.Storage{Folder: b, Output: b, Size: b, Logs: b, Recovery: b, History: b},
 	}

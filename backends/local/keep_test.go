@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -36,7 +36,7 @@ func TestKeptLogs(t *testing.T) {
 			r := sh("a b", 2, "echo hi; exit 1")
 			r.MaxRetries, r.RetryPolicy = 1, spec.RetryReplica
 			id, _ := f.run(cfg, r)
-			bundled.AwaitAgent(f.b.Bundle(id))
+			supervised.AwaitAgent(f.b.Bundle(id))
 			o := backend.DeleteOptions{KeepLogs: true}
 			all, err := f.b.Size(f.ctx, id, backend.DeleteOptions{})
 			part, err2 := f.b.Size(f.ctx, id, o)
@@ -113,7 +113,7 @@ func TestInterruptedDeleteKeepsLogs(t *testing.T) {
 	f := newFixture(t)
 	id, _ := f.run(nil, sh("a", 1, "echo hi"))
 	bundle := f.b.Bundle(id)
-	bundled.AwaitAgent(bundle)
+	supervised.AwaitAgent(bundle)
 	trash, to := filepath.Join(f.home, "apps", ".old-1"), filepath.Join(f.home, "logs", id)
 	err := errors.Join(os.Mkdir(trash, 0o700), os.Symlink(to, filepath.Join(trash, "keep-replicas")),
 		os.Rename(bundle.Dir, filepath.Join(trash, "bundle")))

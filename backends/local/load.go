@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"strings"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -41,7 +41,7 @@ func (b *Backend) Load(
 		return nil, err
 	}
 	req.setPaths(in.ID, l)
-	req.OutputDir = bundled.LoadedOutputPath(in, req.OutputDir)
+	req.OutputDir = supervised.LoadedOutputPath(in, req.OutputDir)
 	p := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
 	if deviceRequest(in.App, o, req, nil) != nil {
 		if missing := b.missingGPUs(ctx, requestedGPUs(in.App)); missing != "" {
@@ -128,7 +128,7 @@ func firstError(err error) error {
 // checkPaths refuses log paths that would be ignored, because the app ID and cfg.log_dir
 // determine them. It accepts paths of the plan's old ID or home.
 func (r *Request) checkPaths(l layout) error {
-	old := layout{bundled.Layout{Dir: r.LogDir, User: l.User}}
+	old := layout{supervised.Layout{Dir: r.LogDir, User: l.User}}
 	sibling := filepath.Dir(r.LogDir) == filepath.Dir(l.Dir)
 	if !l.User {
 		sibling = filepath.Base(filepath.Dir(r.LogDir)) == filepath.Base(filepath.Dir(l.Dir))

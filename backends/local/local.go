@@ -2,7 +2,7 @@
 // (runtime/agent), which outlives the command that submitted it.
 //
 //	Backend   Plan and Load: app ──► Request; Submit: manifest, bundle, agent;
-//	          reads bundles (backends/bundled); OpenTerminal connects clients (ttypipe)
+//	          reads bundles (backends/supervised); OpenTerminal connects clients (ttypipe)
 //	commands  in the agent: the command of each attempt, with its environment and limits
 //	proc      in the agent: starts processes, drains their output, reaps them
 package local
@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends/bundled"
 	"torchx/backends/driver"
+	"torchx/backends/supervised"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -39,7 +39,7 @@ type Config struct {
 
 // Backend is the local backend. It caches the list of GPUs.
 type Backend struct {
-	*bundled.Apps
+	*supervised.Apps
 
 	mu   sync.Mutex
 	gpus func() ([]string, error) // nil before the first use
@@ -60,7 +60,7 @@ func Driver() driver.Driver {
 
 // New returns the backend. It accesses no files.
 func New(c Config) (*Backend, error) {
-	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: bundleLayout})
+	apps, err := supervised.New(supervised.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: bundleLayout})
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +68,12 @@ func New(c Config) (*Backend, error) {
 }
 
 // bundleLayout returns the layout of an app's logs.
-func bundleLayout(m *agent.Manifest) (bundled.Layout, error) {
+func bundleLayout(m *agent.Manifest) (supervised.Layout, error) {
 	var request struct {
 		LogDir string `json:"log_dir"`
 	}
 	if err := json.Unmarshal(m.Request, &request); err != nil {
-		return bundled.Layout{}, err
+		return supervised.Layout{}, err
 	}
 	return layoutOf(m, request.LogDir).Layout, nil
 }
@@ -89,7 +89,7 @@ func (b *Backend) FindLogs(
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(cwd, dir)
 	}
-	return bundled.UserLogs(newLayout(b.Home, dir, id).Dir, roles)
+	return supervised.UserLogs(newLayout(b.Home, dir, id).Dir, roles)
 }
 
 // Name is "local".
@@ -105,7 +105,7 @@ func (b *Backend) Options() []backend.Option {
 		{Key: "grace_period", Risk: backend.Harmless, Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
 		{Key: "fail_fast", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
 		{Key: "log_max_size", Risk: backend.Harmless, Protects: true, Type: backend.TypeStr, Help: "keep only the last part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
-		bundled.OutputOption,
+		supervised.OutputOption,
 		{Key: "limits", Risk: backend.Harmless, Protects: true, Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux); cgroup: by delegated cgroup v2; rlimit: only memMB, for each process separately; auto: the best that works"},
 		{Key: "cgroup_parent", Risk: backend.Writes, Path: true, Type: backend.TypeStr, Help: "delegated cgroup v2 folder in which to create the groups of replicas (default: that of torchx)"},
 	}

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"torchx/backends/bundled"
 	"torchx/backends/local/proc"
+	"torchx/backends/supervised"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -95,7 +95,7 @@ func (f *fixture) endAll() {
 			f.b.Cancel(ctx, s.ID, backend.CancelOptions{Force: true})
 			f.b.Wait(ctx, s.ID)
 		}
-		bundled.AwaitAgent(f.b.Bundle(s.ID)) // it writes to the home until it ends
+		supervised.AwaitAgent(f.b.Bundle(s.ID)) // it writes to the home until it ends
 	}
 }
 
@@ -570,7 +570,7 @@ func TestLogCheckpointsInHistory(t *testing.T) {
 	}
 	f.next--
 	f.run(nil, r)
-	bundled.AwaitAgent(f.b.Bundle(id))
+	supervised.AwaitAgent(f.b.Bundle(id))
 	points, err := db.Checkpoints(f.ctx, Name, id)
 	if err != nil {
 		t.Fatal(err)
@@ -639,7 +639,7 @@ func TestAttemptsInHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.run(nil, r)
-	bundled.AwaitAgent(f.b.Bundle(id))
+	supervised.AwaitAgent(f.b.Bundle(id))
 	attempts, err := db.Attempts(f.ctx, Name, id)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/safefile"
@@ -121,7 +121,7 @@ func readOptions(in backend.PlanInput) (options, error) {
 	if o.logDir != "" && !filepath.IsAbs(o.logDir) {
 		o.logDir = filepath.Join(in.Cwd, o.logDir)
 	}
-	o.outputDir = bundled.OutputPath(in)
+	o.outputDir = supervised.OutputPath(in)
 	return o, nil
 }
 

@@ -3,7 +3,7 @@ package local
 import (
 	"path/filepath"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/agent"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
@@ -31,19 +31,19 @@ type ReplicaParams struct {
 }
 
 // layout holds the paths of an app's files, including those of torchrun and TorchX.
-type layout struct{ bundled.Layout }
+type layout struct{ supervised.Layout }
 
 func newLayout(home, logDir, id string) layout {
 	if logDir != "" {
-		return layout{bundled.Layout{Dir: filepath.Join(logDir, spec.Session, safefile.Escape(id)), User: true}}
+		return layout{supervised.Layout{Dir: filepath.Join(logDir, spec.Session, safefile.Escape(id)), User: true}}
 	}
-	return layout{bundled.Layout{Dir: agent.BundleAt(home, id).Dir}}
+	return layout{supervised.Layout{Dir: agent.BundleAt(home, id).Dir}}
 }
 
 // layoutOf returns the layout of an app that was submitted with this log folder.
 func layoutOf(m *agent.Manifest, logDir string) layout {
 	option, _ := m.Cfg["log_dir"].(string)
-	return layout{bundled.Layout{Dir: logDir, User: option != ""}}
+	return layout{supervised.Layout{Dir: logDir, User: option != ""}}
 }
 
 func (l layout) errorFile(r spec.Replica, attempt int) string {

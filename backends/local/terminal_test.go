@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/backendtest"
@@ -79,7 +79,7 @@ func TestTwoTerminalClients(t *testing.T) {
 	if s := f.wait(id); s.ExitCode == nil || *s.ExitCode != 5 {
 		t.Errorf("%+v", s)
 	}
-	if _, err := os.Lstat(bundled.TerminalInput(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(supervised.TerminalInput(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the FIFO still exists: %v", err)
 	}
 	if _, err := watcher.Write([]byte("x")); err == nil {
@@ -182,7 +182,7 @@ func BenchmarkTerminalEcho(b *testing.B) {
 	if _, err := lb.Wait(ctx, "echo"); err != nil {
 		b.Fatal(err)
 	}
-	bundled.AwaitAgent(lb.Bundle("echo"))
+	supervised.AwaitAgent(lb.Bundle("echo"))
 }
 
 func oneRole(r spec.Role) *spec.App { return &spec.App{Name: "app", Roles: []spec.Role{r}} }

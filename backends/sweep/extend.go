@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"torchx/backends/bundled"
+	"torchx/backends/supervised"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/filelock"
 	"torchx/runtime/safefile"
@@ -29,7 +29,7 @@ func (b *Backend) Extend(ctx context.Context, id string, e sweep.Extension) erro
 	running := *s
 	running.State, running.ExitCode, running.FinishedAt, running.FirstFailure, running.Msg = spec.Running, nil, nil, nil, ""
 	bundle := b.Bundle(id)
-	bundled.AwaitAgent(bundle)
+	supervised.AwaitAgent(bundle)
 	err = bundle.Reopen(b.Exe, &running, func() error {
 		if e.Reopen != nil {
 			e.Reopen()

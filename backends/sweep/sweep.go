@@ -14,8 +14,8 @@ import (
 	"fmt"
 	"sync"
 
-	"torchx/backends/bundled"
 	"torchx/backends/driver"
+	"torchx/backends/supervised"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
@@ -28,7 +28,7 @@ const Name = "sweep"
 
 // Backend has the sweeps of a home.
 type Backend struct {
-	*bundled.Apps
+	*supervised.Apps
 	open func(name string) (backend.Backend, error) // the backends of trials
 
 	mu    sync.Mutex
@@ -40,7 +40,7 @@ func Driver() driver.Driver {
 	return driver.Driver{
 		Name: Name,
 		Open: func(e driver.Env) (backend.Backend, error) {
-			apps, err := bundled.New(bundled.Config{Backend: Name, Home: e.Home, Exe: e.Exe, Layout: layout})
+			apps, err := supervised.New(supervised.Config{Backend: Name, Home: e.Home, Exe: e.Exe, Layout: layout})
 			if err != nil {
 				return nil, err
 			}
@@ -51,8 +51,8 @@ func Driver() driver.Driver {
 }
 
 // layout is that of a bundle: a sweep has no logs of its own.
-func layout(m *agent.Manifest) (bundled.Layout, error) {
-	return bundled.Layout{Dir: agent.BundleAt(m.Home, m.ID).Dir}, nil
+func layout(m *agent.Manifest) (supervised.Layout, error) {
+	return supervised.Layout{Dir: agent.BundleAt(m.Home, m.ID).Dir}, nil
 }
 
 // Name is "sweep".

@@ -1,11 +1,11 @@
-// Package bundled implements what backends with an agent on this machine share: an app is
+// Package supervised implements what backends with an agent on this machine share: an app is
 // a bundle (runtime/agent) in TORCHX_HOME, which has its status and logs, whatever runs
 // its replicas.
 //
 //	Apps    submits, lists, describes, cancels and deletes apps, opens their logs
 //	Layout  the paths of an app's logs: in the bundle or below the user's log_dir
 //	watch   shares changes of one bundle among all readers
-package bundled
+package supervised
 
 import (
 	"path/filepath"

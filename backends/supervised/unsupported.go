@@ -1,6 +1,6 @@
 //go:build !unix
 
-package bundled
+package supervised
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package bundled
+package supervised
 
 import (
 	"context"
