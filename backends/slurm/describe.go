@@ -49,7 +49,7 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 		}
 		return s, nil
 	}
-	o := &observe.Own{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), CancelReason: t.folder.CancelReason(), ErrorFile: t.errorFile, Messages: sync.OnceValue(t.folder.Messages)}
+	o := &observe.Observation{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), CancelReason: t.folder.CancelReason(), ErrorFile: t.errorFile, Messages: sync.OnceValue(t.folder.Messages)}
 	var err error
 	if o.Run, err = t.folder.Run(o.App); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func copiedRoles(k *backend.RetainedLogs, s *spec.Status) (roles []spec.RoleStat
 }
 
 // addJobs adds Slurm's jobs to an app that had not ended when its folder was read.
-func (b *Backend) addJobs(ctx context.Context, t *target, o *observe.Own) error {
+func (b *Backend) addJobs(ctx context.Context, t *target, o *observe.Observation) error {
 	if t.job == 0 {
 		return backend.Errorf(backend.ErrNotFound,
 			"app %s has no job: its submission did not end", t.id)

@@ -21,7 +21,7 @@ var memoryLine = lazyregexp.New(`(?m)^slurmstepd(?:-(\S+))?: error: .*(?:exceede
 const msgOutOfMemory = "out of memory (ask for more memory in the role's resource)"
 
 // ranOutOfMemory reports whether Slurm said so of the node of an attempt that was killed.
-func (o *Own) ranOutOfMemory(a *folder.Attempt) bool {
+func (o *Observation) ranOutOfMemory(a *folder.Attempt) bool {
 	if a.Exit.Code != killed || o.Messages == nil {
 		return false
 	}
@@ -43,7 +43,7 @@ const beginMark = "torchx: job "
 const msgLost = "lost with its node"
 
 // isLost reports whether the node of an attempt failed while others of its role go on.
-func (o *Own) isLost(r spec.Replica, a *folder.Attempt) bool {
+func (o *Observation) isLost(r spec.Replica, a *folder.Attempt) bool {
 	role := o.App.Role(r.Role)
 	if role == nil || role.MinReplicas == nil || o.Messages == nil || a.Exit != nil &&
 		a.Exit.Code != killed {

@@ -13,8 +13,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Own is what is known of an app that torchx submitted.
-type Own struct {
+// Observation is what is known of an app that torchx submitted.
+type Observation struct {
 	App          *spec.App
 	Submitted    time.Time
 	JobID        int64
@@ -33,7 +33,7 @@ type Own struct {
 
 // Status returns the app's status without its handle. What the launcher recorded comes first:
 // Slurm knows only the job as a whole.
-func (o *Own) Status() *spec.Status {
+func (o *Observation) Status() *spec.Status {
 	s := &spec.Status{SubmittedAt: &o.Submitted, Roles: []spec.RoleStatus{}}
 	for i := range o.App.Roles {
 		role := spec.RoleStatus{Role: o.App.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
@@ -60,14 +60,16 @@ func (o *Own) Status() *spec.Status {
 }
 
 // ended reports whether nothing of the app runs any more or will.
-func (o *Own) ended() bool { return o.Run.End != nil || len(o.Jobs) == 0 || o.state().Terminal() }
+func (o *Observation) ended() bool {
+	return o.Run.End != nil || len(o.Jobs) == 0 || o.state().Terminal()
+}
 
 // state returns the state of the job.
-func (o *Own) state() spec.State { return job.StateOf(o.Jobs) }
+func (o *Observation) state() spec.State { return job.StateOf(o.Jobs) }
 
 // waits reports whether the job waits for its start. Slurm's answer may be older than the start
 // that the launcher recorded.
-func (o *Own) waits() bool {
+func (o *Observation) waits() bool {
 	if o.state() != spec.Pending {
 		return false
 	}
@@ -76,7 +78,7 @@ func (o *Own) waits() bool {
 }
 
 // replica returns the status of a replica in its last attempt.
-func (o *Own) replica(r spec.Replica) spec.ReplicaStatus {
+func (o *Observation) replica(r spec.Replica) spec.ReplicaStatus {
 	attempts := o.Run.Replicas[r]
 	if len(attempts) > 0 {
 		return o.attempt(r, &attempts[len(attempts)-1], true)
@@ -89,7 +91,7 @@ func (o *Own) replica(r spec.Replica) spec.ReplicaStatus {
 }
 
 // past returns the attempts of a replica before the last one.
-func (o *Own) past(r spec.Replica) (all []spec.ReplicaStatus) {
+func (o *Observation) past(r spec.Replica) (all []spec.ReplicaStatus) {
 	attempts := o.Run.Replicas[r]
 	for i := range max(0, len(attempts)-1) {
 		all = append(all, o.attempt(r, &attempts[i], false))
@@ -98,7 +100,7 @@ func (o *Own) past(r spec.Replica) (all []spec.ReplicaStatus) {
 }
 
 // attempt returns the status of an attempt, which is the last one of its replica or not.
-func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.ReplicaStatus {
+func (o *Observation) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.ReplicaStatus {
 	s := spec.ReplicaStatus{ID: r.ID, Role: r.Role, State: spec.Running, Attempt: a.Number, Hostname: a.Host, StartedAt: &a.Start, PID: a.PID}
 	if a.Memory != nil && a.Exit != nil {
 		s.MaxRSSBytes, s.MaxRSSSource = &a.Memory.Bytes, a.Memory.Source
@@ -128,13 +130,13 @@ func (o *Own) attempt(r spec.Replica, a *folder.Attempt, isLast bool) spec.Repli
 }
 
 // startsAgain reports whether Slurm requeued the job after a time: all replicas start again.
-func (o *Own) startsAgain(after time.Time) bool {
+func (o *Observation) startsAgain(after time.Time) bool {
 	n := len(o.Run.Begins)
 	return !o.ended() && (o.waits() || n > 0 && o.Run.Begins[n-1].Time.After(after))
 }
 
 // setExit sets the result of an attempt whose end the launcher recorded.
-func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
+func (o *Observation) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
 	if isLast && a.Exit.How != folder.HowLost && o.startsAgain(a.Exit.Time) {
 		*s = spec.ReplicaStatus{ID: s.ID, Role: s.Role, State: spec.Pending, Attempt: s.Attempt}
 		return
@@ -161,7 +163,7 @@ func (o *Own) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
 }
 
 // setLost sets the result of an attempt that ended with its job.
-func (o *Own) setLost(s *spec.ReplicaStatus) {
+func (o *Observation) setLost(s *spec.ReplicaStatus) {
 	s.State, s.Msg = spec.Failed, "its end was not recorded"
 	switch {
 	case o.isCancelled():
@@ -177,7 +179,7 @@ func (o *Own) setLost(s *spec.ReplicaStatus) {
 }
 
 // isCancelled reports whether an app that has ended was canceled.
-func (o *Own) isCancelled() bool {
+func (o *Observation) isCancelled() bool {
 	switch {
 	case o.Run.End != nil:
 		return o.Run.End.State == spec.Cancelled
@@ -189,7 +191,7 @@ func (o *Own) isCancelled() bool {
 }
 
 // deciding returns the job that decides the result: the first one that did not succeed.
-func (o *Own) deciding() *job.Job {
+func (o *Observation) deciding() *job.Job {
 	best := &o.Jobs[0]
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
@@ -202,7 +204,7 @@ func (o *Own) deciding() *job.Job {
 }
 
 // why returns why the job ended, "" if Slurm does not say.
-func (o *Own) why() string {
+func (o *Observation) why() string {
 	if len(o.Jobs) == 0 || !o.state().Terminal() {
 		return ""
 	}
@@ -217,7 +219,7 @@ func (o *Own) why() string {
 const launchFailure = "JobLaunchFailure"
 
 // conclude sets the result of an app that has ended.
-func (o *Own) conclude(s *spec.Status) {
+func (o *Observation) conclude(s *spec.Status) {
 	failed := s.FailedReplicas()
 	code := 0
 	switch {
@@ -252,7 +254,7 @@ func (o *Own) conclude(s *spec.Status) {
 }
 
 // failure describes why the app failed.
-func (o *Own) failure(s *spec.Status) string {
+func (o *Observation) failure(s *spec.Status) string {
 	limits, err := o.App.Limits()
 	f := s.FirstFailure
 	switch {
@@ -272,7 +274,7 @@ func (o *Own) failure(s *spec.Status) string {
 
 // requeuedTooOften reports whether the launcher ended the app because of max_requeues: it does so
 // right after a begin.
-func (o *Own) requeuedTooOften() bool {
+func (o *Observation) requeuedTooOften() bool {
 	n := len(o.Run.Begins)
 	if o.Run.End == nil || o.Run.End.Code != spec.ExitNotStarted || n == 0 ||
 		o.Run.Begins[n-1].Restart == 0 {
@@ -287,7 +289,7 @@ func (o *Own) requeuedTooOften() bool {
 }
 
 // gone describes an app whose job Slurm has forgotten before the launcher recorded its end.
-func (o *Own) gone() string {
+func (o *Observation) gone() string {
 	text := fmt.Sprintf("its result is unknown: the launcher recorded no end, and Slurm no longer knows job %d", o.JobID)
 	if o.NotAccounted {
 		text += " (the cluster has no accounting)"
@@ -296,7 +298,7 @@ func (o *Own) gone() string {
 }
 
 // progress sets the state of an app that has not ended.
-func (o *Own) progress(s *spec.Status) {
+func (o *Observation) progress(s *spec.Status) {
 	s.State = spec.Pending
 	pending := 0
 	for _, role := range s.Roles {
@@ -326,7 +328,7 @@ func (o *Own) progress(s *spec.Status) {
 
 // setRestarts sets the restarts: those by the launcher, and those by Slurm after a node failed or
 // a job of higher priority needed its nodes.
-func (o *Own) setRestarts(s *spec.Status) {
+func (o *Observation) setRestarts(s *spec.Status) {
 	requeues := 0
 	for i := range o.Jobs {
 		requeues = max(requeues, o.Jobs[i].Restarts)
@@ -341,7 +343,7 @@ func (o *Own) setRestarts(s *spec.Status) {
 }
 
 // requeue returns the restart of the whole app at a time.
-func (o *Own) requeue(at time.Time) spec.Restart {
+func (o *Observation) requeue(at time.Time) spec.Restart {
 	return spec.Restart{
 		Time: at, Role: o.App.Roles[0].Name, Policy: spec.RetryApplication, Free: true,
 		Msg: "Slurm requeued the job: a node failed, or a job of higher priority needed it",

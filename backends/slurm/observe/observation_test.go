@@ -49,66 +49,66 @@ var (
 
 type attempts = map[spec.Replica][]folder.Attempt
 
-// TestOwn: the folder of an app and Slurm together give its status.
-func TestOwn(t *testing.T) {
+// TestObservation: the folder of an app and Slurm together give its status.
+func TestObservation(t *testing.T) {
 	t.Parallel()
 	all := func(a folder.Attempt) attempts { return attempts{a0: {a}, a1: {a}, b0: {a}} }
 	for name, c := range map[string]struct {
-		o    Own
+		o    Observation
 		want string
 	}{
-		"waits":             {Own{Jobs: jobOf("PENDING", func(j *job.Job) { j.Reason = "Resources" })}, "PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ waits: enough resources are not free yet (it starts by itself when other jobs end)"},
-		"starts":            {Own{Jobs: jobOf("RUNNING")}, "PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ its nodes are being prepared"},
-		"partly":            {Own{Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "RUNNING a/0=RUNNING@n1 a/1=PENDING@ b/0=PENDING@"},
-		"running":           {Own{Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}}, "RUNNING a/0=RUNNING@n1 a/1=RUNNING@n1 b/0=RUNNING@n1"},
-		"is being canceled": {Own{Jobs: jobOf("RUNNING"), Cancelled: true, Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}}, "RUNNING a/0=RUNNING@n1 a/1=RUNNING@n1 b/0=RUNNING@n1 is being canceled"},
-		"succeeded":         {Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Succeeded, Time: at(9)}, Replicas: all(exited(0, folder.HowExited, 8))}}, "SUCCEEDED a/0=SUCCEEDED@n1 a/1=SUCCEEDED@n1 b/0=SUCCEEDED@n1 code 0"},
+		"waits":             {Observation{Jobs: jobOf("PENDING", func(j *job.Job) { j.Reason = "Resources" })}, "PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ waits: enough resources are not free yet (it starts by itself when other jobs end)"},
+		"starts":            {Observation{Jobs: jobOf("RUNNING")}, "PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ its nodes are being prepared"},
+		"partly":            {Observation{Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "RUNNING a/0=RUNNING@n1 a/1=PENDING@ b/0=PENDING@"},
+		"running":           {Observation{Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}}, "RUNNING a/0=RUNNING@n1 a/1=RUNNING@n1 b/0=RUNNING@n1"},
+		"is being canceled": {Observation{Jobs: jobOf("RUNNING"), Cancelled: true, Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}}, "RUNNING a/0=RUNNING@n1 a/1=RUNNING@n1 b/0=RUNNING@n1 is being canceled"},
+		"succeeded":         {Observation{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Succeeded, Time: at(9)}, Replicas: all(exited(0, folder.HowExited, 8))}}, "SUCCEEDED a/0=SUCCEEDED@n1 a/1=SUCCEEDED@n1 b/0=SUCCEEDED@n1 code 0"},
 		"failed": {
-			Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 7, Time: at(9)}, Replicas: attempts{
+			Observation{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 7, Time: at(9)}, Replicas: attempts{
 				a0: {exited(143, folder.HowStopped, 8)}, a1: {exited(7, folder.HowExited, 7)}, b0: {exited(0, folder.HowExited, 2)},
 			}}},
 			"FAILED a/0=CANCELLED@n1 a/1=FAILED@n1 b/0=SUCCEEDED@n1 code 7 replica a/1 failed first with exit code 7",
 		},
 		"signal": {
-			Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 139, Time: at(9)}, Replicas: attempts{a0: {exited(139, folder.HowExited, 8)}}}},
+			Observation{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 139, Time: at(9)}, Replicas: attempts{a0: {exited(139, folder.HowExited, 8)}}}},
 			"FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 139 replica a/0 failed first with signal SIGSEGV",
 		},
-		"deadline": {Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 124, Time: at(9)}, Replicas: all(exited(143, folder.HowStopped, 8))}}, "FAILED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 124 deadline of 1m exceeded"},
+		"deadline": {Observation{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Failed, Code: 124, Time: at(9)}, Replicas: all(exited(143, folder.HowStopped, 8))}}, "FAILED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 124 deadline of 1m exceeded"},
 		"canceled by scancel": {
-			Own{Jobs: jobOf("CANCELLED", func(j *job.Job) { j.KilledBy = "ann" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
+			Observation{Jobs: jobOf("CANCELLED", func(j *job.Job) { j.KilledBy = "ann" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
 			"CANCELLED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 130 cancelled by ann",
 		},
-		"canceled by torchx": {Own{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Cancelled, Code: 130, Time: at(9)}, Replicas: all(exited(143, folder.HowStopped, 8))}}, "CANCELLED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 130 cancelled"},
+		"canceled by torchx": {Observation{Run: &folder.Run{Begins: begin, End: &folder.End{State: spec.Cancelled, Code: 130, Time: at(9)}, Replicas: all(exited(143, folder.HowStopped, 8))}}, "CANCELLED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 130 cancelled"},
 		"time limit": {
-			Own{Jobs: jobOf("TIMEOUT", func(j *job.Job) { j.TimeLimit = time.Minute }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}, b0: {exited(0, folder.HowExited, 3)}}}},
+			Observation{Jobs: jobOf("TIMEOUT", func(j *job.Job) { j.TimeLimit = time.Minute }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}, b0: {exited(0, folder.HowExited, 3)}}}},
 			"FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=SUCCEEDED@n1 code 124 its time limit of 1m was reached (ask for more by -cfg time=TIME)",
 		},
 		"node failed": {
-			Own{Jobs: jobOf("NODE_FAIL", func(j *job.Job) { j.FailedNode = "n1" }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}},
+			Observation{Jobs: jobOf("NODE_FAIL", func(j *job.Job) { j.FailedNode = "n1" }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}},
 			"FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 1 node n1 failed",
 		},
 		"requeued": {
-			Own{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
+			Observation{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
 			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 waits: it was requeued, restart 1 (it starts by itself about two minutes later)",
 		},
 		"requeued after it was stopped": {
-			Own{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(exited(143, folder.HowStopped, 8))}},
+			Observation{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(exited(143, folder.HowStopped, 8))}},
 			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 waits: it was requeued, restart 1 (it starts by itself about two minutes later)",
 		},
 		"requeued too often": {
-			Own{Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), End: &folder.End{State: spec.Failed, Code: 125, Time: at(31)}, Replicas: all(exited(143, folder.HowStopped, 8))}},
+			Observation{Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), End: &folder.End{State: spec.Failed, Code: 125, Time: at(31)}, Replicas: all(exited(143, folder.HowStopped, 8))}},
 			"FAILED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 125 restarts 1 Slurm requeued it more often than allowed (raise -cfg max_requeues)",
 		},
 		"begins again": {
-			Own{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), Replicas: all(exited(143, folder.HowStopped, 8))}},
+			Observation{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), Replicas: all(exited(143, folder.HowStopped, 8))}},
 			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1",
 		},
 		"runs again": {
-			Own{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append([]folder.Begin{{Time: at(0)}}, begin...), Replicas: attempts{a0: {started("n1", 2), second(started("n2", 30))}}}},
+			Observation{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append([]folder.Begin{{Time: at(0)}}, begin...), Replicas: attempts{a0: {started("n1", 2), second(started("n2", 30))}}}},
 			"RUNNING a/0=RUNNING@n2 a/1=PENDING@ b/0=PENDING@ restarts 1",
 		},
-		"folder lags": {Own{Jobs: jobOf("FAILED", func(j *job.Job) { j.Exit = job.Exit{Code: 7, Known: true} }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 7 the job ended with exit code 7"},
-		"forgotten":   {Own{JobID: 5, NotAccounted: true, Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 125 its result is unknown: the launcher recorded no end, and Slurm no longer knows job 5 (the cluster has no accounting)"},
+		"folder lags": {Observation{Jobs: jobOf("FAILED", func(j *job.Job) { j.Exit = job.Exit{Code: 7, Known: true} }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 7 the job ended with exit code 7"},
+		"forgotten":   {Observation{JobID: 5, NotAccounted: true, Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 125 its result is unknown: the launcher recorded no end, and Slurm no longer knows job 5 (the cluster has no accounting)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +131,7 @@ func TestOwn(t *testing.T) {
 // TestOwnPast: earlier attempts, restarts and error files are told.
 func TestOwnPast(t *testing.T) {
 	t.Parallel()
-	o := Own{
+	o := Observation{
 		App: twoRoles(), Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }),
 		Run: &folder.Run{
 			Begins:   []folder.Begin{{Time: at(1)}, {Time: at(20)}},
@@ -167,7 +167,7 @@ func TestOutOfMemory(t *testing.T) {
 		"slurmstepd-n2: error: Detected 1 oom_kill event in StepId=1.0.":                                                   "",
 		"torchx: oom_kill": "",
 	} {
-		o := &Own{Run: &folder.Run{}, Messages: func() string { return "torchx: begins\n" + line + "\n" }}
+		o := &Observation{Run: &folder.Run{}, Messages: func() string { return "torchx: begins\n" + line + "\n" }}
 		var s spec.ReplicaStatus
 		o.setExit(&s, &folder.Attempt{Host: "n1", Exit: &folder.Exit{Code: killed, How: folder.HowExited}}, true)
 		if s.Msg != want {
@@ -186,13 +186,13 @@ func TestLostNode(t *testing.T) {
 		"torchx: job 5 begins on n1\n" + failure: spec.Failed, failure + "torchx: job 5 begins on n1\n": spec.Running, "": spec.Running,
 		"torchx: job 5 begins on n1\nsrun: error: Node failure on n2\n": spec.Running,
 	} {
-		o := Own{App: app, Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: []folder.Begin{{Time: at(1)}}, Replicas: attempts{a0: {started("n1", 2)}, b0: {started("n1", 2)}}}, Messages: func() string { return messages }}
+		o := Observation{App: app, Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: []folder.Begin{{Time: at(1)}}, Replicas: attempts{a0: {started("n1", 2)}, b0: {started("n1", 2)}}}, Messages: func() string { return messages }}
 		s := o.Status()
 		if got := s.Replica(a0); got.State != want || (got.Msg == msgLost) != (want == spec.Failed) || s.Replica(b0).State != spec.Running {
 			t.Errorf("%q: got %+v, want %s, and that of a role without min_replicas running", messages, got, want)
 		}
 	}
-	o := Own{App: app, Run: &folder.Run{Begins: []folder.Begin{{Time: at(1)}}, End: &folder.End{Time: at(9)}, Replicas: attempts{a0: {exited(killed, folder.HowExited, 8)}}}, Messages: func() string { return failure }}
+	o := Observation{App: app, Run: &folder.Run{Begins: []folder.Begin{{Time: at(1)}}, End: &folder.End{Time: at(9)}, Replicas: attempts{a0: {exited(killed, folder.HowExited, 8)}}}, Messages: func() string { return failure }}
 	if got := o.Status().Replica(a0); got.State != spec.Failed || got.Msg != msgLost {
 		t.Errorf("after the end: got %+v, want it lost", got)
 	}
