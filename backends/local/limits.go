@@ -73,7 +73,7 @@ func requestedLimits(app *spec.App) (memory, cpu bool) {
 
 func openCgroup(dir string, controllers []string) (cgroup.Parent, error) {
 	if dir == "" {
-		own, err := cgroup.Own()
+		own, err := cgroup.Self()
 		if err != nil {
 			return cgroup.Parent{}, err
 		}

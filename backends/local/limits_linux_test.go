@@ -187,7 +187,7 @@ func TestDaemonsOfDeadAgent(t *testing.T) {
 
 func cgroupParent(t *testing.T) string {
 	t.Helper()
-	dir, err := cgroup.Own()
+	dir, err := cgroup.Self()
 	if err == nil {
 		dir, err = os.MkdirTemp(dir, "test-local-")
 	}

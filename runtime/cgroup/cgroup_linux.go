@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Own returns the folder of this process's v2 group.
-func Own() (string, error) {
+// Self returns the folder of this process's v2 group.
+func Self() (string, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return "", fmt.Errorf("find cgroup: %w", err)
@@ -21,12 +21,12 @@ func Own() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find cgroup: %w", err)
 	}
-	return parseOwn(string(mounts), string(groups))
+	return parseSelf(string(mounts), string(groups))
 }
 
-// parseOwn parses the two files as in proc(5): a mount's line has root and mount point as fields
+// parseSelf parses the two files as in proc(5): a mount's line has root and mount point as fields
 // 4 and 5, and its type after a dash; a group's line is "0::/path".
-func parseOwn(mounts, groups string) (string, error) {
+func parseSelf(mounts, groups string) (string, error) {
 	path := ""
 	for line := range strings.Lines(groups) {
 		if rest, ok := strings.CutPrefix(line, "0::"); ok {

@@ -14,7 +14,7 @@ import (
 // realParent creates a parent in the real cgroup file system, or skips the test.
 func realParent(t *testing.T) Parent {
 	t.Helper()
-	dir, err := Own()
+	dir, err := Self()
 	if err == nil {
 		dir, err = os.MkdirTemp(dir, "test-torchx-")
 	}
@@ -83,7 +83,7 @@ func TestEndKillsTheGroup(t *testing.T) {
 	}
 }
 
-func TestOwn(t *testing.T) {
+func TestSelf(t *testing.T) {
 	t.Parallel()
 	const unified = "36 25 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 	const hybrid = "40 30 0:20 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n41 30 0:21 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
@@ -96,12 +96,12 @@ func TestOwn(t *testing.T) {
 		{"only version 1", "40 30 0:20 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n", ""},
 	}
 	for _, test := range tests {
-		got, err := parseOwn(test.mounts, test.groups)
+		got, err := parseSelf(test.mounts, test.groups)
 		if got != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%s: got %q, %v, want %q", test.name, got, err, test.want)
 		}
 	}
-	if dir, err := Own(); err == nil {
+	if dir, err := Self(); err == nil {
 		if _, err := os.Stat(filepath.Join(dir, "cgroup.procs")); err != nil {
 			t.Error(err)
 		}

@@ -6,8 +6,8 @@ import "errors"
 
 var errNone = errors.New("control groups are available only on Linux")
 
-// Own is not supported on this system.
-func Own() (string, error) { return "", errNone }
+// Self is not supported on this system.
+func Self() (string, error) { return "", errNone }
 
 func writable(string) error { return errNone }
 
