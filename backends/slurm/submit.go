@@ -47,7 +47,7 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 	if f.Exists() {
 		return fmt.Errorf("app %s: %w", p.ID, backend.ErrExists)
 	}
-	text, err := b.fit(ctx, p, req)
+	text, err := b.adapt(ctx, p, req)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 	return nil
 }
 
-// fit returns the script for the cluster, of which it asks only what matters.
-func (b *Backend) fit(ctx context.Context, p *backend.Plan, req *script.Request) (string, error) {
+// adapt returns the script for the cluster, of which it asks only what matters.
+func (b *Backend) adapt(ctx context.Context, p *backend.Plan, req *script.Request) (string, error) {
 	gpus, memory := script.NeedsCluster(p.App, p.Cfg)
 	var c script.Cluster
 	if gpus {
@@ -106,7 +106,7 @@ func (b *Backend) fit(ctx context.Context, p *backend.Plan, req *script.Request)
 		partition, _ := p.Cfg["partition"].(string)
 		c.NoMemory = script.NoMemory(string(out), partition)
 	}
-	return script.Fit(req.Script, c, gpus, memory), nil
+	return script.Adapt(req.Script, c, gpus, memory), nil
 }
 
 // createFolder writes the folder of an app under a temporary name and moves it into place.

@@ -2,7 +2,7 @@
 // inside the allocation. It is pure: it runs nothing and reads no file but those of a workspace.
 //
 //	Plan    app and options ──► Request: the folder of the app and the script
-//	Fit     the script for the cluster that answers: how it counts GPUs, whether it knows memory
+//	Adapt     the script for the cluster that answers: how it counts GPUs, whether it knows memory
 //
 // The script has a component per role, separated by `#SBATCH hetjob`: its replicas are the tasks
 // of one srun. TorchX makes a component per replica, each of which is a job for Slurm's scheduler.

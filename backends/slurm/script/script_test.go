@@ -150,7 +150,7 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-func TestFit(t *testing.T) {
+func TestAdapt(t *testing.T) {
 	t.Parallel()
 	role := roleOf("r", 1, "#SBATCH --mem=5M", "\n#SBATCH --gpus-per-node=1\n")
 	role.Resource = spec.Resource{GPU: 3, MemMB: 512}
@@ -164,7 +164,7 @@ func TestFit(t *testing.T) {
 		{Cluster{Major: 24, Minor: 11, NoMemory: true}, "gpus-per-node=3", ""},
 		{Cluster{Major: 25, Minor: 5}, "gpus-per-node=3", "--mem=512M\n"},
 	} {
-		got := Fit(text, c.cluster, true, true)
+		got := Adapt(text, c.cluster, true, true)
 		if !strings.Contains(got, "#SBATCH --"+c.gpus+"\n") || strings.Contains(got, "--mem=512M") != (c.memo != "") || !strings.Contains(got, "'#SBATCH --mem=5M'") {
 			t.Errorf("%+v: got\n%s", c.cluster, got[:strings.Index(got, "\nset -u")])
 		}

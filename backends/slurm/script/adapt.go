@@ -15,7 +15,7 @@ type Cluster struct {
 	NoMemory     bool // the partition has no useful configured memory
 }
 
-// NeedsCluster reports whether Fit may change the script of an app.
+// NeedsCluster reports whether Adapt may change the script of an app.
 func NeedsCluster(app *spec.App, cfg backend.Config) (version, memory bool) {
 	perNode, ok := cfg["replicas_per_node"].(int) // with more than one, only the count per node is exact
 	for i := range app.Roles {
@@ -31,9 +31,9 @@ var (
 	memLine  = lazyregexp.New(`(?m)^#SBATCH --mem=\d+M\n`)
 )
 
-// Fit returns a script for a cluster: before Slurm 24.11 GPUs are requested per task, and in a
+// Adapt returns a script for a cluster: before Slurm 24.11 GPUs are requested per task, and in a
 // partition without configured memory none is requested.
-func Fit(script string, c Cluster, gpus, memory bool) string {
+func Adapt(script string, c Cluster, gpus, memory bool) string {
 	head, rest, _ := strings.Cut(script, "\nset -u\n") // the directives are before
 	if gpus && (c.Major < 24 || c.Major == 24 && c.Minor < 11) {
 		head = gresLine().ReplaceAllString(head, "#SBATCH --"+gresPerTask+"=$1")
