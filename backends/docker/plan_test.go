@@ -201,17 +201,17 @@ func TestFit(t *testing.T) {
 	small := func(r *spec.Role) { r.Resource = spec.Resource{CPU: 1.5, MemMB: 64} }
 	_, req := plan(t, input(t, "", role("big", big), role("small", small), role("none", nil)))
 	before := asJSON(t, req)
-	fitted, warnings := fit(req.Containers, 2, 8<<30)
+	capped, warnings := capLimits(req.Containers, 2, 8<<30)
 	if len(warnings) != 2 || !strings.Contains(warnings[0], "1 of 3 containers request up to 8 CPUs, but the engine has 2") || !strings.Contains(warnings[1], "32GiB") {
 		t.Errorf("warnings %q", warnings)
 	}
-	if h := fitted[0].HostConfig; h.NanoCPUs != 2e9 || h.Memory != 32<<30 {
+	if h := capped[0].HostConfig; h.NanoCPUs != 2e9 || h.Memory != 32<<30 {
 		t.Errorf("%d CPUs, %d bytes", h.NanoCPUs, h.Memory)
 	}
-	if fitted[1].HostConfig.NanoCPUs != 15e8 || fitted[2].HostConfig.NanoCPUs != 0 || asJSON(t, req) != before {
-		t.Error("fit changed a limit that fits, or the plan")
+	if capped[1].HostConfig.NanoCPUs != 15e8 || capped[2].HostConfig.NanoCPUs != 0 || asJSON(t, req) != before {
+		t.Error("capLimits changed a limit that fits, or the plan")
 	}
-	if _, warnings := fit(req.Containers, 0, 0); warnings != nil {
+	if _, warnings := capLimits(req.Containers, 0, 0); warnings != nil {
 		t.Errorf("unknown machine: got warnings %q, want none", warnings)
 	}
 }
@@ -221,22 +221,22 @@ func TestFitGPUs(t *testing.T) {
 	gpu := func(r *spec.Role) { r.Resource = spec.Resource{CPU: 1, GPU: 2, MemMB: 64} }
 	_, req := plan(t, input(t, "", role("gpu", gpu), role("none", nil)))
 	before := asJSON(t, req)
-	remote, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "tcp://elsewhere:2376")
+	remote, warnings := adaptTo(req.Containers, system.Info{NCPU: 4}, "tcp://elsewhere:2376")
 	if len(warnings) != 0 || len(remote[0].HostConfig.DeviceRequests) != 1 {
 		t.Errorf("remote engine: got warnings %q, want none", warnings)
 	}
 	known := system.Info{NCPU: 4, Runtimes: map[string]system.RuntimeWithStatus{"nvidia": {}}}
-	if _, warnings := fitEngine(req.Containers, known, "unix:///x"); len(warnings) != 0 {
+	if _, warnings := adaptTo(req.Containers, known, "unix:///x"); len(warnings) != 0 {
 		t.Errorf("engine with GPUs: got warnings %q, want none", warnings)
 	}
 	if devices, _ := filepath.Glob("/dev/nvidia*"); len(devices) == 0 {
-		limited, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "unix:///x")
+		limited, warnings := adaptTo(req.Containers, system.Info{NCPU: 4}, "unix:///x")
 		if len(warnings) != 1 || !strings.Contains(warnings[0], "up to 2 GPUs, but the engine has none") || len(limited[0].HostConfig.DeviceRequests) != 0 {
 			t.Errorf("machine without GPUs: got warnings %q, want one", warnings)
 		}
 	}
 	if asJSON(t, req) != before {
-		t.Error("fitEngine changed the plan")
+		t.Error("adaptTo changed the plan")
 	}
 }
 

@@ -53,7 +53,7 @@ func notStarted(ctx context.Context, err error) error {
 	return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 }
 
-// manifest returns the agent's manifest: the plan, fitted to the engine's machine.
+// manifest returns the agent's manifest: the plan, adapted to the engine's machine.
 func (b *Backend) manifest(
 	ctx context.Context, engine *client.Client, p *backend.Plan,
 ) (*agent.Manifest, error) {
@@ -66,7 +66,7 @@ func (b *Backend) manifest(
 		return nil, fmt.Errorf("get the engine's resources: %w", plain(err))
 	}
 	req := *p.Request.(*Request)
-	containers, warnings := fitEngine(req.Containers, info, engine.DaemonHost())
+	containers, warnings := adaptTo(req.Containers, info, engine.DaemonHost())
 	if w := separatePorts(ctx, engine, p, info, o.publishPorts); w != "" {
 		warnings = append(warnings, w)
 	}

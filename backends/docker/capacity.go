@@ -15,11 +15,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// fit returns the containers with limits that a machine with these CPUs and bytes of
+// capLimits returns the containers with limits that a machine with these CPUs and bytes of
 // memory accepts, and a warning for each limit above them; zero means unknown. The engine
 // refuses a CPU limit above its CPUs, but `gpu.small` must run on a laptop. It accepts a
 // memory limit above its memory, although it can never be reached.
-func fit(containers []Container, cpus int, memory int64) ([]Container, []string) {
+func capLimits(containers []Container, cpus int, memory int64) ([]Container, []string) {
 	out := append([]Container{}, containers...)
 	maxCPU, maxMemory, reduced := int64(0), int64(0), 0
 	for i, c := range out {
@@ -45,11 +45,11 @@ func fit(containers []Container, cpus int, memory int64) ([]Container, []string)
 	return out, warnings
 }
 
-// fitEngine is fit for the engine at host that info describes. If the engine certainly
+// adaptTo is capLimits for the engine at host that info describes. If the engine certainly
 // has no GPUs, it also removes them, with a warning, because the engine would refuse to
 // start the containers.
-func fitEngine(containers []Container, info system.Info, host string) ([]Container, []string) {
-	out, warnings := fit(containers, info.NCPU, info.MemTotal)
+func adaptTo(containers []Container, info system.Info, host string) ([]Container, []string) {
+	out, warnings := capLimits(containers, info.NCPU, info.MemTotal)
 	if mayHaveGPUs(info, host) {
 		return out, warnings
 	}
