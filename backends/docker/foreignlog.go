@@ -108,7 +108,7 @@ func (f *foreignLog) Next(ctx context.Context) (backend.Block, error) {
 		switch {
 		case err != nil:
 			f.err = err
-		case !c.Fits(p.Stream, p.Time):
+		case !c.Accepts(p.Stream, p.Time):
 			f.pending = &p
 			return f.block(false), nil
 		default:

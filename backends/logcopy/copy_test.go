@@ -281,7 +281,7 @@ func TestEndOfCopy(t *testing.T) {
 func TestChunk(t *testing.T) {
 	t.Parallel()
 	var c Chunk
-	if !c.Fits(logstore.Stderr, epoch) {
+	if !c.Accepts(logstore.Stderr, epoch) {
 		t.Error("an entry does not fit an empty chunk")
 	}
 	c.Add(logstore.Stdout, epoch, []byte("a"))
@@ -294,11 +294,11 @@ func TestChunk(t *testing.T) {
 		{logstore.Stdout, epoch.Add(chunkTime + 1), false},
 		{logstore.Stderr, epoch, false},
 	} {
-		if got := c.Fits(test.s, test.t); got != test.want {
+		if got := c.Accepts(test.s, test.t); got != test.want {
 			t.Errorf("an entry of %v at %v: got %v, want %v", test.s, test.t.Sub(epoch), got, test.want)
 		}
 	}
-	if c.Add(logstore.Stdout, epoch, make([]byte, chunkBytes)); c.Fits(logstore.Stdout, epoch) {
+	if c.Add(logstore.Stdout, epoch, make([]byte, chunkBytes)); c.Accepts(logstore.Stdout, epoch) {
 		t.Error("an entry fits a full chunk")
 	}
 }

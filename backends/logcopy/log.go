@@ -35,8 +35,8 @@ type Chunk struct {
 	From, To time.Time // of its entries
 }
 
-// Fits reports whether an entry can join the chunk. Any entry fits an empty chunk.
-func (c *Chunk) Fits(s logstore.Stream, t time.Time) bool {
+// Accepts reports whether an entry can join the chunk. An empty chunk accepts any entry.
+func (c *Chunk) Accepts(s logstore.Stream, t time.Time) bool {
 	return len(c.Data) == 0 || s == c.Stream && t.Sub(c.From) <= chunkTime &&
 		len(c.Data) < chunkBytes
 }
@@ -101,7 +101,7 @@ func (l *Log) Last() time.Time { return l.w.Last() }
 
 // Write adds an entry to the chunk. If it does not fit, the chunk is written first.
 func (l *Log) Write(s logstore.Stream, t time.Time, p []byte) error {
-	if !l.chunk.Fits(s, t) {
+	if !l.chunk.Accepts(s, t) {
 		if err := l.Flush(); err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, e
 		return nil, err
 	}
 	ad.total.GPU += ad.pool.total
-	return ad, checkFits(ad.demand, ad.total)
+	return ad, checkCapacity(ad.demand, ad.total)
 }
 
 // decideOnce makes one decision; enter adds the app to the queue first. If the app does

@@ -83,8 +83,8 @@ func sizeText(s, like machine.Size) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkFits returns an error if the app would not fit on this machine even alone.
-func checkFits(demand, total machine.Size) error {
+// checkCapacity returns an error if the app would not fit on this machine even alone.
+func checkCapacity(demand, total machine.Size) error {
 	excess := demand
 	if demand.CPU <= total.CPU {
 		excess.CPU = 0

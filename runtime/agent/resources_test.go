@@ -46,13 +46,13 @@ func TestMissingResources(t *testing.T) {
 	}
 }
 
-func TestCheckFits(t *testing.T) {
+func TestCheckCapacity(t *testing.T) {
 	t.Parallel()
 	total := machine.Size{CPU: 2, MemMB: 2 << 10}
-	if err := checkFits(total, total); err != nil {
+	if err := checkCapacity(total, total); err != nil {
 		t.Error(err)
 	}
-	err := checkFits(machine.Size{CPU: 8, MemMB: 1024, GPU: 1}, total)
+	err := checkCapacity(machine.Size{CPU: 8, MemMB: 1024, GPU: 1}, total)
 	if err == nil || !strings.Contains(err.Error(), "asks for 8 CPUs, 1 GPU, this machine has 2 CPUs, 0 GPUs:") {
 		t.Error(err)
 	}

@@ -164,7 +164,7 @@ func (s source) checkDefault(p *Param, line int) error {
 	if p.Variadic || !kinds[p.Type.Kind].strict && !kinds[p.Type.Elem].strict {
 		return nil
 	}
-	if err := p.Type.Fits(p.def); err != nil {
+	if err := p.Type.Check(p.def); err != nil {
 		return s.fail(line, "argument %s: its default does not fit its type: %v", p.Name, err)
 	}
 	return nil

@@ -219,19 +219,19 @@ func (e *unknownResourceError) Error() string {
 		strings.Trim(humanize.Quote(e.name), `"`), hint)
 }
 
-// Fits returns an error if v, such as a default, is not a value of the type. None fits every type.
-func (t Type) Fits(v starlark.Value) error {
+// Check returns an error if v, such as a default, is not a value of the type. None is of every type.
+func (t Type) Check(v starlark.Value) error {
 	if v == starlark.None || v == nil {
 		return nil
 	}
 	switch t.Kind {
 	case List:
-		return t.fitsList(v)
+		return t.checkList(v)
 	case Dict:
-		return t.fitsDict(v)
+		return t.checkDict(v)
 	}
 	if !t.accepts(v) {
-		return t.misfit(v)
+		return t.mismatch(v)
 	}
 	return nil
 }
@@ -242,38 +242,38 @@ func (t Type) accepts(v starlark.Value) bool {
 	return ok && t.allows(text)
 }
 
-func (t Type) fitsList(v starlark.Value) error {
+func (t Type) checkList(v starlark.Value) error {
 	values, ok := v.(starlark.Indexable)
 	if _, text := v.(starlark.String); !ok || text {
-		return t.misfit(v)
+		return t.mismatch(v)
 	}
 	for i := range values.Len() {
 		if e := values.Index(i); !t.elem().accepts(e) {
-			return fmt.Errorf("element %d: %w", i, t.elem().misfit(e))
+			return fmt.Errorf("element %d: %w", i, t.elem().mismatch(e))
 		}
 	}
 	return nil
 }
 
-func (t Type) fitsDict(v starlark.Value) error {
+func (t Type) checkDict(v starlark.Value) error {
 	dict, ok := v.(*starlark.Dict)
 	if !ok {
-		return t.misfit(v)
+		return t.mismatch(v)
 	}
 	for key, value := range dict.Entries() {
 		if !t.key().accepts(key) {
-			return fmt.Errorf("key %w", t.key().misfit(key))
+			return fmt.Errorf("key %w", t.key().mismatch(key))
 		}
 		if !t.elem().accepts(value) {
-			return fmt.Errorf("the value of %s, %w", interp.Show(key), t.elem().misfit(value))
+			return fmt.Errorf("the value of %s, %w", interp.Show(key), t.elem().mismatch(value))
 		}
 	}
 	return nil
 }
 
-// misfit returns the error for a Starlark value of another type. For a string where a time or size
+// mismatch returns the error for a Starlark value of another type. For a string where a time or size
 // is expected it shows the number to write.
-func (t Type) misfit(v starlark.Value) error {
+func (t Type) mismatch(v starlark.Value) error {
 	text, isText := starlark.AsString(v)
 	shown := interp.Show(v)
 	if unit := kinds[t.Kind].unit; unit != "" && isText {

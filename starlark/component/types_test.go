@@ -156,7 +156,7 @@ func TestFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = kind.Fits(v)
+		err = kind.Check(v)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %s: %v, want %q", c.kind, c.value, err, c.want)
 		}
@@ -215,7 +215,7 @@ func TestKindsAreComplete(t *testing.T) {
 		}
 		first, _ := got.examples()
 		v, err := got.parseText(first)
-		if err != nil || got.Fits(v) != nil {
+		if err != nil || got.Check(v) != nil {
 			t.Errorf("%s: got %v of %q, %v, want a value", row.name, v, first, err)
 			continue
 		}
@@ -246,14 +246,14 @@ func TestMessagesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{
-		"default":   enum.Fits(starlark.String("other")),
-		"list":      enum.list().Fits(starlark.String("other")),
+		"default":   enum.Check(starlark.String("other")),
+		"list":      enum.list().Check(starlark.String("other")),
 		"value":     second(enum.parseText("other")),
 		"type":      second(ParseType(list + "x")),
-		"no choice": Type{Kind: Int}.Fits(shared),
-		"element":   Type{Kind: List, Elem: Int}.Fits(starlark.NewList([]starlark.Value{shared})),
-		"dict":      Type{Kind: Dict, Key: String, Elem: Int}.Fits(dict),
-		"tuple":     Type{Kind: String}.Fits(starlark.Tuple{shared}),
+		"no choice": Type{Kind: Int}.Check(shared),
+		"element":   Type{Kind: List, Elem: Int}.Check(starlark.NewList([]starlark.Value{shared})),
+		"dict":      Type{Kind: Dict, Key: String, Elem: Int}.Check(dict),
+		"tuple":     Type{Kind: String}.Check(starlark.Tuple{shared}),
 	} {
 		if err == nil || len(err.Error()) > 4000 {
 			t.Errorf("%s: got %.100v, want an error of less than 4,000 bytes", what, err)

@@ -232,7 +232,7 @@ func (d *componentCheck) defaultOf(p interp.Param, t component.Type) {
 	if v == nil {
 		return
 	}
-	err := t.Fits(v)
+	err := t.Check(v)
 	if err == nil {
 		return
 	}

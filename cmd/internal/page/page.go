@@ -98,7 +98,7 @@ func run(ctx context.Context, f *program.Factory, o *options, handle string) err
 	}
 	found := program.FindPage(home)
 	switch {
-	case found != nil && o.fits(f, found):
+	case found != nil && o.matches(f, found):
 		f.Say("torchx ui runs already, as process %d (torchx ui --stop ends it)", found.PID)
 		return announce(ctx, f, home, o, found)
 	case found != nil && o.Background:
@@ -109,8 +109,8 @@ func run(ctx context.Context, f *program.Factory, o *options, handle string) err
 	return serve(ctx, f, home, o)
 }
 
-// fits reports whether a server that runs is what the options ask for.
-func (o *options) fits(f *program.Factory, i *program.PageServer) bool {
+// matches reports whether a server that runs is what the options ask for.
+func (o *options) matches(f *program.Factory, i *program.PageServer) bool {
 	if o.ReadOnly != i.ReadOnly && o.ReadOnly {
 		return false
 	}
