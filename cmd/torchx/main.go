@@ -34,7 +34,7 @@ import (
 func main() {
 	becomeLimited(os.Args)
 	program.DelayGC()
-	program.OwnUmask()
+	program.KeepOwnerAccess()
 	if len(os.Args) > 2 && os.Args[1] == agentCommand {
 		os.Exit(runAgent(os.Args[2]))
 	}

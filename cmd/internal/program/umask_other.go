@@ -2,5 +2,5 @@
 
 package program
 
-// OwnUmask does nothing on systems without a umask.
-func OwnUmask() {}
+// KeepOwnerAccess does nothing on systems without a umask.
+func KeepOwnerAccess() {}

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// OwnUmask lets the owner use the files that this program creates: no app could run under a
+// KeepOwnerAccess lets the owner use the files that this program creates: no app could run under a
 // umask that forbids it. Group and others get no more rights. Replicas inherit the umask.
-func OwnUmask() {
+func KeepOwnerAccess() {
 	old := syscall.Umask(0o077) // a umask can only be read by setting it
 	syscall.Umask(old &^ 0o700)
 }
