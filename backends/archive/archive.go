@@ -109,8 +109,8 @@ func (k Kind) Write(dir string, i Info) error {
 	return nil
 }
 
-// IsFollowed reports whether an agent follows the app of an archive, or will.
-func (k Kind) IsFollowed(dir string) bool {
+// HasAgent reports whether an agent follows the app of an archive, or will.
+func (k Kind) HasAgent(dir string) bool {
 	i, err := k.Read(dir)
 	return err == nil && i.Agent && !i.Done
 }

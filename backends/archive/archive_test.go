@@ -151,7 +151,7 @@ func TestRun(t *testing.T) {
 			if (err != nil) != test.undone || !slices.Equal(history.states, test.states) {
 				t.Errorf("got %v, states %v, want %v, an error: %v", err, history.states, test.states, test.undone)
 			}
-			if test.kind.IsFollowed(dir) != test.undone {
+			if test.kind.HasAgent(dir) != test.undone {
 				t.Errorf("got %v, want the archive done: %v", !test.undone, !test.undone)
 			}
 		})
@@ -170,7 +170,7 @@ func TestOldManifests(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, kind.Manifest), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if i, err := kind.Read(dir); err != nil || i.ID != "app" || kind.IsFollowed(dir) != isFollowed {
+		if i, err := kind.Read(dir); err != nil || i.ID != "app" || kind.HasAgent(dir) != isFollowed {
 			t.Errorf("got %+v, %v of %s, want an agent: %v", i, err, text, isFollowed)
 		}
 	}

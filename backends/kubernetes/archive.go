@@ -118,7 +118,7 @@ type waitArchiver struct {
 	t         *target
 	begun     bool                  // a snapshot has arrived
 	app       *podarchive.App       // nil if this Wait does not begin to archive the logs
-	following *podarchive.Following // nil if an agent archives the logs
+	following *podarchive.LogCopier // nil if an agent archives the logs
 }
 
 // update receives the next snapshot of the app.
@@ -131,7 +131,7 @@ func (w *waitArchiver) update(s *podarchive.Snapshot) {
 	}
 	w.begun = true
 	dir := w.b.FolderOf(w.t.id)
-	if w.following != nil || archives.IsFollowed(dir) || w.b.canceledBy(w.t.id).Discard {
+	if w.following != nil || archives.HasAgent(dir) || w.b.canceledBy(w.t.id).Discard {
 		return
 	}
 	w.app = podarchive.New(podarchive.Config{

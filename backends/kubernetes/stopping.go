@@ -19,11 +19,11 @@ import (
 // deleted as soon as they have ended, and the last lines with them.
 type stopping struct {
 	mu   sync.Mutex
-	logs map[string]*podarchive.Following // by app ID
+	logs map[string]*podarchive.LogCopier // by app ID
 }
 
 // take returns the logs of an app, which the caller ends; nil if there are none.
-func (s *stopping) take(id string) *podarchive.Following {
+func (s *stopping) take(id string) *podarchive.LogCopier {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.logs[id]
@@ -31,11 +31,11 @@ func (s *stopping) take(id string) *podarchive.Following {
 	return f
 }
 
-func (s *stopping) put(id string, f *podarchive.Following) {
+func (s *stopping) put(id string, f *podarchive.LogCopier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.logs == nil {
-		s.logs = map[string]*podarchive.Following{}
+		s.logs = map[string]*podarchive.LogCopier{}
 	}
 	s.logs[id] = f
 }
@@ -59,7 +59,7 @@ func (s *stopping) close() {
 // next, copies the remaining lines. An agent that follows the app is left to do so.
 func (b *Backend) followToEnd(ctx context.Context, id string) {
 	dir := b.FolderOf(id)
-	if archives.IsFollowed(dir) {
+	if archives.HasAgent(dir) {
 		return
 	}
 	f, saved, err := b.archive(id, "").FollowNow(ctx)

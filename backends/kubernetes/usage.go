@@ -111,14 +111,14 @@ func podReading(p *kube.PodUsage) (r sample.Reading) {
 func (b *Backend) CollectMetrics(ctx context.Context, id string, app *spec.App, ended bool) error {
 	dir := b.FolderOf(id)
 	saved, saveErr := podarchive.Saved{}, error(nil)
-	if !archives.IsFollowed(dir) {
+	if !archives.HasAgent(dir) {
 		saved, saveErr = b.archive(id, "").Save(ctx)
 	}
 	c, err := collect.New(podarchive.MetricsConfig(dir, app))
 	if err != nil || !podarchive.Exists(dir) {
 		return err
 	}
-	if ended && !archives.IsFollowed(dir) && (saveErr != nil || len(saved.Missing) == 0) {
+	if ended && !archives.HasAgent(dir) && (saveErr != nil || len(saved.Missing) == 0) {
 		return c.Complete(ctx) // without the pods, the archive gets no more lines
 	}
 	return c.Once(ctx)

@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Following copies all logs of an app as they grow, until End.
-type Following struct {
+// LogCopier copies all logs of an app as they grow, until End.
+type LogCopier struct {
 	app        *App
 	unwatch    func()
 	logs       []*collector
@@ -22,15 +22,15 @@ type Following struct {
 }
 
 // Follow begins to copy the logs of all replicas in a status of the app.
-func (a *App) Follow(s *spec.Status) *Following {
+func (a *App) Follow(s *spec.Status) *LogCopier {
 	f := a.follow(s)
 	f.beginRounds()
 	return f
 }
 
 // follow is Follow without the copies of replicas that wait for a slot.
-func (a *App) follow(s *spec.Status) *Following {
-	f := &Following{app: a, unwatch: a.watch()}
+func (a *App) follow(s *spec.Status) *LogCopier {
+	f := &LogCopier{app: a, unwatch: a.watch()}
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
 			c, release := a.collect(spec.Replica{Role: s.Roles[i].Role, ID: s.Roles[i].Replicas[j].ID}, a.following.request())
@@ -40,14 +40,14 @@ func (a *App) follow(s *spec.Status) *Following {
 	return f
 }
 
-func (f *Following) beginRounds() {
+func (f *LogCopier) beginRounds() {
 	var ctx context.Context
 	ctx, f.stopRounds = context.WithCancel(context.Background())
 	f.rounds.Go(func() { f.copyInRounds(ctx) })
 }
 
 // Len returns the number of replicas.
-func (f *Following) Len() int { return len(f.logs) }
+func (f *LogCopier) Len() int { return len(f.logs) }
 
 // followEvery is the interval at which FollowNow checks whether streams are open.
 const followEvery = 20 * time.Millisecond
@@ -55,7 +55,7 @@ const followEvery = 20 * time.Millisecond
 // FollowNow is Follow for all replicas that run now. It returns when their logs are open, or
 // when SaveTime is over or ctx is done. The logs of replicas that wait for a slot are copied up to
 // now. Errors: those of Save.
-func (a *App) FollowNow(ctx context.Context) (*Following, Saved, error) {
+func (a *App) FollowNow(ctx context.Context) (*LogCopier, Saved, error) {
 	running, snap, err := a.startedNow(ctx)
 	if err != nil {
 		return nil, Saved{}, err
@@ -75,7 +75,7 @@ func (a *App) FollowNow(ctx context.Context) (*Following, Saved, error) {
 
 // follows reports whether the logs of all running replicas are open, left to another process, or
 // wait for a slot.
-func (a *App) follows(f *Following, running map[spec.Replica]bool) bool {
+func (a *App) follows(f *LogCopier, running map[spec.Replica]bool) bool {
 	for _, c := range f.logs {
 		a.mu.Lock()
 		open := a.followed[c.replica]
@@ -90,7 +90,7 @@ func (a *App) follows(f *Following, running map[spec.Replica]bool) bool {
 // End waits until all lines of an ended app are copied, or ctx is done, and stops copying. It
 // returns the replicas whose logs are incomplete, and the known reasons. Logs that another
 // process copies are left to that process.
-func (f *Following) End(ctx context.Context) (missing []spec.Replica, err error) {
+func (f *LogCopier) End(ctx context.Context) (missing []spec.Replica, err error) {
 	for _, l := range f.logs {
 		complete := l.settle(ctx)
 		failure := l.failure()
@@ -119,7 +119,7 @@ func (c *collector) settle(ctx context.Context) bool {
 	return true
 }
 
-func (f *Following) close() {
+func (f *LogCopier) close() {
 	f.stopRounds()
 	f.rounds.Wait()
 	var jobs sync.WaitGroup
@@ -131,6 +131,6 @@ func (f *Following) close() {
 }
 
 // isDone reports whether all logs are complete, or have failed.
-func (f *Following) isDone() bool {
+func (f *LogCopier) isDone() bool {
 	return !slices.ContainsFunc(f.logs, func(c *collector) bool { return !c.isDone() })
 }

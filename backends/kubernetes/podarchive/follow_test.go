@@ -16,7 +16,7 @@ import (
 )
 
 // pushed returns an App that gets its snapshots by See, and follows it.
-func pushed(t *testing.T, c Cluster, dir string) (*App, *Following) {
+func pushed(t *testing.T, c Cluster, dir string) (*App, *LogCopier) {
 	t.Helper()
 	a := New(Config{Backend: "kubernetes", ID: "default:app", Dir: dir, Cluster: c, Pushed: true, Warn: func(line string) { t.Log(line) }})
 	s, _ := c.Snapshot(t.Context())

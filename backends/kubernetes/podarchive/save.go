@@ -94,7 +94,7 @@ const (
 
 // copyInRounds copies replicas that wait for a slot now and then, until none waits: their pods may
 // be deleted before they are followed.
-func (f *Following) copyInRounds(ctx context.Context) {
+func (f *LogCopier) copyInRounds(ctx context.Context) {
 	for pause := f.app.roundPause; f.waits(); {
 		if logcopy.Sleep(ctx, nil, pause) != nil {
 			return
@@ -106,12 +106,12 @@ func (f *Following) copyInRounds(ctx context.Context) {
 }
 
 // waits reports whether a replica waits for a slot.
-func (f *Following) waits() bool {
+func (f *LogCopier) waits() bool {
 	return slices.ContainsFunc(f.logs, func(c *collector) bool { return c.slot.waits() })
 }
 
 // copyWaiting copies the current lines of the replicas that wait for a slot.
-func (f *Following) copyWaiting(ctx context.Context) Saved {
+func (f *LogCopier) copyWaiting(ctx context.Context) Saved {
 	f.app.mu.Lock()
 	snap := f.app.snap
 	f.app.mu.Unlock()

@@ -11,7 +11,7 @@ type Source struct {
 	App *App
 	Log func(format string, args ...any) // writes a line to the agent's log
 
-	following   *Following // nil before the first Copy
+	following   *LogCopier // nil before the first Copy
 	stopMeasure context.CancelFunc
 	ended       bool // as of the last Describe
 	complete    bool
