@@ -96,7 +96,7 @@ func (c *controller) refusal(ref history.AppKey, cause error) sweep.Event {
 		return endOf(s)
 	case err == nil:
 		return sweep.Event{Kind: sweep.Up}
-	case errors.Is(cause, backend.ErrNoRoom) || errors.Is(cause, backend.ErrUnavailable) ||
+	case errors.Is(cause, backend.ErrQuotaExceeded) || errors.Is(cause, backend.ErrUnavailable) ||
 		errors.Is(err, backend.ErrUnavailable):
 		c.forget(ctx, ref)
 		return sweep.Event{Kind: sweep.Refuse, Msg: cause.Error()}

@@ -31,7 +31,7 @@ var (
 	ErrInvalidOption = errors.New("invalid option")
 	ErrInvalidPlan   = errors.New("invalid request")
 	ErrPartLeft      = errors.New("a part is left") // of an app whose start failed: it may run
-	ErrNoRoom        = errors.New("no room")        // a quota is used up: the same plan may start later
+	ErrQuotaExceeded = errors.New("no room")        // a quota is used up: the same plan may start later
 	ErrNotRunning    = errors.New("not running")    // of a replica that has ended or not started
 )
 

@@ -30,7 +30,7 @@ var (
 	// ErrTooLarge is an ErrRefused for an object that is too large to store.
 	ErrTooLarge = fmt.Errorf("%w: too large", ErrRefused)
 	// errQuota is an ErrRefused for an object that a quota leaves no room for now.
-	errQuota = fmt.Errorf("%w: %w", ErrRefused, backend.ErrNoRoom)
+	errQuota = fmt.Errorf("%w: %w", ErrRefused, backend.ErrQuotaExceeded)
 )
 
 // Explain turns a failure into one line: what, where, what to do. The error wraps the API's
