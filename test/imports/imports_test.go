@@ -115,8 +115,8 @@ var allowed = map[string][]string{
 	"components": {},
 }
 
-// shared lists, for each package that rooms share, the packages below cmd/internal that it
-// may import. All other packages there are rooms: they implement commands.
+// shared lists, for each package that groups of commands share, the packages below cmd/internal that it
+// may import. Each other package there implements a group of commands.
 var shared = map[string][]string{
 	"apps":        {"program", "ui"},
 	"follow":      {"program", "tty", "ui"},
@@ -130,9 +130,9 @@ var shared = map[string][]string{
 	"ui/plot":     {"ui"},
 }
 
-// extraRooms lists the rooms that a room may import: completion knows the orders of top and the axes
+// extraImports lists the groups of commands that another may import: completion knows the orders of top and the axes
 // of metrics, and status links to the page.
-var extraRooms = map[string][]string{"manual": {"results", "top"}, "status": {"page"}}
+var extraImports = map[string][]string{"manual": {"results", "top"}, "status": {"page"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
 var external = map[string][]string{
@@ -173,7 +173,7 @@ func check(t *testing.T, name string, imports []string) {
 		if ours, isOurs := strings.CutPrefix(i, "torchx/"); isOurs {
 			checkFolder(t, name, ours)
 			checkPackage(t, name, ours)
-			checkRoom(t, name, ours)
+			checkCommands(t, name, ours)
 		}
 		for module, users := range external {
 			if strings.HasPrefix(i, module) && !under(name, append(users, "test/bench/floor")) {
@@ -212,9 +212,9 @@ func checkPackage(t *testing.T, name, other string) {
 	t.Errorf("%s may not import %s: its rule is %q", name, other, allowed[name])
 }
 
-// checkRoom checks the imports between packages below cmd/internal: rooms import only
-// shared packages, and only main imports rooms.
-func checkRoom(t *testing.T, name, other string) {
+// checkCommands checks the imports between packages below cmd/internal: groups of commands import only
+// shared packages, and only main imports them.
+func checkCommands(t *testing.T, name, other string) {
 	t.Helper()
 	to, isInternal := strings.CutPrefix(other, "cmd/internal/")
 	from, fromInternal := strings.CutPrefix(name, "cmd/internal/")
@@ -223,7 +223,7 @@ func checkRoom(t *testing.T, name, other string) {
 	}
 	may, isShared := shared[from]
 	if !isShared {
-		may = append(slices.Collect(maps.Keys(shared)), extraRooms[from]...)
+		may = append(slices.Collect(maps.Keys(shared)), extraImports[from]...)
 	}
 	if !slices.Contains(may, to) {
 		t.Errorf("%s may not import %s: of the packages below cmd/internal it imports only %q", name, other, may)
