@@ -19,7 +19,7 @@ func fullApp(id string) history.App {
 		Name:   "name",
 		Spec:   []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`),
 		Source:      history.Source{Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"}, Request: []byte(`{"r":[1,2]}`), Cwd: "/w d", Modules: []byte(`[]`), Getenv: []byte(`{}`), Submission: history.Submission{Host: "h", User: "u", Version: "1", Libraries: []history.Library{{Name: "l", Commit: "c"}}}},
-		Outcome:     history.Outcome{State: spec.Submitted, Msg: "m", ExitCode: pointer(3), NumRestarts: 2, StartedAt: pointer(clock.Add(time.Second)), FinishedAt: pointer(clock.Add(time.Minute))},
+		Outcome:     history.Outcome{State: spec.Submitted, Msg: "m", ExitCode: new(3), NumRestarts: 2, StartedAt: new(clock.Add(time.Second)), FinishedAt: new(clock.Add(time.Minute))},
 		SubmittedAt: new(clock),
 		Submitter:   "1:2:b",
 	}

@@ -13,13 +13,13 @@ func TestCheckout(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, fullApp("a"), fullApp("b"), fullApp("clean"))
-	dirty := history.Checkout{Root: "/r", Commit: "c0ffee", Branch: "main", Dirty: pointer(true), Changed: 1, Files: []string{"x"}, DiffSum: "51", DiffBytes: 9}
+	dirty := history.Checkout{Root: "/r", Commit: "c0ffee", Branch: "main", Dirty: new(true), Changed: 1, Files: []string{"x"}, DiffSum: "51", DiffBytes: 9}
 	for _, id := range []string{"a", "b", "b"} { // a second record of an app changes nothing
 		if err := db.SetCheckout(ctx, "local", id, dirty, []byte("gz")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := db.SetCheckout(ctx, "local", "clean", history.Checkout{Commit: "c0ffee", Dirty: pointer(false)}, nil); err != nil {
+	if err := db.SetCheckout(ctx, "local", "clean", history.Checkout{Commit: "c0ffee", Dirty: new(false)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := db.Get(ctx, "local", "a"); err != nil || !reflect.DeepEqual(a.Checkout, &dirty) {

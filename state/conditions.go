@@ -163,7 +163,7 @@ func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat(`?, `
 // begin so. https://sqlite.org/fts5.html#full_text_query_syntax
 func searchQuery(text string) string {
 	var terms []string
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if len(history.Words(word)) == 0 {
 			continue
 		}

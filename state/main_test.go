@@ -233,5 +233,3 @@ func oneLine(t *testing.T, err, kind error, words ...string) {
 		}
 	}
 }
-
-func pointer[T any](v T) *T { return &v }

@@ -16,8 +16,8 @@ func TestReopen(t *testing.T) {
 	app := fullApp("a")
 	app.ExitCode, app.StartedAt, app.FinishedAt, app.Msg = nil, nil, nil, ""
 	mustInsert(t, db, app)
-	failed := spec.ReplicaStatus{Role: "r", State: spec.Failed, ExitCode: pointer(3)}
-	ended := spec.Status{State: spec.Failed, ExitCode: pointer(3), Msg: "r/0 failed", SubmittedAt: &clock, StartedAt: &clock, FinishedAt: &clock, FirstFailure: &failed, Roles: oneReplica(failed)}
+	failed := spec.ReplicaStatus{Role: "r", State: spec.Failed, ExitCode: new(3)}
+	ended := spec.Status{State: spec.Failed, ExitCode: new(3), Msg: "r/0 failed", SubmittedAt: &clock, StartedAt: &clock, FinishedAt: &clock, FirstFailure: &failed, Roles: oneReplica(failed)}
 	mustSet(t, db, ended)
 	if err := db.Reopen(t.Context(), "local", "a"); err != nil {
 		t.Fatal(err)
@@ -35,8 +35,8 @@ func TestReopen(t *testing.T) {
 	if text := eventText(t, db); !strings.HasSuffix(text, "app:=RUNNING") {
 		t.Errorf("got events %s, want the last to be app:=RUNNING", text)
 	}
-	again := spec.ReplicaStatus{Role: "r", State: spec.Succeeded, ExitCode: pointer(0)}
-	mustSet(t, db, spec.Status{State: spec.Succeeded, ExitCode: pointer(0), SubmittedAt: &clock, StartedAt: &clock, FinishedAt: &clock, Roles: oneReplica(again)})
+	again := spec.ReplicaStatus{Role: "r", State: spec.Succeeded, ExitCode: new(0)}
+	mustSet(t, db, spec.Status{State: spec.Succeeded, ExitCode: new(0), SubmittedAt: &clock, StartedAt: &clock, FinishedAt: &clock, Roles: oneReplica(again)})
 	if row, err = db.Get(t.Context(), "local", "a"); err != nil || row.State != spec.Succeeded {
 		t.Errorf("got %v, %v; want SUCCEEDED after the second end", row.State, err)
 	}

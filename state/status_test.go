@@ -55,12 +55,12 @@ func TestSetStatusLife(t *testing.T) {
 
 	want := spec.Status{
 		Handle: "local://torchx/a", State: spec.Failed, NumRestarts: 2, Msg: "b/0 failed", StructuredErrorMsg: []byte(`{"message":"boom"}`),
-		UIURL: pointer("file:///x"), ExitCode: pointer(137), SubmittedAt: app.SubmittedAt, StartedAt: &start, FinishedAt: &end,
+		UIURL: new("file:///x"), ExitCode: new(137), SubmittedAt: app.SubmittedAt, StartedAt: &start, FinishedAt: &end,
 		Roles: []spec.RoleStatus{running("z"), running("b")},
 	}
-	want.Roles[0].Replicas[0].State, want.Roles[0].Replicas[0].ExitCode, want.Roles[0].Replicas[0].FinishedAt = spec.Cancelled, pointer(130), &end
+	want.Roles[0].Replicas[0].State, want.Roles[0].Replicas[0].ExitCode, want.Roles[0].Replicas[0].FinishedAt = spec.Cancelled, new(130), &end
 	failed := spec.ReplicaStatus{
-		Role: "b", State: spec.Failed, ExitCode: pointer(137), Signal: "SIGKILL", Hostname: "h", Pod: "p", Node: "n", PID: 7,
+		Role: "b", State: spec.Failed, ExitCode: new(137), Signal: "SIGKILL", Hostname: "h", Pod: "p", Node: "n", PID: 7,
 		StartedAt: &start, FinishedAt: &end, Msg: "killed", StructuredErrorMsg: []byte(`{"message":"boom"}`),
 	}
 	want.Roles[1].Replicas[0], want.FirstFailure = failed, &failed
@@ -121,8 +121,8 @@ func TestTerminalStays(t *testing.T) {
 				mustSet(t, db, spec.Status{State: first, Roles: oneReplica(spec.ReplicaStatus{State: first})})
 				told := eventText(t, db)
 				mustSet(t, db, spec.Status{
-					State: second, ExitCode: pointer(9), Msg: "late", FinishedAt: &end, NumRestarts: 5,
-					Roles: oneReplica(spec.ReplicaStatus{State: second, ExitCode: pointer(9)}),
+					State: second, ExitCode: new(9), Msg: "late", FinishedAt: &end, NumRestarts: 5,
+					Roles: oneReplica(spec.ReplicaStatus{State: second, ExitCode: new(9)}),
 				})
 				got, err := db.Status(t.Context(), "local", "a")
 				if err != nil || got.State != first || got.ExitCode != nil || got.Msg != "" || got.FinishedAt != nil || got.NumRestarts != 0 {
@@ -147,10 +147,10 @@ func TestTerminalIsCompleted(t *testing.T) {
 	mustSet(t, db, spec.Status{State: spec.Failed, Msg: "first", Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed})})
 	told := eventText(t, db)
 	mustSet(t, db, spec.Status{
-		State: spec.Failed, Msg: "second", ExitCode: pointer(3), FinishedAt: &end,
-		Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed, ExitCode: pointer(3)}),
+		State: spec.Failed, Msg: "second", ExitCode: new(3), FinishedAt: &end,
+		Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed, ExitCode: new(3)}),
 	})
-	mustSet(t, db, spec.Status{State: spec.Failed, ExitCode: pointer(4), FinishedAt: &later})
+	mustSet(t, db, spec.Status{State: spec.Failed, ExitCode: new(4), FinishedAt: &later})
 	got, err := db.Status(t.Context(), "local", "a")
 	if err != nil || got.Msg != "first" || *got.ExitCode != 3 || !got.FinishedAt.Equal(end) || *got.Roles[0].Replicas[0].ExitCode != 3 {
 		t.Errorf("got status %+v, %v, want the first result, completed", got, err)
@@ -196,14 +196,14 @@ func TestRestartEvents(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
-	failed := spec.ReplicaStatus{Role: "r", State: spec.Failed, ExitCode: pointer(7), FinishedAt: &clock}
+	failed := spec.ReplicaStatus{Role: "r", State: spec.Failed, ExitCode: new(7), FinishedAt: &clock}
 	s := spec.Status{
 		State: spec.Running, Roles: oneReplica(failed),
 		Restarts: []spec.Restart{spec.RestartOf(&failed, spec.RetryReplica, 1, 2)},
 	}
 	mustSet(t, db, s)
 	mustSet(t, db, s)
-	again := spec.ReplicaStatus{Role: "r", Attempt: 1, State: spec.Failed, ExitCode: pointer(8), FinishedAt: &clock}
+	again := spec.ReplicaStatus{Role: "r", Attempt: 1, State: spec.Failed, ExitCode: new(8), FinishedAt: &clock}
 	s.Past, s.Roles = []spec.ReplicaStatus{failed}, oneReplica(again)
 	s.Restarts = append(s.Restarts, spec.RestartOf(&again, spec.RetryReplica, 2, 2))
 	mustSet(t, db, s)
@@ -222,7 +222,7 @@ func TestPastAttempts(t *testing.T) {
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	want := []spec.ReplicaStatus{
-		{Role: "r", Attempt: 0, State: spec.Failed, ExitCode: pointer(1), Signal: "SIGTERM", Hostname: "h", Pod: "p", Node: "n", PID: 3, StartedAt: &clock, FinishedAt: &clock, Msg: "m", StructuredErrorMsg: []byte(`1`)},
+		{Role: "r", Attempt: 0, State: spec.Failed, ExitCode: new(1), Signal: "SIGTERM", Hostname: "h", Pod: "p", Node: "n", PID: 3, StartedAt: &clock, FinishedAt: &clock, Msg: "m", StructuredErrorMsg: []byte(`1`)},
 		{Role: "r", Attempt: 1, State: spec.Succeeded},
 	}
 	if err := db.SetStatus(ctx, "local", "a", &spec.Status{Past: want}); err != nil {
@@ -242,7 +242,7 @@ func TestEvents(t *testing.T) {
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	want := []history.Event{
 		{Time: clock.Add(time.Hour), Kind: "cancel", State: spec.Running, Msg: "by user"},
-		{Time: clock.Add(time.Minute), Kind: "oom", State: spec.Failed, Role: "r", Replica: 3, Attempt: 1, ExitCode: pointer(137), Signal: "SIGKILL"},
+		{Time: clock.Add(time.Minute), Kind: "oom", State: spec.Failed, Role: "r", Replica: 3, Attempt: 1, ExitCode: new(137), Signal: "SIGKILL"},
 	}
 	if err := db.AddEvents(ctx, "local", "a", want); err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestEventsOfShortApps(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: new(clock)})
-	at := func(seconds int) *time.Time { return pointer(clock.Add(time.Duration(seconds) * time.Second)) }
+	at := func(seconds int) *time.Time { return new(clock.Add(time.Duration(seconds) * time.Second)) }
 	mustSet(t, db, spec.Status{State: spec.Pending, Roles: oneReplica(spec.ReplicaStatus{Role: "r", State: spec.Pending})})
 	ended := spec.Status{
 		State: spec.Failed, StartedAt: at(1), FinishedAt: at(6),
@@ -289,7 +289,7 @@ func TestOrderOfEvents(t *testing.T) {
 	submitted := clock.Add(-300 * time.Millisecond)
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: new(submitted)})
 	at := func(seconds int) *time.Time {
-		return pointer(submitted.Truncate(time.Second).Add(time.Duration(seconds) * time.Second))
+		return new(submitted.Truncate(time.Second).Add(time.Duration(seconds) * time.Second))
 	}
 	mustSet(t, db, spec.Status{State: spec.Pending, Roles: oneReplica(spec.ReplicaStatus{Role: "r", State: spec.Pending})})
 	running := spec.ReplicaStatus{Role: "r", State: spec.Running, StartedAt: at(-5)}

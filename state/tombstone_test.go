@@ -16,8 +16,8 @@ func tombstone(id string) history.Tombstone {
 		AppKey:      history.AppKey{Backend: "local", ID: id},
 		Name:        "n",
 		State:       spec.Failed,
-		SubmittedAt: pointer(clock),
-		FinishedAt:  pointer(clock.Add(time.Second)),
+		SubmittedAt: new(clock),
+		FinishedAt:  new(clock.Add(time.Second)),
 		RemovedAt:   clock.Add(time.Hour),
 		Command:     "prune",
 		Kept:        []byte(`{"dir":"/x"}`),
@@ -75,7 +75,7 @@ func TestFinishRemovalSparesLaterApp(t *testing.T) {
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, fullApp("a"))
 	first := tombstone("a")
-	first.SubmittedAt = pointer(clock.Add(time.Millisecond)) // as reported by the backend
+	first.SubmittedAt = new(clock.Add(time.Millisecond)) // as reported by the backend
 	if _, err := db.FinishRemoval(ctx, first); err != nil {
 		t.Fatal(err)
 	}

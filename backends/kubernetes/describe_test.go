@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -50,9 +51,7 @@ func (o *observed) start(t *testing.T, replicas int, script string, change func(
 		change(&r)
 	}
 	all := map[string]string{"namespace": o.namespace, "gang": string(o.gang)}
-	for k, v := range cfg {
-		all[k] = v
-	}
+	maps.Copy(all, cfg)
 	resolved, _, err := backend.Resolve(o.Options(), backend.DefaultsLayer(all, "test"))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,12 +115,7 @@ func healthy(denied ...string) answers {
 		queues + "default":           map[string]any{"status": map[string]string{"state": "Open"}},
 		queues + "shut":              map[string]any{"status": map[string]string{"state": "Closed"}},
 		"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": func(what string) bool {
-			for _, d := range denied {
-				if d == what {
-					return false
-				}
-			}
-			return true
+			return !slices.Contains(denied, what)
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -62,9 +63,7 @@ func (h *logHome) run(cfg map[string]any, replicas int, script string, change ..
 	given := map[string]any{
 		"namespace": h.namespace, "gang": "job", "reserved_millicpu": 995, "reserved_memmb": 63, "kubeconfig": h.cluster.Kubeconfig,
 	}
-	for k, v := range cfg {
-		given[k] = v
-	}
+	maps.Copy(given, cfg)
 	resolved, _, err := backend.Resolve(b.Options(), backend.JSONLayer(given, "test"))
 	if err != nil {
 		h.Fatal(err)

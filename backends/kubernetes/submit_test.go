@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -67,9 +68,7 @@ func (s *site) plan(id string, cfg map[string]any) *backend.Plan {
 func (s *site) planOf(id string, app *spec.App, cfg map[string]any) *backend.Plan {
 	s.Helper()
 	given := map[string]any{"namespace": s.namespace}
-	for k, v := range cfg {
-		given[k] = v
-	}
+	maps.Copy(given, cfg)
 	resolved, _, err := backend.Resolve(s.Options(), backend.JSONLayer(given, "test"))
 	if err != nil {
 		s.Fatal(err)

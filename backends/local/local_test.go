@@ -372,7 +372,7 @@ func TestCancelKillsAfterGracePeriod(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.expect(f.wait(id), spec.Cancelled, 130)
-	for _, pid := range strings.Fields(f.waitFile(mark)) {
+	for pid := range strings.FieldsSeq(f.waitFile(mark)) {
 		if n, _ := strconv.Atoi(pid); alive(n) {
 			t.Errorf("process %s is still alive", pid)
 		}

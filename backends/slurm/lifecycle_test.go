@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -63,9 +64,7 @@ func start(t *testing.T, cfg map[string]string, roles ...spec.Role) *live {
 	slurmtest.Need(t)
 	b := newBackend(t, homedir.New(t))
 	options := map[string]string{"grace_period": "2"}
-	for k, v := range cfg {
-		options[k] = v
-	}
+	maps.Copy(options, cfg)
 	p := planOf(t, b, t.TempDir(), options, roles...)
 	b.config.Settings = func(context.Context, string) (backend.Config, error) { return p.Cfg, nil }
 	ctx, cancel := context.WithTimeout(context.Background(), caseTime)

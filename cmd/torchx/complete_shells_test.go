@@ -19,7 +19,7 @@ func toolPath(t *testing.T, name string) string {
 	if err == nil {
 		return path
 	}
-	for _, part := range strings.Split(os.Getenv("TORCHX_REQUIRE"), ",") {
+	for part := range strings.SplitSeq(os.Getenv("TORCHX_REQUIRE"), ",") {
 		if part == name {
 			t.Fatal(err)
 		}

@@ -257,11 +257,11 @@ func TestUIWindowsOfMergedLogs(t *testing.T) {
 	t.Parallel()
 	dir := homedir.New(t)
 	program := `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; echo "error $i" >&2; done; printf 'a\rb\rlast'`
-	must(t, os.WriteFile(filepath.Join(dir, "many.star"), []byte(fmt.Sprintf(`
+	must(t, os.WriteFile(filepath.Join(dir, "many.star"), fmt.Appendf(nil, `
 def many():
     """Several replicas"""
     return specs.AppDef(name="many", roles=[specs.Role(name="w", image="", entrypoint="sh", args=["-c", %q], num_replicas=3)])
-`, program)), 0o600))
+`, program), 0o600))
 	id := runApp(t, dir, "many.star:many")
 	s := startUI(t, dir)
 	read := func(query string) (log uiLog) {

@@ -332,7 +332,7 @@ func TestReadersRaceWithTheLimit(t *testing.T) {
 	end := time.Now().Add(time.Duration(long.N(3000, 500)) * time.Millisecond)
 	for n := 0; time.Now().Before(end); n++ {
 		s := Stream(n % 3 / 2)
-		if err := w.Append(s, []byte(fmt.Sprintf("%s %d %s\n", s, n, strings.Repeat("x", n%200))), time.Now()); err != nil {
+		if err := w.Append(s, fmt.Appendf(nil, "%s %d %s\n", s, n, strings.Repeat("x", n%200)), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
+	"slices"
 	"testing"
 	"time"
 
@@ -171,6 +171,6 @@ func BenchmarkFollowLatency(b *testing.B) {
 	<-ended
 	r.Close()
 	w.Close(false)
-	sort.Slice(all, func(i, j int) bool { return all[i] < all[j] })
+	slices.Sort(all)
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
 }

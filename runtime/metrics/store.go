@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -159,9 +160,7 @@ func (s *Store) Broken(role string, replica int, source string, n int64, reason 
 // fails, nothing may be added before a later Flush succeeds.
 func (s *Store) Flush(positions map[string][]byte) error {
 	payload := s.takePayload(positions)
-	for name, value := range positions {
-		s.state.positions[name] = value
-	}
+	maps.Copy(s.state.positions, positions)
 	if s.full {
 		if len(payload) > 0 {
 			return s.writeIndex()

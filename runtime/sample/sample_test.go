@@ -12,11 +12,9 @@ import (
 
 var replica = spec.Replica{Role: "trainer", ID: 3}
 
-func ptr[T any](v T) *T { return &v }
-
 // reading returns a reading with known CPU seconds and memory.
 func reading(cpu float64, memory int64) *Reading {
-	return &Reading{CPU: ptr(time.Duration(cpu * float64(time.Second))), Memory: &memory, Source: PSS, Read: ptr(memory * 2), Threads: ptr(4)}
+	return &Reading{CPU: new(time.Duration(cpu * float64(time.Second))), Memory: &memory, Source: PSS, Read: new(memory * 2), Threads: new(4)}
 }
 
 func TestTrack(t *testing.T) {
@@ -38,7 +36,7 @@ func TestTrack(t *testing.T) {
 	if k.Peak != 400 || k.Source != Tree {
 		t.Errorf("got a peak of %d by %s, want 400 by %s", k.Peak, k.Source, Tree)
 	}
-	k.Add(&Reading{Memory: ptr(int64(10)), Source: Cgroup, Peak: ptr(int64(5000))}, at(1.3))
+	k.Add(&Reading{Memory: new(int64(10)), Source: Cgroup, Peak: new(int64(5000))}, at(1.3))
 	if k.Peak != 5000 || k.Source != Cgroup {
 		t.Errorf("got a peak of %d by %s, want that of the kernel", k.Peak, k.Source)
 	}
@@ -63,8 +61,8 @@ func TestYear(t *testing.T) {
 		for end := now.Add(length); now.Before(end); {
 			now = now.Add(MeasureEvery(k.Age(now)))
 			k.Add(&Reading{
-				CPU: ptr(time.Duration(1 << 50)), Memory: ptr(int64(1 << 40)), Source: Metrics, Read: ptr(int64(1 << 50)), Written: ptr(int64(1 << 50)),
-				Threads: ptr(1000), GPU: ptr(99.9), GPUMemory: ptr(int64(1 << 36)),
+				CPU: new(time.Duration(1 << 50)), Memory: new(int64(1 << 40)), Source: Metrics, Read: new(int64(1 << 50)), Written: new(int64(1 << 50)),
+				Threads: new(1000), GPU: new(99.9), GPUMemory: new(int64(1 << 36)),
 			}, now)
 			if s, ok := k.Take(now, f.Size(), false); ok {
 				samples++
@@ -111,7 +109,7 @@ func TestDamagedFile(t *testing.T) {
 		t.Errorf("without samples: got %v, %v", all, err)
 	}
 	when := time.UnixMilli(1e12)
-	one := Sample{Time: when, Attempt: 1, Seconds: 1, Memory: ptr(int64(5)), CPUSeconds: ptr(0.5), GPU: ptr(12.3), Source: RSS}
+	one := Sample{Time: when, Attempt: 1, Seconds: 1, Memory: new(int64(5)), CPUSeconds: new(0.5), GPU: new(12.3), Source: RSS}
 	two := one
 	two.Attempt = 2
 	for range 2 {
@@ -166,8 +164,8 @@ func TestNames(t *testing.T) {
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	sum := Summarize([]Sample{
-		{Seconds: 1, CPUSeconds: ptr(1.0), CPUPeak: ptr(150.0), Memory: ptr(int64(100)), MemoryPeak: ptr(int64(120)), Source: PSS},
-		{Seconds: 3, CPUSeconds: ptr(0.0), CPUPeak: ptr(0.0), Memory: ptr(int64(300)), MemoryPeak: ptr(int64(300)), Written: ptr(int64(7)), Source: PSS},
+		{Seconds: 1, CPUSeconds: new(1.0), CPUPeak: new(150.0), Memory: new(int64(100)), MemoryPeak: new(int64(120)), Source: PSS},
+		{Seconds: 3, CPUSeconds: new(0.0), CPUPeak: new(0.0), Memory: new(int64(300)), MemoryPeak: new(int64(300)), Written: new(int64(7)), Source: PSS},
 	})
 	if sum.Seconds != 4 || *sum.CPUMean != 25 || *sum.CPUPeak != 150 || *sum.MemoryMean != 250 || *sum.MemoryPeak != 300 || *sum.Written != 7 || sum.Read != nil || sum.GPUMean != nil {
 		t.Errorf("got %+v", sum)

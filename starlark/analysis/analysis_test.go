@@ -168,7 +168,7 @@ func TestComplete(t *testing.T) {
 				t.Errorf("%s: want %q in %v", c.name, w, have)
 			}
 		}
-		for _, w := range strings.Fields(strings.ReplaceAll(c.not, " = ", "=")) {
+		for w := range strings.FieldsSeq(strings.ReplaceAll(c.not, " = ", "=")) {
 			if have[strings.ReplaceAll(w, "=", " = ")] {
 				t.Errorf("%s: got %q, want it left out", c.name, w)
 			}

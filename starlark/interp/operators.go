@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"maps"
 	"math/bits"
 
 	"go.starlark.net/starlark"
@@ -38,9 +39,7 @@ func environment(given starlark.StringDict) starlark.StringDict {
 	define("push", pushGuard)
 	define("methods", methodsGuard)
 	define("args", argsGuard)
-	for name, v := range given {
-		env[name] = v
-	}
+	maps.Copy(env, given)
 	return env
 }
 

@@ -111,7 +111,7 @@ func TestRefusedByTorchX(t *testing.T) {
 		"noannotation": "argument a: it has no type annotation",
 		"badtype":      "only str, int, float and bool can be in a list or dict",
 	} {
-		if contains(r.Components, name) || !strings.Contains(r.Text, "\ndef "+name+"(a = None") || !strings.Contains(r.Text, want) {
+		if slices.Contains(r.Components, name) || !strings.Contains(r.Text, "\ndef "+name+"(a = None") || !strings.Contains(r.Text, want) {
 			t.Errorf("%s is not refused in the port", name)
 		}
 		if !slices.ContainsFunc(r.Notes, func(p Problem) bool { return strings.HasPrefix(p.Msg, name+": TorchX refuses") && p.Line > 0 }) {

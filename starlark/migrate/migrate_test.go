@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -82,7 +83,7 @@ func TestAgainstPython(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, runs := range want {
-				if !contains(r.Components, name) {
+				if !slices.Contains(r.Components, name) {
 					t.Errorf("%s is not among the ported %v", name, r.Components)
 					continue
 				}
@@ -95,15 +96,6 @@ func TestAgainstPython(t *testing.T) {
 			}
 		})
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func compare(t *testing.T, name string, got, want outcome) {

@@ -33,7 +33,7 @@ var tables = sync.OnceValue(func() map[string]map[string]entry {
 			section = strings.Trim(line, "[]")
 			out[section] = map[string]entry{}
 		default:
-			for _, name := range strings.Fields(names) {
+			for name := range strings.FieldsSeq(names) {
 				python, starlark, ok := strings.Cut(name, "=")
 				if !ok {
 					starlark = strings.TrimPrefix(python, "torchx.")

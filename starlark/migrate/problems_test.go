@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,7 +106,7 @@ func TestProblems(t *testing.T) {
 		if !found {
 			t.Errorf("%s\nno problem %q in lines %d to %d", bodies[i], want, starts[i], starts[i+1])
 		}
-		if name := fmt.Sprintf("f%d", i); contains(r.Components, name) || !strings.Contains(r.Text, "def "+name+"(n = None") {
+		if name := fmt.Sprintf("f%d", i); slices.Contains(r.Components, name) || !strings.Contains(r.Text, "def "+name+"(n = None") {
 			t.Errorf("%s is listed as ported", name)
 		}
 	}
@@ -198,7 +199,7 @@ func TestPythons(t *testing.T) {
 func TestAnnotationWithoutValue(t *testing.T) {
 	t.Parallel()
 	r := portText(t, head+"def f() -> AppDef:\n  'Doc.'\n  d = {}\n  d['a']: int\n  x: str\n  return AppDef('x')\n")
-	if len(r.Problems) > 0 || !contains(r.Components, "f") || strings.Contains(r.Text, "int") {
+	if len(r.Problems) > 0 || !slices.Contains(r.Components, "f") || strings.Contains(r.Text, "int") {
 		t.Errorf("problems %v, want none; components %v, want f\n%s", r.Problems, r.Components, r.Text)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"go.starlark.net/lib/math"
@@ -175,9 +176,7 @@ func module(
 	for member, f := range functions {
 		m.Members[member] = builtin(name+"."+member, f)
 	}
-	for member, v := range values {
-		m.Members[member] = v
-	}
+	maps.Copy(m.Members, values)
 	return m
 }
 

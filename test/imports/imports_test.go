@@ -115,8 +115,8 @@ var allowed = map[string][]string{
 	"components": {},
 }
 
-// shared lists, for each package that groups of commands share, the packages below cmd/internal that it
-// may import. Each other package there implements a group of commands.
+// shared lists, for each package that groups of commands share, the packages below cmd/internal
+// that it may import. Each other package there implements a group of commands.
 var shared = map[string][]string{
 	"apps":        {"program", "ui"},
 	"follow":      {"program", "tty", "ui"},
@@ -130,8 +130,8 @@ var shared = map[string][]string{
 	"ui/plot":     {"ui"},
 }
 
-// extraImports lists the groups of commands that another may import: completion knows the orders of top and the axes
-// of metrics, and status links to the page.
+// extraImports lists the groups of commands that another may import: completion knows the orders of
+// top and the axes of metrics, and status links to the page.
 var extraImports = map[string][]string{"manual": {"results", "top"}, "status": {"page"}}
 
 // external lists the packages of this module that may import another module, by its prefix.
@@ -212,8 +212,8 @@ func checkPackage(t *testing.T, name, other string) {
 	t.Errorf("%s may not import %s: its rule is %q", name, other, allowed[name])
 }
 
-// checkCommands checks the imports between packages below cmd/internal: groups of commands import only
-// shared packages, and only main imports them.
+// checkCommands checks the imports between packages below cmd/internal: groups of commands
+// import only shared packages, and only main imports them.
 func checkCommands(t *testing.T, name, other string) {
 	t.Helper()
 	to, isInternal := strings.CutPrefix(other, "cmd/internal/")

@@ -217,7 +217,7 @@ func now(grace int) *metav1.Time {
 	return &metav1.Time{Time: time.Now().Add(time.Duration(grace) * time.Second)}
 }
 
-func seconds(n int64) *int64 { return &n }
+func seconds(n int64) *int64 { return new(n) }
 
 // TestStopped tells pods that were stopped by their deletion from pods that failed before.
 func TestStopped(t *testing.T) {

@@ -613,9 +613,7 @@ func (p *positions) GetPosition(_ context.Context, _, _, reader string) (string,
 func (p *positions) SetPositions(_ context.Context, _, _ string, more map[string]string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for k, v := range more {
-		p.all[k] = v
-	}
+	maps.Copy(p.all, more)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,12 +192,7 @@ func (j *Job) Waits() string {
 }
 
 func (j *Job) has(flag string) bool {
-	for _, f := range j.Flags {
-		if f == flag {
-			return true
-		}
-	}
-	return j.Status == flag
+	return j.Status == flag || slices.Contains(j.Flags, flag)
 }
 
 // Why returns why a job failed or was canceled, in one line; "" if its exit code says it all.

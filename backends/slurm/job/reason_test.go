@@ -53,7 +53,7 @@ func TestStateOf(t *testing.T) {
 		"COMPLETED FAILED": spec.Failed, "CANCELLED COMPLETED": spec.Cancelled, "FAILED CANCELLED": spec.Failed, "COMPLETED PENDING": spec.Pending, "ODD": spec.Unknown,
 	} {
 		var jobs []Job
-		for _, s := range strings.Fields(states) {
+		for s := range strings.FieldsSeq(states) {
 			var j Job
 			j.setState([]string{s})
 			jobs = append(jobs, j)

@@ -137,8 +137,7 @@ func textDuration(text string) time.Duration {
 	}
 	d, err := strconv.Atoi(days)
 	var total time.Duration
-	parts := strings.Split(clock, ":")
-	for _, part := range parts {
+	for part := range strings.SplitSeq(clock, ":") {
 		n, e := strconv.Atoi(part)
 		if e != nil || err != nil {
 			return 0

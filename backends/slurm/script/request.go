@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -161,10 +162,8 @@ func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Seco
 func warnings(in Input, o Options) []string {
 	var all []string
 	add := func(what string) {
-		for _, a := range all {
-			if a == what {
-				return
-			}
+		if slices.Contains(all, what) {
+			return
 		}
 		all = append(all, what)
 	}

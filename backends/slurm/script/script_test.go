@@ -56,8 +56,8 @@ func TestDirectives(t *testing.T) {
 	}, trainer, reader))
 	var got []string
 	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "#SBATCH") {
-			got = append(got, strings.TrimSpace(strings.TrimPrefix(line, "#SBATCH")))
+		if after, ok := strings.CutPrefix(line, "#SBATCH"); ok {
+			got = append(got, strings.TrimSpace(after))
 		}
 	}
 	want := []string{

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,12 +42,7 @@ var filterNames = []string{"backend", "component", "name", "tag", "state", "sinc
 
 // given reports whether the command line has one of the flags.
 func (o *filterFlags) given(c *cli.Context) bool {
-	for _, name := range filterNames {
-		if c.IsSet(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(filterNames, c.IsSet)
 }
 
 // filter returns the filter, with the default order and limit.

@@ -69,7 +69,7 @@ func (c *completer) positional(ctx context.Context) {
 func operands(usage string) []string {
 	var out []string
 	inFlag := false
-	for _, w := range strings.Fields(usage) {
+	for w := range strings.FieldsSeq(usage) {
 		switch {
 		case inFlag:
 			inFlag = !strings.HasSuffix(w, "]")

@@ -69,7 +69,7 @@ func CommandHelp(c *cli.Command, name string, width int) string {
 // too narrow. Continuations are indented to the first argument.
 func usageLines(begin, usage string, width int) string {
 	var parts []string
-	for _, word := range strings.Fields(usage) {
+	for word := range strings.FieldsSeq(usage) {
 		if n := len(parts); n > 0 && strings.Count(parts[n-1], "[") > strings.Count(parts[n-1], "]") {
 			parts[n-1] += " " + word
 			continue

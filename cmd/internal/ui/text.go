@@ -85,7 +85,7 @@ func CutText(line string, width int, tail string) string {
 // keeps newlines and the spaces within a line.
 func WrapText(text string, width int) []string {
 	var out []string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		out = append(out, wrapLine(line, width)...)
 	}
 	return out
