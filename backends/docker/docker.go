@@ -50,7 +50,7 @@ func Driver() driver.Driver {
 		Open: func(e driver.Env) (backend.Backend, error) {
 			return New(Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Offline: e.Offline})
 		},
-		Pending: bundled.Pending(), RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
+		Pending: supervised.Pending(), RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
 	}
 }
 

@@ -46,7 +46,7 @@ func Driver() driver.Driver {
 			}
 			return &Backend{Apps: apps, open: e.Backend, known: map[string]knownTrials{}}, nil
 		},
-		Pending: bundled.Pending(), RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
+		Pending: supervised.Pending(), RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
 	}
 }
 
