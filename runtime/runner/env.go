@@ -75,7 +75,7 @@ func (r *Runner) identityEnv(backend string, q *PlanRequest) spec.Map[string] {
 		env.Set(envParentRun, parent)
 	}
 	var names []string
-	trackers := r.trackers(q.Trackers)
+	trackers := r.Trackers(q.Trackers)
 	for _, t := range trackers {
 		names = append(names, t.Name)
 	}
@@ -83,31 +83,30 @@ func (r *Runner) identityEnv(backend string, q *PlanRequest) spec.Map[string] {
 		env.Set(envTrackers, strings.Join(names, ","))
 	}
 	for _, t := range trackers {
-		if conf := r.envOr(trackerEnv(t.Name), t.Config); conf != "" {
-			env.Set(trackerEnv(t.Name), conf)
+		if t.Config != "" {
+			env.Set(trackerEnv(t.Name), t.Config)
 		}
 	}
 	return env
 }
 
-// trackers returns the trackers that the environment names, else the configured ones.
-func (r *Runner) trackers(configured []config.Tracker) []config.Tracker {
-	text, ok := r.env(envTrackers)
-	if !ok {
-		return configured
+// Trackers returns the trackers that the environment names, else the configured ones. The
+// environment also overrides the config of each.
+func (r *Runner) Trackers(configured []config.Tracker) []config.Tracker {
+	var names []string
+	configs := map[string]string{}
+	for _, c := range configured {
+		names = append(names, c.Name)
+		configs[c.Name] = c.Config
+	}
+	if text, ok := r.env(envTrackers); ok {
+		names = strings.Split(text, ",")
 	}
 	var list []config.Tracker
-	for name := range strings.SplitSeq(text, ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, config.Tracker{Name: name, Config: r.envOr(trackerEnv(name), configs[name])})
 		}
-		t := config.Tracker{Name: name}
-		for _, c := range configured {
-			if c.Name == name {
-				t.Config = c.Config
-			}
-		}
-		list = append(list, t)
 	}
 	return list
 }

@@ -1,11 +1,14 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/outputs"
+	"torchx/runtime/runner"
 )
 
 func newArtifacts(f *program.Factory) *cli.Command {
@@ -21,12 +25,13 @@ func newArtifacts(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:  "artifacts",
-		Usage: "list the files that a run wrote",
+		Usage: "list the files that a run wrote or recorded",
 		UsageText: "[--artifact NAME] HANDLE [--json]\n" +
 			"torchx tracker list artifacts -\n" +
 			"torchx tracker list artifacts --artifact model.pt echo",
 		Description: "List the files and links below the folder $TORCHX_OUTPUT of a run. An artifact has the name of its file below that " +
-			"folder. A terminal that is too narrow for all columns shows no METADATA. `torchx output` lists the other entries, too. " + program.HandleHelp,
+			"folder. Then come the artifacts that programs recorded by torchx.tracker, with their own metadata. A terminal that is too " +
+			"narrow for all columns shows no METADATA. `torchx output` lists the other entries, too. " + program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "artifact", Usage: "only the artifact `NAME`", Destination: &only},
 			program.JSONFlag(&asJSON),
@@ -41,17 +46,21 @@ func newArtifacts(f *program.Factory) *cli.Command {
 	}
 }
 
-// artifactObject is a file or a link.
+// artifactObject is a file or a link, or what a program recorded.
 type artifactObject struct {
-	File       string        `json:"file"`
-	Path       string        `json:"path"`
-	Bytes      int64         `json:"bytes"`
-	ModifiedAt time.Time     `json:"modified_at"`
-	Target     ui.NullString `json:"target"`
+	File       string          `json:"file"`
+	Path       string          `json:"path"`
+	Bytes      *int64          `json:"bytes"`       // nil if recorded
+	ModifiedAt *time.Time      `json:"modified_at"` // nil if recorded
+	Target     ui.NullString   `json:"target"`
+	Metadata   json.RawMessage `json:"metadata"` // nil unless recorded
 }
 
 // metadata returns the column METADATA: JSON, as TorchX prints a dictionary.
 func (a *artifactObject) metadata() (string, error) {
+	if a.Bytes == nil {
+		return jsonText(a.Metadata), nil
+	}
 	values := map[string]any{"bytes": a.Bytes, "modified_at": a.ModifiedAt}
 	if a.Target != "" {
 		values["target"] = a.Target
@@ -64,32 +73,23 @@ func listArtifacts(
 	ctx context.Context, f *program.Factory, handle, only string, asJSON bool,
 ) error {
 	r, ref, err := f.Resolve(ctx, handle)
-	if err != nil {
-		return err
-	}
-	out, err := r.Output(ctx, ref)
-	if err != nil {
-		return err
-	}
-	if !out.Here {
-		return fmt.Errorf("the artifacts of %s are in %s, which only a pod can read: run `%s`",
-			ref.Handle(), out.Place, out.Read)
+	own, trackErr := readTracked(f, r, ref, handle)
+	if trackErr != nil {
+		return cmp.Or(err, trackErr)
 	}
 	all, unread := []artifactObject{}, false
-	err = outputs.Walk(out.Place, func(e outputs.Entry) error {
-		if e.Err != nil {
-			unread = true
-			f.Explain(fmt.Errorf("list the artifacts in %s: %w", ui.QuoteWord(e.Name), e.Err))
-		}
-		if kind := e.Mode.Type(); (kind == 0 || kind == fs.ModeSymlink) &&
-			(only == "" || only == e.Name) {
-			path := filepath.Join(out.Place, filepath.FromSlash(e.Name))
-			all = append(all, artifactObject{e.Name, path, e.Size, e.Time.UTC(), ui.NullString(e.Target)})
-		}
-		return context.Cause(ctx)
-	})
-	if err != nil {
+	if err == nil {
+		all, unread, err = outputArtifacts(ctx, f, r, ref)
+	}
+	if err != nil && len(own.artifacts) == 0 {
 		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(own.artifacts)) {
+		a := own.artifacts[name]
+		all = append(all, artifactObject{File: name, Path: a.Path, Metadata: a.Metadata})
+	}
+	if only != "" {
+		all = slices.DeleteFunc(all, func(a artifactObject) bool { return a.File != only })
 	}
 	if err := printArtifacts(f, all, asJSON); err != nil {
 		return err
@@ -98,6 +98,34 @@ func listArtifacts(
 		return program.QuietError(program.ExitError)
 	}
 	return nil
+}
+
+// outputArtifacts returns the files and links that an app wrote; unread is set if some could not be
+// read.
+func outputArtifacts(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref,
+) (all []artifactObject, unread bool, err error) {
+	out, err := r.Output(ctx, ref)
+	if err != nil {
+		return nil, false, err
+	}
+	if !out.Here {
+		return nil, false, fmt.Errorf("the artifacts of %s are in %s, which only a pod can read: run `%s`",
+			ref.Handle(), out.Place, out.Read)
+	}
+	all = []artifactObject{}
+	err = outputs.Walk(out.Place, func(e outputs.Entry) error {
+		if e.Err != nil {
+			unread = true
+			f.Explain(fmt.Errorf("list the artifacts in %s: %w", ui.QuoteWord(e.Name), e.Err))
+		}
+		if kind := e.Mode.Type(); kind == 0 || kind == fs.ModeSymlink {
+			path := filepath.Join(out.Place, filepath.FromSlash(e.Name))
+			all = append(all, artifactObject{e.Name, path, &e.Size, ui.UTC(&e.Time), ui.NullString(e.Target), nil})
+		}
+		return context.Cause(ctx)
+	})
+	return all, unread, err
 }
 
 func printArtifacts(f *program.Factory, all []artifactObject, asJSON bool) error {

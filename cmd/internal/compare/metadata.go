@@ -13,6 +13,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/metrics"
+	"torchx/runtime/runner"
 )
 
 func newMetadata(f *program.Factory) *cli.Command {
@@ -23,8 +24,8 @@ func newMetadata(f *program.Factory) *cli.Command {
 		UsageText: "HANDLE [--json]\n" +
 			"torchx tracker list metadata -\n" +
 			"torchx tracker list metadata echo --json",
-		Description: "List the result of a run, its arguments, tags and note, where it comes from, and the last value of each metric. " +
-			"Of a metric that several replicas have, the first replica counts. " + program.SecretsHelp + " " + program.HandleHelp,
+		Description: "List the result of a run, its arguments, tags and note, where it comes from, the last value of each metric, and what " +
+			"its programs recorded by torchx.tracker. Of a metric that several replicas have, the first replica counts. " + program.SecretsHelp + " " + program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			handle, err := program.OneArgument(c, "HANDLE")
@@ -36,7 +37,7 @@ func newMetadata(f *program.Factory) *cli.Command {
 	}
 }
 
-// metadatum is a value with a name; Value is a text, an integer or a number.
+// metadatum is a value with a name; Value is a text, an integer, a number or JSON.
 type metadatum struct {
 	ID    string `json:"id"`
 	Value any    `json:"value"`
@@ -49,6 +50,8 @@ func (m *metadatum) text() string {
 		return strconv.Itoa(v)
 	case metrics.Number:
 		return strconv.FormatFloat(float64(v), 'g', -1, 64)
+	case json.RawMessage:
+		return jsonText(v)
 	default:
 		return v.(string)
 	}
@@ -56,18 +59,22 @@ func (m *metadatum) text() string {
 
 func listMetadata(ctx context.Context, f *program.Factory, handle string, asJSON bool) error {
 	r, ref, err := f.Resolve(ctx, handle)
+	own, trackErr := readTracked(f, r, ref, handle)
+	if trackErr != nil {
+		return cmp.Or(err, trackErr)
+	}
+	var all []metadatum
+	if err == nil {
+		all, err = knownMetadata(ctx, f, r, ref)
+	}
+	if err != nil && len(own.metadata) == 0 {
+		return err
+	}
+	recorded, err := own.list(f)
 	if err != nil {
 		return err
 	}
-	program.AwaitProvenance(ctx, f, ref)
-	one, err := load(ctx, f, r, ref)
-	if err != nil {
-		return err
-	}
-	all, err := one.metadata(f)
-	if err != nil {
-		return err
-	}
+	all = append(all, recorded...)
 	if asJSON {
 		return f.PrintJSON(all)
 	}
@@ -76,6 +83,17 @@ func listMetadata(ctx context.Context, f *program.Factory, handle string, asJSON
 		tab.Add(ui.NewCell(m.ID, ""), ui.NewCell(m.text(), ""))
 	}
 	return f.PrintTable(tab, nil)
+}
+
+func knownMetadata(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref,
+) ([]metadatum, error) {
+	program.AwaitProvenance(ctx, f, ref)
+	one, err := load(ctx, f, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	return one.metadata(f)
 }
 
 // metadata returns what is known about a run, secrets hidden: its result, arguments, labels and

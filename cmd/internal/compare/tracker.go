@@ -24,7 +24,8 @@ func NewTracker(f *program.Factory) *cli.Command {
 			"torchx tracker list metadata -\n" +
 			"torchx tracker list artifacts -",
 		Description: "List runs, and what each recorded, in the tables of TorchX. No tracker has to be configured: the answers come from the " +
-			"history and the output folders of torchx. Programs that use a tracker of their own find it as before, by $TORCHX_TRACKERS.",
+			"history and the output folders of torchx. What programs record by torchx.tracker in a folder is listed too, if " +
+			"[torchx:tracker] and [tracker:NAME] of .torchxconfig, or $TORCHX_TRACKERS, name its fsspec tracker.",
 		Subcommands: []*cli.Command{
 			f.Group(&cli.Command{
 				Name:  "list",

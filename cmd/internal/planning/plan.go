@@ -145,7 +145,10 @@ func configDefaults(
 	rules, _ := f.SecretRules()
 	defaults := map[string]component.Default{}
 	set := func(name string, v config.Value) {
-		defaults[name] = component.Default{Text: rules.Value(name, v.Text), Origin: fmt.Sprintf("%s:%d", f.ShortPath(v.File), v.Line)}
+		defaults[name] = component.Default{Text: v.Text, Origin: fmt.Sprintf("%s:%d", f.ShortPath(v.File), v.Line)}
+		if !f.ShowSecrets {
+			defaults[name] = component.Default{Text: rules.Value(name, v.Text), Origin: defaults[name].Origin}
+		}
 	}
 	image, _ := conf.Image()
 	for i := range found.Params {
