@@ -13,7 +13,7 @@ type difference struct {
 	at     string // regular expression of its whole path
 	theirs string // what TorchX has: a part of a string, or another value in JSON
 	ours   string
-	why    string
+	row    string // subject of its row in docs/reference/torchx-differences.md
 }
 
 // everyCase marks a difference that may occur in any case.
@@ -29,42 +29,47 @@ const (
 )
 
 const (
-	portReason  = "each local run has its own rendezvous port, so that two never collide; the given one is the default"
-	boothReason = "the program does not need TorchX's Python package"
-	boolReason  = "[BUG] fact 41: only `true` was true, any other value was silently false"
+	jobIDRow    = "handles, `TORCHX_JOB_ID`"
+	imageRow    = "default image"
+	optionsRow  = "options of a dry run"
+	portRow     = "rendezvous port of `dist.ddp` locally"
+	boothRow    = "`utils.booth`"
+	boolRow     = "`bool` arguments"
+	optionalRow = "`Optional[int]`"
+	argumentRow = "an argument that cannot be read, such as `--env A=1,B=x=y`"
 )
 
 // differences are all intended differences. Any other one fails the tests, and so does an
 // entry of a case that no longer applies.
 var differences = []difference{
-	{everyCase, `.*\.env\.TORCHX_JOB_ID`, `local_cwd://`, `local://`, "canonical backend names are recorded; the alias finds the app, too"},
-	{everyCase, `app\.roles\[\d]\.image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
-	{everyCase, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null,"output_dir":null}`, "options that TorchX does not have"},
-	{everyCase, `request\.role_params\..+\[\d+]\.combined`, `/combined.log`, removed, "the file is not written"},
+	{everyCase, `.*\.env\.TORCHX_JOB_ID`, `local_cwd://`, `local://`, jobIDRow},
+	{everyCase, `app\.roles\[\d]\.image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, imageRow},
+	{everyCase, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null,"output_dir":null}`, optionsRow},
+	{everyCase, `request\.role_params\..+\[\d+]\.combined`, `/combined.log`, removed, "`log_dir`"},
 
-	{"ddp_elastic", appArgs + `\[1]`, `:=localhost}:30000`, `:=localhost}:$${TORCHX_PORT_C10D:=30000}`, portReason},
-	{"ddp_elastic", procArgs + `\[2]`, `:=localhost}:30000`, `:=localhost}:${TORCHX_PORT_C10D:=30000}`, portReason},
-	{"spmd_infer_gpu", appArgs + `\[1]`, `:=localhost}:29500`, `:=localhost}:$${TORCHX_PORT_C10D:=29500}`, portReason},
-	{"spmd_infer_gpu", procArgs + `\[2]`, `:=localhost}:29500`, `:=localhost}:${TORCHX_PORT_C10D:=29500}`, portReason},
+	{"ddp_elastic", appArgs + `\[1]`, `:=localhost}:30000`, `:=localhost}:$${TORCHX_PORT_C10D:=30000}`, portRow},
+	{"ddp_elastic", procArgs + `\[2]`, `:=localhost}:30000`, `:=localhost}:${TORCHX_PORT_C10D:=30000}`, portRow},
+	{"spmd_infer_gpu", appArgs + `\[1]`, `:=localhost}:29500`, `:=localhost}:$${TORCHX_PORT_C10D:=29500}`, portRow},
+	{"spmd_infer_gpu", procArgs + `\[2]`, `:=localhost}:29500`, `:=localhost}:${TORCHX_PORT_C10D:=29500}`, portRow},
 
-	{"booth", `app\.roles\[0]\.entrypoint`, `python`, `sh`, boothReason},
+	{"booth", `app\.roles\[0]\.entrypoint`, `python`, `sh`, boothRow},
 	{
 		"booth", appArgs,
 		`["-m","torchx.apps.utils.booth_main","--x1","1.0","--x2","2.5","--trial_idx","3","--tracker_base","/tmp/torchx-util-booth"]`,
-		`["-c","` + anyText + `","booth","1.0","2.5","3","/tmp/torchx-util-booth"]`, boothReason,
+		`["-c","` + anyText + `","booth","1.0","2.5","3","/tmp/torchx-util-booth"]`, boothRow,
 	},
 	{
 		"booth", procArgs,
 		`["python","-m","torchx.apps.utils.booth_main","--x1","1.0","--x2","2.5","--trial_idx","3","--tracker_base","/tmp/torchx-util-booth"]`,
-		`["sh","-c","` + anyText + `","booth","1.0","2.5","3","/tmp/torchx-util-booth"]`, boothReason,
+		`["sh","-c","` + anyText + `","booth","1.0","2.5","3","/tmp/torchx-util-booth"]`, boothRow,
 	},
 
-	{"custom_types_ok", appArgs + `\[9]`, `'7'`, `7`, "[BUG] fact 41: Optional[int] stayed a string"},
-	{"custom_types_ok", procArgs + `\[10]`, `'7'`, `7`, "[BUG] fact 41: Optional[int] stayed a string"},
-	{"custom_types_dashdash", appArgs + `\[2]`, `False`, `True`, boolReason},
-	{"custom_types_dashdash", procArgs + `\[3]`, `False`, `True`, boolReason},
+	{"custom_types_ok", appArgs + `\[9]`, `'7'`, `7`, optionalRow},
+	{"custom_types_ok", procArgs + `\[10]`, `'7'`, `7`, optionalRow},
+	{"custom_types_dashdash", appArgs + `\[2]`, `False`, `True`, boolRow},
+	{"custom_types_dashdash", procArgs + `\[3]`, `False`, `True`, boolRow},
 
-	{"sh_all_options", `exit_code`, `1`, `2`, "an invalid argument of a component is a usage error"},
+	{"sh_all_options", `exit_code`, `1`, `2`, argumentRow},
 }
 
 // rewriter turns the recording of a case into the expected outcome.
@@ -94,6 +99,7 @@ func (r *rewriter) apply(t *testing.T, path string, v any) any {
 		if changed, ok := d.rewrite(t, v); ok {
 			r.hits[i]++
 			v = changed
+			t.Logf("%s: %s", d.row, path)
 		}
 	}
 	switch v := v.(type) {
@@ -138,7 +144,7 @@ func (r *rewriter) checkUsed(t *testing.T) {
 	t.Helper()
 	for i, d := range r.rows {
 		if d.in != everyCase && r.hits[i] == 0 {
-			t.Errorf("the recording has no %q at %s: remove the entry %q", d.theirs, d.at, d.why)
+			t.Errorf("the recording has no %q at %s: remove the entry %q", d.theirs, d.at, d.row)
 		}
 	}
 }

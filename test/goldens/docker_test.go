@@ -42,6 +42,9 @@ func TestDockerRecordings(t *testing.T) {
 	}
 }
 
+// dockerShape are rows of torchx-differences.md for the differences that engineBody makes.
+var dockerShape = []string{"ENTRYPOINT of an image", "retries on Docker", "PID 1 on Docker"}
+
 // engineBodies turns the arguments of docker-py into the bodies that it sends (see
 // goldens/docker-engine-requests.txt), without members that have no meaning. Intended
 // differences from TorchX are here and in dockerDifferences.
@@ -158,28 +161,28 @@ const (
 
 // dockerDifferences are the intended differences for docker.
 var dockerDifferences = append(inApp(differences), []difference{
-	{everyCase, `app\.roles\[\d]\.env\.TORCHX_JOB_ID`, `local_docker://`, `docker://`, "canonical backend names are recorded; the alias finds the app, too"},
-	{everyCase, envText, `TORCHX_JOB_ID=local_docker://`, `TORCHX_JOB_ID=docker://`, "the same"},
-	{everyCase, envText, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
-	{everyCase, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the same"},
-	{everyCase, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "the version of torchx"},
+	{everyCase, `app\.roles\[\d]\.env\.TORCHX_JOB_ID`, `local_docker://`, `docker://`, jobIDRow},
+	{everyCase, envText, `TORCHX_JOB_ID=local_docker://`, `TORCHX_JOB_ID=docker://`, jobIDRow},
+	{everyCase, envText, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, imageRow},
+	{everyCase, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, imageRow},
+	{everyCase, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "label `version`"},
 	{
 		everyCase, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true,"output_dir":null}`,
-		"options that TorchX does not have",
+		optionsRow,
 	},
-	{"custom_names_leading_eq", envText, `RANK0_HOST=-_9app`, `RANK0_HOST=9app`, "[BUG] fact 99: rank 0's host was not the name of its container"},
+	{"custom_names_leading_eq", envText, `RANK0_HOST=-_9app`, `RANK0_HOST=9app`, "host of replica 0 on Docker"},
 
-	{"ddp_elastic", command + `\[1]`, `:=localhost}:30000`, `:=localhost}:${TORCHX_PORT_C10D:=30000}`, portReason},
-	{"spmd_infer_gpu", command + `\[1]`, `:=localhost}:29500`, `:=localhost}:${TORCHX_PORT_C10D:=29500}`, portReason},
+	{"ddp_elastic", command + `\[1]`, `:=localhost}:30000`, `:=localhost}:${TORCHX_PORT_C10D:=30000}`, portRow},
+	{"spmd_infer_gpu", command + `\[1]`, `:=localhost}:29500`, `:=localhost}:${TORCHX_PORT_C10D:=29500}`, portRow},
 
-	{"booth", config + `\.Entrypoint\[0]`, `python`, `sh`, boothReason},
+	{"booth", config + `\.Entrypoint\[0]`, `python`, `sh`, boothRow},
 	{
 		"booth", command,
 		`["-m","torchx.apps.utils.booth_main","--x1","1.0","--x2","2.5","--trial_idx","3","--tracker_base","/tmp/torchx-util-booth"]`,
-		`["-c","` + anyText + `","booth","1.0","2.5","3","/tmp/torchx-util-booth"]`, boothReason,
+		`["-c","` + anyText + `","booth","1.0","2.5","3","/tmp/torchx-util-booth"]`, boothRow,
 	},
-	{"custom_types_ok", command + `\[9]`, `'7'`, `7`, "[BUG] fact 41: Optional[int] stayed a string"},
-	{"custom_types_dashdash", command + `\[2]`, `False`, `True`, boolReason},
+	{"custom_types_ok", command + `\[9]`, `'7'`, `7`, optionalRow},
+	{"custom_types_dashdash", command + `\[2]`, `False`, `True`, boolRow},
 }...)
 
 // inApp returns the differences of the app and the exit code, which apply to all backends.
