@@ -38,7 +38,7 @@ func NewRun(f *program.Factory) *cli.Command {
 			"torchx run utils.echo --msg hello\n" +
 			"torchx run -d utils.sh sleep 60\n" +
 			"torchx run --env LR=0.1 utils.sh -c 'echo $LR'\n" +
-			"torchx run dist.ddp -j 1x2 --script train.py\n" +
+			"torchx run dist.ddp -j 1x2 --self_check\n" +
 			"torchx run --tty utils.sh -c 'exec python3'\n" +
 			"torchx run --dryrun -b kubernetes utils.echo --msg hello",
 		Description: "Run a component: a built-in one (`torchx builtins`), MODULE.FUNCTION of the folder components, or FILE.star:FUNCTION. " +
