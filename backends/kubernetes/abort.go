@@ -32,7 +32,7 @@ func (t *target) stopVolcano(ctx context.Context, j *kube.VolcanoJob, meta map[s
 	}
 	err := t.abort(ctx, j)
 	if errors.Is(err, kube.ErrForbidden) {
-		_ = patch(map[string]any{"annotations": map[string]any{kube.AnnotationCancelled: nil, kube.AnnotationCancelReason: nil}}) // the user sees err
+		_ = patch(map[string]any{"annotations": map[string]any{kube.AnnotationCancelled: nil, kube.AnnotationCancelReason: nil, kube.AnnotationCancelFailed: nil}}) // the user sees err
 	}
 	return err
 }

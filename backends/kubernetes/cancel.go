@@ -37,7 +37,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 			b.saveLogs(ctx, id)
 		}
 		b.setCanceled(id, o)
-		err := t.stop(ctx, a, o.Reason)
+		err := t.stop(ctx, a, o)
 		if o.Abandon && errors.Is(err, kube.ErrForbidden) { // the app is about to be deleted
 			if err = t.remove(ctx, a); err == nil {
 				err = t.waitGone(ctx, true)
@@ -77,10 +77,13 @@ func ignoreMissing(err error) error {
 }
 
 // stop asks the controllers to end the pods.
-func (t *target) stop(ctx context.Context, a *app, reason string) error {
+func (t *target) stop(ctx context.Context, a *app, o backend.CancelOptions) error {
 	annotations := map[string]string{kube.AnnotationCancelled: time.Now().UTC().Format(time.RFC3339)}
-	if reason != "" {
-		annotations[kube.AnnotationCancelReason] = reason
+	if o.Reason != "" {
+		annotations[kube.AnnotationCancelReason] = o.Reason
+	}
+	if o.Failed {
+		annotations[kube.AnnotationCancelFailed] = "true"
 	}
 	meta := map[string]any{"annotations": annotations}
 	suspend := []map[string]any{{"metadata": meta, "spec": map[string]any{"suspend": true}}}

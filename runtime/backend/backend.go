@@ -94,6 +94,9 @@ type CancelOptions struct {
 	// Reason is what the status of the app says instead of "cancelled", one line. The first request
 	// counts.
 	Reason string
+	// Failed makes the app end as FAILED with exit code 125 for the Reason, since it cannot start. A
+	// backend whose apps start on this machine ignores it.
+	Failed bool
 }
 
 // DeleteOptions are the options of Delete.

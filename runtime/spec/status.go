@@ -37,6 +37,8 @@ type Status struct {
 	// Waiting means that replicas of an app that has started could start, but do not: Msg says why,
 	// if that is known. It is not stored.
 	Waiting bool `json:"-"`
+	// Blocked says whether what replicas wait for may end by itself. It is not stored.
+	Blocked Block `json:"-"`
 	// Lost means that the app failed because its supervisor, machine or node was lost: it did
 	// not end by itself.
 	Lost        bool       `json:"lost,omitempty"`
@@ -44,6 +46,16 @@ type Status struct {
 	StartedAt   *time.Time `json:"started_at"`
 	FinishedAt  *time.Time `json:"finished_at"`
 }
+
+// Block is what keeps replicas from starting.
+type Block int
+
+// What keeps replicas from starting.
+const (
+	NotBlocked     Block = iota // they start, or wait for resources
+	BlockedByImage              // an image cannot be pulled; the node tries again
+	BlockedForGood              // a mistake in the app, such as an invalid name of an image
+)
 
 // RoleStatus groups the replicas of one role.
 type RoleStatus struct {

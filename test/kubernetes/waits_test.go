@@ -48,3 +48,37 @@ func TestLogWaits(t *testing.T) {
 	}
 	_ = cmd.Wait() // the app has no log
 }
+
+// TestStartLimits: run --wait ends an app that cannot start, in every form. The cluster keeps why.
+func TestStartLimits(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for name, tt := range map[string]struct {
+		cfg   string
+		flags []string
+		image string
+		want  string
+	}{
+		"a mistake":       {"image_pull_policy=Never", nil, "localhost/none:1", "it cannot start: replica r/0 waits: image localhost/none:1 cannot be pulled"},
+		"no image":        {"", []string{"--pull-timeout", "1s"}, "localhost/none:1", "no image for 1s (--pull-timeout): replica r/0 waits: image localhost/none:1 cannot be pulled"},
+		"no node is free": {"node_selector=no:such", []string{"--pending-timeout", "3s"}, "", "not started after 3s (--pending-timeout): "},
+	} {
+		for _, gang := range forms {
+			t.Run(name+"/"+gang, func(t *testing.T) {
+				t.Parallel()
+				args := h.runArgs("reserved_millicpu=1000,gang="+gang+","+tt.cfg, "--script", "true")
+				if tt.image != "" {
+					args = append(args, "--image", tt.image)
+				}
+				r := h.torchx(append(append([]string{"run", "--wait"}, tt.flags...), args[1:]...)...)
+				if r.code != spec.ExitNotStarted || !strings.Contains(r.stderr, tt.want) {
+					t.Errorf("got %+v, want exit code %d and %q", r, spec.ExitNotStarted, tt.want)
+				}
+				s := h.status(strings.TrimSpace(r.stdout))
+				if s.State != spec.Failed || !strings.Contains(s.Msg, tt.want) || s.ExitCode == nil || *s.ExitCode != spec.ExitNotStarted {
+					t.Errorf("got %+v, want FAILED with exit code %d: %s", s, spec.ExitNotStarted, tt.want)
+				}
+			})
+		}
+	}
+}

@@ -40,6 +40,8 @@ const (
 	AnnotationCancelled = "torchx.pytorch.org/cancelled"
 	// AnnotationCancelReason holds why it was canceled, if that is known.
 	AnnotationCancelReason = "torchx.pytorch.org/cancel-reason"
+	// AnnotationCancelFailed is there if it was canceled because it could not start.
+	AnnotationCancelFailed = "torchx.pytorch.org/cancel-failed"
 	// AnnotationApp holds the submission (manifest.Record): JSON, or its gzip in base64.
 	AnnotationApp = "torchx.pytorch.org/app"
 	// AnnotationSubmission is the same random text on all objects of one submission.

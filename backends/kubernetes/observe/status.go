@@ -100,6 +100,8 @@ func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	first, tooMany := b.firstFailure(), b.tooManyFailed()
 	code := 0
 	switch {
+	case cancelled && b.cancelFailed:
+		s.State, s.Msg, code = spec.Failed, b.cancelReason, spec.ExitNotStarted
 	case cancelled:
 		s.State, s.Msg, code = spec.Cancelled, cmp.Or(b.cancelReason, "cancelled"), spec.ExitCancelled
 	case b.overran && first == nil:
@@ -221,7 +223,7 @@ func (b *assessment) progress(s *spec.Status) {
 	case b.incomplete != "":
 		s.Msg = b.incomplete
 	case waits > 0:
-		s.Msg, s.Waiting = b.waitReason(), b.isWaiting()
+		s.Msg, s.Waiting, s.Blocked = b.waitReason(), b.isWaiting(), b.blocked()
 	}
 	s.Msg = cmp.Or(s.Msg, b.trouble(), b.stopping())
 }

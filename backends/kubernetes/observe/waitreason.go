@@ -101,6 +101,29 @@ func (b *assessment) needsEvents() bool {
 // imageReasons lists the reasons of containers that wait for their image.
 var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
 
+// final lists those reasons that do not go away by themselves.
+var final = []string{"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"}
+
+// blocked returns what keeps the pods that wait from starting.
+func (b *assessment) blocked() (worst spec.Block) {
+	for _, r := range b.replicas {
+		a := r.last()
+		if r.final.State != spec.Pending || !a.isAlive() {
+			continue
+		}
+		for c := range containers(a.pod) {
+			switch w := c.State.Waiting; {
+			case w == nil:
+			case slices.Contains(final, w.Reason):
+				return spec.BlockedForGood
+			case slices.Contains(imageReasons, w.Reason):
+				worst = spec.BlockedByImage
+			}
+		}
+	}
+	return worst
+}
+
 // starting lists the reasons of containers that are starting normally.
 var starting = []string{"ContainerCreating", "PodInitializing", ""}
 

@@ -68,6 +68,7 @@ type lifetime struct {
 	queue        string // of Kueue, "" if none
 	cancelled    bool   // by the annotation
 	cancelReason string // of the cancellation, "" if not known
+	cancelFailed bool   // it was canceled because it could not start
 	deleting     bool   // its deletion was requested
 	created      *time.Time
 	cancelAt     *time.Time
@@ -194,6 +195,7 @@ func (v *workload) readMeta(meta *metav1.ObjectMeta) {
 	text, ok := meta.Annotations[kube.AnnotationCancelled]
 	v.cancelled = v.cancelled || ok
 	v.cancelReason = cmp.Or(v.cancelReason, meta.Annotations[kube.AnnotationCancelReason])
+	v.cancelFailed = v.cancelFailed || meta.Annotations[kube.AnnotationCancelFailed] != ""
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		v.cancelAt = outcome.Earlier(v.cancelAt, &t)
 	}

@@ -23,27 +23,31 @@ type Options struct {
 	Wait, Log, Detach, queue bool
 	JSON                     bool // print the app as JSON at the end, not its handle
 	Tty                      TtyOptions
+	limits                   startLimits
 }
 
 // Flags returns the flags that set o.
 func Flags(o *Options) []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "wait", Usage: "wait until the app ends (local and docker do anyway)", Destination: &o.Wait},
 		&cli.BoolFlag{Name: "log", Usage: "print the output of replicas and wait (local and docker do anyway)", Destination: &o.Log},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return when all replicas have started, except roles that wait for others; on a cluster, as soon as it has accepted the app", Destination: &o.Detach},
 		&cli.BoolFlag{Name: "queue", Usage: "wait until the app's CPUs, memory and GPUs are free on this machine (with -d: return when the app is queued)", Destination: &o.queue},
 		TtyFlag(&o.Tty, "connect the terminal to the only replica: a shell, a REPL, pdb"),
 		DetachKeysFlag(&o.Tty),
-	}
+	}, o.limits.flags()...)
 }
 
 // Check returns a usage error for options that contradict each other.
-func (o Options) Check(command string) error {
+func (o *Options) Check(command string) error {
 	if o.Detach && (o.Wait || o.Log) {
 		return program.Usagef(command, "--detach cannot be used with --wait or --log")
 	}
 	if o.JSON && o.Tty.On {
 		return program.Usagef(command, "--json cannot be used with --tty, which needs stdout for the terminal")
+	}
+	if err := o.limits.parse(command); err != nil {
+		return err
 	}
 	return o.Tty.Check(command)
 }
@@ -94,6 +98,12 @@ func Submit(
 		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log &&
 			(t == nil || o.Detach), detached: o.Detach, json: o.JSON,
 	}
+	if err := o.limits.check(p.Backend, b.Capabilities().RunsHere, fg.returns); err != nil {
+		return err
+	}
+	if !fg.returns && !b.Capabilities().RunsHere {
+		fg.limits = &o.limits
+	}
 	if o.JSON {
 		fg.pageURL = f.PageURL(a.ref)
 	}
@@ -123,6 +133,7 @@ type foreground struct {
 	detached bool // --detach
 	json     bool // --json
 	pageURL  string
+	limits   *startLimits // nil: none
 	restarts *Announcer
 }
 
@@ -161,6 +172,9 @@ func (fg *foreground) printHandle() error {
 
 // follow follows the submitted app.
 func (fg *foreground) follow(ctx context.Context, queued bool) error {
+	if fg.limits != nil {
+		defer limitStart(fg.app, *fg.limits)()
+	}
 	if !fg.returns && fg.view == nil {
 		fg.restarts = Announce(fg.Console, fg.runner, LogTarget{Ref: fg.ref},
 			fg.showLogs && fg.terminal == nil)
