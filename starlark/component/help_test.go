@@ -55,8 +55,7 @@ def f(file, image = "ghcr.io/x", *args, j = None, env = None, a_name_that_is_far
 	if colored := c.Help(true, 80, nil); !strings.Contains(colored, "\x1b[1mUsage:\x1b[0m") {
 		t.Errorf("got %q, want a bold heading", colored)
 	}
-	for line := range strings.SplitSeq(c.Help(false, 60, nil), "
-") {
+	for line := range strings.SplitSeq(c.Help(false, 60, nil), "\n") {
 		if len(line) > 60 {
 			t.Errorf("got %d columns, want at most 60: %q", len(line), line)
 		}
