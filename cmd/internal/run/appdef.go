@@ -19,7 +19,7 @@ type appFile struct {
 // what identifies it, too.
 func isAppFile(data []byte) bool {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil {
+	if json.Unmarshal(data, &fields) != nil || fields["app"] == nil {
 		return false
 	}
 	for _, name := range []string{"request", "handle", "planned"} {
