@@ -111,8 +111,7 @@ func kindOf(err error) error {
 
 // codeOf returns SQLite's extended result code, 0 for other errors.
 func codeOf(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
 	}
 	return 0

@@ -46,8 +46,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 
 // engineFailure returns the check of an engine that cannot be used.
 func engineFailure(err error) backend.Check {
-	var t *endpointError
-	if errors.As(err, &t) {
+	if t, ok := errors.AsType[*endpointError](err); ok {
 		return backend.FailedCheck(engineCheck, t.fix, "%s", t.what)
 	}
 	return backend.FailedCheck(engineCheck, "", "%v", err)

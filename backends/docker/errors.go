@@ -169,8 +169,7 @@ func explained(err error) error {
 			return &engineError{fmt.Sprintf(r.advice, m[1]), err}
 		}
 	}
-	var known *engineError
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*engineError](err); ok {
 		return err
 	}
 	return plain(err)

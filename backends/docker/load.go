@@ -164,8 +164,7 @@ func (r *Request) checkNames() error {
 
 // decodeError returns an error of encoding/json in the terms of JSON instead of Go.
 func decodeError(err error) error {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s does not take a JSON %s", kind.Field, kind.Value)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))

@@ -93,8 +93,7 @@ func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	if ctx.Err() != nil {
 		return agent.ErrNotTried
 	}
-	var refused *agent.ReplicaStartError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*agent.ReplicaStartError](err); ok {
 		return refused
 	}
 	return &agent.ReplicaStartError{Replica: r, Code: code, Err: explained(err)}

@@ -100,8 +100,7 @@ func (b *Backend) openFile(
 
 // fileError names the path that the user wrote.
 func fileError(path string, err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
 	if err == nil || errors.Is(err, context.Canceled) {

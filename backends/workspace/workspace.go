@@ -177,8 +177,7 @@ func (t *Tree) checkConflicts(found map[string]entry) error {
 
 // plain returns an error without the name of the system call.
 func plain(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", at.Path, at.Err)
 	}
 	return err

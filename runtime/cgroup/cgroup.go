@@ -300,8 +300,7 @@ func containsAll(list, names []string) bool {
 
 // cause returns the system's message without the path.
 func cause(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
 	return err

@@ -87,8 +87,7 @@ func CheckURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		var detail *url.Error
-		if errors.As(err, &detail) {
+		if detail, ok := errors.AsType[*url.Error](err); ok {
 			err = detail.Err
 		}
 		return fmt.Errorf("URL %q: %w", text, err)

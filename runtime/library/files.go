@@ -81,8 +81,7 @@ func readText(path, name string, limit int64) ([]byte, error) {
 
 // pathCause removes the path from an error whose message already has it.
 func pathCause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

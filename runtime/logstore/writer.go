@@ -390,8 +390,7 @@ func closeFile(f file, sync bool) error {
 
 // reason returns the system's message for a failed write, without the file's name.
 func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()

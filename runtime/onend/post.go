@@ -62,8 +62,7 @@ func postOnce(client *http.Client, target string, body []byte) error {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "torchx")
 	res, err := client.Do(req)
-	var at *url.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*url.Error](err); ok {
 		return at.Err
 	}
 	if err != nil {

@@ -72,8 +72,7 @@ func parsePattern(name, text string) (*Matcher, error) {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		var bad *syntax.Error
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*syntax.Error](err); ok {
 			return nil, fmt.Errorf("invalid pattern: %s: `%s` (want RE2)", bad.Code, bad.Expr)
 		}
 		return nil, err

@@ -163,8 +163,7 @@ func (zeros) Read(p []byte) (int, error) {
 
 // plain returns an error without the operation and path that messages name already.
 func plain(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
 	return err

@@ -109,12 +109,10 @@ func (l *Loader) CheckFile(file string) error {
 		file = rel
 	}
 	_, err := definitions(os.DirFS(filepath.Dir(path)), filepath.Base(path))
-	var at syntax.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[syntax.Error](err); ok {
 		return fmt.Errorf("%s:%d:%d: %s", file, at.Pos.Line, at.Pos.Col, at.Msg)
 	}
-	var unread *fs.PathError
-	if errors.As(err, &unread) {
+	if unread, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s cannot be read: %w", file, unread.Err)
 	}
 	return err

@@ -273,8 +273,7 @@ func isFile(path string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:
-		var detail *fs.PathError
-		if errors.As(err, &detail) {
+		if detail, ok := errors.AsType[*fs.PathError](err); ok {
 			err = detail.Err
 		}
 		return false, fmt.Errorf("cannot read component file %s: %w", humanize.Quote(path), err)

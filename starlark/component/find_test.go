@@ -169,8 +169,7 @@ func TestFindRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v, want one line with %q", test.ref, err, test.want)
 		}
-		var usage *UsageError
-		if errors.As(err, &usage) {
+		if _, ok := errors.AsType[*UsageError](err); ok {
 			t.Errorf("%q: %v is a usage error", test.ref, err)
 		}
 	}

@@ -137,8 +137,7 @@ func TestCutFiles(t *testing.T) {
 	for i := 0; i < len(source); i += 97 {
 		for _, text := range []string{string(source[:i]), string(source[:i]) + string(source[i+1:]), string(source[i:])} {
 			_, err := interp.Parse("x", []byte(text))
-			var at *interp.Error
-			if errors.As(err, &at) && (at.Line < 1 || at.Line > strings.Count(text, "\n")+1 || at.Col < 1 || strings.Contains(at.Msg, "\n")) {
+			if at, ok := errors.AsType[*interp.Error](err); ok && (at.Line < 1 || at.Line > strings.Count(text, "\n")+1 || at.Col < 1 || strings.Contains(at.Msg, "\n")) {
 				t.Errorf("cut at %d: got %d:%d %s, want a position in the text and one line", i, at.Line, at.Col, at.Msg)
 			}
 		}
@@ -153,8 +152,7 @@ func FuzzSyntax(f *testing.F) {
 	f.Add("def ")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := interp.Parse("x", []byte(text))
-		var at *interp.Error
-		if errors.As(err, &at) && at.Line > 0 && (at.Line > strings.Count(text, "\n")+strings.Count(text, "\r")+1 || at.Col < 1) {
+		if at, ok := errors.AsType[*interp.Error](err); ok && at.Line > 0 && (at.Line > strings.Count(text, "\n")+strings.Count(text, "\r")+1 || at.Col < 1) {
 			t.Errorf("%q: got %d:%d %s, want a position in the text", text, at.Line, at.Col, at.Msg)
 		}
 	})

@@ -120,8 +120,7 @@ func (e *Error) setLimit(limit *LimitError) {
 // i.
 func (i *Interp) Explain(err error) *Error {
 	inner := innermost(err)
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		e := *known
 		if inner != nil { // err occurred before any code of its file ran
 			e.frames = append(e.frames[:len(e.frames):len(e.frames)], i.frames(inner.CallStack)...)

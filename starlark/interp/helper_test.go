@@ -58,8 +58,7 @@ func global(t *testing.T, source string) string {
 }
 
 func detail(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Detail()
 	}
 	return ""

@@ -58,8 +58,7 @@ func parse(
 ) (*syntax.File, error) {
 	text := bytes.TrimPrefix(source, byteOrderMark)
 	file, err := options.Parse(name, text, mode)
-	var problem syntax.Error
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[syntax.Error](err); ok {
 		return nil, explained(string(text), problem)
 	}
 	return file, err

@@ -60,8 +60,7 @@ func (l *linter) run() {
 
 func (l *linter) addSyntaxError(err error) {
 	f := Finding{Rule: ruleSyntax, Severity: Error, Message: err.Error(), Start: l.at(0), End: l.at(0)}
-	var at *interp.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*interp.Error](err); ok {
 		f.Message = at.Msg
 		if at.Line > 0 {
 			f.Start = l.position(at.Line, at.Col)

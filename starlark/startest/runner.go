@@ -211,8 +211,7 @@ const loadingName = "(load)"
 // broken reports a file that cannot be loaded.
 func (f *file) broken(err error) {
 	f.result.Status, f.result.Problem = Fail, err.Error()
-	var e *interp.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*interp.Error](err); ok {
 		f.result.Detail = strings.TrimRight(e.Detail(), "\n")
 	}
 	f.done()

@@ -136,8 +136,7 @@ func (b *Build) runBuildx(ctx context.Context, e Engine, why string) error {
 	c := buildx(ctx, e, append(args, "-")...)
 	c.Stdin, c.Stdout, c.Stderr = sent.body, out, out
 	err := c.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("exit code %d, see its output", exit.ExitCode())
 	}
 	if out.end(err); err != nil {

@@ -186,8 +186,7 @@ func (a *Access) unreachable(err error) string {
 
 // cause drops method and URL, which help less than the context's name.
 func cause(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

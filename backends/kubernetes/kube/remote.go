@@ -43,8 +43,7 @@ func (c *Client) Exec(ctx context.Context, p PodCommand) (code int, err error) {
 		}
 	}
 	err = c.stream(ctx, q.URL(), p)
-	var exit exec.CodeExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[exec.CodeExitError](err); ok {
 		return exit.Code, nil
 	}
 	return 0, err
@@ -108,8 +107,7 @@ func isUnsupported(err error) bool {
 
 // explainUpgrade explains an error whose cause may be the answer to an upgrade.
 func (c *Client) explainUpgrade(err error) error {
-	var upgrade *streaming.UpgradeFailureError
-	if errors.As(err, &upgrade) {
+	if upgrade, ok := errors.AsType[*streaming.UpgradeFailureError](err); ok {
 		err = upgrade.Cause
 	}
 	if _, text, ok := strings.Cut(err.Error(), refusedUpgrade); ok &&

@@ -142,8 +142,7 @@ func (c *Client) Accounts(ctx context.Context, userName string) ([]string, error
 func (c *Client) Cancel(ctx context.Context, job int64, options ...string) error {
 	args := append(options, strconv.FormatInt(job, 10))
 	_, err := c.Run(ctx, nil, "scancel", args...)
-	var e *Error
-	if errors.As(err, &e) && e.Slurm == noReason {
+	if e, ok := errors.AsType[*Error](err); ok && e.Slurm == noReason {
 		// It does so when the job changes meanwhile: again, and it says why if that fails.
 		_, err = c.Run(ctx, nil, "scancel", append([]string{"--verbose"}, args...)...)
 	}

@@ -113,8 +113,7 @@ func listen(ctx context.Context, a address) (net.Listener, address, error) {
 
 // cause returns an error without the address that messages name already.
 func cause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err

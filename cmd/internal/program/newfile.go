@@ -46,8 +46,7 @@ func ExistsError(path, hint string) error {
 }
 
 func linkCause(err error) error {
-	var l *os.LinkError
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		return l.Err
 	}
 	return err

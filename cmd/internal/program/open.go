@@ -238,8 +238,7 @@ func (f *Factory) PeekHistory(ctx context.Context) *state.DB {
 
 // PathCause returns the cause of a path error, for messages that name the path already.
 func PathCause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

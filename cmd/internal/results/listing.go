@@ -131,8 +131,7 @@ func quoted(name string) string {
 
 // cause returns an error without the path that messages name already.
 func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
 	return err

@@ -196,8 +196,7 @@ func ofTrial(t *sweep.Place, err error) error {
 	if len(texts) == 0 {
 		which = fmt.Sprintf("trial %d", t.Number)
 	}
-	var usage *component.UsageError
-	if errors.As(err, &usage) {
+	if usage, ok := errors.AsType[*component.UsageError](err); ok {
 		return &component.UsageError{Component: usage.Component, Text: which + ": " + usage.Text}
 	}
 	return fmt.Errorf("%s: %w", which, err)

@@ -121,8 +121,7 @@ func (f *file) readFile(
 
 // skip counts a file that cannot be read, once.
 func (f *file) skip(store *metrics.Store, final bool, why error) error {
-	var path *fs.PathError
-	if errors.As(why, &path) {
+	if path, ok := errors.AsType[*fs.PathError](why); ok {
 		why = path.Err
 	}
 	if !f.wrong {

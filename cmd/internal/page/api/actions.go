@@ -192,8 +192,7 @@ func (a *API) spawn(
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, append(slices.Clone(a.program.Env.Vars), "NO_COLOR=1", "PWD="+dir), &stdout, &stderr
 	ownGroup(c)
 	err = c.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = &commandError{code: exit.ExitCode(), text: lastError(stderr.String())}
 	}
 	return stdout.Bytes(), stderr.Bytes(), err
