@@ -36,7 +36,7 @@ func newOrigin(p *Planned, app, cfg, request []byte) (*origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &origin{p.id, p.Source.Cwd, edited, made, p.changed}, nil
+	return &origin{p.id, p.Cwd, edited, made, p.changed}, nil
 }
 
 // edits says which parts of a plan were edited. Plans without an origin count as not edited.
