@@ -57,7 +57,7 @@ var rowTests = map[string]string{
 	"`status` of a job that ended":             "backends/slurm/cluster_test.go#func TestForgottenJob(",
 	"a job that waits":                         "backends/slurm/cluster_test.go#func TestWaits(",
 	"`cancel`":                                 "backends/slurm/lifecycle_test.go#func TestCancelEndsReplicas(",
-	"the Python SDK (`torchx.runner`)":         "cmd/torchx/testdata/script/json.txtar#schema run",
+	"the Python SDK (`torchx.runner`)":         "clients/python/test_torchx_client.py#class ",
 	"plugins by entry points, `torchx_plugins`":         "cmd/torchx/testdata/script/lib.txtar#exec torchx lib list",
 	"fsspec paths (`s3://`, `gs://`)":                   "components/utils_test.go#only paths are supported",
 	"AWS Batch, SageMaker, Ray, LSF":                    "cmd/torchx/testdata/script/help.txtar#code 2 torchx run -s aws_batch utils.echo",
