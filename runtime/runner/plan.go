@@ -306,7 +306,7 @@ func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
 			before = raw
 		}
 		if raw, err = role.PreProc(backendName, raw); err != nil {
-			return nil, fmt.Errorf("pre_proc of role %s: %w", role.Name, err)
+			return nil, fmt.Errorf("role %s: %w", role.Name, err)
 		}
 	}
 	if raw == nil {

@@ -239,7 +239,7 @@ func TestPreProc(t *testing.T) {
 		t.Errorf("broken result: got %v, want an invalid plan", err)
 	}
 	app.Roles[2].PreProc = func(string, []byte) ([]byte, error) { return nil, errors.New("boom") }
-	if _, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: app}); err == nil || err.Error() != "pre_proc of role third: boom" {
+	if _, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: app}); err == nil || err.Error() != "role third: boom" {
 		t.Errorf("failing pre_proc: got %v, want boom", err)
 	}
 }
