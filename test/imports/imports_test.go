@@ -20,12 +20,13 @@ type pkg struct {
 // import: cmd → {starlark, backends, state} → runtime, and nothing back. Test
 // support (test/...) is only for tests and for packages below test.
 var folders = map[string][]string{
-	"cmd":        {"starlark", "backends", "state", "runtime", "components", "docs"},
+	"cmd":        {"starlark", "backends", "state", "runtime", "components", "clients", "docs"},
 	"starlark":   {"runtime"},
 	"backends":   {"runtime"},
 	"state":      {"runtime"},
 	"runtime":    {},
 	"components": {},
+	"clients":    {},
 	"docs":       {},
 	"test":       {"cmd", "starlark", "backends", "state", "runtime", "components", "docs"},
 }
@@ -108,6 +109,7 @@ var allowed = map[string][]string{
 	"backends/sweep":                 {"backends/driver", "backends/supervised", "runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/humanize", "runtime/logview", "runtime/metrics", "runtime/outcome", "runtime/runner", "runtime/safefile", "runtime/spec", "runtime/sweep"},
 	"backends/ttypipe":               {"runtime/backend"},
 	"backends/workspace":             {"runtime/backend", "runtime/safefile", "runtime/spec"},
+	"clients":                        {},
 	"docs":                           {},
 
 	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec", "runtime/sweep"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/clients"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/docs"
@@ -25,8 +26,8 @@ func NewDocs(f *program.Factory) *cli.Command {
 		UsageText: "-o DIR [--man]\n" +
 			"torchx docs -o site\n" +
 			"torchx docs --man -o ~/.local/share/man/man1",
-		Description: "Write the manual into DIR as index.html: all pages, with search, in one file that needs no network, and the JSON Schemas into " +
-			"DIR/schema. With --man, write " +
+		Description: "Write the manual into DIR as index.html: all pages, with search, in one file that needs no network, the JSON Schemas into " +
+			"DIR/schema, and torchx_client.py, which drives torchx from Python. With --man, write " +
 			"a man page for torchx and for each command instead. Existing files with these names are overwritten.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write into `DIR`", Destination: &o.dir},
@@ -52,7 +53,7 @@ func runDocs(f *program.Factory, app *cli.App, o docsOptions) error {
 	} else if files, err = docs.Schemas(); err != nil {
 		return err
 	} else {
-		files["index.html"] = docs.Site
+		files["index.html"], files["torchx_client.py"] = docs.Site, clients.Python
 	}
 	dir := f.Env.Absolute(o.dir)
 	if err := program.MakeFolder(f.ProjectRoot(), dir); err != nil {

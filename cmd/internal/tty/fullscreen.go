@@ -52,7 +52,7 @@ func OnFullScreen(c *ui.Console, screen *os.File, show func(*FullScreen) error) 
 	return show(full)
 }
 
-// Wait returns when the view is to be drawn again: with a typed key, at a tick, or, with neither,
+// Wait returns when the view must be drawn again: with a typed key, at a tick, or, with neither,
 // because the size has changed. Errors: the cause of the end of ctx.
 func (s *FullScreen) Wait(ctx context.Context) (key byte, tick bool, err error) {
 	select {
