@@ -92,13 +92,13 @@ func limitStart(a app, l startLimits) (stop func()) {
 		}
 	}
 	unobserve := a.runner.Observe(a.ref, w.observe)
-	timer := time.AfterFunc(l.pending, w.expire)
-	if l.pending == 0 {
-		timer.Stop()
+	stopTimer := func() bool { return true }
+	if l.pending > 0 {
+		stopTimer = time.AfterFunc(l.pending, w.expire).Stop
 	}
 	return func() {
 		cancel()
-		timer.Stop()
+		stopTimer()
 		unobserve()
 	}
 }
