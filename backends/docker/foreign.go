@@ -144,6 +144,8 @@ func replicaStatus(r spec.Replica, attempt int, c container.Summary) spec.Replic
 		rs.State, rs.StartedAt = spec.Submitted, nil
 	case container.StateRunning:
 		rs.State = spec.Running
+	case container.StatePaused:
+		rs.State, rs.Msg = spec.Running, pausedNote(rs.Hostname)
 	case container.StateDead:
 		rs.State = spec.Failed
 	case container.StateExited:
@@ -155,10 +157,15 @@ func replicaStatus(r spec.Replica, attempt int, c container.Summary) spec.Replic
 		if code != 0 {
 			rs.State = spec.Failed
 		}
-	default: // restarting, paused, removing
+	default: // restarting, removing
 		rs.State = spec.Pending
 	}
 	return rs
+}
+
+// pausedNote says how a paused container continues.
+func pausedNote(name string) string {
+	return fmt.Sprintf("paused: `docker unpause %s` continues it", name)
 }
 
 // Cancel stops an app. The containers of another home's app are stopped by the engine, all

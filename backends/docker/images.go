@@ -53,6 +53,30 @@ func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backend
 			return err
 		}
 	}
+	return checkHealthchecks(ctx, engine, plan.App, req)
+}
+
+// checkHealthchecks refuses a probe by a healthcheck that a container does not have: it would
+// never pass.
+func checkHealthchecks(ctx context.Context, engine image.Engine, app *spec.App, req *Request) error {
+	for i := range req.Containers {
+		c := req.Containers[i].Config
+		role := app.Role(c.Labels[LabelRole])
+		if role == nil || c.Labels[LabelReplica] != "0" {
+			continue
+		}
+		order, err := role.Order()
+		if err != nil || order.Ready == nil || !order.Ready.Healthcheck || c.Healthcheck != nil {
+			continue
+		}
+		found, err := engine.ImageInspect(ctx, c.Image)
+		if err != nil {
+			return fmt.Errorf("inspect image %s: %w", c.Image, plain(err))
+		}
+		if found.Config == nil || found.Config.Healthcheck == nil {
+			return fmt.Errorf("role %s is ready by the healthcheck of its image, but %s has none: add HEALTHCHECK to its Dockerfile, or use a probe of a port or the log", role.Name, c.Image)
+		}
+	}
 	return nil
 }
 

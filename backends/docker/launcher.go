@@ -31,6 +31,7 @@ type launcher struct {
 
 	checkpoints  agent.Checkpoints
 	exits        chan agent.Exit
+	conditions   chan agent.Condition
 	startRefused atomic.Bool  // a container could not be started
 	engineLostAt atomic.Int64 // Unix time in ns; 0: never
 	logs         logCopies
@@ -63,9 +64,10 @@ type logCopies struct {
 }
 
 var (
-	_ agent.Launcher      = (*launcher)(nil)
-	_ agent.Adopter       = (*launcher)(nil)
-	_ agent.AddressFinder = (*launcher)(nil)
+	_ agent.Launcher          = (*launcher)(nil)
+	_ agent.Adopter           = (*launcher)(nil)
+	_ agent.AddressFinder     = (*launcher)(nil)
+	_ agent.ConditionReporter = (*launcher)(nil)
 )
 
 // run is one started attempt: a container.
@@ -84,6 +86,8 @@ type run struct {
 	oomOnce    sync.Once
 	terminal   *connection // to its terminal since before the start; nil: none
 	meter      meter       // of the agent's measuring goroutine
+	checking   sync.Mutex  // one check at a time, so that conditions are reported in order
+	condition  agent.Condition
 }
 
 // newLauncher returns the launcher of a bundle's agent. The engine need not answer yet.
@@ -100,6 +104,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 		appContainers: appContainers{app: m.ID, byKey: map[spec.Replica]*Container{}, output: outputFor(b, m, at), inLog: m.MetricsInLog},
 		engine:        &engine{Client: c},
 		layout:        supervised.Layout{Dir: b.Dir},
+		conditions:    make(chan agent.Condition),
 		log:           log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds),
 		runs:          runs{byID: map[string]*run{}, byReplica: map[spec.Replica]*run{}},
 	}

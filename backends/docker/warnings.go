@@ -59,7 +59,7 @@ func probedByPort(app *spec.App) (roles []string) {
 	for i := range app.Roles {
 		role := &app.Roles[i]
 		order, err := role.Order()
-		if err == nil && order.Ready != nil && order.Ready.Log == nil {
+		if err == nil && order.Ready != nil && order.Ready.ByPort() {
 			roles = append(roles, role.Name)
 		}
 	}

@@ -52,12 +52,11 @@ func (l *launcher) watch() {
 func (l *launcher) listen() {
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
-	messages, errs := l.engine.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
-		filters.Arg("type", string(events.ContainerEventType)), filters.Arg("event",
-			string(events.ActionDie)),
-		filters.Arg("event", string(events.ActionOOM)),
-		filters.Arg("label", LabelAppID+"="+l.app),
-	)})
+	wanted := filters.NewArgs(filters.Arg("type", string(events.ContainerEventType)), filters.Arg("label", LabelAppID+"="+l.app))
+	for _, action := range []events.Action{events.ActionDie, events.ActionOOM, events.ActionPause, events.ActionUnPause, events.ActionHealthStatus} {
+		wanted.Add("event", string(action))
+	}
+	messages, errs := l.engine.Events(ctx, events.ListOptions{Filters: wanted})
 	l.checkEnds(nil) // after opening the stream, so that no end is missed
 	for {
 		select {
@@ -82,8 +81,8 @@ func (l *launcher) listen() {
 	}
 }
 
-// checkEnds reports which containers have ended: that of an event, or without one all
-// followed ones.
+// checkEnds reports which containers have ended, and the conditions of others: that of an event,
+// or without one all followed ones.
 func (l *launcher) checkEnds(m *events.Message) {
 	id := ""
 	if m != nil {
@@ -96,8 +95,10 @@ func (l *launcher) checkEnds(m *events.Message) {
 	}
 }
 
-// checkEnd reports the end of a container, if it has ended.
+// checkEnd reports the end of a container, if it has ended, or else its condition.
 func (l *launcher) checkEnd(r *run, m *events.Message) error {
+	r.checking.Lock()
+	defer r.checking.Unlock()
 	inspected := time.Now()
 	c, err := l.engine.inspect(l.ctx, r.id)
 	switch {
@@ -108,6 +109,7 @@ func (l *launcher) checkEnd(r *run, m *events.Message) error {
 		return err
 	}
 	if s := c.State; s.Running || s.Paused || s.Restarting || s.Status == container.StateCreated {
+		l.report(r, c)
 		return nil
 	}
 	if c.State.ExitCode == exitCodeKilled && c.HostConfig.Memory > 0 &&

@@ -32,6 +32,9 @@ func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan
 	req := &Request{AppID: in.ID, LogDir: l.Dir, OutputDir: o.outputDir}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
+		if order, err := role.Order(); err == nil && order.Ready != nil && order.Ready.Healthcheck {
+			return nil, fmt.Errorf("role %s is ready by the healthcheck of its image, which the local backend does not run: use a probe of a port or the log", role.Name)
+		}
 		cwd, err := o.workingDir(role, in.Cwd)
 		if err != nil {
 			return nil, err

@@ -82,6 +82,21 @@ type Adoption struct {
 	Line func(line []byte) bool
 }
 
+// ConditionReporter is a Launcher whose replicas can be paused, or report their own health.
+type ConditionReporter interface {
+	// Conditions delivers the conditions of started attempts that differ from the zero value,
+	// and then each change.
+	Conditions() <-chan Condition
+}
+
+// Condition is what a launcher notices about an attempt that runs.
+type Condition struct {
+	Replica spec.Replica
+	Attempt int
+	Note    string // part of its message, such as that it is paused; "": nothing
+	Healthy bool   // the check that its image declares passes
+}
+
 // AddressFinder is a Launcher whose replicas may have their own addresses.
 type AddressFinder interface {
 	// Addresses returns where a port of a running replica accepts connections; none if

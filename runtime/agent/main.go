@@ -139,7 +139,7 @@ func newAgent(
 	}
 	p := policy.New(m.App, m.FailFast)
 	p.Random = rand.Float64
-	return &agent{
+	a := &agent{
 		bundle: b, manifest: m, policy: p, launcher: launcher,
 		log:     l,
 		sampler: newSampler(b.Dir, launcher, l),
@@ -148,7 +148,11 @@ func newAgent(
 		record:  record{starts: starts, exits: exits, bootID: BootID(), clock: clock{last: m.SubmittedAt}},
 		reports: reports{submitter: ready},
 		ending:  ending{grace: m.GracePeriod},
-	}, nil
+	}
+	if reporter, ok := launcher.(ConditionReporter); ok {
+		a.events.conditions = reporter.Conditions()
+	}
+	return a, nil
 }
 
 // StoreOpener opens the history of a home.

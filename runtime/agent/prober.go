@@ -160,7 +160,7 @@ func (a *agent) startProbe(r *policy.Replica, attempt int) {
 	if probe.Timeout > 0 {
 		a.after(probe.Timeout, func() { a.probeTimedOut(r, attempt) })
 	}
-	if probe.Log == nil {
+	if probe.ByPort() {
 		a.network.prober.start(r.Key, probe, a.addresses(r, attempt, a.portOf(r.Role, probe)), func() {
 			a.post(func() { a.probePassed(r, attempt) })
 		})
@@ -204,6 +204,18 @@ func (a *agent) portUnreachable(r *policy.Replica, attempt int, err error) {
 		r.Unreachable = err.Error()
 		a.log.Printf("%s/%d: not ready: %v", r.Key.Role, r.Key.ID, err)
 		a.reports.dirty = true
+	}
+}
+
+// noteCondition notes what the launcher noticed about an attempt.
+func (a *agent) noteCondition(c Condition) {
+	r := a.policy.ByKey[c.Replica]
+	if r.Attempt != c.Attempt {
+		return
+	}
+	r.Note, a.reports.dirty = c.Note, true
+	if probe := a.policy.Orders[r.Role].Ready; c.Healthy && probe != nil && probe.Healthcheck {
+		a.probePassed(r, c.Attempt)
 	}
 }
 

@@ -54,6 +54,7 @@ type network struct {
 type events struct {
 	signals        <-chan os.Signal
 	pendingSignals int              // received while replicas were started
+	conditions     <-chan Condition // of replicas; nil: the launcher reports none
 	tasks          chan func()      // work of other goroutines for the loop
 	checkDeleted   <-chan time.Time // when to check that the bundle still exists
 	closed         chan struct{}    // the loop has ended
@@ -158,6 +159,8 @@ func (a *agent) step() {
 		a.handleExits(e)
 	case f := <-a.events.tasks:
 		f()
+	case c := <-a.events.conditions:
+		a.noteCondition(c)
 	case <-a.events.signals:
 		a.handleSignal()
 	case <-a.events.checkDeleted:

@@ -34,6 +34,7 @@ type lastAttempt struct {
 	StartedAt   *time.Time
 	ready       bool   // it has passed its probe
 	Unreachable string // why this machine cannot reach the port of its probe; "": it may
+	Note        string // what its launcher noticed while it runs, such as that it is paused
 	Stopping    bool   // asked to end by the policy
 	retired     bool   // a sidecar asked to end because all other roles succeeded
 	KillReason  string // why it was ended: not ready in time, its timeout, or out of memory

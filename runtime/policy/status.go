@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,7 +25,7 @@ func (p *Policy) Status() spec.Status {
 		waits := p.waitReason(&p.App.Roles[i])
 		for _, r := range p.byRole[&p.App.Roles[i]] {
 			one := r.status()
-			one.Msg = cmp.Or(one.Msg, waits(r))
+			one.Msg = cmp.Or(one.Msg, joined(waits(r), r.note()))
 			role.Replicas = append(role.Replicas, one)
 		}
 		s.Roles = append(s.Roles, role)
@@ -88,7 +89,41 @@ func (p *Policy) describe() string {
 	case p.deadline != "":
 		return p.deadline
 	case p.firstFailure == nil:
-		return p.QueueReason
+		return cmp.Or(p.QueueReason, p.noted())
 	}
 	return outcome.Message(p.firstFailure)
+}
+
+// noted returns what the launcher noticed about running replicas; "" for nothing.
+func (p *Policy) noted() string {
+	text, more := "", -1
+	for _, r := range p.Replicas {
+		note := r.note()
+		if note == "" {
+			continue
+		}
+		if more++; more == 0 {
+			text = fmt.Sprintf("replica %s/%d: %s", r.Key.Role, r.Key.ID, note)
+		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
+}
+
+// note returns what the launcher noticed about a replica that runs.
+func (r *Replica) note() string {
+	if r.State != spec.Running {
+		return ""
+	}
+	return r.Note
+}
+
+// joined returns two messages as one; each may be "".
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }

@@ -15,11 +15,12 @@ const DefaultProbePeriod = time.Second
 // maxSeconds keeps durations far below the range of an int64 of nanoseconds.
 const maxSeconds = 366 * 24 * 3600
 
-// Probe determines when a replica is ready. It checks either a port or the log:
+// Probe determines when a replica is ready. It checks a port, the log or the container's health:
 //
 //	{"port": "http"}                          # a TCP connection to that port of port_map succeeds
 //	{"port": 8080, "path": "/health"}         # GET answers with a status from 200 to 399
 //	{"log": "listening on port [0-9]+"}       # a line of either stream has a match (RE2)
+//	{"healthcheck": True}                     # the HEALTHCHECK of its image passes (docker)
 //
 // The first check is after initial_delay seconds (default 0); the pauses between checks grow
 // to period seconds (default 1). Without timeout there is no time limit.
@@ -28,14 +29,22 @@ type Probe struct {
 	Number int    // port number, from 1 to 65535
 	Path   string // path of an HTTP request; "": a connection is enough
 	Log    *regexp.Regexp
+	// Healthcheck means that the engine of the container checks it, as its image says.
+	Healthcheck bool
 
 	InitialDelay time.Duration
 	Period       time.Duration
 	Timeout      time.Duration // from the start of the attempt; 0: none
 }
 
+// ByPort reports whether the probe checks a port.
+func (p *Probe) ByPort() bool { return p.Log == nil && !p.Healthcheck }
+
 // String describes what is checked: "port http".
 func (p *Probe) String() string {
+	if p.Healthcheck {
+		return "healthcheck of its image"
+	}
 	if p.Log != nil {
 		return fmt.Sprintf("log line %q", p.Log)
 	}
@@ -54,20 +63,24 @@ const (
 	portKey    = "port"
 	pathKey    = "path"
 	logKey     = "log"
+	healthKey  = "healthcheck"
 	delayKey   = "initial_delay"
 	periodKey  = "period"
 	timeoutKey = "timeout"
 )
 
 func parseProbe(at string, v any, ports Map[int]) (*Probe, error) {
-	values, err := object(at, v, portKey, pathKey, logKey, delayKey, periodKey, timeoutKey)
+	values, err := object(at, v, portKey, pathKey, logKey, healthKey, delayKey, periodKey, timeoutKey)
 	if err != nil {
 		return nil, err
+	}
+	if health, ok := values[healthKey]; ok {
+		return parseHealthcheck(at, health, values)
 	}
 	port, byPort := values[portKey]
 	pattern, byLog := values[logKey]
 	if byPort == byLog {
-		return nil, fmt.Errorf("%s must have either %q or %q", at, portKey, logKey)
+		return nil, fmt.Errorf("%s must have one of %q, %q and %q", at, portKey, logKey, healthKey)
 	}
 	p := &Probe{Period: DefaultProbePeriod}
 	if byPort {
@@ -88,6 +101,27 @@ func parseProbe(at string, v any, ports Map[int]) (*Probe, error) {
 		}
 	}
 	return p, err
+}
+
+// parseHealthcheck returns a probe by the image's own check, which has its own times.
+func parseHealthcheck(at string, health any, values map[string]any) (*Probe, error) {
+	if health != true {
+		return nil, fmt.Errorf("%s[%q] is %v, want True", at, healthKey, health)
+	}
+	p := &Probe{Healthcheck: true}
+	for key, v := range values {
+		switch key {
+		case healthKey:
+		case timeoutKey:
+			var err error
+			if p.Timeout, err = seconds(fmt.Sprintf("%s[%q]", at, key), v, true); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("%s: %q has no effect with %q: the image says what is checked and how often", at, key, healthKey)
+		}
+	}
+	return p, nil
 }
 
 func (p *Probe) setPort(at string, v any, ports Map[int]) error {

@@ -55,11 +55,11 @@ func (b *builder) checkOrder() error {
 	return nil
 }
 
-// checkDependency refuses a dependency on a probe of the log, which no pod has.
+// checkDependency refuses a dependency on a probe that no pod has.
 func checkDependency(role *spec.Role, d spec.Dependency, on *spec.Role) error {
 	if order, err := on.Order(); err == nil && d.Condition == spec.DependsReady &&
-		order.Ready != nil && order.Ready.Log != nil {
-		return fmt.Errorf("role %s waits for %s by a line of its log, which the kubernetes backend cannot do: use a probe of a port", role.Name, d)
+		order.Ready != nil && !order.Ready.ByPort() {
+		return fmt.Errorf("role %s waits for %s by a %s, which the kubernetes backend cannot do: use a probe of a port", role.Name, d, order.Ready)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (b *builder) readiness(role *spec.Role) *corev1.Probe {
 			spec.Dependency{Role: role.Name, Condition: spec.DependsReady})
 	})
 	order, err := role.Order()
-	if err != nil || !awaited || order.Ready == nil || order.Ready.Log != nil {
+	if err != nil || !awaited || order.Ready == nil || !order.Ready.ByPort() {
 		return nil
 	}
 	return probeOf(order.Ready, role.PortMap)
