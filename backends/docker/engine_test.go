@@ -303,7 +303,7 @@ func TestEngineRestart(t *testing.T) {
 func TestLiveRestore(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	e := enginetest.Need(t, enginetest.Options{LiveRestore: true})
+	e := enginetest.Need(t, enginetest.Options{Args: []string{"--live-restore"}})
 	f := onEngine(t, e)
 	id := f.start(shell(`i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done`))
 	f.waitForLog(id, "line 30\n")

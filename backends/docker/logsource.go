@@ -24,7 +24,7 @@ import (
 const (
 	gapRestarted  = "gap: engine restarted"
 	gapRemoved    = "gap: the container was removed"
-	gapUnreadable = "gap: the engine's log cannot be read"
+	gapUnreadable = "gap: the engine's log cannot be read: " // and why
 )
 
 // pollInterval is how often a log is read if followers would miss lines.
@@ -150,7 +150,7 @@ func (s *logSource) checkEnd(ctx context.Context, end error) error {
 	case errdefs.IsNotFound(end):
 		return logcopy.ErrGone
 	case !clean && !unreachable(end):
-		return &logcopy.UnreadableError{Gap: gapUnreadable, Err: end}
+		return &logcopy.UnreadableError{Gap: gapUnreadable + plain(end).Error(), Err: end}
 	}
 	if state, _ := s.State(); clean && state == logcopy.Ended {
 		return end

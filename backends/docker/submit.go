@@ -67,11 +67,11 @@ func (b *Backend) manifest(
 	}
 	req := *p.Request.(*Request)
 	containers, warnings := adaptTo(req.Containers, info, engine.DaemonHost())
-	if w := separatePorts(ctx, engine, p, info, o.publishPorts); w != "" {
-		warnings = append(warnings, w)
-	}
+	warnings = append(warnings, separatePorts(ctx, engine, p, info, o.publishPorts), unreadableLog(info.LoggingDriver, engine.ClientVersion()))
 	for _, w := range warnings {
-		p.Progress.Tell(backend.Step{Warning: w})
+		if w != "" {
+			p.Progress.Tell(backend.Step{Warning: w})
+		}
 	}
 	req.Containers = containers
 	raw, err := json.Marshal(&req)

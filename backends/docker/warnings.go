@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
 
 	"torchx/backends/hostaccess"
@@ -110,6 +111,20 @@ func hasNetworkElsewhere(ctx context.Context, engine *client.Client, name string
 	return err == nil && slices.ContainsFunc(n.IPAM.Config, func(c network.IPAMConfig) bool {
 		return c.Gateway != "" && !hasBridge(n.ID, c.Gateway)
 	})
+}
+
+// dualLoggingAPI is the API version of Docker 20.10, the first that keeps a readable copy of what
+// it sends to log drivers such as syslog.
+const dualLoggingAPI = "1.41"
+
+// unreadableLog returns a warning about an engine whose log cannot be read, or nothing.
+func unreadableLog(driver, api string) string {
+	switch {
+	case driver == "none":
+	case driver == "json-file", driver == "local", driver == "journald", !versions.LessThan(api, dualLoggingAPI):
+		return ""
+	}
+	return fmt.Sprintf("logs stay empty: the log driver %q of the engine cannot be read (set \"log-driver\": \"local\" in its daemon.json)", driver)
 }
 
 // hostAccess returns a warning about containers that take the host, or nothing.

@@ -42,7 +42,7 @@ func TestTorture(t *testing.T) {
 	kills := int(number(t, "TORCHX_KILLS", shortTorture))
 	seed := number(t, "TORCHX_SEED", uint64(time.Now().UnixNano()))
 	t.Logf("%d kills, repeat them with SEED=%d (times differ slightly)", kills, seed)
-	h := homeOn(t, enginetest.Need(t, enginetest.Options{LiveRestore: true}))
+	h := homeOn(t, enginetest.Need(t, enginetest.Options{Args: []string{"--live-restore"}}))
 	r := torturer{home: h, rand: rand.New(rand.NewPCG(seed, 0)), seen: map[string]int{}}
 	for n := 0; n < kills && !t.Failed(); n++ {
 		r.runRound(n)

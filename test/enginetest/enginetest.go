@@ -112,8 +112,8 @@ func Get() (*Engine, error) {
 
 // Options configure an engine to start.
 type Options struct {
-	LiveRestore bool
-	Space       int64 // size of its disk in bytes; 0: that of the machine
+	Args  []string // of dockerd, besides those of its folders
+	Space int64    // size of its disk in bytes; 0: that of the machine
 }
 
 // Start starts an engine with its own folders and Image. It needs root and dockerd.
@@ -133,9 +133,13 @@ func (e *Engine) start() error {
 	if os.Geteuid() != 0 {
 		return errors.New("no engine answers, and only root can start one")
 	}
-	for _, name := range []string{"dockerd", "containerd", "unshare", "nsenter", "ip"} {
+	needed, packages := []string{"dockerd", "containerd"}, "docker.io"
+	if Podman() {
+		needed, packages = []string{"podman"}, "podman netavark aardvark-dns"
+	}
+	for _, name := range append(needed, "unshare", "nsenter", "ip") {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("no engine answers, and %s is missing: apt-get install docker.io iproute2 util-linux", name)
+			return fmt.Errorf("no engine answers, and %s is missing: apt-get install %s iproute2 util-linux", name, packages)
 		}
 	}
 	var err error
@@ -143,8 +147,13 @@ func (e *Engine) start() error {
 		return err
 	}
 	e.Host = "unix://" + e.path("docker.sock")
-	if err := errors.Join(e.dial(), e.createNamespaces(), e.startContainerd()); err != nil {
+	if err := errors.Join(e.dial(), e.createNamespaces()); err != nil {
 		return err
+	}
+	if !Podman() {
+		if err := e.startContainerd(); err != nil {
+			return err
+		}
 	}
 	if err := e.StartDaemon(); err != nil {
 		return err
@@ -210,17 +219,30 @@ func (e *Engine) startContainerd() error {
 	return err
 }
 
-// StartDaemon starts dockerd, also after it was killed, and waits until it answers.
-func (e *Engine) StartDaemon() error {
-	args := []string{
+// Podman reports whether engines that tests start are Podman's, by TORCHX_ENGINE=podman.
+func Podman() bool { return os.Getenv("TORCHX_ENGINE") == "podman" }
+
+// command returns the command line of the engine.
+func (e *Engine) command() (name string, args []string) {
+	if Podman() {
+		return "podman", []string{
+			"--root", e.path("root"), "--runroot", e.path("exec"), "--tmpdir", e.path("tmp"),
+			"--network-config-dir", e.path("networks"), "--cgroup-manager", "cgroupfs", "--events-backend", "file",
+			"system", "service", "--time", "0", e.Host,
+		}
+	}
+	args = []string{
 		"--containerd", e.path("containerd.sock"), "--host", e.Host, "--data-root", e.path("root"),
 		"--exec-root", e.path("exec"), "--pidfile", e.path("docker.pid"),
 	}
-	if e.o.LiveRestore {
-		args = append(args, "--live-restore")
-	}
+	return "dockerd", append(args, e.o.Args...)
+}
+
+// StartDaemon starts the engine, also after it was killed, and waits until it answers.
+func (e *Engine) StartDaemon() error {
+	name, args := e.command()
 	var err error
-	if e.daemon, err = e.Run("dockerd", args...); err != nil {
+	if e.daemon, err = e.Run(name, args...); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(startTimeout); ; time.Sleep(50 * time.Millisecond) {
@@ -229,8 +251,8 @@ func (e *Engine) StartDaemon() error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			log, _ := os.ReadFile(e.path("dockerd.log"))
-			return fmt.Errorf("dockerd does not answer: %w\n%s", err, log)
+			log, _ := os.ReadFile(e.path(name + ".log"))
+			return fmt.Errorf("%s does not answer: %w\n%s", name, err, log)
 		}
 	}
 }
