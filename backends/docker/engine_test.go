@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ type fixture struct {
 	*testing.T
 	b   *Backend
 	ctx context.Context
+	cfg map[string]string // options of plans, besides those of all tests
 }
 
 func onEngine(t *testing.T, e *enginetest.Engine) *fixture {
@@ -42,7 +44,7 @@ func onEngine(t *testing.T, e *enginetest.Engine) *fixture {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	t.Cleanup(func() { tidy(t, home, e) })
-	return &fixture{t, b, ctx}
+	return &fixture{T: t, b: b, ctx: ctx}
 }
 
 func shell(script string) spec.Role {
@@ -53,7 +55,9 @@ func shell(script string) spec.Role {
 
 func (f *fixture) plan(roles ...spec.Role) *backend.Plan {
 	f.Helper()
-	cfg, _, err := backend.Resolve(f.b.Options(), backend.DefaultsLayer(map[string]string{"pull": "never", "grace_period": "2"}, "test"))
+	values := map[string]string{"pull": "never", "grace_period": "2"}
+	maps.Copy(values, f.cfg)
+	cfg, _, err := backend.Resolve(f.b.Options(), backend.DefaultsLayer(values, "test"))
 	if err != nil {
 		f.Fatal(err)
 	}

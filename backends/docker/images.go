@@ -23,7 +23,9 @@ func preferCancel(ctx context.Context, err error) error {
 // prepare makes every image of a plan available on the engine: it pulls missing images
 // and builds workspaces whose content is not built yet. It creates no container.
 // Errors: one line that names the image.
-func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backend.Plan) error {
+func (p planner) prepare(
+	ctx context.Context, engine image.Engine, plan *backend.Plan,
+) (err error) {
 	o, err := readOptions(plan.Cfg)
 	if err != nil {
 		return err
@@ -36,6 +38,14 @@ func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backend
 		if c.Config.Image == "" || c.Config.Image == spec.None || c.Config.Image == spec.Missing {
 			return fmt.Errorf("role %s has no image, which the docker backend needs: set Role(image=...)", c.Config.Labels[LabelRole])
 		}
+	}
+	if o.platform != "" {
+		engine = image.OnPlatform(engine, o.platform)
+		defer func() {
+			if err != nil {
+				err = fmt.Errorf("platform %s: %w", o.platform, err)
+			}
+		}()
 	}
 	builds, err := p.builds(ctx, engine, plan, req, o)
 	if err != nil {

@@ -85,6 +85,7 @@ func (p planner) container(
 	if o.init {
 		c.HostConfig.Init = &o.init
 	}
+	o.apply(c)
 	addMounts(c.HostConfig, role.Mounts, in.Cwd)
 	setResources(c.HostConfig, role.Resource)
 	return c
@@ -115,6 +116,10 @@ func (p planner) Options() []backend.Option {
 		{Key: "quiet", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds"},
 		{Key: "pull", Risk: backend.Harmless, Type: backend.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
 		{Key: "init", Risk: backend.Harmless, Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that forwards signals and reaps zombies; without it most programs ignore SIGTERM"},
+		{Key: "platform", Risk: backend.Harmless, Type: backend.TypeStr, Help: "platform of images and containers: linux/amd64"},
+		{Key: "ulimits", Risk: backend.Escalates, Type: backend.TypeMap, Help: "limits of processes in containers, SOFT:HARD or one for both: memlock:-1,nofile:1024:65536"},
+		{Key: "dns", Risk: backend.Elsewhere, Type: backend.TypeList, Help: "DNS servers of containers: 10.0.0.2;10.0.0.3"},
+		{Key: "extra_hosts", Risk: backend.Elsewhere, Type: backend.TypeMap, Help: "addresses of hosts that containers know by name: db:10.0.0.9,host.docker.internal:host-gateway"},
 		{Key: "publish_ports", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
 		{Key: "workspace_mode", Risk: backend.Harmless, Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
 		supervised.OutputOption,
@@ -125,6 +130,8 @@ func (p planner) Options() []backend.Option {
 
 // options are the resolved -cfg values.
 type options struct {
+	containerOptions
+
 	copyEnv      []string
 	env          map[string]string
 	privileged   bool
@@ -159,7 +166,7 @@ func readOptions(cfg backend.Config) (options, error) {
 		return o, backend.Errorf(backend.ErrInvalidOption,
 			"grace_period=%v: must not be negative", o.grace)
 	}
-	return o, nil
+	return o, o.containerOptions.read(cfg)
 }
 
 // set stores a value of the right type. nil (None) keeps the default.

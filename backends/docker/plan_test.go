@@ -123,10 +123,13 @@ func TestOptionsInPlan(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
-	for _, cfg := range []string{"copy_env=[a", "grace_period=-1"} {
+	for cfg, want := range map[string]string{
+		"copy_env=[a": "is not a pattern", "grace_period=-1": "must not be negative", "platform=amd64": "want OS/ARCHITECTURE such as linux/amd64",
+		"ulimits=files:1": "want NAME:SOFT:HARD", "dns=resolver": "is not an IP address", "extra_hosts=db:cache": `the address "cache" of db`,
+	} {
 		_, err := planner{}.Plan(t.Context(), input(t, cfg, role("w", nil)))
-		if !errors.Is(err, backend.ErrInvalidOption) {
-			t.Errorf("%s: %v", cfg, err)
+		if !errors.Is(err, backend.ErrInvalidOption) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", cfg, err, want)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Container struct {
 	Config     *container.Config         `json:"config"`
 	HostConfig *container.HostConfig     `json:"host_config"`
 	Networking *network.NetworkingConfig `json:"networking_config"`
+	Platform   string                    `json:"platform"` // "": that of the image
 }
 
 // MarshalJSON omits members with their zero value, about a hundred lines per container.

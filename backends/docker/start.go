@@ -102,7 +102,7 @@ func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 // createOne creates the container of an attempt, or returns that of a former agent.
 func (l *launcher) createOne(ctx context.Context, s agent.Start) (created, error) {
 	c := l.body(s)
-	answer, err := l.engine.ContainerCreate(ctx, c.Config, c.HostConfig, c.Networking, nil, c.Name)
+	answer, err := l.engine.ContainerCreate(ctx, c.Config, c.HostConfig, c.Networking, parsePlatform(c.Platform), c.Name)
 	if err == nil {
 		return created{id: answer.ID, isNew: true}, nil
 	}
@@ -130,7 +130,7 @@ func (l *launcher) body(s agent.Start) *Container {
 	if environment(config.Env, spec.ErrorFileVariable) == "" {
 		config.Env = append(config.Env, spec.ErrorFileVariable+"="+errorFile)
 	}
-	c := &Container{Name: planned.Name, Config: &config, HostConfig: planned.HostConfig, Networking: planned.Networking}
+	c := &Container{Name: planned.Name, Config: &config, HostConfig: planned.HostConfig, Networking: planned.Networking, Platform: planned.Platform}
 	l.addOutput(c)
 	l.addMetrics(c, s)
 	if l.terminal != nil {

@@ -131,6 +131,9 @@ func (b *Build) runBuildx(ctx context.Context, e Engine, why string) error {
 	args := []string{"build", "--load", "--progress=plain", "--tag", b.Name, "--file", workspace.Dockerfile}
 	args = append(args, pairs("--build-arg", b.Tree.BuildArgs(b.Base))...)
 	args = append(args, pairs("--label", b.Labels)...)
+	if p, ok := e.(platformEngine); ok {
+		args = append(args, "--platform", p.platform)
+	}
 	sent, out := b.send(ctx), &output{build: b}
 	defer sent.close()
 	c := buildx(ctx, e, append(args, "-")...)
