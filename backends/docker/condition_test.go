@@ -74,6 +74,15 @@ func TestPaused(t *testing.T) {
 	}
 }
 
+// touch creates a file in the container of an app's only replica, r/0.
+func (f *fixture) touch(id, path string) {
+	f.Helper()
+	code, err := f.b.Exec(f.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"touch", path}, Stdout: io.Discard, Stderr: io.Discard})
+	if err != nil || code != 0 {
+		f.Fatalf("touch %s: %d, %v", path, code, err)
+	}
+}
+
 // healthcheckImage returns an image with a healthcheck of a file, removed at the end of the test.
 func (f *fixture) healthcheckImage() string {
 	f.Helper()
@@ -111,9 +120,10 @@ func TestHealthcheck(t *testing.T) {
 	}
 	f.killAgent(id)
 	f.do(f.b.Recover(f.ctx))
-	exec, err := real.Client.ContainerExecCreate(f.ctx, id+"-db-0", container.ExecOptions{Cmd: []string{"touch", "/go"}})
-	f.do(err)
-	f.do(real.Client.ContainerExecStart(f.ctx, exec.ID, container.ExecStartOptions{}))
+	code, err := f.b.Exec(f.ctx, id, spec.Replica{Role: "db"}, backend.Command{Args: []string{"touch", "/go"}, Stdout: io.Discard, Stderr: io.Discard})
+	if err != nil || code != 0 {
+		t.Fatalf("exec: %d, %v", code, err)
+	}
 	if s := f.wait(id); s.State != spec.Succeeded {
 		t.Errorf("got %+v, want SUCCEEDED", s)
 	}
@@ -143,16 +153,13 @@ func TestContainerRenamed(t *testing.T) {
 	f.message(id, "`docker unpause "+renamed+"`")
 	f.do(e.ContainerUnpause(f.ctx, renamed))
 	f.message(id, "")
-	for attempt, name := range []string{renamed, id + "-r-0.attempt-1"} {
+	for attempt := range 2 {
 		f.waitFor("attempt", func() bool {
 			s, err := f.b.Describe(f.ctx, id)
 			r := s.Roles[0].Replicas[0]
 			return err == nil && r.Attempt == attempt && r.State == spec.Running
 		})
-		code, err := f.b.Exec(f.ctx, id, spec.Replica{Role: "r"}, backend.Command{Args: []string{"touch", "/go"}, Stdout: io.Discard, Stderr: io.Discard})
-		if err != nil || code != 0 {
-			t.Fatalf("exec in %s: %d, %v", name, code, err)
-		}
+		f.touch(id, "/go")
 	}
 	if s := f.wait(id); s.State != spec.Failed || *s.ExitCode != 3 || s.NumRestarts != 1 {
 		t.Errorf("got %+v, want FAILED with 3 after 1 restart", s)
