@@ -27,7 +27,7 @@ export GORACE := atexit_sleep_ms=0
 SHORT := -short
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint deadcode fmt arch figures docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch figures docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-podman e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -47,6 +47,9 @@ e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a fa
 e2e-docker: ## test the docker backend on a real engine: the one that answers, or one started for it (needs root and docker.io)
 	TORCHX_REQUIRE=docker $(GO) test -count=1 -timeout 20m ./backends/docker/... ./test/docker/...
 	TORCHX_REQUIRE=docker $(GO) test -count=1 -timeout 20m -tags e2e -run InContainers ./test/e2e/...
+
+e2e-podman: ## test the docker backend on Podman (needs root, podman, netavark, aardvark-dns, catatonit)
+	TORCHX_ENGINE=podman DOCKER_HOST=unix:///nonexistent TORCHX_REQUIRE=docker $(GO) test -count=1 -timeout 10m ./backends/docker
 
 e2e-k8s: ## test the kubernetes backend on a real cluster of its own, see test/cluster (needs root and docker.io; builds it once, 15 minutes)
 	K8S_FEATURE_GATES=PodLogsQuerySplitStreams=true TORCHX_REQUIRE=docker test/cluster/run.sh $(GO) test -count=1 -p 1 -parallel 8 -timeout 40m ./backends/kubernetes/... ./test/kubernetes/...

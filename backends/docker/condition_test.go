@@ -106,7 +106,7 @@ func (f *fixture) healthcheckImage() string {
 // image without one is refused.
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
+	needDocker(t, "it needs systemd to check the health")
 	f := onEngine(t, real)
 	db := shell(`while ! test -e /go; do sleep 0.05; done; touch /healthy; sleep 600`)
 	db.Name, db.Image = "db", f.healthcheckImage()

@@ -14,7 +14,7 @@ import (
 // Containers have the limits, name servers and hosts of the options.
 func TestContainerOptions(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
+	needDocker(t, "with one ulimit it raises the others, which takes CAP_SYS_RESOURCE")
 	f := onEngine(t, real)
 	f.cfg = map[string]string{
 		"platform": "linux/" + runtime.GOARCH, "ulimits": "nofile:1000:2000,core:0", "dns": "10.9.9.9", "extra_hosts": "db:10.0.0.9,six:fd00::9,gate:host-gateway",

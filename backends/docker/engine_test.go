@@ -270,7 +270,7 @@ func TestContainerRemoved(t *testing.T) {
 // exit code is, and the retry does not use up max_retries.
 func TestEngineRestart(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
+	needDocker(t, "its containers have no daemon that ends them")
 	e := enginetest.Need(t, enginetest.Options{})
 	f := onEngine(t, e)
 	notRetried := f.start(shell(`trap 'exit 0' TERM; echo one; while :; do sleep 0.1; done`))
@@ -345,7 +345,7 @@ func TestLiveRestore(t *testing.T) {
 // order, and notes where lines may be missing.
 func TestRotatedLog(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
+	needDocker(t, "it drops what it rotates")
 	f := onEngine(t, real)
 	p := f.plan(shell(`i=0; while [ $i -lt 60000 ]; do i=$((i+1)); echo "line $i"; done`))
 	req := p.Request.(*Request)

@@ -157,6 +157,10 @@ var refusals = []struct {
 		"port %s is in use by another program: stop it, or leave out publish_ports",
 	},
 	{
+		lazyregexp.New(`(container-init) binary not found`),
+		"Podman has no init for containers (%s): install catatonit on its machine, or use -cfg init=false",
+	},
+	{
 		lazyregexp.New(`(no space left on device)`),
 		"the disk of the engine is full (%s): free some space, for example by `docker system prune`",
 	},

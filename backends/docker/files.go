@@ -64,6 +64,9 @@ func (b *Backend) WriteFiles(
 	if err != nil {
 		return err
 	}
+	if _, err := engine.ContainerStatPath(ctx, c, full); err != nil { // Podman would create it
+		return copyError(dir, err)
+	}
 	write := func(r io.Reader) error {
 		return engine.CopyToContainer(ctx, c, full, r, container.CopyToContainerOptions{})
 	}

@@ -133,6 +133,9 @@ func combineState(app, replica spec.State) spec.State {
 	return spec.Failed
 }
 
+// podmanStopped is Podman's state of a container that has just ended.
+const podmanStopped = "stopped"
+
 // exitStatus is the format of the engine's status of an ended container.
 const exitStatus = "Exited (%d)"
 
@@ -148,7 +151,7 @@ func replicaStatus(r spec.Replica, attempt int, c container.Summary) spec.Replic
 		rs.State, rs.Msg = spec.Running, pausedNote(rs.Hostname)
 	case container.StateDead:
 		rs.State = spec.Failed
-	case container.StateExited:
+	case container.StateExited, podmanStopped:
 		code := 0
 		if _, err := fmt.Sscanf(c.Status, exitStatus, &code); err != nil {
 			code = spec.ExitNotStarted

@@ -17,7 +17,7 @@ import (
 // log; the app ends as it does otherwise. What the engine also keeps for itself is read.
 func TestLogDrivers(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
+	needDocker(t, "it has other log drivers")
 	const warning = `the log driver "none" of the engine cannot be read`
 	syslog := map[string]string{"syslog-address": "udp://127.0.0.1:9"}
 	uncached := map[string]string{"syslog-address": "udp://127.0.0.1:9", "cache-disabled": "true"}

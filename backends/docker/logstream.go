@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -81,11 +82,12 @@ func (s *logStream) Next() (p logcopy.Entry, err error) {
 	}
 	p.Data = s.buf
 	if s.timed {
-		if len(s.buf) <= stampLength || s.buf[stampLength] != ' ' {
+		stamp, data, ok := bytes.Cut(s.buf, []byte{' '})
+		if !ok {
 			return p, errFormat
 		}
-		p.Time, err = s.stamp(s.buf[:stampLength])
-		p.Data = s.buf[stampLength+1:]
+		p.Time, err = s.stamp(stamp)
+		p.Data = data
 	}
 	p.Last = len(p.Data) > 0 && p.Data[len(p.Data)-1] == '\n'
 	return p, err
@@ -94,10 +96,13 @@ func (s *logStream) Next() (p logcopy.Entry, err error) {
 // stamp parses a time. It reuses the parsed second, which most lines of a flood share.
 func (s *logStream) stamp(text []byte) (time.Time, error) {
 	const seconds = len("2006-01-02T15:04:05")
-	if string(text[:seconds]) != s.second {
+	if short := len(text) != stampLength; short || string(text[:seconds]) != s.second {
 		t, err := time.Parse(time.RFC3339Nano, string(text))
 		if err != nil {
 			return t, errFormat
+		}
+		if short { // Podman omits the fraction
+			return t, nil
 		}
 		s.second, s.unix = string(text[:seconds]), t.Unix()
 	}

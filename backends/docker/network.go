@@ -61,7 +61,7 @@ func (l *launcher) startContainer(ctx context.Context, id string) error {
 	for try := 0; ; try++ {
 		err := l.startOnce(ctx, id)
 		if err == nil || try == networkTries || !slices.ContainsFunc([]string{
-			"network " + name + " is ambiguous", "network " + name + " not found", "could not find a network matching network mode " + name,
+			"network " + name + " is ambiguous", "network " + name + " not found", "network with name or ID " + name, "could not find a network matching network mode " + name,
 		}, func(text string) bool { return strings.Contains(err.Error(), text) }) {
 			return err
 		}

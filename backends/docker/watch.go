@@ -28,6 +28,9 @@ const (
 	exitCodeUnknown = 255
 	// exitCodeKilled is that of a process that SIGKILL ended.
 	exitCodeKilled = 128 + int(unix.SIGKILL)
+	// podmanDied and podmanRemoved are Podman's names of ActionDie and ActionDestroy.
+	podmanDied    = "died"
+	podmanRemoved = "remove"
 	// oomMargin is how long an engine may take to report that the kernel ran out of memory
 	// after it has reported the exit: containerd sends the two as separate events, in any order.
 	oomMargin = time.Second
@@ -53,7 +56,7 @@ func (l *launcher) listen() {
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
 	wanted := filters.NewArgs(filters.Arg("type", string(events.ContainerEventType)), filters.Arg("label", LabelAppID+"="+l.app))
-	for _, action := range []events.Action{events.ActionDie, events.ActionOOM, events.ActionPause, events.ActionUnPause, events.ActionHealthStatus} {
+	for _, action := range []events.Action{events.ActionDie, podmanDied, events.ActionDestroy, podmanRemoved, events.ActionOOM, events.ActionPause, events.ActionUnPause, events.ActionHealthStatus} {
 		wanted.Add("event", string(action))
 	}
 	messages, errs := l.engine.Events(ctx, events.ListOptions{Filters: wanted})

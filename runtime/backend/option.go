@@ -63,7 +63,8 @@ var otherSystems = []struct{ names, instead string }{
 	{"kueue", "use -b kubernetes -cfg kueue_queue=QUEUE, see `torchx help kueue`"},
 	{"volcano", "use -b kubernetes -cfg gang=volcano, see `torchx help volcano`"},
 	{"jobset", "use -b kubernetes -cfg gang=jobset, see `torchx help jobset`"},
-	{"podman containerd nerdctl singularity apptainer container", "-b docker runs containers"},
+	{"podman", "set DOCKER_HOST to its socket and use -b docker, see `torchx help podman`"},
+	{"containerd nerdctl singularity apptainer container", "-b docker runs containers"},
 	{"process host localhost shell ssh", "-b local runs on this machine"},
 }
 

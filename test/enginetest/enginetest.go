@@ -150,10 +150,8 @@ func (e *Engine) start() error {
 	if err := errors.Join(e.dial(), e.createNamespaces()); err != nil {
 		return err
 	}
-	if !Podman() {
-		if err := e.startContainerd(); err != nil {
-			return err
-		}
+	if err := e.prepare(); err != nil {
+		return err
 	}
 	if err := e.StartDaemon(); err != nil {
 		return err
@@ -208,6 +206,14 @@ func firstChild(pid int) (string, error) {
 	return child, nil
 }
 
+// prepare starts or writes what the engine needs.
+func (e *Engine) prepare() error {
+	if Podman() {
+		return os.WriteFile(e.path("containers.conf"), []byte("[network]\nnetwork_backend = \"netavark\"\n"), 0o600)
+	}
+	return e.startContainerd()
+}
+
 // startContainerd starts containerd, which outlives the engine, as in a separate service.
 func (e *Engine) startContainerd() error {
 	config := fmt.Sprintf("version = 2\nroot = %q\nstate = %q\ndisabled_plugins = [\"io.containerd.grpc.v1.cri\"]\n[grpc]\naddress = %q\n",
@@ -225,8 +231,8 @@ func Podman() bool { return os.Getenv("TORCHX_ENGINE") == "podman" }
 // command returns the command line of the engine.
 func (e *Engine) command() (name string, args []string) {
 	if Podman() {
-		return "podman", []string{
-			"--root", e.path("root"), "--runroot", e.path("exec"), "--tmpdir", e.path("tmp"),
+		return "env", []string{
+			"CONTAINERS_CONF=" + e.path("containers.conf"), "podman", "--root", e.path("root"), "--runroot", e.path("exec"), "--tmpdir", e.path("tmp"),
 			"--network-config-dir", e.path("networks"), "--cgroup-manager", "cgroupfs", "--events-backend", "file",
 			"system", "service", "--time", "0", e.Host,
 		}
