@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"torchx/runtime/outcome"
@@ -25,7 +26,7 @@ func (p *Policy) Status() spec.Status {
 		waits := p.waitReason(&p.App.Roles[i])
 		for _, r := range p.byRole[&p.App.Roles[i]] {
 			one := r.status()
-			one.Msg = cmp.Or(one.Msg, joined(waits(r), r.note()))
+			one.Msg = cmp.Or(one.Msg, strings.Trim(waits(r)+"; "+r.note(), "; "))
 			role.Replicas = append(role.Replicas, one)
 		}
 		s.Roles = append(s.Roles, role)
@@ -94,22 +95,14 @@ func (p *Policy) describe() string {
 	return outcome.Message(p.firstFailure)
 }
 
-// noted returns what the launcher noticed about running replicas; "" for nothing.
+// noted returns what the launcher noticed about the first such replica; "" for nothing.
 func (p *Policy) noted() string {
-	text, more := "", -1
 	for _, r := range p.Replicas {
-		note := r.note()
-		if note == "" {
-			continue
-		}
-		if more++; more == 0 {
-			text = fmt.Sprintf("replica %s/%d: %s", r.Key.Role, r.Key.ID, note)
+		if note := r.note(); note != "" {
+			return fmt.Sprintf("replica %s/%d: %s", r.Key.Role, r.Key.ID, note)
 		}
 	}
-	if more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
-	}
-	return text
+	return ""
 }
 
 // note returns what the launcher noticed about a replica that runs.
@@ -118,12 +111,4 @@ func (r *Replica) note() string {
 		return ""
 	}
 	return r.Note
-}
-
-// joined returns two messages as one; each may be "".
-func joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
 }

@@ -64,6 +64,7 @@ func TestMistakes(t *testing.T) {
 		want      string
 	}{
 		{"image", "", []string{"--image", "nosuch:1"}, 125, start + `image nosuch:1 is not on the engine and pull=never forbids pulling$`},
+		{"always", "pull=always", nil, 125, start + `pull image torchx-test:busybox-2: .* \(pull=missing uses the image that the engine has\)$`},
 		{"offline", "pull=missing", []string{"--image", "nosuch:1"}, 125, start + `image nosuch:1 is not on the engine and cannot be pulled: its registry is not reachable`},
 		{"no image", "", []string{"--image", ""}, 125, start + `role r has no image, which the docker backend needs: set Role\(image=...\)$`},
 		{"bind", "", []string{"--bind", "/no/such", "--num_replicas", "3"}, 125, start + `mount source /no/such does not exist on the engine's machine: create it first$`},
