@@ -402,7 +402,7 @@ func TestForeignApp(t *testing.T) {
 // Status says so once the engine has a network, and so does the next start.
 func TestSeparateNetwork(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
+	needDocker(t, "bridges of two engines have the same names and addresses")
 	e := enginetest.Need(t, enginetest.Options{})
 	f := onEngine(t, e)
 	role := shell("sleep 600")
