@@ -166,7 +166,7 @@ func readOptions(cfg backend.Config) (options, error) {
 		return o, backend.Errorf(backend.ErrInvalidOption,
 			"grace_period=%v: must not be negative", o.grace)
 	}
-	return o, o.containerOptions.read(cfg)
+	return o, o.read(cfg)
 }
 
 // set stores a value of the right type. nil (None) keeps the default.

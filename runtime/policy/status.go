@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"torchx/runtime/outcome"
@@ -26,7 +25,7 @@ func (p *Policy) Status() spec.Status {
 		waits := p.waitReason(&p.App.Roles[i])
 		for _, r := range p.byRole[&p.App.Roles[i]] {
 			one := r.status()
-			one.Msg = cmp.Or(one.Msg, strings.Trim(waits(r)+"; "+r.note(), "; "))
+			one.Msg = cmp.Or(one.Msg, joined(waits(r), r.note()))
 			role.Replicas = append(role.Replicas, one)
 		}
 		s.Roles = append(s.Roles, role)
@@ -111,4 +110,12 @@ func (r *Replica) note() string {
 		return ""
 	}
 	return r.Note
+}
+
+// joined returns two messages as one; each may be "".
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
