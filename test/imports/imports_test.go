@@ -85,7 +85,7 @@ var allowed = map[string][]string{
 
 	"backends/all":                   {"backends/...", "runtime/agent", "runtime/backend"},
 	"backends/archive":               {"runtime/agent", "runtime/backend", "runtime/filelock", "runtime/logstore", "runtime/safefile", "runtime/spec"},
-	"backends/docker":                {"backends/docker/image", "backends/driver", "backends/hostaccess", "backends/logcopy", "backends/remote", "backends/supervised", "backends/ttypipe", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/lazyregexp", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
+	"backends/docker":                {"backends/docker/image", "backends/driver", "backends/hostaccess", "backends/logcopy", "backends/remote", "backends/supervised", "backends/ttypipe", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/humanize", "runtime/lazyregexp", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/sample", "runtime/spec"},
 	"backends/docker/image":          {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
 	"backends/driver":                {"runtime/agent", "runtime/backend", "runtime/history", "runtime/runner"},
 	"backends/hostaccess":            {},
