@@ -82,6 +82,19 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// An engine's error about a mistake becomes its remedy.
+func TestExplained(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"container create: container-init binary not found on the host: stat /usr/libexec/podman/catatonit: no such file": "Podman has no init for containers (container-init): install catatonit on its machine, or use -cfg init=false",
+		"Error response from daemon: something\n else":                                                                    "something else",
+	} {
+		if got := explained(errors.New(text)).Error(); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func frame(stream byte, text string) []byte {
 	b := make([]byte, frameHeader, frameHeader+len(text))
 	b[0] = stream

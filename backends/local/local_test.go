@@ -489,6 +489,18 @@ func TestImageTypeDir(t *testing.T) {
 	}
 }
 
+// The local backend has no engine that runs the healthcheck of an image.
+func TestHealthcheckRefused(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := sh("db", 1, "true")
+	r.Metadata = map[string]any{"torchx": map[string]any{"ready": map[string]any{"healthcheck": true}}}
+	_, err := f.b.Plan(f.ctx, backend.PlanInput{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{r}}, Cfg: backend.Config{}, Cwd: f.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "role db is ready by the healthcheck of its image, which the local backend does not run") {
+		t.Errorf("got %v, want a refusal", err)
+	}
+}
+
 func TestLogDirLayout(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -68,6 +68,7 @@ func TestRefusedOrder(t *testing.T) {
 		{"gang=volcano", "role b waits for role a to run, which gang=volcano cannot do: use -cfg gang=jobset", []spec.Role{role("a", nil), ordered("b", on("a", "started"))}},
 		{"gang=job", "role b waits for role a to succeed, which gang=job cannot do", []spec.Role{role("a", nil), ordered("b", on("a", "succeeded"))}},
 		{"", "role b waits for role a to be ready by a log line", []spec.Role{byLog, ordered("b", on("a", "ready"))}},
+		{"", "role b waits for role a to be ready by a healthcheck of its image, which the kubernetes backend cannot do", []spec.Role{ordered("a", map[string]any{"ready": map[string]any{"healthcheck": true}}), ordered("b", on("a", "ready"))}},
 		{"", "role z waits for 6 jobs, but JobSet can wait for 5 only", many},
 	} {
 		_, err := Planner{}.Plan(t.Context(), input(t, c.cfg, c.roles...))
