@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -137,6 +138,12 @@ func (l *Loader) newSession() *session {
 		Predeclared: specmodule.Predeclared(specmodule.Options{
 			Image: c.Image, Version: c.Version, Getenv: c.Getenv, Resources: c.Resources,
 			OnGetenv: func(name, value string) { s.reads[name] = value },
+			Cwd: func() string {
+				if dir, err := filepath.EvalSymlinks(l.dir()); err == nil { // as Python's os.getcwd
+					return dir
+				}
+				return l.dir()
+			},
 			ExpandUser: func() string {
 				home, _ := os.UserHomeDir() // "" leaves ~ as it is
 				return home

@@ -4,8 +4,8 @@
 // can be ported by dropping its annotations.
 //
 // All values are immutable: constructors copy their arguments, and specs.replace
-// returns a changed copy. Nothing here reads the machine except torchx.getenv and
-// the home folder of specs.parse_mounts, both through Options.
+// returns a changed copy. Nothing here reads the machine except torchx.getenv, the working
+// folder of path.cwd and the home folder of specs.parse_mounts, all through Options.
 //
 // Every function bounds the time and memory of a single call, because the
 // interpreter can stop a program only between calls.
@@ -36,6 +36,9 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// OnGetenv is called for each variable that torchx.getenv found.
 	OnGetenv func(name, value string)
+	// Cwd returns the absolute working folder for path.cwd, path.abspath and path.here; nil means
+	// "/workspace".
+	Cwd func() string
 	// ExpandUser returns the home folder that replaces a leading `~` of a bind mount's source; with
 	// nil or "" the `~` stays.
 	ExpandUser func() string
@@ -61,7 +64,7 @@ func Predeclared(o Options) starlark.StringDict {
 		"math":   math.Module,
 		"struct": starlark.NewBuiltin("struct", starlarkstruct.Make),
 		"shlex":  module("shlex", map[string]function{"quote": shlexQuote, "join": shlexJoin, "split": shlexSplit}, nil),
-		"path":   pathModule(),
+		"path":   pathModule(o),
 	}
 	names.Freeze()
 	return names

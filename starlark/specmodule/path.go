@@ -3,14 +3,15 @@ package specmodule
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"go.starlark.net/starlark"
 )
 
 // pathModule has the functions of Python's posixpath, since the paths of a replica do not depend on
-// the system of the client.
-func pathModule() starlark.Value {
+// the system of the client. cwd, abspath and here know the folder in which the component runs.
+func pathModule(o Options) starlark.Value {
 	return module("path", map[string]function{
 		"join":     pathJoin,
 		"basename": pathFunc(func(p string) starlark.Value { _, base := splitPath(p); return starlark.String(base) }),
@@ -21,8 +22,36 @@ func pathModule() starlark.Value {
 			root, ext := splitExt(p)
 			return starlark.Tuple{starlark.String(root), starlark.String(ext)}
 		}),
-		"isabs": pathFunc(func(p string) starlark.Value { return starlark.Bool(strings.HasPrefix(p, "/")) }),
+		"isabs":   pathFunc(func(p string) starlark.Value { return starlark.Bool(strings.HasPrefix(p, "/")) }),
+		"abspath": pathFunc(func(p string) starlark.Value { return starlark.String(o.abs(p)) }),
+		"cwd":     o.cwd,
+		"here":    o.here,
 	}, nil)
+}
+
+// abs returns p below the working folder, unless it is absolute, in its shortest form.
+func (o Options) abs(p string) string {
+	dir := "/workspace"
+	if o.Cwd != nil {
+		dir = filepath.ToSlash(o.Cwd())
+	}
+	if path.IsAbs(p) || filepath.IsAbs(p) {
+		dir = ""
+	}
+	return path.Join(dir, p)
+}
+
+func (o Options) cwd(c call) (starlark.Value, error) {
+	return starlark.String(o.abs(".")), c.unpack()
+}
+
+// here returns the folder of the calling file, whose position is relative to the working folder.
+func (o Options) here(c call) (starlark.Value, error) {
+	file := filepath.ToSlash(c.thread.CallFrame(1).Pos.Filename())
+	if strings.HasPrefix(file, "@") {
+		return nil, fmt.Errorf("%s is in a library, which has no folder", file)
+	}
+	return starlark.String(o.abs(path.Dir(file))), c.unpack()
 }
 
 // pathFunc returns f, a function of one path, as a Starlark function.
