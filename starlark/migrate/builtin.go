@@ -13,6 +13,8 @@ func (p *porter) builtinCall(n *node, name string) value {
 		return primary(`""`, of(aStr))
 	case name == "str" && isSole(n):
 		return p.str(n, p.expr(n.Args[0]))
+	case name == "int" && isSole(n) && p.peek(n.Args[0]).class == aMember:
+		return p.expr(n.Args[0]).with(of(anInt), ".value")
 	case name == "repr" && isSole(n):
 		return p.callOf(of(aStr), "torchx.py.repr", p.expr(n.Args[0]))
 	case name == "format" && len(n.Args) == 2 && given == 2:
@@ -44,6 +46,8 @@ func (p *porter) builtinCall(n *node, name string) value {
 		plain := *n
 		plain.Keywords = slices.DeleteFunc(slices.Clone(n.Keywords), func(k *node) bool { return k.Arg == "file" || k.Arg == "flush" })
 		n = &plain
+		p.shows = true
+		defer func() { p.shows = false }()
 	}
 	for _, k := range n.Keywords {
 		switch {
@@ -213,6 +217,11 @@ func (p *porter) pathPart(n *node, v value) value {
 		return p.callOf(t, "path.stem", v)
 	case "suffix":
 		return p.callOf(t, "path.splitext", v).with(t, "[1]")
+	case "parents":
+		v.typ = of(aParents)
+		return v
+	case "parts":
+		return p.callOf(listOf(t), "_parts", v)
 	case "parent":
 		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v))
 	}
@@ -225,6 +234,13 @@ func (p *porter) pathMethod(n *node, v value) value {
 	arg := func() value { return p.expr(n.Args[0]) }
 	stem := p.call("path.splitext", v) + "[0]"
 	switch {
+	case name == "absolute":
+		return p.callOf(of(aPath), "path.abspath", v)
+	case name == "resolve":
+		p.noteLinks(n)
+		return p.callOf(of(aPath), "path.abspath", v)
+	case name == "expanduser" && strings.HasPrefix(strings.Trim(v.text, `"`), "~"):
+		return p.atHome(strings.TrimPrefix(strings.Trim(v.text, `"`), "~"))
 	case name == "as_posix" || name == "__str__":
 		v.typ = of(aStr)
 		return v

@@ -1,16 +1,12 @@
 """Prints the syntax tree of the Python program on stdin as JSON.
 
-torchx runs it with `python3 -I -S -c`; sys.argv[1] is the name of the file. It never executes the
-program. Every node is an object with its class as "kind", its position and its fields, whose names
+torchx runs it behind modules.py and simplify.py with `python3 -I -S -c`; sys.argv[1] is the name of
+the file, and the others are the folders of its imports. It never executes the program. Every node is an object with its class as "kind", its position and its fields, whose names
 lose their underscores; node.go has those that the port uses. This program also computes what Python
 knows best: which names a node binds, full names of imports, the parts of a format string, powers of
 constants.
 """
 import sys
-
-if sys.version_info < (3, 8):
-    sys.stdout.write('{"old": "%d.%d"}' % sys.version_info[:2])
-    sys.exit(0)
 
 import ast
 import io
@@ -35,16 +31,6 @@ def constant(value):
     return {"type": kind, "text": repr(value)}
 
 
-def parsed(annotation):
-    """Returns the annotation that a string annotation contains."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            return ast.copy_location(ast.parse(annotation.value, mode="eval").body, annotation)
-        except SyntaxError:
-            pass
-    return annotation
-
-
 def parameters(args):
     """The parameters of a function in their order, each with its default."""
     positional = args.posonlyargs + args.args
@@ -54,43 +40,6 @@ def parameters(args):
     rows += [(a, d, "", True) for a, d in zip(args.kwonlyargs, args.kw_defaults)]
     rows += [(a, None, "**", False) for a in [args.kwarg] if a]
     return [dict(dump(a), default=dump(d), star=star, keyword=keyword) for a, d, star, keyword in rows]
-
-
-def names(target):
-    """The names within the left side of an assignment."""
-    if isinstance(target, ast.Name):
-        return [target.id]
-    if isinstance(target, ast.Starred):
-        return names(target.value)
-    return [n for e in getattr(target, "elts", []) for n in names(e)]
-
-
-def binds(node):
-    """The names that a node itself binds, imports aside."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
-        return [node.name or ""]
-    if isinstance(node, ast.arg):
-        return [node.arg]
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.withitem)):
-        found = getattr(node, "targets", None) or [getattr(node, "target", None) or getattr(node, "optional_vars", None)]
-        return [n for t in found for n in names(t)]
-    return []
-
-
-def imports(node, found, stars):
-    """Notes the full names of what is imported, and the lines of `from … import *`."""
-    for n in ast.iter_child_nodes(node):
-        if isinstance(n, ast.Import):
-            for a in n.names:
-                root = a.name.split(".")[0]
-                found[a.asname or root] = a.name if a.asname else root
-        elif isinstance(n, ast.ImportFrom):
-            for a in n.names:
-                if a.name == "*":
-                    stars.append({"line": n.lineno, "module": n.module or ""})
-                else:
-                    found[a.asname or a.name] = "%s%s.%s" % ("." * n.level, n.module or "", a.name)
-        imports(n, found, stars)
 
 
 def form(text):
@@ -123,7 +72,7 @@ def dump(node):
         return type(node).__name__ if isinstance(node, OPERATORS) else scalar(node)
     if type(node).__name__ == "Index":  # Python 3.8
         return dump(node.value)
-    out = dict(position(node), kind=type(node).__name__, binds=binds(node))
+    out = dict(position(node), kind=type(node).__name__, binds=binds(node), file=getattr(node, "file", ""), helper=hasattr(node, "helper"))
     if isinstance(node, ast.Constant):
         return dict(out, **constant(node.value))
     for name, value in ast.iter_fields(node):
@@ -163,17 +112,43 @@ def comments(source):
     return found
 
 
+def without(comments, body, kept):
+    """The comments that are not of a statement which is left out, nor directly above it."""
+    lines = {c["line"] for c in comments if c["alone"]}
+    for s in body:
+        if s not in kept and not isinstance(s, (ast.Import, ast.ImportFrom)):
+            first = min([s.lineno] + [d.lineno for d in getattr(s, "decorator_list", [])])
+            while first - 1 in lines:
+                first -= 1
+            comments = [c for c in comments if not first <= c["line"] <= s.end_lineno]
+    return comments
+
+
+def program(source, name, folders):
+    """What the port reads of a program."""
+    joined, notes, stars = Program(folders), [], []
+    tree = ast.parse(source, name)
+    imports(tree, {}, stars)
+    main = joined.add(os.path.join(folders[0] if folders else "", os.path.basename(name)), "", tree)
+    found, found_comments = joined.imports, comments(source)
+    body, unused = reached(joined.joined(main), found)
+    found_comments = without(found_comments, main.body, body)
+    module = ast.Module(body, [])
+    simplify = Simplify(module, found, lambda n, text: notes.append({"line": n.lineno, "file": getattr(n, "file", ""), "text": text}))
+    module = ast.fix_missing_locations(simplify.visit(simplify.top(module)))
+    for n in module.body:
+        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant):
+            CONSTANTS.update(dict.fromkeys(names(n.targets[0]), n.value.value))
+    return {"tree": dump(module), "comments": found_comments, "imports": found, "stars": stars, "unused": unused, "notes": notes}
+
+
 def main():
     source = sys.stdin.buffer.read()
     try:
-        module, found, stars = ast.parse(source, sys.argv[1]), {}, []
-        imports(module, found, stars)
-        for n in module.body:
-            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant):
-                CONSTANTS.update(dict.fromkeys(names(n.targets[0]), n.value.value))
-        tree = {"tree": dump(module), "comments": comments(source), "imports": found, "stars": stars}
+        tree = program(source, sys.argv[1], sys.argv[2:])
     except SyntaxError as e:
-        tree = {"line": e.lineno or 0, "error": e.msg}
+        file = os.path.relpath(e.filename, sys.argv[2]) if sys.argv[2:] and os.path.isabs(e.filename or "") else ""
+        tree = {"line": e.lineno or 0, "error": e.msg, "file": file}
     except (ValueError, tokenize.TokenError) as e:
         tree = {"line": 0, "error": str(e)}
     except (RecursionError, MemoryError):

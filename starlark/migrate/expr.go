@@ -1,6 +1,11 @@
 package migrate
 
-import "strings"
+import (
+	"cmp"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
 
 const (
 	maxNesting = 400     // of expressions; Starlark itself allows less than Python
@@ -85,7 +90,8 @@ func (p *porter) variable(n *node) value {
 	case isBuiltin:
 		return primary(p.predeclared(e.starlark), typ{})
 	case n.ID == "__file__":
-		return p.refuse(n, n.ID)
+		p.note(n.Line, "a path: __file__ is in the folder of the Starlark file: write the port into the folder of %s", p.name)
+		return p.callOf(of(aStr), "path.join", p.call("path.here"), quote(cmp.Or(n.File, filepath.Base(p.name)), false))
 	}
 	return p.fail(n, "%s is not defined", n.ID)
 }
@@ -116,6 +122,19 @@ func (p *porter) attribute(n *node) value {
 		return v.with(typ{}, "."+n.Attr)
 	}
 	return p.fail(n, ".%s cannot be used as a value: call it", n.Attr)
+}
+
+// parent ports PATH.parents[i]; v is the path.
+func (p *porter) parent(n *node, v value) value {
+	text, _ := constantOf(n.Slice, "int")
+	up, err := strconv.Atoi(text)
+	if err != nil || up > 20 {
+		return p.fail(n, ".parents can be ported only with a number")
+	}
+	for range up + 1 {
+		v = p.callOf(of(aPath), "path.dirname", v)
+	}
+	return p.callOf(of(aPath), "_pure_path", v)
 }
 
 func (p *porter) lambda(n *node) value {
@@ -161,6 +180,8 @@ func (p *porter) subscript(n *node) value {
 	}
 	t := v.typ.elemType()
 	switch {
+	case v.typ.class == aParents:
+		return p.parent(n, v)
 	case full == "torchx.specs.named_resources":
 		t = specOf("Resource")
 	case v.typ.class == aDict:

@@ -25,10 +25,17 @@ func (p *porter) file(body []*node) string {
 	w.line(docString(doc, 0))
 	w.line("")
 	head, end := len(w.lines), 0
+	own := p.comments
 	for _, s := range body {
+		if p.comments = own; s.File != "" { // only the comments of the program's file are known
+			p.comments = nil
+			p.top(w, s, s.Line-2)
+			continue
+		}
 		p.top(w, s, end)
-		end = s.End
+		own, end = p.comments, s.End
 	}
+	p.comments = own
 	p.leading(w, 1<<30)
 	w.lines = slices.Insert(w.lines, head, p.preamble()...)
 	return strings.Join(w.lines, "\n") + "\n"
@@ -221,9 +228,12 @@ func (p *porter) isDropped(s *node) bool {
 // preamble returns the lines before the ported statements: loads, new names of predeclared
 // modules that the file hides, helpers.
 func (p *porter) preamble() []string {
-	var helpers []string
+	var helpers, renamed []string
+	for name := range preludes() {
+		renamed = append(renamed, name+"(", p.unbound(name)+"(")
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
-		names := []string{name + "(", p.unbound(name) + "("}
+		names := slices.Clone(renamed)
 		for _, used := range []string{"torchx.", "path.", "specs.", "math.", "fail("} {
 			if strings.Contains(preludes()[name], used) {
 				names = append(names, used, p.predeclared(used[:len(used)-1])+used[len(used)-1:])

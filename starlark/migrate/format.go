@@ -46,6 +46,8 @@ func (p *porter) repr(v value) value { return p.callOf(of(aStr), "torchx.py.repr
 func (p *porter) str(n *node, v value) value {
 	c := p.classOf(v.typ)
 	switch {
+	case p.shows && (v.typ.class == aSpec || v.typ.class == anObject):
+		return p.callOf(of(aStr), "str", v)
 	case v.typ.class == aWrapped:
 		return v.with(of(aStr), "."+v.typ.spec)
 	case v.typ.class == anObject && c != nil && c.methods["__str__"] != nil:

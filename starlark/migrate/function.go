@@ -8,7 +8,7 @@ import (
 // isComponent reports whether a function returns an AppDef by its annotation,
 // which is what makes it a component for TorchX.
 func (p *porter) isComponent(def *node) bool {
-	return !strings.HasPrefix(def.Name, "_") && p.full(def.Returns) == "torchx.specs.AppDef"
+	return !def.Helper && !strings.HasPrefix(def.Name, "_") && p.full(def.Returns) == "torchx.specs.AppDef"
 }
 
 // function ports a function at the top of the file.

@@ -27,17 +27,17 @@ func (p *porter) importedCall(n *node, full string) value {
 		if isSole(n) {
 			return p.expr(args[0])
 		}
-	case "re.match", "re.fullmatch":
-		if parts := patternParts(n); parts != nil {
-			return p.callOf(of(aBool), "_matches", bracket("[", parts, "]", false), p.expr(args[1]))
-		}
 	case "os.path.expanduser":
 		if path, ok := constantOf(args[0], "str"); ok &&
 			(path == "~" || strings.HasPrefix(path, "~/")) {
 			return p.atHome(path[1:])
 		}
-	case "os.getcwd":
-		p.note(n.Line, "os.getcwd() becomes the environment variable PWD")
+	case "os.path.realpath":
+		p.noteLinks(n)
+	case "dataclasses.asdict":
+		if isSole(n) {
+			return p.fieldsOf(n, p.expr(args[0]))
+		}
 	case "typing.cast":
 		if len(args) == 2 {
 			return p.expr(args[1])
@@ -46,6 +46,9 @@ func (p *porter) importedCall(n *node, full string) value {
 		if len(args) > 0 {
 			t = p.peek(args[0])
 		}
+		if c := p.classOf(t); c != nil && t.class == anObject && full == "dataclasses.replace" {
+			return p.replaced(n, c)
+		}
 	case "os.path.join":
 		for _, a := range args {
 			if p.peek(a).class == aPath {
@@ -53,6 +56,9 @@ func (p *porter) importedCall(n *node, full string) value {
 			}
 		}
 	case "itertools.chain":
+		if len(args) == 1 && isStarred(args[0]) {
+			return p.flattened(args[0].Value)
+		}
 		return p.display(&node{Kind: "List", Line: n.Line, End: n.End, Elts: starredAll(args)})
 	case "itertools.chain.from_iterable":
 		return p.flattened(args[0])
@@ -63,6 +69,42 @@ func (p *porter) importedCall(n *node, full string) value {
 		t = typ{class: aWrapped, spec: "noquote"}
 	}
 	return primary(v.text+p.arguments(n), t)
+}
+
+// noteLinks says what path.abspath does not do.
+func (p *porter) noteLinks(n *node) {
+	p.note(n.Line, "a path: links are not followed, as by %s", n.Func.Attr)
+}
+
+// fieldsOf ports asdict(x) of an object of the file.
+func (p *porter) fieldsOf(n *node, v value) value {
+	c := p.classOf(v.typ)
+	if c == nil || v.typ.class != anObject || len(c.fields) == 0 {
+		return p.fail(n, "asdict can be ported only for an object of a dataclass of this file")
+	}
+	var entries []string
+	for _, f := range c.fields {
+		part := v.with(p.annotated(f.Annotation), "."+f.Arg)
+		if part.typ.class == anObject {
+			part = p.fieldsOf(n, part)
+		}
+		entries = append(entries, quote(f.Arg, false)+": "+part.text)
+	}
+	return primary(bracket("{", entries, "}", false), dictOf(of(aStr), typ{}))
+}
+
+// replaced ports replace(x, field=…) of an object of the file.
+func (p *porter) replaced(n *node, c *classInfo) value {
+	v := p.expr(n.Args[0])
+	var args []string
+	for _, f := range c.fields {
+		text := v.text + "." + f.Arg
+		if given := n.keyword(f.Arg); given != nil {
+			text = p.expr(given).text
+		}
+		args = append(args, f.Arg+" = "+text)
+	}
+	return primary("_new_"+c.name+bracket("(", args, ")", false), c.instance())
 }
 
 // getenv ports os.environ.get(name) and os.environ.get(name, default).
@@ -88,29 +130,6 @@ func (p *porter) atHome(rest string) value {
 		parts = append(parts, quote(rest, false))
 	}
 	return sum("Add", parts, of(aStr))
-}
-
-// patternParts splits a pattern of digits and plain text such as ^\d+x\d+$ into its parts, nil for
-// other patterns.
-func patternParts(n *node) []string {
-	pattern, ok := constantOf(n.argument(0, "pattern"), "str")
-	if !ok || len(n.Args) != 2 || !strings.HasSuffix(pattern, "$") {
-		return nil
-	}
-	var parts []string
-	pattern = strings.TrimPrefix(strings.TrimSuffix(pattern, "$"), "^")
-	for i, plain := range strings.Split(strings.ReplaceAll(pattern, "[0-9]+", `\d+`), `\d+`) {
-		if i > 0 {
-			parts = append(parts, "None")
-		}
-		if plain != "" && (i == 0 || !strings.Contains("0123456789", plain[:1])) &&
-			!strings.ContainsAny(plain, `\.+*?()[]{}|^$`) {
-			parts = append(parts, quote(plain, false))
-		} else if plain != "" || i > 0 && len(parts) > 1 && parts[len(parts)-2] == "None" {
-			return nil
-		}
-	}
-	return parts
 }
 
 // starredAll returns the values, each with a star before it.

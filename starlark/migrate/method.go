@@ -37,6 +37,8 @@ func (p *porter) methodCall(n *node) value {
 	switch {
 	case v.typ.class == aPath:
 		return p.pathMethod(n, v)
+	case v.typ.class == aMatch:
+		return p.matchMethod(n, v)
 	case name == "copy" && len(n.Args)+len(n.Keywords) == 0:
 		return p.copyOf(n, of1, false)
 	case form == "join/1":
@@ -75,6 +77,21 @@ func (p *porter) methodCall(n *node) value {
 		starlark = starlark[i+1:]
 	}
 	return v.with(t, "."+starlark+p.arguments(n))
+}
+
+// matchMethod ports a method of a match of a regular expression.
+func (p *porter) matchMethod(n *node, v value) value {
+	switch name := n.Func.Attr; {
+	case name == "group" && len(n.Args) == 0:
+		return v.with(of(aStr), "[0]")
+	case name == "group" && isSole(n):
+		return v.with(of(aStr).orNone(), "["+p.expr(n.Args[0]).text+"]")
+	case name == "groups" && len(n.Args) == 0:
+		return primary("tuple(["+v.text+"[i + 1] for i in range(len(["+"None for k in "+v.text+" if type(k) == \"int\"]) - 1)])", typ{class: aTuple})
+	case name == "groupdict" && len(n.Args) == 0:
+		return primary("{k: x for k, x in "+v.text+".items() if type(k) == \"string\"}", of(aDict).opened())
+	}
+	return p.fail(n, "the method .%s of a match has no counterpart: write .group(…)", n.Func.Attr)
 }
 
 // classOf returns the class of the file that a type belongs to, nil for other types.

@@ -73,13 +73,19 @@ type Result struct {
 }
 
 // Port ports the Python program source, which messages call name. python is the interpreter that
-// reads it. Errors: python is missing or too old, source is not valid Python or has no component.
-func Port(ctx context.Context, python, name string, source []byte) (*Result, error) {
-	d, err := parse(ctx, python, name, source)
+// reads it. Imports are followed in roots, the first of which is the folder of the file. Errors: python is missing or too old, source is not valid Python or has no component.
+func Port(ctx context.Context, python, name string, source []byte, roots ...string) (*Result, error) {
+	d, err := parse(ctx, python, name, source, roots)
 	if err != nil {
 		return nil, err
 	}
 	p := newPorter(name, d)
+	for _, n := range d.Notes {
+		p.out.notes = append(p.out.notes, Problem{cmp.Or(n.File, name), n.Line, n.Text})
+	}
+	if len(d.Unused) > 0 {
+		p.note(0, "not ported, because no component uses them: %s", strings.Join(d.Unused, ", "))
+	}
 	text := p.file(d.Tree.Body)
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 && len(p.out.refused) > 0 {
 		return nil, p.out.refused[0]

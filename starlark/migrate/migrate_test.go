@@ -18,7 +18,7 @@ import (
 
 // environ is the environment of components in these tests.
 func environ(name string) (string, bool) {
-	v, ok := map[string]string{"TORCHX_SET": "yes", "USER": "me", "LOGNAME": "me"}[name]
+	v, ok := map[string]string{"TORCHX_SET": "yes", "USER": "me", "LOGNAME": "me", "HOME": "/home/me"}[name]
 	return v, ok
 }
 
@@ -44,7 +44,7 @@ func port(t *testing.T, file string) *Result {
 		if err != nil {
 			return nil, err
 		}
-		return Port(context.WithoutCancel(t.Context()), "python3", file, source)
+		return Port(context.WithoutCancel(t.Context()), "python3", file, source, filepath.Dir(file))
 	}))
 	r, err := once.(func() (*Result, error))()
 	if err != nil {
@@ -63,22 +63,30 @@ type outcome struct {
 // TestAgainstPython runs each component as Python and as its port.
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/c*/*.py") // cases of the language, and components as in public repositories
-	if err != nil || len(files) < 20 {
+	files, err := filepath.Glob("testdata/c*/*.py")                      // cases of the language, and components as in public repositories
+	projects, err2 := filepath.Glob("testdata/projects/*/components.py") // with modules of their own
+	files = append(files, projects...)
+	if err != nil || err2 != nil || len(files) < 20 {
 		t.Fatalf("%d cases: %v", len(files), err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+		t.Run(strings.TrimPrefix(file, "testdata/"), func(t *testing.T) {
 			t.Parallel()
 			r := port(t, file)
 			for _, p := range r.Problems {
 				t.Error(p)
 			}
-			want := inPython(t, file)
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err == nil {
+				err = os.CopyFS(dir, os.DirFS(filepath.Dir(file)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := inPython(t, dir, filepath.Base(file))
 			if len(want) == 0 {
 				t.Fatal("no components")
 			}
-			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "port.star"), []byte(r.Text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -125,10 +133,15 @@ func reason(exception string) string {
 	return text
 }
 
-func inPython(t *testing.T, file string) map[string][]outcome {
+func inPython(t *testing.T, dir, file string) map[string][]outcome {
 	t.Helper()
-	cmd := exec.Command("python3", "testdata/python/run.py", file)
-	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "TORCHX_SET=yes", "USER=me", "LOGNAME=me")
+	run, err := filepath.Abs("testdata/python/run.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("python3", run, filepath.Join(dir, file))
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "TORCHX_SET=yes", "USER=me", "LOGNAME=me", "HOME=/home/me")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

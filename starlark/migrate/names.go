@@ -151,6 +151,8 @@ func (p *porter) imported(n *node, full string) value {
 			local += "." + field
 		}
 		return primary(local, e.typ)
+	case ok && strings.HasPrefix(e.starlark, `"`):
+		return primary(e.starlark, e.typ)
 	case ok:
 		return primary(p.predeclared(e.starlark), e.typ)
 	case full == "torchx.specs":

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -19,6 +20,8 @@ import (
 type node struct {
 	Kind           string
 	Line, Col, End int      // from 1
+	File           string   // "" for the program's file
+	Helper         bool     // of another file: not a component
 	Binds          []string // the names that the node itself binds, without imports
 
 	Name, ID, Attr, Arg, Op, Star string
@@ -117,10 +120,16 @@ func (n *node) argument(i int, name string) *node {
 	return n.keyword(name)
 }
 
-// dumpProgram prints a syntax tree. It needs only Python's standard library.
-//
-//go:embed dump.py
-var dumpProgram string
+// The program that prints a syntax tree, in three parts: what is joined, what is rewritten, and the
+// tree as JSON. It needs only Python's standard library.
+var (
+	//go:embed modules.py
+	modulesProgram string
+	//go:embed simplify.py
+	simplifyProgram string
+	//go:embed dump.py
+	dumpProgram string
+)
 
 // MaxSource is the maximum size of a Python file, in bytes.
 const MaxSource = 1 << 20
@@ -138,6 +147,9 @@ type dumped struct {
 	Old      string    `json:"old"` // version of Python, if it is too old
 	Error    string    `json:"error"`
 	Line     int       `json:"line"`
+	File     string    `json:"file"` // of the error, "" for the program's
+	Notes    []comment `json:"notes"`
+	Unused   []string  `json:"unused"` // functions and classes that no component reaches
 
 	Imports map[string]string `json:"imports"` // local names to full names
 	Stars   []star            `json:"stars"`
@@ -151,13 +163,14 @@ type star struct {
 
 // comment is a comment of the program.
 type comment struct {
+	File  string `json:"file"` // of a note, "" for the program's
 	Line  int    `json:"line"`
 	Alone bool   `json:"alone"` // the only text of its line
 	Text  string `json:"text"`  // with its #
 }
 
 // parse lets python read a program without executing it. An error in the program is a Problem.
-func parse(ctx context.Context, python, name string, source []byte) (*dumped, error) {
+func parse(ctx context.Context, python, name string, source []byte, roots []string) (*dumped, error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("%s is too large for a component file: more than %d KiB",
 			name, MaxSource>>10)
@@ -166,10 +179,16 @@ func parse(ctx context.Context, python, name string, source []byte) (*dumped, er
 	if err != nil {
 		return nil, fmt.Errorf("%s not found: it is needed to read %s (install Python 3.8 or later, or put it on PATH)", python, name)
 	}
+	for i := range roots {
+		if roots[i], err = filepath.Abs(roots[i]); err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
 	// -I: no environment variables, no user packages, no working folder; -S: no site.
-	cmd := exec.CommandContext(ctx, path, "-I", "-S", "-c", dumpProgram, name)
+	text := modulesProgram + simplifyProgram + dumpProgram
+	cmd := exec.CommandContext(ctx, path, append([]string{"-I", "-S", "-c", text, name}, roots...)...)
 	cmd.Dir = string(filepath.Separator) // a shim of pyenv reads files of the working folder
 	cmd.Stdin = bytes.NewReader(source)
 	var out, errs bytes.Buffer
@@ -196,7 +215,7 @@ func decode(path, name string, data []byte) (*dumped, error) {
 	case d.Old != "":
 		return nil, fmt.Errorf("%s is Python %s, which is too old to read %s: install Python 3.8 or later", path, d.Old, name)
 	case d.Error != "":
-		return nil, Problem{File: name, Line: d.Line, Msg: "not a valid Python program: " + d.Error}
+		return nil, Problem{File: cmp.Or(d.File, name), Line: d.Line, Msg: "not a valid Python program: " + d.Error}
 	case d.Tree == nil || d.Tree.Kind == "":
 		return nil, errors.New(path + " printed no syntax tree of " + name)
 	}

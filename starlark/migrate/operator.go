@@ -95,7 +95,7 @@ func (p *porter) comparison(n, left *node, kind string, right *node) string {
 
 // callExpr ports a call.
 func (p *porter) callExpr(n *node) value {
-	if full := p.full(n.Func); full != "" {
+	if full := p.full(n.Func); full != "" && constants()[p.baseOf(n.Func)].typ.class != aStr {
 		return p.importedCall(n, full)
 	}
 	name := nameOf(n.Func)
@@ -167,3 +167,11 @@ func (p *porter) arguments(n *node) string {
 
 // isSole reports whether a call has one plain argument.
 func isSole(n *node) bool { return len(n.Args) == 1 && len(n.Keywords) == 0 && !isStarred(n.Args[0]) }
+
+// baseOf returns the full name of x in x.method, "" if it was not imported.
+func (p *porter) baseOf(n *node) string {
+	if n.Kind != "Attribute" {
+		return ""
+	}
+	return p.full(n.Value)
+}

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	_ "embed" // the table
 	"fmt"
 	"math"
@@ -29,6 +30,7 @@ type porter struct {
 	work  int    // number of expressions visited
 	// unordered: the result of the iteration does not depend on its order.
 	unordered bool
+	shows     bool // the expression is only shown to the user
 	out       output
 }
 
@@ -80,7 +82,7 @@ func (p *porter) checkStars(first, last int) {
 
 // fail notes a place that cannot be ported, and returns a placeholder.
 func (p *porter) fail(n *node, format string, args ...any) value {
-	p.out.problems = append(p.out.problems, Problem{p.name, n.Line, fmt.Sprintf(format, args...)})
+	p.out.problems = append(p.out.problems, Problem{cmp.Or(n.File, p.name), n.Line, fmt.Sprintf(format, args...)})
 	return primary("None", typ{})
 }
 

@@ -28,7 +28,6 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	var bodies, wants []string
 	for body, want := range map[string]string{
-		"while True:\n  break":            "`while` has no counterpart",
 		"try:\n  pass\nexcept E:\n  pass": "`try` has no counterpart",
 		"with open('x') as f:\n  pass":    "`with` has no counterpart",
 		"x = open('x')":                   "open(…) has no counterpart",
@@ -54,7 +53,6 @@ func TestProblems(t *testing.T) {
 		"x = f()":                                      "calls itself",
 		"for i in []:\n  pass\nelse:\n  pass":          "`else` of a for",
 		"os.environ['X'] = '1'":                        "cannot set environment variables",
-		"x = __file__":                                 "__file__",
 		"e = {}\nr = Role(name='r', image='i', env=e)\ne['X'] = '1'":                                                "e changes after line",
 		"e = {}\nrs = []\nfor i in range(2):\n  e['I'] = str(i)\n  rs.append(Role(name='r', image='i', env=e))":     "e changes after line",
 		"r = Role(name='r', image='i')\nrs = [r]\nr.num_replicas = 2":                                               "r changes after line",
@@ -125,10 +123,8 @@ func TestTop(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"X = open('x')\ndef f() -> AppDef:\n  return AppDef(X)\n":                              "X could not be ported",
-		"X = 1\nX = 2\ndef f() -> AppDef:\n  return AppDef('x')\n":                             "X is assigned several times",
 		"class C(Role):\n  pass\ndef f() -> AppDef:\n  return C('x')\n":                        "a class can be derived only from",
 		"from os import *\ndef f() -> AppDef:\n  return AppDef('x')\n":                         "import them one by one",
-		"if 1:\n  X = 1\ndef f() -> AppDef:\n  return AppDef(X)\n":                             "`if` at the top of a file cannot be ported",
 		"@deco\ndef f() -> AppDef:\n  return AppDef('x')\n":                                    "decorators",
 		"def f(a: tuple[int, int]) -> AppDef:\n  return AppDef('x')\n":                         "a command line cannot give a value of this type",
 		"def g():\n  return h()\ndef h():\n  return g()\n":                                     "calls itself",

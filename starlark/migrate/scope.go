@@ -75,8 +75,15 @@ func (p *porter) full(n *node) string {
 // predeclared returns the name of a predeclared module or function, or of a prelude, in the port.
 // It differs if the file uses the name for something else.
 func (p *porter) predeclared(full string) string {
-	if _, ok := preludes()[full]; ok {
-		p.out.prelude[full] = true
+	if text, ok := preludes()[full]; ok {
+		if !p.out.prelude[full] {
+			p.out.prelude[full] = true
+			for other := range preludes() { // that it calls
+				if other != full && strings.Contains(text, other+"(") {
+					p.predeclared(other)
+				}
+			}
+		}
 		return p.unbound(full)
 	}
 	root, _, _ := strings.Cut(full, ".")

@@ -86,11 +86,17 @@ func (p *porter) message(w *writer, n *node) bool {
 	default:
 		return false
 	}
-	if len(n.Args) == 0 || len(n.Args) > 1 && full != "warnings.warn" {
+	if len(n.Args) == 0 {
 		p.refuse(n, "message")
 		return true
 	}
-	v := p.expr(n.Args[0])
+	p.shows = true
+	defer func() { p.shows = false }()
+	text := n.Args[0]
+	if len(n.Args) > 1 && full != "warnings.warn" {
+		text = &node{Kind: "BinOp", Line: n.Line, End: n.End, Op: "Mod", Left: text, Right: &node{Kind: "Tuple", Line: n.Line, End: n.Line, Elts: n.Args[1:]}}
+	}
+	v := p.expr(text)
 	if s, ok := constantOf(n.Args[0], "str"); ok {
 		v.text = quote(level+s, false)
 	} else if level != "" {

@@ -24,6 +24,8 @@ const (
 	aMember  class = "member"      // of an Enum of the file
 	anObject class = "object"      // of another class of the file: a struct in Starlark
 	aLogger  class = "logger"
+	aMatch   class = "match"   // of a regular expression: a dict of its groups, or None
+	aParents class = "parents" // of a Path
 )
 
 // isBuiltin reports whether c is one of Python's own classes.

@@ -1,11 +1,13 @@
 """run.py FILE: prints, for each component of FILE, the apps it gives, as JSON: without arguments, or
-with those that it needs, and with all of them.
+with those that it needs, with all of them, and with every second one.
 """
+import copy
 import dataclasses
 import enum
 import importlib.util
 import inspect
 import json
+import os
 import sys
 import types
 import typing
@@ -14,7 +16,7 @@ import torchx.specs as specs
 
 SAMPLES = {str: "pkg/other-1.py", int: 3, float: 2.5, list: ["a b", "c"], dict: {"KEY": "v", "OTHER": "w=1"}}
 NAMED = {"h": "gpu.medium", "host": "gpu.medium", "resource": "cpu.medium", "j": "2x4", "mounts": ["type=bind", "src=/a", "dst=/b", "readonly"]}
-WORDS = {"m": "pkg.mod", "module": "pkg.mod", "meshes": ["a:2:gpu.small", "b:1:cpu.small"], "mode": "train", "script": "pkg/other-1.py"}
+WORDS = {"m": "pkg.mod", "preset": "tiny", "cacheset": "c_1", "version": "v12.3", "memory": "512MB", "cloud": "gke", "config": '{"name": "b"}', "module": "pkg.mod", "meshes": ["a:2:gpu.small", "b:1:cpu.small"], "mode": "train", "script": "pkg/other-1.py"}
 
 
 def sample(p):
@@ -53,6 +55,7 @@ def argv(given):
 def run(fn, given, rest):
     out = {"argv": argv(given) + (["--"] + rest if rest else [])}
     params = inspect.signature(fn).parameters.values()
+    given = {name: copy.copy(value) for name, value in given.items()}
     try:
         positional = [given.get(p.name, p.default) for p in params if p.kind is p.POSITIONAL_OR_KEYWORD]
         named = {p.name: given[p.name] for p in params if p.kind is p.KEYWORD_ONLY and p.name in given}
@@ -72,6 +75,8 @@ def resolved(fn):
 
 
 def main():
+    sys.path.insert(1, os.path.dirname(sys.argv[1]))
+    result, sys.stdout = sys.stdout, sys.stderr  # what components print is not compared
     loader = importlib.util.spec_from_file_location("component", sys.argv[1])
     module = importlib.util.module_from_spec(loader)
     sys.modules["component"] = module
@@ -84,10 +89,11 @@ def main():
         rest = ["x y", "--z=1"] if len(params) < len(inspect.signature(fn).parameters) else []
         some = {p.name: sample(p) for p in params if p.default is p.empty}
         every = {p.name: sample(p) for p in params}
-        apps[name] = [run(fn, some, []), run(fn, every, rest)]
+        second = {**some, **{p.name: sample(p) for p in params[1::2]}}
+        apps[name] = [run(fn, some, []), run(fn, every, rest), run(fn, second, [])]
         if "script" in every and "m" in every:
             apps[name] += [run(fn, {k: v for k, v in every.items() if k != drop}, rest) for drop in ("script", "m")]
-    json.dump(apps, sys.stdout)
+    json.dump(apps, result)
 
 
 main()

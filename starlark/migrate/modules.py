@@ -1,0 +1,286 @@
+"""Joins a Python program with the modules beside it, and leaves out what no component reaches.
+
+Its result is one module. Nodes of other files have their name as "file"; functions of other files
+are "helper", since TorchX finds components only in the file that it is given.
+"""
+import sys
+
+if sys.version_info < (3, 8):
+    sys.stdout.write('{"old": "%d.%d"}' % sys.version_info[:2])
+    sys.exit(0)
+
+import ast
+import os
+
+MAX_SOURCE = 1 << 20
+MUTATORS = {"append", "extend", "insert", "update", "pop", "setdefault", "clear", "remove", "add", "discard", "popitem", "sort", "reverse"}
+FOREIGN = set(getattr(sys, "stdlib_module_names", ())) | {"torchx"}
+
+
+def dotted(node):
+    """The text a.b.c of a name with attributes, "" for other expressions."""
+    if isinstance(node, ast.Attribute):
+        base = dotted(node.value)
+        return base and base + "." + node.attr
+    return getattr(node, "id", "")
+
+
+def names(target):
+    """The names within the left side of an assignment."""
+    if isinstance(target, ast.Name):
+        return [target.id]
+    if isinstance(target, ast.Starred):
+        return names(target.value)
+    return [n for e in getattr(target, "elts", []) for n in names(e)]
+
+
+def binds(node):
+    """The names that a node itself binds, imports aside."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+        return [node.name or ""]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.withitem)):
+        found = getattr(node, "targets", None) or [getattr(node, "target", None) or getattr(node, "optional_vars", None)]
+        return [n for t in found for n in names(t)]
+    return []
+
+
+def bound(nodes):
+    """The names that statements bind in their own scope."""
+    found = set()
+    for n in nodes:
+        found.update(binds(n))
+        if not isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            found |= bound(ast.iter_child_nodes(n))
+    return found
+
+
+class Module:
+    """A file: its definitions, and what its imports stand for."""
+
+    def __init__(self, program, path, file, tree):
+        self.path, self.file, self.body = path, file, tree.body
+        program.modules[path] = self
+        self.own = bound(tree.body)
+        self.new = {}  # local names to their names in the joined module
+        self.parts = {}  # dotted local names to modules beside this one
+        self.used = []
+        for n in ast.walk(tree):
+            if isinstance(n, ast.Import):
+                for a in n.names:
+                    module = program.find(self, a.name, 0)
+                    if module:
+                        self.parts[a.asname or a.name] = module
+                        self.used.append(module)
+                n.names = [a for a in n.names if (a.asname or a.name) not in self.parts]
+            elif isinstance(n, ast.ImportFrom):
+                n.names = [a for a in n.names if not self.takes(program, n, a)]
+        self.body = [s for s in self.body if not isinstance(s, (ast.Import, ast.ImportFrom)) or s.names]
+
+    def takes(self, program, n, a):
+        """Notes an imported name that is of a module beside this one."""
+        name = a.asname or a.name
+        within = program.find(self, (n.module + "." if n.module else "") + a.name, n.level)
+        module = within or program.find(self, n.module or "", n.level)
+        if within:
+            self.parts[name] = module
+        elif module and a.name in module.new:
+            self.new[name] = module.new[a.name]
+        elif module and a.name in module.parts:
+            self.parts[name] = module.parts[a.name]
+        else:
+            return False
+        self.used.append(module)
+        return True
+
+
+class Program:
+    """All files of a program, joined."""
+
+    def __init__(self, folders):
+        self.folders, self.modules, self.taken, self.imports = folders, {}, set(), {}
+
+    def find(self, module, name, level):
+        """The module of that name beside another one, None if there is none."""
+        if not self.folders or not level and name.split(".")[0] in FOREIGN:
+            return None
+        folders = self.folders
+        if level:
+            folders = [os.path.dirname(module.path)]
+            for _ in range(level - 1):
+                folders = [os.path.dirname(folders[0])]
+        for folder in folders:
+            base = os.path.join(folder, *name.split(".")) if name else folder
+            for path in (base + ".py", os.path.join(base, "__init__.py")):
+                if path in self.modules:
+                    return self.modules[path]
+                if os.path.isfile(path) and os.path.getsize(path) <= MAX_SOURCE:
+                    with open(path, "rb") as f:
+                        tree = ast.parse(f.read(), path)
+                    return self.add(path, os.path.relpath(path, self.folders[0]), tree)
+        return None
+
+    def add(self, path, file, tree):
+        """Adds a file. Names that another file has get its name as suffix."""
+        module = Module(self, path, file, tree)
+        here = {}
+        imports(tree, here, [])
+        clashing = {n for n in here if n not in module.own and self.imports.get(n, here[n]) != here[n]}
+        for name in sorted(module.own | clashing):
+            new = name
+            while file and (new in self.taken or new in self.imports and new not in here) or new != name and new in module.own | set(here):
+                new += "_" + os.path.basename(os.path.dirname(path) if path.endswith("__init__.py") else path[:-3])
+            module.new[name] = new
+            if name in module.own:
+                self.taken.add(new)
+        self.imports.update({module.new.get(n, n): full for n, full in here.items()})
+        if file:
+            for n in ast.walk(tree):
+                n.file = file
+                n.helper = True
+        rename = Rename(module)
+        module.body = [rename.visit(s) for s in module.body]
+        return module
+
+    def joined(self, main):
+        """The statements of all modules that main uses, each before those that use it."""
+        body, seen = [], set()
+
+        def visit(module):
+            if module.path not in seen:
+                seen.add(module.path)
+                for m in module.used:
+                    visit(m)
+                doc = ast.get_docstring(ast.Module(module.body, [])) is not None
+                if module is main and doc:
+                    body.insert(0, module.body[0])
+                body.extend(module.body[1 if doc else 0 :])
+
+        visit(main)
+        return body
+
+
+class Rename(ast.NodeTransformer):
+    """Gives the names of a module those that they have in the joined module."""
+
+    def __init__(self, module):
+        self.module, self.hidden = module, [set()]
+
+    def inner(self, node):
+        args = getattr(node, "args", None)
+        body = node.body if isinstance(node.body, list) else [node.body]
+        parameters = {a.arg for a in ast.walk(args) if isinstance(a, ast.arg)} if args else set()
+        if not isinstance(node, ast.Lambda):
+            node.name = self.renamed(node.name)
+        globals_ = {n for s in ast.walk(node) if isinstance(s, ast.Global) for n in s.names}
+        self.hidden.append(self.hidden[-1] | parameters | (set() if isinstance(node, ast.ClassDef) else bound(body) - globals_))
+        self.generic_visit(node)
+        self.hidden.pop()
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = inner
+
+    def renamed(self, name):
+        return name if name in self.hidden[-1] else self.module.new.get(name, name)
+
+    def visit_Name(self, node):
+        node.id = self.renamed(node.id)
+        return node
+
+    def visit_Attribute(self, node):
+        base = dotted(node.value)
+        module = self.module.parts.get(base) if base.split(".")[0] not in self.hidden[-1] else None
+        if module and node.attr in module.new:
+            return ast.copy_location(ast.Name(module.new[node.attr], node.ctx), node)
+        self.generic_visit(node)
+        return node
+
+
+def imports(node, found, stars):
+    """Notes the full names of what is imported, and the lines of `from … import *`."""
+    for n in sorted(ast.iter_child_nodes(node), key=lambda n: not isinstance(n, ast.ExceptHandler)):  # the try counts, not its except
+        if isinstance(n, ast.Import):
+            for a in n.names:
+                root = a.name.split(".")[0]
+                found[a.asname or root] = a.name if a.asname else root
+        elif isinstance(n, ast.ImportFrom):
+            for a in n.names:
+                if a.name == "*":
+                    stars.append({"line": n.lineno, "module": n.module or ""})
+                else:
+                    found[a.asname or a.name] = "%s%s.%s" % ("." * n.level, n.module or "", a.name)
+        imports(n, found, stars)
+
+
+def parsed(annotation):
+    """Returns the annotation that a string annotation contains."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            return ast.copy_location(ast.parse(annotation.value, mode="eval").body, annotation)
+        except SyntaxError:
+            pass
+    return annotation
+
+
+def is_component(node, found):
+    """Whether TorchX takes a statement for a component."""
+    returns = parsed(getattr(node, "returns", None))
+    name = dotted(returns)
+    root, _, rest = name.partition(".")
+    full = found.get(root, root) + (rest and "." + rest)
+    return isinstance(node, ast.FunctionDef) and node.name[:1] != "_" and not hasattr(node, "helper") and full.split(".")[-1] == "AppDef"
+
+
+def mentioned(node):
+    """The names and attributes in a node."""
+    found = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name):
+            found.add(n.id)
+        elif isinstance(n, ast.Attribute):
+            found.add("." + n.attr)
+        elif isinstance(n, ast.Constant) and isinstance(n.value, str) and n.value.isidentifier():
+            found.add(n.value)  # perhaps an annotation
+    return found
+
+
+def changed(node):
+    """The names that a statement binds or changes."""
+    found = bound([node])
+    for n in ast.walk(node):
+        target = n.func if isinstance(n, ast.Call) and getattr(n.func, "attr", "") in MUTATORS else n
+        if target is not n or isinstance(n, (ast.Attribute, ast.Subscript)) and not isinstance(n.ctx, ast.Load):
+            while isinstance(target, (ast.Attribute, ast.Subscript)):
+                target = target.value
+            found.add(dotted(target))
+    return found
+
+
+def reached(body, found):
+    """The statements that components need, and the names of the functions and classes that they do not need."""
+    need = [s for s in body if is_component(s, found)]
+    if not need:
+        return body, []
+    body = [s for s in body if not isinstance(s, ast.If) or not mentioned(s.test) & {"__name__", "TYPE_CHECKING", ".TYPE_CHECKING"}]
+    wanted, rest = set(), [s for s in body if s not in need]
+    more = need
+    while more:
+        before = len(wanted)
+        for s in need:
+            parts = members(s, wanted) + s.bases + s.keywords + s.decorator_list if isinstance(s, ast.ClassDef) else [s]
+            wanted.update(*map(mentioned, parts))
+        more = [s for s in rest if changed(s) & wanted and not isinstance(s, (ast.Import, ast.ImportFrom))]
+        need, rest = need + more, [s for s in rest if s not in more]
+        more = more or len(wanted) > before
+    for s in need:
+        if isinstance(s, ast.ClassDef):
+            s.body = members(s, wanted)
+    keep = [s for s in body if s in need or isinstance(s, (ast.Import, ast.ImportFrom)) or isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)]
+    return keep, [s.name for s in rest if isinstance(s, (ast.FunctionDef, ast.ClassDef)) and not hasattr(s, "helper")]
+
+
+def members(node, wanted):
+    """The members of a class without the methods that nobody calls."""
+    return [m for m in node.body if not isinstance(m, (ast.FunctionDef, ast.AsyncFunctionDef)) or m.name in
+            ("__init__", "__post_init__", "__str__") or "." + m.name in wanted]
