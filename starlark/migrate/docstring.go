@@ -65,7 +65,7 @@ func (p *porter) componentDoc(def *node, doc string) string {
 	lines := clean(doc)
 	if strings.TrimSpace(doc) == "" {
 		lines = []string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ", which has no description."}
-		p.note(def.Line, "%s has no docstring: `component list` and --help show no description", def.Name)
+		p.hint(def.Line, "%s has no docstring: `component list` and --help show no description", def.Name)
 	}
 	if argsHeader().MatchString(lines[0]) {
 		lines = append([]string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ".", ""}, lines...)
@@ -146,7 +146,7 @@ func (p *porter) argsSection(def *node, lines []string) []string {
 		}
 	}
 	if len(without) > 0 {
-		p.note(def.Line, "%s: not documented: %s", def.Name, strings.Join(without, ", "))
+		p.hint(def.Line, "%s: not documented: %s", def.Name, strings.Join(without, ", "))
 	}
 	return out
 }

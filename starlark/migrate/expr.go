@@ -76,7 +76,7 @@ func (p *porter) variable(n *node) value {
 	}
 	if g := p.globals[n.ID]; g != nil {
 		if g.broken != "" {
-			return p.fail(n, "%s could not be ported (%s)", n.ID, g.broken)
+			return p.useOfBroken(n, g)
 		}
 		return primary(g.name, g.typ)
 	}
@@ -90,10 +90,20 @@ func (p *porter) variable(n *node) value {
 	case isBuiltin:
 		return primary(p.predeclared(e.starlark), typ{})
 	case n.ID == "__file__":
-		p.note(n.Line, "a path: __file__ is in the folder of the Starlark file: write the port into the folder of %s", p.name)
-		return p.callOf(of(aStr), "path.join", p.call("path.here"), quote(cmp.Or(n.File, filepath.Base(p.name)), false))
+		return p.fileOf(n)
 	}
 	return p.fail(n, "%s is not defined", n.ID)
+}
+
+// useOfBroken reports the first use of a definition that could not be ported, with the reason.
+func (p *porter) useOfBroken(n *node, g *global) value {
+	v := p.fail(n, "%s could not be ported (%s)", n.ID, g.broken)
+	if reported := g.reported; reported != nil && reported != n {
+		p.out.problems[len(p.out.problems)-1].follows = true
+	} else if p.quiet == 0 {
+		g.reported = n
+	}
+	return v
 }
 
 // attribute ports a.b, unless it is called.
@@ -118,10 +128,25 @@ func (p *porter) attribute(n *node) value {
 	case t.class == aStr && t.spec == retryPolicy && n.Attr == "value":
 		v.typ = of(aStr)
 		return v
-	case t.class == unknown:
-		return v.with(typ{}, "."+n.Attr)
+	case t.class == unknown, t.class == aProblem:
+		return v.with(of(t.class), "."+n.Attr)
 	}
 	return p.fail(n, ".%s cannot be used as a value: call it", n.Attr)
+}
+
+// fileOf ports __file__: the Python file, relative to the folder of the port.
+func (p *porter) fileOf(n *node) value {
+	name := cmp.Or(n.File, filepath.Base(p.name))
+	if len(p.folders.Imports) == 0 || p.folders.Output == "" {
+		p.note(n.Line, "a path: __file__ becomes %s in the folder of the port: write the port into the folder of %s", name, p.name)
+	} else if rel, err := filepath.Rel(p.folders.Output, filepath.Join(p.folders.Imports[0], name)); err == nil {
+		name = filepath.ToSlash(rel)
+	}
+	v := p.callOf(of(aStr), "path.join", p.call("path.here"), quote(name, false))
+	if strings.HasPrefix(name, "../") {
+		return p.callOf(of(aStr), "path.abspath", v)
+	}
+	return v
 }
 
 // parent ports PATH.parents[i]; v is the path.
@@ -180,6 +205,8 @@ func (p *porter) subscript(n *node) value {
 	}
 	t := v.typ.elemType()
 	switch {
+	case v.typ.class == aProblem:
+		return v
 	case v.typ.class == aParents:
 		return p.parent(n, v)
 	case full == "torchx.specs.named_resources":

@@ -106,7 +106,7 @@ func (p *porter) collect(body []*node) {
 	}
 	clear(p.peeks)
 	if slices.Sort(private); len(private) > 0 {
-		p.note(0, "not components, because they lack `-> specs.AppDef`, and renamed to _NAME: %s",
+		p.hint(0, "not components, because they lack `-> specs.AppDef`, and renamed to _NAME: %s",
 			strings.Join(private, ", "))
 	}
 }

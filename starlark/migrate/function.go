@@ -17,7 +17,7 @@ func (p *porter) function(w *writer, def *node) {
 	isComponent := p.isComponent(def)
 	if why := p.refusal(def); isComponent && why != "" {
 		p.out.refused = append(p.out.refused,
-			Problem{p.name, def.Line, "no component that TorchX accepts: " + name + ": " + why})
+			Problem{File: p.name, Line: def.Line, Msg: "no component that TorchX accepts: " + name + ": " + why})
 		p.note(def.Line, "%s: TorchX refuses this component, and so does the port: %s", name, why)
 		p.stub(w, def, name, why)
 		return

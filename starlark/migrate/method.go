@@ -35,6 +35,8 @@ func (p *porter) methodCall(n *node) value {
 		form += "/1"
 	}
 	switch {
+	case v.typ.class == aProblem:
+		return v
 	case v.typ.class == aPath:
 		return p.pathMethod(n, v)
 	case v.typ.class == aMatch:

@@ -48,6 +48,8 @@ type Problem struct { //nolint:errname // a finding, which Port also returns as 
 	File string `json:"file"`
 	Line int    `json:"line"` // from 1; 0 for the whole file
 	Msg  string `json:"message"`
+
+	follows bool // another problem of the file is its reason
 }
 
 // Error writes FILE:LINE: MESSAGE.
@@ -68,23 +70,32 @@ type Result struct {
 	// Problems are the places that could not be ported; none means that the port
 	// is complete.
 	Problems []Problem `json:"problems"`
-	// Notes are facts about an exact port that its reader should know.
+	// Notes are guesses, paths and defaults of the port that its reader should check.
 	Notes []Problem `json:"notes"`
+	// Hints are facts that do not change what the port does, such as arguments without help.
+	Hints []Problem `json:"hints"`
+}
+
+// Folders are absolute folders. The zero value is for a program without modules beside it.
+type Folders struct {
+	Imports []string // where modules are looked up, beginning with the program's own folder
+	Output  string   // of the port; "" for the program's folder
 }
 
 // Port ports the Python program source, which messages call name. python is the interpreter that
-// reads it. Imports are followed in roots, the first of which is the folder of the file. Errors: python is missing or too old, source is not valid Python or has no component.
-func Port(ctx context.Context, python, name string, source []byte, roots ...string) (*Result, error) {
-	d, err := parse(ctx, python, name, source, roots)
+// reads it. Errors: python is missing or too old, source is not valid Python or has no component.
+func Port(ctx context.Context, python, name string, source []byte, folders Folders) (*Result, error) {
+	d, err := parse(ctx, python, name, source, folders.Imports)
 	if err != nil {
 		return nil, err
 	}
 	p := newPorter(name, d)
+	p.folders = folders
 	for _, n := range d.Notes {
-		p.out.notes = append(p.out.notes, Problem{cmp.Or(n.File, name), n.Line, n.Text})
+		p.out.notes = append(p.out.notes, Problem{File: cmp.Or(n.File, name), Line: n.Line, Msg: n.Text})
 	}
 	if len(d.Unused) > 0 {
-		p.note(0, "not ported, because no component uses them: %s", strings.Join(d.Unused, ", "))
+		p.hint(0, "not ported, because no component uses them: %s", strings.Join(d.Unused, ", "))
 	}
 	text := p.file(d.Tree.Body)
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 && len(p.out.refused) > 0 {
@@ -97,12 +108,14 @@ func Port(ctx context.Context, python, name string, source []byte, roots ...stri
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)
 	}
+	p.out.problems = slices.DeleteFunc(p.out.problems, func(x Problem) bool { return x.follows })
+	list := func(of []Problem) []Problem { return append([]Problem{}, slices.Compact(of)...) }
 	byPlace := func(a, b Problem) int { return cmp.Or(a.Line-b.Line, cmp.Compare(a.Msg, b.Msg)) }
-	slices.SortFunc(p.out.problems, byPlace)
-	slices.SortFunc(p.out.notes, byPlace)
+	for _, found := range [][]Problem{p.out.problems, p.out.notes, p.out.hints} {
+		slices.SortFunc(found, byPlace)
+	}
 	return &Result{
-		Text: string(formatted), Components: append([]string{}, p.out.components...),
-		Notes: append([]Problem{}, slices.Compact(p.out.notes)...), Problems: append([]Problem{},
-			slices.Compact(p.out.problems)...),
+		Text: string(formatted), Components: append([]string{}, p.out.components...), Problems: list(p.out.problems),
+		Notes: list(p.out.notes), Hints: list(p.out.hints),
 	}, nil
 }

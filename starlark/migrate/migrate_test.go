@@ -44,7 +44,7 @@ func port(t *testing.T, file string) *Result {
 		if err != nil {
 			return nil, err
 		}
-		return Port(context.WithoutCancel(t.Context()), "python3", file, source, filepath.Dir(file))
+		return Port(context.WithoutCancel(t.Context()), "python3", file, source, Folders{Imports: []string{filepath.Dir(file)}})
 	}))
 	r, err := once.(func() (*Result, error))()
 	if err != nil {

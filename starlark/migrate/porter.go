@@ -14,6 +14,7 @@ import (
 // porter ports one file.
 type porter struct {
 	name     string
+	folders  Folders
 	comments []comment // not yet written
 	stars    []star
 	imports  map[string]string  // local names of imports to full names in Python
@@ -27,6 +28,7 @@ type porter struct {
 	scope *scope // nil at the top of the file
 	at    *node  // the statement that is being ported
 	depth int    // of expressions
+	quiet int    // problems are dropped
 	work  int    // number of expressions visited
 	// unordered: the result of the iteration does not depend on its order.
 	unordered bool
@@ -38,6 +40,7 @@ type porter struct {
 type output struct {
 	problems   []Problem
 	notes      []Problem
+	hints      []Problem
 	refused    []Problem // components that TorchX refuses, too
 	components []string
 	prelude    map[string]bool   // helpers that the port needs
@@ -75,25 +78,31 @@ func (p *porter) checkStars(first, last int) {
 	for _, s := range p.stars {
 		if s.Module != "typing" && first <= s.Line && s.Line <= last {
 			msg := "`from " + s.Module + " import *` brings unknown names: import them one by one"
-			p.out.problems = append(p.out.problems, Problem{p.name, s.Line, msg})
+			p.out.problems = append(p.out.problems, Problem{File: p.name, Line: s.Line, Msg: msg})
 		}
 	}
 }
 
 // fail notes a place that cannot be ported, and returns a placeholder.
 func (p *porter) fail(n *node, format string, args ...any) value {
-	p.out.problems = append(p.out.problems, Problem{cmp.Or(n.File, p.name), n.Line, fmt.Sprintf(format, args...)})
-	return primary("None", typ{})
+	p.out.problems = append(p.out.problems, Problem{File: cmp.Or(n.File, p.name), Line: n.Line, Msg: fmt.Sprintf(format, args...)})
+	return primary("None", of(aProblem))
 }
 
 func (p *porter) note(line int, format string, args ...any) {
-	p.out.notes = append(p.out.notes, Problem{p.name, line, fmt.Sprintf(format, args...)})
+	p.out.notes = append(p.out.notes, Problem{File: p.name, Line: line, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (p *porter) hint(line int, format string, args ...any) {
+	p.out.hints = append(p.out.hints, Problem{File: p.name, Line: line, Msg: fmt.Sprintf(format, args...)})
 }
 
 // quietly calls f, drops the problems that it finds, and returns the first.
 func (p *porter) quietly(f func()) (problem string) {
 	before := len(p.out.problems)
+	p.quiet++
 	f()
+	p.quiet--
 	if len(p.out.problems) > before {
 		problem = p.out.problems[before].Msg
 	}

@@ -16,7 +16,7 @@ const head = "import torchx.specs as specs\nfrom torchx.specs import AppDef, Rol
 func portText(t *testing.T, text string) *Result {
 	t.Helper()
 	needPython(t)
-	r, err := Port(t.Context(), "python3", "f.py", []byte(text))
+	r, err := Port(t.Context(), "python3", "f.py", []byte(text), Folders{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,13 +154,13 @@ func TestNoPort(t *testing.T) {
 		strings.Repeat("(", 5000) + strings.Repeat(")", 5000): "not a valid Python program",
 		strings.Repeat("#", MaxSource+1):                      "is too large for a component file",
 	} {
-		_, err := Port(t.Context(), "python3", "f.py", []byte(text))
+		_, err := Port(t.Context(), "python3", "f.py", []byte(text), Folders{})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.40q: error %v, want %q", text, err, want)
 		}
 	}
 	var p Problem
-	if _, err := Port(t.Context(), "python3", "f.py", []byte("x = = 1\n")); !errors.As(err, &p) || p.Line != 1 {
+	if _, err := Port(t.Context(), "python3", "f.py", []byte("x = = 1\n"), Folders{}); !errors.As(err, &p) || p.Line != 1 {
 		t.Errorf("error %v has no place", err)
 	}
 }
@@ -184,7 +184,7 @@ func TestPythons(t *testing.T) {
 		script("classless", `echo '{"tree": {"body": []}}'`):                            "printed no syntax tree of f.py",
 		script("mistyped", `echo '{"tree": {"kind": "Name", "id": {"kind": "Name"}}}'`): "printed no syntax tree of f.py: json: ",
 	} {
-		_, err := Port(t.Context(), python, "f.py", []byte("x = 1\n"))
+		_, err := Port(t.Context(), python, "f.py", []byte("x = 1\n"), Folders{})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want %q", err, want)
 		}

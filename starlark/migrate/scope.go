@@ -13,6 +13,8 @@ type global struct {
 	value  *node // its assigned value
 	typ    typ
 	broken string // why it could not be ported
+
+	reported *node // the use that was reported
 }
 
 // scope is a function, or a lambda or comprehension in it, that is being ported.

@@ -24,6 +24,7 @@ const (
 	aMember  class = "member"      // of an Enum of the file
 	anObject class = "object"      // of another class of the file: a struct in Starlark
 	aLogger  class = "logger"
+	aProblem class = "problem" // of an expression that could not be ported: its uses are not reported
 	aMatch   class = "match"   // of a regular expression: a dict of its groups, or None
 	aParents class = "parents" // of a Path
 )
@@ -124,6 +125,8 @@ func (t typ) join(other typ) typ {
 		return other.orNone()
 	case other.class == aNone:
 		return t.orNone()
+	case t.class == aProblem || other.class == aProblem:
+		return of(aProblem)
 	case t.class != other.class || t.spec != other.spec:
 		return typ{}
 	}

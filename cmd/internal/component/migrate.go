@@ -34,14 +34,15 @@ func NewMigrate(f *program.Factory) *cli.Command {
 			"torchx migrate comp.py\n" +
 			"torchx migrate -o comp.star comp.py",
 		Description: "Print a Starlark file whose components give the same apps as the TorchX components in FILE.py. python3 parses the " +
-			"file; none of its code is executed. Nothing is guessed: a component that cannot be ported is listed with its line and " +
+			"file and the modules beside it that it imports; none of their code is executed. torchx then loads the port and builds the app of each " +
+			"component that needs no arguments. Nothing is guessed: a component that cannot be ported is listed with its line and " +
 			"the reason, fails with that reason when it is run, and makes the exit code 1. The other components are ported. See " +
 			"`torchx help moving-from-torchx`.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of stdout", Destination: &o.output},
 			&cli.BoolFlag{Name: "partial", Usage: "write the file even if no component can be ported", Destination: &o.partial},
 			&cli.BoolFlag{Name: "force", Usage: "overwrite an existing file", Destination: &o.force},
-			&cli.BoolFlag{Name: "json", Usage: "print {text, components, problems, notes} as JSON", Destination: &o.json},
+			&cli.BoolFlag{Name: "json", Usage: "print {text, components, problems, notes, hints} as JSON", Destination: &o.json},
 		},
 		Action: func(c *cli.Context) error {
 			file, err := program.OneArgument(c, "FILE.py")
@@ -61,7 +62,10 @@ func migrateFile(ctx context.Context, f *program.Factory, file string, o migrate
 	if err != nil {
 		return fmt.Errorf("read %s: %w", file, program.PathCause(err))
 	}
-	port, err := migrate.Port(ctx, "python3", file, source)
+	port, err := migrate.Port(ctx, "python3", file, source, foldersOf(f, file, o))
+	if err == nil {
+		err = tryPort(ctx, f, file, port)
+	}
 	if err != nil {
 		return err
 	}
@@ -74,6 +78,14 @@ func migrateFile(ctx context.Context, f *program.Factory, file string, o migrate
 		err = program.QuietError(program.ExitError)
 	}
 	return err
+}
+
+func foldersOf(f *program.Factory, file string, o migrateOptions) migrate.Folders {
+	folders := migrate.Folders{Imports: []string{filepath.Dir(f.Env.Absolute(file)), f.Env.Dir}}
+	if o.output != "" {
+		folders.Output = filepath.Dir(f.Env.Absolute(o.output))
+	}
+	return folders
 }
 
 // readPython reads a regular file, since a pipe could block forever. It reads at most one byte
@@ -94,6 +106,9 @@ func readPython(path string) ([]byte, error) {
 func deliverPort(f *program.Factory, file string, port *migrate.Result, o migrateOptions) error {
 	for _, n := range port.Notes {
 		f.Line("", "note: "+n.Error())
+	}
+	for _, h := range port.Hints {
+		f.Line("", "hint: "+h.Error())
 	}
 	for _, p := range port.Problems {
 		f.SayError(p.Error())

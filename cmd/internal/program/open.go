@@ -131,6 +131,13 @@ func (f *Factory) Image() (string, error) {
 
 // Loader returns a loader of components for the working folder.
 func (f *Factory) Loader() (*component.Loader, error) {
+	return f.loader(func(msg string) { f.Line("", msg) })
+}
+
+// QuietLoader is Loader without the output of print().
+func (f *Factory) QuietLoader() (*component.Loader, error) { return f.loader(nil) }
+
+func (f *Factory) loader(show func(msg string)) (*component.Loader, error) {
 	image, err := f.Image()
 	if err != nil {
 		return nil, err
@@ -145,7 +152,7 @@ func (f *Factory) Loader() (*component.Loader, error) {
 		Library: libraries.Open, Libraries: libraries.Names,
 		Getenv: f.Env.Lookup,
 		Hidden: func(builtin, by string) { f.SayOnce("%s is %s of this folder", builtin, by) },
-		Print:  func(msg string) { f.Line("", msg) },
+		Print:  show,
 		Fatal:  func(err error) { os.Exit(f.Report(context.Background(), err)) },
 	}), nil
 }
