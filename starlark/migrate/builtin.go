@@ -239,8 +239,8 @@ func (p *porter) pathMethod(n *node, v value) value {
 	case name == "resolve":
 		p.noteLinks(n)
 		return p.callOf(of(aPath), "path.abspath", v)
-	case name == "expanduser" && strings.HasPrefix(strings.Trim(v.text, `"`), "~"):
-		return p.atHome(strings.TrimPrefix(strings.Trim(v.text, `"`), "~"))
+	case name == "expanduser":
+		return p.callOf(of(aPath), "_expanduser", v)
 	case name == "as_posix" || name == "__str__":
 		v.typ = of(aStr)
 		return v

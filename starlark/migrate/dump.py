@@ -135,7 +135,9 @@ def program(source, name, folders):
     found_comments = without(found_comments, main.body, body)
     module = ast.Module(body, [])
     simplify = Simplify(module, found, lambda n, text: notes.append({"line": n.lineno, "file": getattr(n, "file", ""), "text": text}))
-    module = ast.fix_missing_locations(simplify.visit(simplify.top(module)))
+    module = simplify.visit(simplify.top(module))
+    module.body[1 if ast.get_docstring(module) is not None else 0 : 0] = simplify.lifted
+    ast.fix_missing_locations(module)
     for n in module.body:
         if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant):
             CONSTANTS.update(dict.fromkeys(names(n.targets[0]), n.value.value))

@@ -27,11 +27,6 @@ func (p *porter) importedCall(n *node, full string) value {
 		if isSole(n) {
 			return p.expr(args[0])
 		}
-	case "os.path.expanduser":
-		if path, ok := constantOf(args[0], "str"); ok &&
-			(path == "~" || strings.HasPrefix(path, "~/")) {
-			return p.atHome(path[1:])
-		}
 	case "os.path.realpath":
 		p.noteLinks(n)
 	case "dataclasses.asdict":
@@ -62,6 +57,9 @@ func (p *porter) importedCall(n *node, full string) value {
 		return p.display(&node{Kind: "List", Line: n.Line, End: n.End, Elts: starredAll(args)})
 	case "itertools.chain.from_iterable":
 		return p.flattened(args[0])
+	}
+	if name, ok := strings.CutPrefix(full, "torchx.specs.named_resources_aws.aws_"); ok && len(args) == 0 {
+		return p.callOf(specOf("Resource"), "specs.get_named_resources", quote("aws_"+strings.Replace(name, "_", ".", 1), false))
 	}
 	v := p.imported(n.Func, full)
 	p.checkNames(n, full)
@@ -121,15 +119,6 @@ func (p *porter) getenv(args []*node) value {
 func (p *porter) flattened(n *node) value {
 	x, list := p.unbound("x"), p.unbound("xs")
 	return primary("["+x+" for "+list+" in "+p.iterable(n).at(precOr)+" for "+x+" in "+list+"]", of(aList).opened())
-}
-
-// atHome returns a path below the user's home.
-func (p *porter) atHome(rest string) value {
-	parts := []string{p.call("_require_env", `"HOME"`)}
-	if rest != "" {
-		parts = append(parts, quote(rest, false))
-	}
-	return sum("Add", parts, of(aStr))
 }
 
 // starredAll returns the values, each with a star before it.

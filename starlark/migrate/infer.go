@@ -63,7 +63,7 @@ func (p *porter) infer(body []*node) {
 func (p *porter) held(u *usage, name string, t typ) typ {
 	if t.class.isMutable() && !p.isClosed(u, name) {
 		elem := p.specsIn(u, name, t)
-		if t = t.opened(); elem.class == aSpec {
+		if t = t.opened(); elem.class == aSpec || elem.class == anObject {
 			t.elem = &elem
 		}
 		return t

@@ -1,6 +1,9 @@
 package migrate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // copyOf ports a copy of x.
 func (p *porter) copyOf(n, x *node, isDeep bool) value {
@@ -46,10 +49,10 @@ func (p *porter) methodCall(n *node) value {
 	case form == "join/1":
 		return v.with(of(aStr), ".join("+p.iterable(n.Args[0]).text+")")
 	case form == "ljust/1" || form == "rjust/1" || form == "center/1":
-		align := map[string]string{"l": "<", "r": ">", "c": "^"}[name[:1]]
-		if width, ok := constantOf(n.Args[0], "int"); ok && name != "center" {
-			return p.callOf(of(aStr), "torchx.py.format", v, quote(align+width, false))
-		}
+		return p.padded(n, v, "")
+	case len(n.Args) == 2 && len(n.Keywords) == 0 && (name == "ljust" || name == "rjust"):
+		fill, _ := constantOf(n.Args[1], "str")
+		return p.padded(n, v, fill)
 	case name == "splitlines" && isLiteral &&
 		!strings.ContainsAny(literal, "\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"):
 		return v.with(listOf(of(aStr)), ".splitlines"+p.arguments(n))
@@ -79,6 +82,16 @@ func (p *porter) methodCall(n *node) value {
 		starlark = starlark[i+1:]
 	}
 	return v.with(t, "."+starlark+p.arguments(n))
+}
+
+// padded ports .ljust(width, fill) and .rjust.
+func (p *porter) padded(n *node, v value, fill string) value {
+	align := map[string]string{"ljust": "<", "rjust": ">"}[n.Func.Attr]
+	width, ok := constantOf(n.Args[0], "int")
+	if !ok || align == "" {
+		return p.fail(n, ".%s can be ported only with a number", n.Func.Attr)
+	}
+	return p.callOf(of(aStr), "torchx.py.format", v, quote(fill+align+width, false))
 }
 
 // matchMethod ports a method of a match of a regular expression.
@@ -111,6 +124,12 @@ func (p *porter) member(n *node) (value, bool) {
 	}
 	t := p.peek(n.Value)
 	c := p.classOf(t)
+	if c == nil && t.class == unknown {
+		if c = p.onlyClass(n.Attr); c != nil && !has(c.methods[n.Attr], "property") {
+			return value{}, false
+		}
+		t.class = anObject
+	}
 	if c == nil || t.class == aStr && n.Attr != "value" && n.Attr != "name" {
 		return value{}, false
 	}
@@ -157,6 +176,27 @@ func (p *porter) member(n *node) (value, bool) {
 	return p.fail(n, "method %s of %s cannot be used as a value: call it", n.Attr, c.name), true
 }
 
+// onlyClass returns the class of the file with a method that no other class and no builtin type
+// has: an object with this method must be of the class. It returns nil if there is none.
+func (p *porter) onlyClass(method string) *classInfo {
+	var found *classInfo
+	for name := range methods() {
+		if strings.HasSuffix(name, "."+method) {
+			return nil
+		}
+	}
+	for _, g := range p.globals {
+		switch c := g.class; {
+		case c == nil || c.methods[method] == nil && c.constants[method] == nil && !slices.ContainsFunc(c.fields, func(f *node) bool { return f.Arg == method }):
+		case found != nil || c.methods[method] == nil || g.broken != "":
+			return nil
+		default:
+			found = c
+		}
+	}
+	return found
+}
+
 // members lists the members of an Enum.
 func (p *porter) members(c *classInfo) []string {
 	var out []string
@@ -196,7 +236,10 @@ func (p *porter) make(n *node) (value, bool) {
 		return value{}, false
 	}
 	t = p.peek(n.Func.Value)
-	c = p.classOf(t)
+	if c = p.classOf(t); c == nil && t.class == unknown {
+		c = p.onlyClass(n.Func.Attr)
+		t.class = anObject
+	}
 	if c == nil || c.methods[n.Func.Attr] == nil {
 		return value{}, false
 	}

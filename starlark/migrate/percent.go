@@ -35,6 +35,8 @@ func (p *porter) percent(n *node, format string) value {
 			return p.fail(n, "this %% formatting cannot be ported: write an f-string")
 		case strings.Contains(c[2], "#") || !strings.Contains("srdiufFeEgGxXo", c[6]):
 			return p.fail(n, "%s has no counterpart: write an f-string", c[0])
+		case strings.Contains("diu", c[6]) && p.shows:
+			c = []string{c[0], "", "", "", "", "", "s"} // any text will do
 		case strings.Contains("diu", c[6]) && p.peek(args[used]).class != anInt:
 			return p.fail(n, "%%d of a value that may not be an int cannot be ported: write int(…)")
 		}

@@ -177,6 +177,21 @@ func (p *porter) heldBy(name string, given, stmt *node) string {
 // passed maps variables to the places where they are passed on without a copy.
 type passed map[string][]*node
 
+// same collects the variables whose value an expression may be.
+func (h passed) same(n *node) {
+	switch n.Kind {
+	case "Name":
+		h.add(n)
+	case "IfExp":
+		h.same(n.Body[0])
+		h.same(n.Orelse[0])
+	case "BoolOp":
+		for _, v := range n.Values {
+			h.same(v)
+		}
+	}
+}
+
 // add collects the variables that arguments pass on without a copy.
 func (h passed) add(list ...*node) {
 	for _, n := range list {

@@ -35,7 +35,8 @@ def placed(tree, node):
 
 class Simplify(ast.NodeTransformer):
     def __init__(self, tree, found, note):
-        self.found, self.note, self.count = found, note, 0
+        self.found, self.note, self.count, self.lifted = found, note, 0, []
+        self.top_names = bound(tree.body) | set(found)
         self.globals, self.classes, self.locals = {}, {}, {}
         for s in tree.body:
             if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
@@ -113,6 +114,11 @@ class Simplify(ast.NodeTransformer):
 
     def visit_If(self, node):
         self.generic_visit(node)
+        test = node.test
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and not node.orelse and has_walrus(test.values[1:]):
+            rest = test.values[1] if len(test.values) == 2 else ast.BoolOp(test.op, test.values[1:])
+            inner = placed(ast.If(placed(rest, node), node.body, []), node)
+            node.test, node.body = test.values[0], self.hoisted(inner)
         return self.hoisted(node)
 
     def hoisted(self, node):
@@ -215,6 +221,7 @@ class Simplify(ast.NodeTransformer):
         self.generic_visit(node)
         rule = {
             "itertools.product": self.product, "textwrap.dedent": self.dedent, "dict.fromkeys": self.fromkeys,
+            "divmod": self.divmod, "operator.itemgetter": self.getter, "operator.attrgetter": self.getter,
         }.get(self.full(node.func) or dotted(node.func))
         if rule:
             return rule(node) or node
@@ -260,6 +267,20 @@ class Simplify(ast.NodeTransformer):
         text = node.args[0]
         return placed(ast.Constant(textwrap.dedent(text.value)), text) if isinstance(text, ast.Constant) else None
 
+    def divmod(self, node):
+        return made(node, "(a // b, a % b)", a=node.args[0], b=node.args[1])
+
+    def getter(self, node):
+        value = getattr(node.args[0], "value", None)
+        if len(node.args) > 1 or value is None:
+            return None
+        return made(node, "lambda x: x[%r]" % (value,) if node.func.attr == "itemgetter" else "lambda x: x.%s" % value)
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        sign = {"operator.add": "+", "operator.mul": "*", "operator.or_": "|"}.get(self.full(node))
+        return made(node, "lambda a, b: a %s b" % sign) if sign else node
+
     def fromkeys(self, node):
         default = node.args[1] if len(node.args) > 1 else ast.Constant(None)
         return made(node, "{_key: default for _key in keys}", keys=node.args[0], default=default)
@@ -288,9 +309,25 @@ class Simplify(ast.NodeTransformer):
                 s.value = placed(ast.Dict([], []), s.value)
                 if isinstance(s, ast.AnnAssign):
                     s.annotation = placed(ast.Name("dict", ast.Load()), s)
+        self.lift(node)
         self.generic_visit(node)
         self.locals = outer
+        own = [n for s in node.body for n in walk_own(s)]
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own) and not any(isinstance(n, ast.Return) and n.value for n in own):
+            node = Listed().visit(node)
+            node.body = [made(node, "_yielded = []")] + node.body + [made(node, "return _yielded")]
+            node.returns = None
         return node
+
+    def lift(self, node):
+        """Moves functions within a function, which use none of its variables, to the top of the file."""
+        parameters = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        own = bound(node.body) | parameters
+        for s in list(node.body):
+            if isinstance(s, ast.FunctionDef) and s.name not in self.top_names and not s.decorator_list and not own & variables(s) - bound(s.body) - {a.arg for a in ast.walk(s.args) if isinstance(a, ast.arg)}:
+                node.body.remove(s)
+                self.top_names.add(s.name)
+                self.lifted.append(self.visit(s))
 
     def visit_Subscript(self, node):
         self.generic_visit(node)
@@ -308,8 +345,33 @@ class Simplify(ast.NodeTransformer):
             return placed(ast.Assign([target], ast.BinOp(self.visit_Subscript(old), node.op, node.value)), node)
         return node
 
+    def parts(self, node):
+        """a.x, a.y = v, w as one assignment each; None if an assignment could change a later value."""
+        target, value = node.targets[0], node.value
+        pairs = list(zip(target.elts, value.elts))
+        roots = {r for t, _ in pairs for r in changed(ast.Assign([t], value))}
+        if len(node.targets) > 1 or len(pairs) != len(target.elts) or len(pairs) != len(value.elts):
+            return None
+        if all(isinstance(t, ast.Name) for t, _ in pairs) or roots & set().union(*(variables(v) for _, v in pairs)):
+            return None
+        return [placed(ast.Assign([t], v), node) for t, v in pairs]
+
+    def splice(self, node, target):
+        """x[low:high] = new"""
+        x, low, high = target.value, target.slice.lower or ast.Constant(0), target.slice.upper
+        value = made(node.value, "x[:low] + list(new)" + (" + x[high:]" if high else ""), low=low, high=high, new=node.value, x=ast.Name(x.id, ast.Load()))
+        name, assign = self.temporary(node, value)
+        return [assign, made(node, "%s.clear()" % x.id), made(node, "%s.extend(%s)" % (x.id, name))]
+
     def visit_Assign(self, node):
-        call = node.value
+        call, target = node.value, node.targets[0]
+        if isinstance(target, ast.Tuple) and isinstance(call, ast.Tuple):
+            split = self.parts(node)
+            if split:
+                return [self.visit(s) for s in split]
+        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and not target.slice.step and isinstance(target.value, ast.Name):
+            self.generic_visit(node)
+            return self.splice(node, target)
         if isinstance(call, ast.Call) and self.full(call.func) == "collections.namedtuple" and len(call.args) == 2:
             fields = call.args[1]
             listed = fields.value.replace(",", " ").split() if isinstance(fields, ast.Constant) else [getattr(e, "value", "") for e in getattr(fields, "elts", [])]
@@ -324,9 +386,10 @@ class Simplify(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node):
+        self.number(node)
         bases = [b for b in node.bases if self.full(b) not in ("abc.ABC", "typing.Generic") and dotted(b) != "object"]
         base = self.classes.get(dotted(bases[0])) if len(bases) == 1 else None
-        if base:
+        if base and base is not node:
             self.inherit(node, base)
             bases = [b for b in base.bases if dotted(b) not in self.classes and self.full(b) != "abc.ABC"]
             node.decorator_list = node.decorator_list or base.decorator_list
@@ -334,11 +397,21 @@ class Simplify(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def number(self, node):
+        """Gives the members of an Enum that are auto() their values."""
+        last = 0
+        for s in node.body:
+            value = getattr(s, "value", None) if isinstance(s, ast.Assign) else None
+            if isinstance(value, ast.Call) and self.full(value.func) == "enum.auto":
+                is_text = any(self.full(b) == "enum.StrEnum" or dotted(b) == "str" for b in node.bases)
+                s.value = placed(ast.Constant(dotted(s.targets[0]).lower() if is_text else last + 1), value)
+            last = getattr(getattr(s, "value", None), "value", last)
+
     def inherit(self, node, base):
         """Copies what a class has from its base, and the calls of super() with what they call."""
         import copy
 
-        if dotted(base.bases[0]) in self.classes if base.bases else False:
+        if base.bases and self.classes.get(dotted(base.bases[0]), base) is not base:
             self.inherit(base, self.classes[dotted(base.bases[0])])
             base.bases = self.classes[dotted(base.bases[0])].bases
         own = {m.name if isinstance(m, ast.FunctionDef) else n: m for m in node.body for n in (binds(m) or [""])}
@@ -378,6 +451,33 @@ class Simplify(ast.NodeTransformer):
                 if isinstance(n, ast.Name):
                     n.id = new.get(n.id, method.args.args[0].arg if n.id == theirs.args.args[0].arg else n.id)
         return out + [s for s in theirs.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+
+
+def variables(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def has_walrus(nodes):
+    return any(isinstance(n, ast.NamedExpr) for node in nodes for n in ast.walk(node))
+
+
+def walk_own(node):
+    """The nodes of a statement without those of functions in it."""
+    yield node
+    for n in ast.iter_child_nodes(node):
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            yield from walk_own(n)
+
+
+class Listed(ast.NodeTransformer):
+    """Appends what a generator yields to a list."""
+
+    def visit_Expr(self, node):
+        method = {ast.Yield: "append", ast.YieldFrom: "extend"}.get(type(node.value))
+        return made(node, "_yielded.%s(x)" % method, x=node.value.value) if method and node.value.value else node
+
+    def visit_Return(self, node):
+        return made(node, "return _yielded")
 
 
 class Replace(ast.NodeTransformer):

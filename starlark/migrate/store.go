@@ -72,9 +72,7 @@ func (p *porter) frozen(u *usage, c change, def *node) (what string, isFrozen bo
 	for _, b := range u.bindings[c.name] {
 		if is(b, "Assign", "AnnAssign") && b.Value != nil && before(b, c.node) {
 			held = passed{}
-			if is(b.Value, "Name", "IfExp", "BoolOp") {
-				held.add(b.Value)
-			}
+			held.same(b.Value)
 		}
 	}
 	for other := range held {

@@ -83,7 +83,7 @@ def main():
     loader.loader.exec_module(module)
     apps = {}
     for name, fn in inspect.getmembers(module, inspect.isfunction):
-        if name.startswith("_") or fn.__module__ != "component" or fn.__annotations__.get("return") not in (specs.AppDef, "AppDef", "specs.AppDef"):
+        if name.startswith("_") or fn.__module__ != "component" or not str(fn.__annotations__.get("return")).endswith(("AppDef", "AppDef'>")):
             continue
         params = [p for p in resolved(fn) if p.kind is not p.VAR_POSITIONAL]
         rest = ["x y", "--z=1"] if len(params) < len(inspect.signature(fn).parameters) else []
