@@ -1,8 +1,6 @@
 package migrate
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -42,10 +40,6 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 		target, source = target.Elts[0], &node{Kind: "Subscript", Line: source.Line, End: source.End, Value: source, Slice: first}
 	}
 	v := p.expr(source)
-	if is(target, "Tuple", "List") && slices.ContainsFunc(target.Elts, isStarred) {
-		p.starred(w, target, v)
-		return
-	}
 	if p.scope != nil {
 		v = p.track(target, source, v)
 	}
@@ -57,24 +51,6 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 	if name := rootOf(target); p.scope != nil && is(target, "Subscript") {
 		p.writeBack(w, name, "")
 	}
-}
-
-// starred ports first, *rest = x.
-func (p *porter) starred(w *writer, target *node, v value) {
-	last := len(target.Elts) - 1
-	if !isStarred(target.Elts[last]) || v.prec != precPrimary ||
-		slices.ContainsFunc(target.Elts[:last], isStarred) {
-		p.refuse(target, "starred target")
-		return
-	}
-	var names, values []string
-	for i, e := range target.Elts[:last] {
-		names = append(names, p.target(e))
-		values = append(values, v.text+"["+strconv.Itoa(i)+"]")
-	}
-	names = append(names, p.target(target.Elts[last].Value))
-	rest := p.call("list", v.text+"["+strconv.Itoa(last)+":]")
-	w.line(strings.Join(names, ", ") + " = " + strings.Join(append(values, rest), ", "))
 }
 
 // target ports the target of an assignment or a for.

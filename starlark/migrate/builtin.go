@@ -15,6 +15,8 @@ func (p *porter) builtinCall(n *node, name string) value {
 		return p.str(n, p.expr(n.Args[0]))
 	case name == "int" && isSole(n) && p.peek(n.Args[0]).class == aMember:
 		return p.expr(n.Args[0]).with(of(anInt), ".value")
+	case name == "int" && isSole(n) && p.peek(n.Args[0]).class == anInt && !p.peek(n.Args[0]).null:
+		return p.expr(n.Args[0])
 	case name == "repr" && isSole(n):
 		return p.callOf(of(aStr), "torchx.py.repr", p.expr(n.Args[0]))
 	case name == "format" && len(n.Args) == 2 && given == 2:
@@ -24,6 +26,8 @@ func (p *porter) builtinCall(n *node, name string) value {
 			`"#`+strings.ReplaceAll(name, "hex", "x")[:1]+`"`)
 	case name == "round" && isSole(n):
 		return p.callOf(of(anInt), "_round", p.expr(n.Args[0]))
+	case name == "round" && given == 2 && len(n.Args) == 2 && p.peek(n.Args[0]).class == aFloat && is(n.Args[1], "Constant"):
+		return p.callOf(of(aFloat), "float", p.call("torchx.py.format", p.expr(n.Args[0]), quote("."+n.Args[1].Text+"f", false)))
 	case name == "isinstance":
 		return p.isinstance(n)
 	case name == "sum" && len(n.Args) > 0:
@@ -32,8 +36,6 @@ func (p *porter) builtinCall(n *node, name string) value {
 			t = typ{}
 		}
 		return primary(p.predeclared("_sum")+p.arguments(n), t)
-	case name == "map" || name == "filter":
-		return p.mapped(n, name)
 	case name == "next" && len(n.Args) == 2 && is(n.Args[0], "GeneratorExp"):
 		found, other := p.expr(n.Args[0]), p.expr(n.Args[1])
 		return primary("("+found.text+" or ["+other.text+"])[0]",
@@ -171,40 +173,6 @@ func (p *porter) isinstance(n *node) value {
 		test = " == " + names[0]
 	}
 	return value{p.call("type", p.expr(n.Args[0])) + test, precCompare, of(aBool)}
-}
-
-// mapped ports map(f, xs) and filter(f, xs) as comprehensions.
-func (p *porter) mapped(n *node, name string) value {
-	if len(n.Args) != 2 || slices.ContainsFunc(n.Args, isStarred) {
-		return p.fail(n, "%s with several lists cannot be ported: write a comprehension", name)
-	}
-	over := p.iterable(n.Args[1])
-	x := &node{Kind: "Name", Line: n.Line, ID: p.unbound("x")}
-	if f := n.Args[0]; is(f, "Lambda") && len(f.Args) == 1 {
-		x.ID = f.Args[0].Arg
-	}
-	text, t := "", over.typ.elemType()
-	p.within(map[string]typ{x.ID: t}, func() {
-		v := p.expr(x)
-		if !isNone(n.Args[0]) {
-			v = p.apply(n, n.Args[0], x)
-		}
-		loop := " for " + x.ID + " in " + over.at(precOr)
-		if name == "map" {
-			text, t = "["+v.text+loop+"]", v.typ
-		} else {
-			text = "[" + x.ID + loop + " if " + v.at(precOr) + "]"
-		}
-	})
-	return primary(text, listOf(t))
-}
-
-// apply ports f(x) for a variable x.
-func (p *porter) apply(n, f, x *node) value {
-	if is(f, "Lambda") && len(f.Args) == 1 {
-		return p.expr(f.Body[0])
-	}
-	return p.expr(&node{Kind: "Call", Line: n.Line, End: n.Line, Func: f, Args: []*node{x}})
 }
 
 // pathPart ports an attribute of a pathlib path.

@@ -3,8 +3,7 @@
 torchx runs it behind modules.py and simplify.py with `python3 -I -S -c`; sys.argv[1] is the name of
 the file, and the others are the folders of its imports. It never executes the program. Every node is an object with its class as "kind", its position and its fields, whose names
 lose their underscores; node.go has those that the port uses. This program also computes what Python
-knows best: which names a node binds, full names of imports, the parts of a format string, powers of
-constants.
+knows best: which names a node binds, and powers of constants.
 """
 import sys
 
@@ -12,10 +11,8 @@ import ast
 import io
 import json
 import tokenize
-from _string import formatter_parser
 
 NEITHER = [("name", "Name"), ("names", "list")]  # of `type X = …`, `global` and imports, which the port ignores
-CONSTANTS = {}  # values of the file's names that are assigned a text
 # Comments that start with these words are for Python tools.
 TOOLS = (
     "type:", "noqa", "pyre-", "pylint:", "fmt:", "mypy:", "flake8", "isort:", "ruff:", "-*-", "/usr/bin", "/bin/", "pragma:", "usort:",
@@ -40,14 +37,6 @@ def parameters(args):
     rows += [(a, d, "", True) for a, d in zip(args.kwonlyargs, args.kw_defaults)]
     rows += [(a, None, "**", False) for a in [args.kwarg] if a]
     return [dict(dump(a), default=dump(d), star=star, keyword=keyword) for a, d, star, keyword in rows]
-
-
-def form(text):
-    """The parts of a format string: the text before a field, and its name, spec and conversion."""
-    try:
-        return [[part[0]] if part[1] is None else [x or "" for x in part] for part in formatter_parser(text)]
-    except ValueError:
-        return [["", "[", "", ""]]  # a field that cannot be ported
 
 
 def position(node):
@@ -89,10 +78,8 @@ def dump(node):
         out.update({name: [out[name]] for name in ("body", "orelse") if name in out})
     if isinstance(node, ast.BinOp):
         out["power"] = power(node)
-    if isinstance(node, ast.Attribute) and node.attr == "format":
-        text = CONSTANTS.get(getattr(node.value, "id", ""), getattr(node.value, "value", None))
-        if isinstance(text, str):
-            out["form"] = form(text)
+    if isinstance(node, ast.JoinedStr):
+        out["single"] = getattr(node, "single", False)
     if isinstance(node, ast.AnnAssign):
         out["targets"] = [out.pop("target")]
     return out
@@ -138,9 +125,6 @@ def program(source, name, folders):
     module = simplify.visit(simplify.top(module))
     module.body[1 if ast.get_docstring(module) is not None else 0 : 0] = simplify.lifted
     ast.fix_missing_locations(module)
-    for n in module.body:
-        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant):
-            CONSTANTS.update(dict.fromkeys(names(n.targets[0]), n.value.value))
     return {"tree": dump(module), "comments": found_comments, "imports": found, "stars": stars, "unused": unused, "notes": notes}
 
 

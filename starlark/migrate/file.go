@@ -8,9 +8,6 @@ import (
 	"strings"
 )
 
-// severalValues is why a name of the file that is assigned twice cannot be ported.
-const severalValues = "it is assigned several times"
-
 // file ports the whole program. It returns text that is not yet formatted.
 func (p *porter) file(body []*node) string {
 	p.collect(body)
@@ -66,10 +63,8 @@ func (p *porter) header(w *writer) {
 
 // collect notes the definitions of the file before anything is ported.
 func (p *porter) collect(body []*node) {
-	times := map[string]int{}
 	for _, s := range body {
 		for _, name := range s.Binds {
-			times[name]++
 			p.globals[name] = &global{name: name}
 			if s.Kind == "FunctionDef" {
 				p.globals[name].def = s
@@ -88,11 +83,6 @@ func (p *porter) collect(body []*node) {
 	own := slices.DeleteFunc(slices.Clone(body), func(s *node) bool { return is(s, "FunctionDef", "ClassDef") })
 	u := p.usage(&node{Kind: "Module", Body: own})
 	for _, s := range body {
-		for _, name := range s.Binds {
-			if times[name] > 1 {
-				p.globals[name].broken = severalValues
-			}
-		}
 		switch {
 		case is(s, "ClassDef"):
 			p.collectClass(s)
@@ -155,9 +145,6 @@ func (p *porter) topStmt(w *writer, s *node) {
 		p.classDef(w, s)
 	case is(s, "Assign", "AnnAssign", "Expr", "Assert"):
 		p.stmt(w, s)
-	case is(s, "If", "For", "AugAssign"):
-		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.Kind]
-		p.fail(s, "`%s` at the top of a file cannot be ported: write one expression, or a function", word)
 	default:
 		p.unsupported(s)
 	}
@@ -178,9 +165,6 @@ func (p *porter) top(w *writer, s *node, end int) {
 	inner := &writer{}
 	problem := ""
 	switch {
-	case slices.ContainsFunc(s.Binds, func(name string) bool { return p.globals[name].broken == severalValues }):
-		p.fail(s, "%s is assigned several times at the top of the file, and Starlark allows one assignment: use several names", strings.Join(s.Binds, ", "))
-		problem = severalValues
 	case is(s, "FunctionDef"):
 		p.function(inner, s)
 	default:
@@ -202,18 +186,6 @@ func (p *porter) isDropped(s *node) bool {
 	switch s.Kind {
 	case "Pass", "Import", "ImportFrom":
 		return true
-	case "If":
-		isMain := is(s.Test, "Compare") && nameOf(s.Test.Left) == "__name__"
-		isChecking := nameOf(s.Test) == "TYPE_CHECKING" || p.full(s.Test) == "typing.TYPE_CHECKING"
-		return (isMain || isChecking) && len(s.Orelse) == 0
-	case "Try": // of imports
-		isImport := true
-		for _, x := range slices.Concat(s.Body, s.Orelse, s.FinalBody) {
-			isImport = isImport && is(x, "Import", "ImportFrom", "Pass")
-		}
-		return isImport && !slices.ContainsFunc(s.Handlers, func(h *node) bool {
-			return slices.ContainsFunc(h.Body, func(x *node) bool { return !is(x, "Pass", "Import", "ImportFrom") })
-		})
 	case "Assign", "AnnAssign":
 		g := p.globals[nameOf(s.Targets[0])]
 		return nameOf(s.Targets[0]) == "__all__" || g != nil &&

@@ -1,6 +1,9 @@
 package migrate
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // piece is a part of a formatted text: a constant or a value.
 type piece struct {
@@ -80,7 +83,12 @@ func (p *porter) knownText(n *node, v value) value {
 func (p *porter) fstring(n *node) value {
 	pieces, ok := p.fstringPieces(n)
 	if !ok {
-		return primary("None", typ{})
+		return primary("None", of(aProblem))
+	}
+	for _, v := range n.Values {
+		if c := p.peek(cmp.Or(v.Value, v)).class; n.Single && v.Kind == "FormattedValue" && (c == unknown || c == aTuple || c == aDict) {
+			return p.refuse(n, "percent")
+		}
 	}
 	return p.format(pieces, n.End > n.Line)
 }

@@ -35,6 +35,7 @@ func (p *porter) function(w *writer, def *node) {
 	p.checkShared(def)
 	p.scope = nil
 	if len(p.out.problems) > first {
+		p.globals[def.Name].isStub = true
 		p.stub(w, def, name, "not ported: "+p.out.problems[first].Error())
 		return
 	}
@@ -198,6 +199,18 @@ func (p *porter) isRecursive(def *node) bool {
 		return false
 	}
 	return calls(def)
+}
+
+// needsStub reports whether a function calls one that could not be ported.
+func (p *porter) needsStub(def *node, seen map[*node]bool) bool {
+	seen[def] = true
+	for name := range p.usage(def).reads {
+		g := p.globals[name]
+		if g != nil && g.def != nil && !seen[g.def] && (g.isStub || p.needsStub(g.def, seen)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isBoundIn reports whether a name is a variable of a function, other than the function's name.

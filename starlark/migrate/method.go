@@ -23,9 +23,6 @@ func (p *porter) copyOf(n, x *node, isDeep bool) value {
 func (p *porter) methodCall(n *node) value {
 	name, of1 := n.Func.Attr, n.Func.Value
 	literal, isLiteral := constantOf(of1, "str")
-	if name == "format" && n.Func.Form != nil && (isLiteral || p.global(nameOf(of1)) != nil) {
-		return p.formatMethod(n, n.Func.Form)
-	}
 	if is(of1, "Call") && nameOf(of1.Func) == "str" && isSole(of1) && name == "zfill" &&
 		isSole(n) && p.peek(of1.Args[0]).class == anInt {
 		width := p.str(n, p.expr(n.Args[0]))

@@ -10,7 +10,7 @@
 //	function.go, class.go   functions and classes; annotation.go and docstring.go for arguments
 //	stmt.go, assign.go      one porter of statements
 //	expr.go                 one porter of expressions, which returns the text, the precedence
-//	                        and the type of each (value.go); collection.go, format.go, percent.go
+//	                        and the type of each (value.go); collection.go, format.go
 //	operator.go             operators and calls: builtin.go, imported.go, method.go
 //	types.go, infer.go      types, and those of local variables; scope.go: how functions use variables
 //	change.go, store.go     changes of apps, roles and their parts, as changed copies, and variables
@@ -104,6 +104,7 @@ func Port(ctx context.Context, python, name string, source []byte, folders Folde
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 {
 		return nil, Problem{File: name, Msg: "no component found: a component is a function with the annotation `-> specs.AppDef`"}
 	}
+	p.out.components = slices.DeleteFunc(p.out.components, func(name string) bool { return p.needsStub(p.globals[name].def, map[*node]bool{}) })
 	formatted, err := starfiles.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)

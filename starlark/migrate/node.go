@@ -30,8 +30,8 @@ type node struct {
 	Bad                           bool   // its text has half of a surrogate pair
 	Power                         string // the digits of a power of constants
 	Keyword, Plain                bool   // a keyword-only parameter; a lambda without stars and defaults
+	Single                        bool   // an f-string that was text % x, where x must not be a tuple
 	Conversion, IsAsync           int
-	Form                          [][]string // the parts of the text whose .format this is
 
 	Value, Func, Target, Iter, Test, Msg, Exc, Elt, Key, Left, Right, Operand, Slice, Lower, Upper, Step *node
 	FormatSpec, Returns, Annotation, Default                                                             *node

@@ -22,8 +22,8 @@ func (p *porter) binary(n *node) value {
 	case !ok:
 		return p.fail(n, "the operator %s has no counterpart", n.Op)
 	case n.Op == "Mod":
-		if format, ok := constantOf(n.Left, "str"); ok {
-			return p.percent(n, format)
+		if _, isText := constantOf(n.Left, "str"); isText {
+			return p.refuse(n, "percent form")
 		}
 		if n.Left.Kind == "JoinedStr" {
 			return p.fail(n, "%% after an f-string cannot be ported: put the values into the f-string")

@@ -31,7 +31,7 @@ func TestProblems(t *testing.T) {
 		"try:\n  pass\nexcept E:\n  pass": "`try` has no counterpart",
 		"with open('x') as f:\n  pass":    "`with` has no counterpart",
 		"x = open('x')":                   "open(…) has no counterpart",
-		"x = round(1.5, 1)":               "round(…) with digits has no counterpart",
+		"x = round(n, 1)":                 "round(…) with digits has no counterpart",
 		"x = n ** 0.5":                    "** has no counterpart",
 		"x = y":                           "y is not defined",
 		"x = os.listdir()":                "os.listdir has no counterpart",
@@ -41,12 +41,10 @@ func TestProblems(t *testing.T) {
 		"x = b'a'":                        "a literal of type bytes",
 		"x = (y := 1)":                    "`:=` has no counterpart",
 		"x = n is s":                      "`is` compares identities",
-		"x = '%(a)s' % {'a': 1}":          "% with a dict",
 		"x = '%s' % q()":                  "q is not defined",
 		"x = specs.Rol(name='x')":         "Did you mean specs.Role?",
 		"x = specs.Role(name='x', image='i', nam='y')":               "specs.Role has no argument nam",
-		"*first, rest = [1, 2]":                                      "assignment to *name",
-		"def g():\n  yield 1\n  return 2":                            "`yield` has no counterpart",
+		"def g():\n  yield n\n  return 2":                            "`yield` has no counterpart",
 		"global X":                                                   "`global` has no counterpart",
 		"import subprocess\nsubprocess.run('x')":                     "subprocess.run has no counterpart",
 		"from .own import helper\nhelper()":                          "port that file too",
@@ -62,27 +60,25 @@ func TestProblems(t *testing.T) {
 		"r = Role(name='r', image='i')\nd = {'a': r}\nd['a'].env['x'] = '1'\nq = [r]":                               "d changes after line",
 		"rs = [Role(name='r', image='i')]\napp = AppDef('a', roles=rs)\nfor r in rs:\n  r.env['x'] = '1'":           "r changes after line",
 		"app = AppDef('a')\nrs = app.roles\nb = AppDef('b', roles=rs)\napp.roles.append(Role(name='r', image='i'))": "app changes after line",
-		"D['x'] = '1'":                           "values at the top of a file cannot change",
-		"e = {}\nr = mk(e)\ne['X'] = '1'":        "e changes after line",
-		"x = f'{Mode.A}'":                        "the text of an Enum member",
-		"x = 'a{0.b}'.format(n)":                 "this format() cannot be ported",
-		"x = Mode.B":                             "Mode has no member B",
-		"x = [i async for i in y()]":             "",
-		"x = lambda a=1: a":                      "a lambda with default or starred parameters cannot be ported",
-		"x = sum(1 for _ in range(3)) @ 2":       "MatMult has no counterpart",
-		"x = '\\ud800'":                          "surrogate",
-		"x = [1, 2]\nx[::2] = [3]":               "Starlark cannot assign to a slice",
-		"x = s.splitlines()":                     "Python splits lines at more characters",
-		"x = s.split(',', maxsplit=1)":           ".split has no argument maxsplit= in Starlark",
-		"x = sorted([s], key=str.lower)":         "str.lower cannot be used as a value",
-		"x = [i for i in {1, 2}]":                "the order of a set cannot be reproduced",
-		"x = list({1, 2} - {1})":                 "the order of a set cannot be reproduced",
-		"x = ','.join(set([s]))":                 "the order of a set cannot be reproduced",
-		"x = f'{specs.RetryPolicy.ROLE}'":        "the text of an Enum member",
-		"P = specs.RetryPolicy\nx = str(P.ROLE)": "the text of an Enum member",
-		"x = D\nx['y'] = '1'":                    "x changes, which is D",
-		"x = shout(1.5)":                         "v of shout is annotated as str but gets a float",
-		"def g() -> str:\n  return 1.5\nx = g()": "g is annotated to return str but returns a float",
+		"D['x'] = '1'":                               "values at the top of a file cannot change",
+		"e = {}\nr = mk(e)\ne['X'] = '1'":            "e changes after line",
+		"x = f'{Mode.A}'":                            "the text of an Enum member",
+		"x = Mode.B":                                 "Mode has no member B",
+		"x = [i async for i in y()]":                 "",
+		"x = lambda a=1: a":                          "a lambda with default or starred parameters cannot be ported",
+		"x = sum(1 for _ in range(3)) @ 2":           "MatMult has no counterpart",
+		"x = '\\ud800'":                              "surrogate",
+		"x = [1, 2]\nx[::2] = [3]":                   "Starlark cannot assign to a slice",
+		"x = s.splitlines()":                         "Python splits lines at more characters",
+		"x = s.split(',', maxsplit=1)":               ".split has no argument maxsplit= in Starlark",
+		"x = [i for i in {1, 2}]":                    "the order of a set cannot be reproduced",
+		"x = list({1, 2} - {1})":                     "the order of a set cannot be reproduced",
+		"x = ','.join(set([s]))":                     "the order of a set cannot be reproduced",
+		"x = f'{specs.RetryPolicy.ROLE}'":            "the text of an Enum member",
+		"P = specs.RetryPolicy\nx = str(P.ROLE)":     "the text of an Enum member",
+		"x = D\nx['y'] = '1'":                        "x changes, which is D",
+		"x = shout(1.5)":                             "v of shout is annotated as str but gets a float",
+		"def g() -> str:\n  return n * 1.5\nx = g()": "g is annotated to return str but returns a float",
 	} {
 		bodies, wants = append(bodies, body), append(wants, want)
 	}
@@ -105,7 +101,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s\nno problem %q in lines %d to %d", bodies[i], want, starts[i], starts[i+1])
 		}
 		if name := fmt.Sprintf("f%d", i); slices.Contains(r.Components, name) || !strings.Contains(r.Text, "def "+name+"(n = None") {
-			t.Errorf("%s is listed as ported", name)
+			t.Errorf("%s is listed as ported:\n%s", name, bodies[i])
 		}
 	}
 	for _, p := range r.Problems {

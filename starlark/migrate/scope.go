@@ -14,6 +14,7 @@ type global struct {
 	typ    typ
 	broken string // why it could not be ported
 
+	isStub   bool  // the function could not be ported
 	reported *node // the use that was reported
 }
 

@@ -6,8 +6,11 @@ port reports it.
 import ast
 import re
 import textwrap
+from _string import formatter_parser
 
 MANY = 2**32 - 1  # re's sign for any number
+CONVERSION = re.compile(r"%(?:\((\w+)\))?([-+ #0]*)(\*|\d*)(\.(?:\*|\d*)|)[hlL]?([srdiufFeEgGxXo%])")
+LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")
 LIMIT = 1 << 30  # rounds of a while loop; the interpreter stops before
 
 
@@ -31,6 +34,11 @@ def placed(tree, node):
             if hasattr(node, "file"):
                 n.file = node.file
     return tree
+
+
+def field(value, spec, conversion):
+    """{value!conversion:spec} of an f-string."""
+    return ast.FormattedValue(value, ord(conversion) if conversion else -1, ast.JoinedStr([ast.Constant(spec)]) if spec else None)
 
 
 class Simplify(ast.NodeTransformer):
@@ -221,7 +229,7 @@ class Simplify(ast.NodeTransformer):
         self.generic_visit(node)
         rule = {
             "itertools.product": self.product, "textwrap.dedent": self.dedent, "dict.fromkeys": self.fromkeys,
-            "divmod": self.divmod, "operator.itemgetter": self.getter, "operator.attrgetter": self.getter,
+            "divmod": self.divmod, "map": self.map, "filter": self.map, "operator.itemgetter": self.getter, "operator.attrgetter": self.getter,
         }.get(self.full(node.func) or dotted(node.func))
         if rule:
             return rule(node) or node
@@ -245,6 +253,12 @@ class Simplify(ast.NodeTransformer):
         base, name = node.func.value, node.func.attr
         if name == "isdisjoint" and len(node.args) == 1:
             return made(node, "not base.intersection(other)", base=base, other=node.args[0])
+        if name in LEVELS and len(node.args) > 1 and isinstance(node.args[0], ast.Constant):
+            text = self.visit_BinOp(placed(ast.BinOp(node.args[0], ast.Mod(), ast.Tuple(node.args[1:], ast.Load())), node))
+            node.args = [text] if isinstance(text, ast.JoinedStr) else node.args
+        text = base if isinstance(base, ast.Constant) else self.globals.get(dotted(base))
+        if name == "format" and isinstance(text, ast.Constant) and isinstance(text.value, str):
+            return self.format(node, text.value)
         template = base if isinstance(base, ast.Call) else self.globals.get(dotted(base))
         if name in ("substitute", "safe_substitute") and isinstance(template, ast.Call) and self.full(template.func) == "string.Template":
             values = node.args[:1] or [ast.Dict([ast.Constant(k.arg) for k in node.keywords], [k.value for k in node.keywords])]
@@ -255,6 +269,86 @@ class Simplify(ast.NodeTransformer):
         if dotted(base) and self.full(base) == "re":
             return self.regex(node, name)
         return None
+
+    # Texts.
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        text, right = node.left, node.right
+        if not isinstance(node.op, ast.Mod) or not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+            return node
+        keyed = isinstance(right, ast.Dict) and all(isinstance(k, ast.Constant) for k in right.keys)
+        given = {k.value: v for k, v in zip(right.keys, right.values)} if keyed else list(right.elts if isinstance(right, ast.Tuple) else [right])
+        parts, end = [], 0
+        for m in CONVERSION.finditer(text.value):
+            parts.append(ast.Constant(text.value[end : m.start()]))
+            end, (key, flags, width, precision, letter) = m.end(), m.groups()
+            if letter == "%":
+                parts.append(ast.Constant("%"))
+                continue
+            value = given.get(key) if keyed else given.pop(0) if given and key is None else None
+            if value is None or isinstance(value, ast.Starred) or "*" in (width, precision[1:]) or "#" in flags:
+                return node
+            parts.append(self.converted(value, flags, width, precision, letter))
+        if "%" in text.value[end:] or given and not keyed:
+            return node
+        joined = ast.JoinedStr(parts + [ast.Constant(text.value[end:])])
+        joined.single = not isinstance(right, (ast.Tuple, ast.Dict))  # Python takes a tuple for several values
+        return placed(joined, node)
+
+    def converted(self, value, flags, width, precision, letter):
+        """A conversion of % as a part of an f-string, whose specs align text to the left."""
+        is_text = letter in "sr"
+        if letter in "diu":
+            value = placed(ast.Call(ast.Name("int", ast.Load()), [value], []), value)
+            letter = "d"
+        spec = ("<" if "-" in flags else ">" if width and is_text else "") + ("+" if "+" in flags else " " if " " in flags else "")
+        spec += ("0" if "0" in flags and "-" not in flags and not is_text else "") + width + (".0" if precision == "." else precision)
+        spec = spec if is_text or letter == "d" and not spec else spec + letter
+        return field(value, spec, letter if is_text else "s" if letter == "d" and not spec else "")
+
+    def format(self, node, text):
+        """text.format(…) as an f-string; None if a field needs more than a name and a spec."""
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return None
+        given, parts, count = {k.arg: k.value for k in node.keywords}, [], 0
+        given.update((str(i), a) for i, a in enumerate(node.args))
+        try:
+            for literal, name, spec, conversion in formatter_parser(text):
+                parts.append(ast.Constant(literal))
+                if name is None:
+                    continue
+                root = re.match(r"\w*", name).group()
+                rest, count = name[len(root) :], count + (not root)
+                value = given.get(root or str(count - 1))
+                if value is None or "{" in spec or "[" in rest or conversion == "a":
+                    return None
+                parts.append(field(made(node, "value" + rest, value=value), spec, conversion or ""))
+        except (ValueError, SyntaxError):
+            return None
+        return placed(ast.JoinedStr(parts), node)
+
+    def map(self, node):
+        """map(f, values) and filter(f, values) as comprehensions."""
+        if len(node.args) != 2 or node.keywords:
+            return None
+        f, values = node.args
+        x = f.args.args[0].arg if isinstance(f, ast.Lambda) and len(f.args.args) == 1 else "_item"
+        applied = f.body if x != "_item" else ast.Name(x, ast.Load()) if isinstance(f, ast.Constant) else self.applied(node, f, x)
+        form = "[applied for %s in values]" if node.func.id == "map" else "[%s for %s in values if applied]" % (x, "%s")
+        return made(node, form % x, applied=applied, values=values)
+
+    def applied(self, node, f, x):
+        """f(x), also for methods such as str.lower."""
+        if isinstance(f, ast.Attribute) and dotted(f.value) in ("str", "dict", "list"):
+            return made(node, "%s.%s()" % (x, f.attr))
+        return made(node, "f(%s)" % x, f=f)
+
+    def visit_keyword(self, node):
+        self.generic_visit(node)
+        if node.arg == "key" and isinstance(node.value, ast.Attribute) and dotted(node.value.value) == "str":
+            node.value = made(node.value, "lambda _x: _x.%s()" % node.value.attr)
+        return node
 
     def product(self, node):
         if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
@@ -356,6 +450,17 @@ class Simplify(ast.NodeTransformer):
             return None
         return [placed(ast.Assign([t], v), node) for t, v in pairs]
 
+    def unpacked(self, node, target):
+        """first, *rest, last = values"""
+        at = next(i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred))
+        behind = len(target.elts) - at - 1
+        name, assign = self.temporary(node, ast.Call(ast.Name("list", ast.Load()), [node.value], []))
+        out = [assign]
+        for i, t in enumerate(target.elts):
+            index = "%d:%s" % (at, "-%d" % behind if behind else "") if i == at else str(i if i < at else i - len(target.elts))
+            out.append(placed(ast.Assign([t.value if i == at else t], made(node.value, "%s[%s]" % (name, index))), node))
+        return out
+
     def splice(self, node, target):
         """x[low:high] = new"""
         x, low, high = target.value, target.slice.lower or ast.Constant(0), target.slice.upper
@@ -369,6 +474,9 @@ class Simplify(ast.NodeTransformer):
             split = self.parts(node)
             if split:
                 return [self.visit(s) for s in split]
+        if isinstance(target, (ast.Tuple, ast.List)) and sum(isinstance(t, ast.Starred) for t in target.elts) == 1 and len(node.targets) == 1:
+            self.generic_visit(node)
+            return self.unpacked(node, target)
         if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and not target.slice.step and isinstance(target.value, ast.Name):
             self.generic_visit(node)
             return self.splice(node, target)

@@ -86,17 +86,13 @@ func (p *porter) message(w *writer, n *node) bool {
 	default:
 		return false
 	}
-	if len(n.Args) == 0 {
+	if len(n.Args) == 0 || len(n.Args) > 1 && full != "warnings.warn" {
 		p.refuse(n, "message")
 		return true
 	}
 	p.shows = true
 	defer func() { p.shows = false }()
-	text := n.Args[0]
-	if len(n.Args) > 1 && full != "warnings.warn" {
-		text = &node{Kind: "BinOp", Line: n.Line, End: n.End, Op: "Mod", Left: text, Right: &node{Kind: "Tuple", Line: n.Line, End: n.Line, Elts: n.Args[1:]}}
-	}
-	v := p.expr(text)
+	v := p.expr(n.Args[0])
 	if s, ok := constantOf(n.Args[0], "str"); ok {
 		v.text = quote(level+s, false)
 	} else if level != "" {
