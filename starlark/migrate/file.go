@@ -77,7 +77,9 @@ func (p *porter) collect(body []*node) {
 		if g.def != nil && !strings.HasPrefix(name, "_") && !p.isComponent(g.def) &&
 			!p.bound["_"+name] {
 			g.name = "_" + name
-			private = append(private, name)
+			if !g.def.Helper {
+				private = append(private, name)
+			}
 		}
 	}
 	own := slices.DeleteFunc(slices.Clone(body), func(s *node) bool { return is(s, "FunctionDef", "ClassDef") })

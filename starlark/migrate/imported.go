@@ -33,10 +33,6 @@ func (p *porter) importedCall(n *node, full string) value {
 		if isSole(n) {
 			return p.fieldsOf(n, p.expr(args[0]))
 		}
-	case "typing.cast":
-		if len(args) == 2 {
-			return p.expr(args[1])
-		}
 	case "dataclasses.replace", "torchx.specs.replace":
 		if len(args) > 0 {
 			t = p.peek(args[0])
@@ -50,13 +46,6 @@ func (p *porter) importedCall(n *node, full string) value {
 				t = of(aStr)
 			}
 		}
-	case "itertools.chain":
-		if len(args) == 1 && isStarred(args[0]) {
-			return p.flattened(args[0].Value)
-		}
-		return p.display(&node{Kind: "List", Line: n.Line, End: n.End, Elts: starredAll(args)})
-	case "itertools.chain.from_iterable":
-		return p.flattened(args[0])
 	}
 	if name, ok := strings.CutPrefix(full, "torchx.specs.named_resources_aws.aws_"); ok && len(args) == 0 {
 		return p.callOf(specOf("Resource"), "specs.get_named_resources", quote("aws_"+strings.Replace(name, "_", ".", 1), false))
@@ -113,21 +102,6 @@ func (p *porter) getenv(args []*node) value {
 	}
 	v := p.expr(args[1])
 	return p.callOf(of(aStr).join(v.typ), "torchx.getenv", name, v)
-}
-
-// flattened ports itertools.chain.from_iterable.
-func (p *porter) flattened(n *node) value {
-	x, list := p.unbound("x"), p.unbound("xs")
-	return primary("["+x+" for "+list+" in "+p.iterable(n).at(precOr)+" for "+x+" in "+list+"]", of(aList).opened())
-}
-
-// starredAll returns the values, each with a star before it.
-func starredAll(list []*node) []*node {
-	var out []*node
-	for _, n := range list {
-		out = append(out, &node{Kind: "Starred", Line: n.Line, End: n.End, Value: n})
-	}
-	return out
 }
 
 // checkNames refuses arguments that a function of specs does not have.

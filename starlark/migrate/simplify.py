@@ -10,6 +10,7 @@ from _string import formatter_parser
 
 MANY = 2**32 - 1  # re's sign for any number
 CONVERSION = re.compile(r"%(?:\((\w+)\))?([-+ #0]*)(\*|\d*)(\.(?:\*|\d*)|)[hlL]?([srdiufFeEgGxXo%])")
+FILES = ("os.path.exists", "os.path.isfile", "os.path.isdir")
 LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")
 LIMIT = 1 << 30  # rounds of a while loop; the interpreter stops before
 
@@ -123,11 +124,26 @@ class Simplify(ast.NodeTransformer):
     def visit_If(self, node):
         self.generic_visit(node)
         test = node.test
+        if isinstance(test, ast.UnaryOp) and not node.orelse and isinstance(node.body[-1], ast.Raise) and self.checks_files(node, test):
+            return ast.copy_location(ast.Pass(), node)
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and not node.orelse and has_walrus(test.values[1:]):
             rest = test.values[1] if len(test.values) == 2 else ast.BoolOp(test.op, test.values[1:])
             inner = placed(ast.If(placed(rest, node), node.body, []), node)
             node.test, node.body = test.values[0], self.hoisted(inner)
         return self.hoisted(node)
+
+    def checks_files(self, node, test):
+        """Whether a statement only refuses a file that is missing, which the port cannot know."""
+        call = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+        func = getattr(call, "func", None)
+        is_check = self.full(func) in FILES if self.full(func) else getattr(func, "attr", "") in ("exists", "is_file", "is_dir") and not call.args
+        if is_check:
+            self.note(node, "a guess: that %s exists is not checked" % (dotted(call.args[0]) if call.args else dotted(func.value) or "a file"))
+        return is_check
+
+    def visit_Assert(self, node):
+        self.generic_visit(node)
+        return ast.copy_location(ast.Pass(), node) if isinstance(node.test, ast.Call) and self.checks_files(node, node.test) else node
 
     def hoisted(self, node):
         """An if whose test assigns variables with `:=` at once: the assignments come first."""
@@ -229,7 +245,9 @@ class Simplify(ast.NodeTransformer):
         self.generic_visit(node)
         rule = {
             "itertools.product": self.product, "textwrap.dedent": self.dedent, "dict.fromkeys": self.fromkeys,
-            "divmod": self.divmod, "map": self.map, "filter": self.map, "operator.itemgetter": self.getter, "operator.attrgetter": self.getter,
+            "divmod": self.divmod, "typing.cast": self.cast,
+            "itertools.chain": self.chain, "itertools.chain.from_iterable": self.chain,
+            "map": self.map, "filter": self.map, "operator.itemgetter": self.getter, "operator.attrgetter": self.getter,
         }.get(self.full(node.func) or dotted(node.func))
         if rule:
             return rule(node) or node
@@ -361,6 +379,15 @@ class Simplify(ast.NodeTransformer):
         text = node.args[0]
         return placed(ast.Constant(textwrap.dedent(text.value)), text) if isinstance(text, ast.Constant) else None
 
+    def chain(self, node):
+        first = node.args[0] if len(node.args) == 1 else None
+        if isinstance(first, ast.Starred) or first and getattr(node.func, "attr", "") == "from_iterable":
+            return made(node, "[_item for _items in lists for _item in _items]", lists=getattr(first, "value", first) if isinstance(first, ast.Starred) else first)
+        return placed(ast.List([a if isinstance(a, ast.Starred) else ast.Starred(a, ast.Load()) for a in node.args], ast.Load()), node)
+
+    def cast(self, node):
+        return node.args[1] if len(node.args) == 2 else None
+
     def divmod(self, node):
         return made(node, "(a // b, a % b)", a=node.args[0], b=node.args[1])
 
@@ -368,7 +395,7 @@ class Simplify(ast.NodeTransformer):
         value = getattr(node.args[0], "value", None)
         if len(node.args) > 1 or value is None:
             return None
-        return made(node, "lambda x: x[%r]" % (value,) if node.func.attr == "itemgetter" else "lambda x: x.%s" % value)
+        return made(node, "lambda x: x[%r]" % (value,) if self.full(node.func).endswith("itemgetter") else "lambda x: x.%s" % value)
 
     def visit_Attribute(self, node):
         self.generic_visit(node)

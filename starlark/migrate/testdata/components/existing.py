@@ -21,6 +21,9 @@ def launch(script: str = "train.sh", config: str = "conf/base.yaml", out: str = 
     if not config_path.is_absolute():
         config_path = REPO / config_path
     out = os.path.expanduser(out)
+    if not os.path.isdir("/"):
+        raise FileNotFoundError(out)
+    assert Path("/").exists(), "no root"
     rel = os.path.join(*config_path.parts[-2:])
     name = config_path.with_suffix("").name
     return specs.AppDef(
