@@ -74,18 +74,19 @@ func (p *porter) constructor(w *writer, c *classInfo) {
 	if len(c.fields) == 0 && len(args) > 0 {
 		self, plain.Args = args[0].Arg, args[1:]
 	}
-	p.scope = &scope{def: &plain, types: map[string]typ{}, self: self, places: map[string][]*node{}}
+	p.scope = &scope{def: &plain, types: map[string]typ{}, self: self, owner: c, places: map[string][]*node{}}
 	var lines, fields []string
 	if self == "" {
 		plain.Args = slices.Clone(c.fields)
-		for i, f := range plain.Args {
+		for i := range plain.Args {
+			own := *plain.Args[i] // which field changes
+			f := &own
+			plain.Args[i] = f
 			line, field := p.field(f)
 			fields = append(fields, f.Arg+" = "+field)
 			if line != "" {
 				lines = append(lines, line)
-				optional := *f
-				optional.Default = &node{Kind: "Constant", Type: "NoneType", Text: "None", Line: f.Line}
-				plain.Args[i] = &optional
+				f.Default = &node{Kind: "Constant", Type: "NoneType", Text: "None", Line: f.Line}
 			}
 		}
 	}
@@ -113,6 +114,20 @@ func (p *porter) constructor(w *writer, c *classInfo) {
 	}
 	w.line("    return " + made)
 	p.scope = nil
+}
+
+// soFar returns the object as __init__ has built it before a call of one of its methods.
+func (p *porter) soFar(call *node) string {
+	var fields []string
+	walk(p.scope.def, func(n *node) bool {
+		for _, t := range n.Targets {
+			if field := t.Attr + " = self_" + t.Attr; p.isOwnField(t) && before(n, call) && !call.isWithin(n) && !slices.Contains(fields, field) {
+				fields = append(fields, field)
+			}
+		}
+		return true
+	})
+	return p.predeclared("struct") + bracket("(", fields, ")", false)
 }
 
 // field returns the value of a field of a dataclass in its constructor. With a default factory it

@@ -96,11 +96,24 @@ func (p *porter) collect(body []*node) {
 			}
 		}
 	}
+	p.tryClasses(body)
 	clear(p.peeks)
 	if slices.Sort(private); len(private) > 0 {
 		p.hint(0, "not components, because they lack `-> specs.AppDef`, and renamed to _NAME: %s",
 			strings.Join(private, ", "))
 	}
+}
+
+// tryClasses finds the classes that cannot be ported, before functions use them.
+func (p *porter) tryClasses(body []*node) {
+	comments := p.comments
+	for _, s := range body {
+		if s.Kind == "ClassDef" && p.globals[s.Name].broken == "" {
+			clear(p.peeks)
+			p.globals[s.Name].broken = p.quietly(func() { p.classDef(&writer{}, s) })
+		}
+	}
+	p.comments = comments
 }
 
 // collectConstant finds the type of a value that the file assigns, and whether it can be ported.

@@ -228,6 +228,9 @@ func (p *porter) make(n *node) (value, bool) {
 	case c != nil && t.class == aClass:
 		p.expr(n.Func)
 		return primary("_new_"+c.name+p.arguments(n), c.instance()), true
+	case is(n.Func, "Attribute") && p.scope != nil && p.scope.self != "" && nameOf(n.Func.Value) == p.scope.self && p.scope.owner.methods[n.Func.Attr] != nil:
+		m := p.scope.owner.methods[n.Func.Attr]
+		return primary("_"+p.scope.owner.name+"_"+m.Name+withFirst(p.soFar(n), p.arguments(n)), p.result(m)), true
 	case !is(n.Func, "Attribute") || p.scope != nil && p.scope.self != "" &&
 		nameOf(n.Func.Value) == p.scope.self:
 		return value{}, false
@@ -243,13 +246,17 @@ func (p *porter) make(n *node) (value, bool) {
 	m := c.methods[n.Func.Attr]
 	args := p.arguments(n)
 	if t.class == anObject && !has(m, "staticmethod") && !has(m, "classmethod") {
-		comma := ", "
-		if args == "()" {
-			comma = ""
-		}
-		args = "(" + p.expr(n.Func.Value).text + comma + args[1:]
+		args = withFirst(p.expr(n.Func.Value).text, args)
 	}
 	return primary("_"+c.name+"_"+m.Name+args, p.result(m)), true
+}
+
+// withFirst adds an argument in front of "(…)".
+func withFirst(first, args string) string {
+	if args == "()" {
+		return "(" + first + ")"
+	}
+	return "(" + first + ", " + args[1:]
 }
 
 // result returns the result type of a function of the file, by its annotation.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"torchx/components"
 	"torchx/starlark/component"
@@ -104,6 +105,31 @@ func TestAgainstPython(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPackage: a module finds those of its package by their full names.
+func TestPackage(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	dir := t.TempDir()
+	source := "from torchx import specs\nfrom pkg.common import NAME\ndef f() -> specs.AppDef:\n  return specs.AppDef(NAME)\n"
+	files := fstest.MapFS{"pkg/__init__.py": {}, "pkg/sub/__init__.py": {}, "pkg/common.py": {Data: []byte("NAME = 'n'\n")}}
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Port(t.Context(), "python3", "f.py", []byte(source), Folders{Imports: []string{filepath.Join(dir, "pkg", "sub")}})
+	if err != nil || len(r.Problems) > 0 || !strings.Contains(r.Text, `NAME = "n"`) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
 }
 
 func compare(t *testing.T, name string, got, want outcome) {

@@ -99,6 +99,10 @@ class Program:
     """All files of a program, joined."""
 
     def __init__(self, folders):
+        top = folders[0] if folders else ""
+        while top and os.path.exists(os.path.join(top, "__init__.py")):
+            top = os.path.dirname(top)
+            folders = folders + [top]  # of the package
         self.folders, self.modules, self.taken, self.imports = folders, {}, set(), {}
 
     def find(self, module, name, level):

@@ -24,6 +24,7 @@ type scope struct {
 	parent *scope
 	types  map[string]typ // of parameters and local variables
 	self   string         // in __init__, the name of the object, whose fields are variables there
+	owner  *classInfo     // of that object
 	places map[string][]*node
 	result string // the parameter that the function changes and returns
 }
@@ -33,7 +34,7 @@ func (p *porter) within(types map[string]typ, port func()) {
 	outer := p.scope
 	p.scope = &scope{parent: outer, types: types}
 	if outer != nil {
-		p.scope.def, p.scope.self, p.scope.places, p.scope.result = outer.def, outer.self, outer.places, outer.result
+		p.scope.def, p.scope.self, p.scope.owner, p.scope.places, p.scope.result = outer.def, outer.self, outer.owner, outer.places, outer.result
 	}
 	port()
 	p.scope = outer

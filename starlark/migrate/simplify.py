@@ -369,6 +369,8 @@ class Simplify(ast.NodeTransformer):
         return node
 
     def product(self, node):
+        if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) and not node.keywords:
+            return made(node, "_product(lists)", lists=node.args[0].value)
         if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             return None
         variables = ["_item%d" % i for i, _ in enumerate(node.args)]
