@@ -38,7 +38,7 @@ func (p *porter) importedCall(n *node, full string) value {
 			t = p.peek(args[0])
 		}
 		if c := p.classOf(t); c != nil && t.class == anObject && full == "dataclasses.replace" {
-			return p.replaced(n, c)
+			return p.replaced(n, args[0], c)
 		}
 	case "os.path.join":
 		for _, a := range args {
@@ -81,8 +81,8 @@ func (p *porter) fieldsOf(n *node, v value) value {
 }
 
 // replaced ports replace(x, field=…) of an object of the file.
-func (p *porter) replaced(n *node, c *classInfo) value {
-	v := p.expr(n.Args[0])
+func (p *porter) replaced(n, x *node, c *classInfo) value {
+	v := p.expr(x)
 	var args []string
 	for _, f := range c.fields {
 		text := v.text + "." + f.Arg

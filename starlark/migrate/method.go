@@ -133,6 +133,13 @@ func (p *porter) member(n *node) (value, bool) {
 	if broken := p.globals[c.name].broken; broken != "" {
 		return p.fail(n, "%s could not be ported (%s)", c.name, broken), true
 	}
+	if n.Attr == "_fields" {
+		var names []string
+		for _, f := range c.fields {
+			names = append(names, quote(f.Arg, false))
+		}
+		return primary(bracket("(", append(names, ""), ")", false), typ{class: aTuple}), true
+	}
 	_, isConstant := c.constants[n.Attr]
 	switch v := p.expr(n.Value); {
 	case isConstant && (t.class == aClass || t.class == anObject):
@@ -240,7 +247,12 @@ func (p *porter) make(n *node) (value, bool) {
 		c = p.onlyClass(n.Func.Attr)
 		t.class = anObject
 	}
-	if c == nil || c.methods[n.Func.Attr] == nil {
+	switch isNamed := c != nil && t.class == anObject && len(c.fields) > 0; {
+	case isNamed && n.Func.Attr == "_asdict":
+		return p.fieldsOf(n, p.expr(n.Func.Value)), true
+	case isNamed && n.Func.Attr == "_replace":
+		return p.replaced(n, n.Func.Value, c), true
+	case c == nil || c.methods[n.Func.Attr] == nil:
 		return value{}, false
 	}
 	m := c.methods[n.Func.Attr]

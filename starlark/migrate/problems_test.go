@@ -70,7 +70,6 @@ func TestProblems(t *testing.T) {
 		"x = '\\ud800'":                              "surrogate",
 		"x = [1, 2]\nx[::2] = [3]":                   "Starlark cannot assign to a slice",
 		"x = s.splitlines()":                         "Python splits lines at more characters",
-		"x = s.split(',', maxsplit=1)":               ".split has no argument maxsplit= in Starlark",
 		"x = [i for i in {1, 2}]":                    "the order of a set cannot be reproduced",
 		"x = list({1, 2} - {1})":                     "the order of a set cannot be reproduced",
 		"x = ','.join(set([s]))":                     "the order of a set cannot be reproduced",

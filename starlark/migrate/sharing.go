@@ -58,7 +58,7 @@ func (p *porter) isAlone(stmt, target *node) bool {
 		case is(b, "For") && !isTracked && p.scope.types[name].class == aSpec:
 			p.fail(stmt, "%s changes but is a loop variable: build a new list with specs.replace", name)
 		case is(b, "Assign", "AnnAssign") && p.scope.types[name].class == aSpec &&
-			!is(b.Value, "Call") && !isTracked:
+			!is(rootNode(b.Value), "Call") && !isTracked:
 			p.fail(stmt, "%s changes but shares its value since line %d: make a copy there with specs.replace", name, b.Line)
 		case is(b, "arg") && name != p.scope.result:
 			p.fail(stmt, "%s changes but belongs to the caller: return a changed copy", name)

@@ -269,6 +269,11 @@ class Simplify(ast.NodeTransformer):
     def method(self, node):
         """The rules of methods."""
         base, name = node.func.value, node.func.attr
+        if name in ("split", "rsplit") and node.keywords:
+            given = {k.arg: k.value for k in node.keywords}
+            separator = node.args[0] if node.args else given.get("sep", ast.Constant(None))
+            node.args, node.keywords = [separator] + [given[k] for k in ("maxsplit",) if k in given], []
+            placed(separator, node)
         if name == "isdisjoint" and len(node.args) == 1:
             return made(node, "not base.intersection(other)", base=base, other=node.args[0])
         if name in LEVELS and len(node.args) > 1 and isinstance(node.args[0], ast.Constant):
@@ -659,10 +664,14 @@ class Pattern:
         if op == "RANGE":
             return "".join(map(chr, range(value[0], value[1] + 1))), False
         if op == "CATEGORY":
-            return CATEGORIES[str(value).split("_", 1)[1]], False
+            kind = str(value).split("_", 1)[1]
+            return CATEGORIES[kind.replace("NOT_", "")], kind[:4] == "NOT_"
         if op != "IN":
             raise KeyError(op)
         parts = [v for v in value if str(v[0]) != "NEGATE"]
+        if len(parts) == 1 or any(self.charset(v)[1] for v in parts):
+            chars, is_not = self.charset(parts[0] if len(parts) == 1 else ("", 0))
+            return chars, is_not != (len(parts) < len(value))
         return "".join(self.charset(v)[0] for v in parts), len(parts) < len(value)
 
     def op_run(self, item):

@@ -150,7 +150,7 @@ func (p *porter) track(target, source *node, v value) value {
 		return v
 	}
 	delete(p.scope.places, name)
-	isPath := p.isInRecord(source) || is(source, "Subscript") && v.typ.class == aSpec
+	isPath := rootOf(source) != "" && (p.isInRecord(source) || is(source, "Subscript") && v.typ.class == aSpec)
 	switch {
 	case isPath && (u.roots[name] || u.roots[rootOf(source)]) &&
 		(v.typ.class == aSpec || v.typ.class.isMutable()):
