@@ -113,6 +113,7 @@ func (p *porter) paramType(x *node) typ {
 	t := p.annotated(x.Annotation)
 	switch x.Star {
 	case "*":
+		t.loose = !p.isComponent(p.scope.def) // checkGiven does not see these
 		return typ{class: aTuple, elem: &t}
 	case "**":
 		return dictOf(of(aStr), t)

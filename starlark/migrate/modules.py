@@ -263,10 +263,12 @@ def changed(node):
 
 def reached(body, found):
     """The statements that components need, and the names of the functions and classes that they do not need."""
-    need = [s for s in body if is_component(s, found)]
-    if not need:
+    if not any(is_component(s, found) for s in body):
         return body, []
+    last = {s.name: s for s in body if isinstance(s, (ast.FunctionDef, ast.ClassDef))}
+    body = [s for s in body if last.get(getattr(s, "name", ""), s) is s]
     body = [s for s in body if not isinstance(s, ast.If) or not mentioned(s.test) & {"__name__", "TYPE_CHECKING", ".TYPE_CHECKING"}]
+    need = [s for s in body if is_component(s, found)]
     wanted, rest = set(), [s for s in body if s not in need]
     more = need
     while more:

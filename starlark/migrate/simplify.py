@@ -444,8 +444,44 @@ class Simplify(ast.NodeTransformer):
         if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own) and not any(isinstance(n, ast.Return) and n.value for n in own):
             node = Listed().visit(node)
             node.body = [made(node, "_yielded = []")] + node.body + [made(node, "return _yielded")]
-            node.returns = None
+            node.returns = placed(ast.Name("list", ast.Load()), node)
+        elif node.returns is None:
+            kinds = {self.kind(n.value, node) for n in own if isinstance(n, ast.Return)}
+            node.returns = self.annotation(node, kinds.pop()) if len(kinds) == 1 else None
         return node
+
+    def kind(self, value, function, seen=()):
+        """The full name of the type of a value that a function returns, "" if it is not clear."""
+        if isinstance(value, ast.Call):
+            full = self.full(value.func)
+            known = dotted(value.func) in self.classes or full.startswith("torchx.specs.") and full[13:14].isupper()
+            return "torchx.specs.AppDef" if full.startswith(("torchx.components.dist.ddp", "torchx.components.utils.")) else (full or dotted(value.func)) if known else ""
+        if isinstance(value, ast.Name) and value.id not in seen:
+            given = [a for a in ast.walk(function.args) if isinstance(a, ast.arg) and a.arg == value.id]
+            if given:
+                return self.full(given[0].annotation) or dotted(given[0].annotation)
+            kinds = {self.kind(n.value, function, seen + (value.id,)) for n in ast.walk(function) if value.id in binds(n) and hasattr(n, "value")}
+            return kinds.pop() if len(kinds) == 1 else ""
+        return {"List": "list", "ListComp": "list", "Dict": "dict", "DictComp": "dict", "JoinedStr": "str"}.get(type(value).__name__, "")
+
+    def annotation(self, node, kind):
+        """The annotation of a kind. TorchX does not know it, so that the function is no component."""
+        if not kind or kind.split(".")[0] in ("typing", "collections"):
+            return None
+        node.helper = True
+        name = "_of_" + kind.split(".")[-1] if "." in kind else kind
+        if "." in kind:
+            self.found[name] = kind
+        return placed(ast.Name(name, ast.Load()), node)
+
+    def visit_AnnAssign(self, node):
+        self.generic_visit(node)
+        if self.full(node.annotation).endswith(".TypeAlias") and node.value:
+            return placed(ast.Assign([node.target], parsed(node.value)), node)
+        return node
+
+    def visit_TypeAlias(self, node):
+        return placed(ast.Assign([ast.Name(node.name.id, ast.Store())], node.value), node)
 
     def lift(self, node):
         """Moves functions within a function, which use none of its variables, to the top of the file."""
@@ -535,6 +571,10 @@ class Simplify(ast.NodeTransformer):
             self.inherit(node, base)
             bases = [b for b in base.bases if dotted(b) not in self.classes and self.full(b) != "abc.ABC"]
             node.decorator_list = node.decorator_list or base.decorator_list
+        for m in node.body:
+            results = [n.value for n in ast.walk(m) if isinstance(n, ast.Return)] if isinstance(m, ast.FunctionDef) and m.args.args else []
+            if results and not m.returns and all(dotted(r) == m.args.args[0].arg for r in results):
+                m.returns = placed(ast.Name(node.name, ast.Load()), m)  # a method that returns self
         node.bases, node.keywords = bases, [k for k in node.keywords if k.arg != "metaclass"]
         self.generic_visit(node)
         return node
