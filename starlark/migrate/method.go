@@ -119,14 +119,7 @@ func (p *porter) member(n *node) (value, bool) {
 	if p.scope != nil && p.scope.self != "" && nameOf(n.Value) == p.scope.self {
 		return primary("self_"+n.Attr, p.scope.types["self_"+n.Attr]), true
 	}
-	t := p.peek(n.Value)
-	c := p.classOf(t)
-	if c == nil && t.class == unknown {
-		if c = p.onlyClass(n.Attr); c != nil && !has(c.methods[n.Attr], "property") {
-			return value{}, false
-		}
-		t.class = anObject
-	}
+	t, c := p.owner(n)
 	if c == nil || t.class == aStr && n.Attr != "value" && n.Attr != "name" {
 		return value{}, false
 	}
@@ -134,11 +127,7 @@ func (p *porter) member(n *node) (value, bool) {
 		return p.fail(n, "%s could not be ported (%s)", c.name, broken), true
 	}
 	if n.Attr == "_fields" {
-		var names []string
-		for _, f := range c.fields {
-			names = append(names, quote(f.Arg, false))
-		}
-		return primary(bracket("(", append(names, ""), ")", false), typ{class: aTuple}), true
+		return c.fieldNames(), true
 	}
 	_, isConstant := c.constants[n.Attr]
 	switch v := p.expr(n.Value); {
@@ -178,6 +167,28 @@ func (p *porter) member(n *node) (value, bool) {
 		return p.fail(n, "%s has no member %s", c.name, n.Attr), true
 	}
 	return p.fail(n, "method %s of %s cannot be used as a value: call it", n.Attr, c.name), true
+}
+
+// owner returns the type of the object of a member, and its class: nil for other types.
+func (p *porter) owner(n *node) (typ, *classInfo) {
+	t := p.peek(n.Value)
+	c := p.classOf(t)
+	if c == nil && t.class == unknown {
+		if c = p.onlyClass(n.Attr); c != nil && has(c.methods[n.Attr], "property") {
+			return typ{class: anObject, spec: c.name}, c
+		}
+		return t, nil
+	}
+	return t, c
+}
+
+// fieldNames returns a tuple of the names of all fields.
+func (c *classInfo) fieldNames() value {
+	var names []string
+	for _, f := range c.fields {
+		names = append(names, quote(f.Arg, false))
+	}
+	return primary(bracket("(", append(names, ""), ")", false), typ{class: aTuple})
 }
 
 // onlyClass returns the class of the file with a method that no other class and no builtin type

@@ -1,11 +1,11 @@
 // Package migrate ports TorchX component files from Python to Starlark.
 //
-// The syntax tree comes from Python's own ast module (dump.py); the file is
-// never imported. What is ported is a subset, which the user's documentation
+// The syntax tree comes from Python's own ast module (python/*.py), with constructs that Starlark
+// lacks rewritten; the file is never imported. What is ported is a subset, which the user's documentation
 // lists. Nothing outside it is guessed: each place that cannot be ported is a
 // Problem with its line. The port builds the same apps as the Python file.
 //
-//	node.go                 source → python3 (dump.py) → nodes and comments
+//	node.go                 source → python3 (python/*.py) → nodes and comments
 //	porter.go, file.go      what the file imports and defines, then its statements
 //	function.go, class.go   functions and classes; annotation.go and docstring.go for arguments
 //	stmt.go, assign.go      one porter of statements
@@ -21,6 +21,7 @@
 //
 // Where an addition goes:
 //
+//   - a construct that plainer Python can replace: a rule in python/
 //   - a function, method, constant or field that Starlark or @torchx//dist.star has: a word in
 //     names.txt, by the type of its result
 //   - a function that Starlark writes differently: a function in preludes.star, or a case of builtinCall,

@@ -4,19 +4,22 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // node is a node of Python's syntax tree. Kind is its class in Python's ast module, and the
-// other fields are those of the ported classes; dump.py says what it changes.
+// other fields are those of the ported classes; python/dump.py says what it changes.
 type node struct {
 	Kind           string
 	Line, Col, End int      // from 1
@@ -120,16 +123,34 @@ func (n *node) argument(i int, name string) *node {
 	return n.keyword(name)
 }
 
-// The program that prints a syntax tree, in three parts: what is joined, what is rewritten, and the
-// tree as JSON. It needs only Python's standard library.
-var (
-	//go:embed modules.py
-	modulesProgram string
-	//go:embed simplify.py
-	simplifyProgram string
-	//go:embed dump.py
-	dumpProgram string
-)
+// program has the parts of the Python program that prints a syntax tree. It needs only Python's
+// standard library.
+//
+//go:embed python/*.py
+var program embed.FS
+
+// programText joins the parts: what is read, what is rewritten, and the tree as JSON.
+var programText = sync.OnceValue(func() string {
+	var text strings.Builder
+	for _, name := range strings.Fields(
+		"modules reach nodes pattern texts calls methods classes functions assigns top tries simplify dump",
+	) {
+		part, err := program.ReadFile("python/" + name + ".py")
+		if err != nil {
+			panic(err)
+		}
+		text.Write(part)
+	}
+	return text.String()
+})
+
+// bootstrap runs the program from stdin, since it is too long for a command line on Windows. Every
+// version of Python can read it.
+const bootstrap = `import sys
+if sys.version_info < (3, 8):
+    sys.stdout.write('{"old": "%d.%d"}' % sys.version_info[:2])
+else:
+    exec(compile(sys.stdin.buffer.read(int(sys.argv.pop(1))), "migrate", "exec"))`
 
 // MaxSource is the maximum size of a Python file, in bytes.
 const MaxSource = 1 << 20
@@ -187,10 +208,9 @@ func parse(ctx context.Context, python, name string, source []byte, roots []stri
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
 	// -I: no environment variables, no user packages, no working folder; -S: no site.
-	text := modulesProgram + simplifyProgram + dumpProgram
-	cmd := exec.CommandContext(ctx, path, append([]string{"-I", "-S", "-c", text, name}, roots...)...)
+	cmd := exec.CommandContext(ctx, path, append([]string{"-I", "-S", "-c", bootstrap, strconv.Itoa(len(programText())), name}, roots...)...)
 	cmd.Dir = string(filepath.Separator) // a shim of pyenv reads files of the working folder
-	cmd.Stdin = bytes.NewReader(source)
+	cmd.Stdin = io.MultiReader(strings.NewReader(programText()), bytes.NewReader(source))
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

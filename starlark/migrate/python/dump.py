@@ -1,16 +1,11 @@
 """Prints the syntax tree of the Python program on stdin as JSON.
 
-torchx runs it behind modules.py and simplify.py with `python3 -I -S -c`; sys.argv[1] is the name of
-the file, and the others are the folders of its imports. It never executes the program. Every node is an object with its class as "kind", its position and its fields, whose names
-lose their underscores; node.go has those that the port uses. This program also computes what Python
+torchx runs it behind the other files of this folder; sys.argv[1] is the name of the program, and the
+others are the folders of its imports. It never executes the program. Every node is an object with its
+class as "kind", its position and its fields, whose names lose their underscores; node.go has those that the port uses. This program also computes what Python
 knows best: which names a node binds, and powers of constants.
 """
-import sys
 
-import ast
-import io
-import json
-import tokenize
 
 NEITHER = [("name", "Name"), ("names", "list")]  # of `type X = …`, `global` and imports, which the port ignores
 # Comments that start with these words are for Python tools.
