@@ -123,15 +123,6 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
 func compare(t *testing.T, name string, got, want outcome) {
 	t.Helper()
 	if want.Error != "" || got.Error != "" {
