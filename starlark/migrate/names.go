@@ -138,6 +138,9 @@ func (p *porter) imported(n *node, full string) value {
 		e, ok = functions()[full]
 		e.typ = typ{}
 	}
+	if e.starlark == "torchx.IMAGE" {
+		p.note(n.Line, "a default that differs: torchx.IMAGE is the image of this torchx, not ghcr.io/pytorch/torchx")
+	}
 	rest, isSpec := strings.CutPrefix(full, "torchx.specs.")
 	switch {
 	case isSpec && rest != "named_resources":

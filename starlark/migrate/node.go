@@ -130,18 +130,18 @@ func (n *node) argument(i int, name string) *node {
 var program embed.FS
 
 // programText joins the parts: what is read, what is rewritten, and the tree as JSON.
-var programText = sync.OnceValue(func() string {
+var programText = sync.OnceValues(func() (string, error) {
 	var text strings.Builder
 	for _, name := range strings.Fields(
 		"modules reach nodes pattern texts calls methods classes functions assigns top tries simplify dump",
 	) {
 		part, err := program.ReadFile("python/" + name + ".py")
 		if err != nil {
-			panic(err)
+			return "", err
 		}
 		text.Write(part)
 	}
-	return text.String()
+	return text.String(), nil
 })
 
 // bootstrap runs the program from stdin, since it is too long for a command line on Windows. Every
@@ -205,12 +205,16 @@ func parse(ctx context.Context, python, name string, source []byte, roots []stri
 			return nil, err
 		}
 	}
+	text, err := programText()
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
 	// -I: no environment variables, no user packages, no working folder; -S: no site.
-	cmd := exec.CommandContext(ctx, path, append([]string{"-I", "-S", "-c", bootstrap, strconv.Itoa(len(programText())), name}, roots...)...)
+	cmd := exec.CommandContext(ctx, path, append([]string{"-I", "-S", "-c", bootstrap, strconv.Itoa(len(text)), name}, roots...)...)
 	cmd.Dir = string(filepath.Separator) // a shim of pyenv reads files of the working folder
-	cmd.Stdin = io.MultiReader(strings.NewReader(programText()), bytes.NewReader(source))
+	cmd.Stdin = io.MultiReader(strings.NewReader(text), bytes.NewReader(source))
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
