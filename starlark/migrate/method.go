@@ -117,6 +117,9 @@ func (p *porter) classOf(t typ) *classInfo {
 // member ports a member of a class or of an object: Mode.FAST, self.field, x.property.
 func (p *porter) member(n *node) (value, bool) {
 	if p.scope != nil && p.scope.self != "" && nameOf(n.Value) == p.scope.self {
+		if c := p.scope.owner; c.constants[n.Attr] != nil && !strings.Contains(p.soFar(n), n.Attr+" = self_"+n.Attr) {
+			return primary(p.globals[c.name].name+"."+n.Attr, p.peek(c.constants[n.Attr])), true
+		}
 		return primary("self_"+n.Attr, p.scope.types["self_"+n.Attr]), true
 	}
 	t, c := p.owner(n)

@@ -16,19 +16,26 @@ class Tries:
             return node.body + node.finalbody
         handler = node.handlers[0]
         caught = {dotted(t) for t in getattr(handler.type, "elts", [handler.type])} if handler.type else {"Exception"}
-        if len(node.handlers) > 1 or len(node.body) != 1 or node.finalbody or handler.name and handler.name in mentioned(ast.Module(handler.body, [])):
+        if len(node.handlers) > 1 or node.finalbody or handler.name and handler.name in mentioned(ast.Module(handler.body, [])):
             return node
-        tests = self.safe(node.body[0], caught)
-        if not tests:
-            return node
-        test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
-        body = node.body + node.orelse
-        return placed(ast.If(placed(test, node), body, handler.body), node)
+        body, is_tested = node.orelse, False
+        for s in reversed(node.body):
+            tests = self.safe(s, caught)
+            if tests is None or isinstance(s, (ast.If, ast.For, ast.While, ast.Try, ast.With)):
+                return node
+            body, is_tested = [s] + body, is_tested or bool(tests)
+            if tests:
+                test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+                body = [placed(ast.If(placed(test, s), body, copy.deepcopy(handler.body)), s)]
+        return body if is_tested else node
 
     def safe(self, node, caught):
         """The tests that a statement does not raise one of the exceptions; None if that cannot be tested."""
         any_ = bool(caught & {"Exception", "BaseException"})
         tests = []
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(target, ast.Tuple) and getattr(getattr(node.value, "func", None), "attr", "") == "split" and (any_ or "ValueError" in caught):
+            tests.append(made(node.value, "len(values) == %d" % len(target.elts), values=node.value))
         for n in ast.walk(node):
             test = None
             if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and not isinstance(n.slice, (ast.Slice, ast.Constant)) or (
