@@ -25,7 +25,7 @@ class Classes:
             value = getattr(s, "value", None) if isinstance(s, ast.Assign) else None
             if isinstance(value, ast.Call) and self.full(value.func) == "enum.auto":
                 is_text = any(self.full(b) == "enum.StrEnum" or dotted(b) == "str" for b in node.bases)
-                s.value = placed(ast.Constant(dotted(s.targets[0]).lower() if is_text else last + 1), value)
+                s.value = placed(ast.Constant(dotted(s.targets[0]).lower() if is_text else last + 1 if isinstance(last, int) else 1), value)
             last = getattr(getattr(s, "value", None), "value", last)
 
     def inherit(self, node, base):
@@ -49,6 +49,8 @@ class Classes:
         call = stmt.value if isinstance(stmt, ast.Expr) else None
         func = getattr(call, "func", None)
         if not (isinstance(func, ast.Attribute) and func.attr == method.name and isinstance(func.value, ast.Call) and dotted(func.value.func) == "super"):
+            return [stmt]
+        if not theirs.args.args or not method.args.args:
             return [stmt]
         parameters = theirs.args.args[1:] + theirs.args.kwonlyargs
         values = dict(zip([a.arg for a in reversed(theirs.args.args)], reversed(theirs.args.defaults)))

@@ -106,7 +106,7 @@ def without(comments, body, kept):
     return comments
 
 
-def program(source, name, folders):
+def program(source, name, folders, is_simplified=True):
     """What the port reads of a program."""
     joined, notes, stars = Program(folders), [], []
     tree = ast.parse(source, name)
@@ -117,7 +117,8 @@ def program(source, name, folders):
     found_comments = without(found_comments, main.body, body)
     module = ast.Module(body, [])
     simplify = Simplify(module, found, lambda n, text: notes.append({"line": n.lineno, "file": getattr(n, "file", ""), "text": text}))
-    module = simplify.visit(simplify.top(module))
+    if is_simplified:
+        module = simplify.visit(simplify.top(module))
     module.body[1 if ast.get_docstring(module) is not None else 0 : 0] = simplify.lifted
     ast.fix_missing_locations(module)
     return {"tree": dump(module), "comments": found_comments, "imports": found, "stars": stars, "unused": unused, "notes": notes}
@@ -126,7 +127,10 @@ def program(source, name, folders):
 def main():
     source = sys.stdin.buffer.read()
     try:
-        tree = program(source, sys.argv[1], sys.argv[2:])
+        try:
+            tree = program(source, sys.argv[1], sys.argv[2:])
+        except (AttributeError, IndexError, KeyError, TypeError):  # a rule met a form that it does not know
+            tree = program(source, sys.argv[1], sys.argv[2:], is_simplified=False)
     except SyntaxError as e:
         file = os.path.relpath(e.filename, sys.argv[2]) if sys.argv[2:] and os.path.isabs(e.filename or "") else ""
         tree = {"line": e.lineno or 0, "error": e.msg, "file": file}

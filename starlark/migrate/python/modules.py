@@ -15,6 +15,7 @@ import tokenize
 from _string import formatter_parser
 
 MAX_SOURCE = 1 << 20
+MAX_MODULES = 50  # that are followed, nested imports included
 MUTATORS = {"append", "extend", "insert", "update", "pop", "setdefault", "clear", "remove", "add", "discard", "popitem", "sort", "reverse"}
 FOREIGN = set(getattr(sys, "stdlib_module_names", ())) | {"torchx"}
 
@@ -39,7 +40,7 @@ def names(target):
 def binds(node):
     """The names that a node itself binds, imports aside."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
-        return [node.name or ""]
+        return [node.name] if node.name else []
     if isinstance(node, ast.arg):
         return [node.arg]
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.withitem)):
@@ -121,7 +122,7 @@ class Program:
             for path in (base + ".py", os.path.join(base, "__init__.py")):
                 if path in self.modules:
                     return self.modules[path]
-                if os.path.isfile(path) and os.path.getsize(path) <= MAX_SOURCE:
+                if len(self.modules) < MAX_MODULES and os.path.isfile(path) and os.path.getsize(path) <= MAX_SOURCE:
                     with open(path, "rb") as f:
                         tree = ast.parse(f.read(), path)
                     return self.add(path, os.path.relpath(path, self.folders[0]), tree)

@@ -14,7 +14,7 @@ class Top:
         for statements, names_ in groups:
             plain = [s for s in statements if isinstance(s, (ast.Assign, ast.AnnAssign))]
             again = len(bound(plain)) < sum(len(binds(s)) for s in plain)
-            if names_ and (again or any(isinstance(s, (ast.If, ast.For, ast.While, ast.AugAssign)) for s in statements)):
+            if names_ & bound(statements) and (again or any(isinstance(s, (ast.If, ast.For, ast.While, ast.AugAssign)) for s in statements)):
                 statements = self.function_of(statements)
             done += statements
         tree.body = done
