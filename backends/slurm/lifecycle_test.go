@@ -217,21 +217,67 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestRequeue: a job that Slurm starts again, as after preemption, does not use up retries.
+// TestRequeue: a job that Slurm starts again keeps the attempts and logs of both lives, does not use
+// up retries, and is told as waiting at once: never as running, or with a replica that ended.
 func TestRequeue(t *testing.T) {
 	t.Parallel()
-	l := start(t, nil, shell("r", 1, `echo up; test ! -e "$TORCHX_OUTPUT/go" && sleep 600`))
-	l.waitLog("r", 0, "up")
-	if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	for name, c := range map[string]struct {
+		cfg     map[string]string
+		text    string
+		requeue func(t *testing.T, job, node string)
+	}{
+		"by command":      {text: "exec sleep 600", requeue: requeue},
+		"ignores SIGTERM": {text: "trap '' TERM; while :; do sleep 0.1; done", requeue: requeue},
+		"preempted":       {map[string]string{"partition": "low"}, "exec sleep 600", preempt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := start(t, c.cfg, shell("r", 1, `echo up; test ! -e "$TORCHX_OUTPUT/go" || exit 3; `+c.text))
+			l.waitLog("r", 0, "up")
+			if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			job, _ := l.folder().Job()
+			c.requeue(t, fmt.Sprint(job), l.describe().Roles[0].Replicas[0].Hostname)
+			seen := []string{}
+			slurmtest.Eventually(t, "Slurm holds the job", func() bool {
+				s := l.describe()
+				now := fmt.Sprint(s.State, " ", s.Roles[0].Replicas[0].State, " ", s.Roles[0].Replicas[0].Attempt)
+				if n := len(seen); n == 0 || seen[n-1] != now {
+					seen = append(seen, now)
+				}
+				return strings.Contains(s.Msg, "it was requeued, restart 1")
+			})
+			if got := strings.TrimPrefix(strings.Join(seen, ", "), "RUNNING RUNNING 0, "); got != "PENDING PENDING 1" {
+				t.Errorf("got %q, want it running, then waiting", seen)
+			}
+			l.startAgain(job)
+			s := l.wait(spec.Failed, 3)
+			if n := strings.Count(l.log("r", 0), "up"); n != 2 || s.NumRestarts != 1 {
+				t.Errorf("got %d attempts and %d restarts, want 2 and 1: %+v", n, s.NumRestarts, s)
+			}
+			if len(s.Past) != 1 || s.Past[0].State != spec.Cancelled || s.Past[0].Msg != "ended when Slurm requeued the job" || s.Roles[0].Replicas[0].Attempt != 1 {
+				t.Errorf("got %+v before %+v, want the first life canceled by the requeue", s.Past, s.Roles)
+			}
+		})
 	}
-	job, _ := l.folder().Job()
-	slurmtest.Output(t, "scontrol", "requeue", fmt.Sprint(job))
-	l.startAgain(job)
-	s := l.wait(spec.Failed, 1) // test fails in the second attempt
-	if n := strings.Count(l.log("r", 0), "up"); n != 2 || s.NumRestarts < 1 {
-		t.Errorf("got %d attempts and %d restarts, want 2 and 1: %+v", n, s.NumRestarts, s)
-	}
+}
+
+func requeue(t *testing.T, job, _ string) {
+	t.Helper()
+	slurmtest.Output(t, "scontrol", "requeue", job)
+}
+
+// preempt starts a job of higher priority that needs the whole node.
+func preempt(t *testing.T, _, node string) {
+	t.Helper()
+	id := slurmtest.Output(t, "sbatch", "--parsable", "--output=/dev/null", "--partition=high", "--nodelist="+node, "--exclusive", "--wrap=sleep 1")
+	t.Cleanup(func() { slurmtest.Output(t, "scancel", "--quiet", id) })
+}
+
+func (l *live) describe() *spec.Status {
+	l.Helper()
+	return describe(l.T, l.b, l.id)
 }
 
 // startAgain ends the two minutes for which Slurm holds a job that it requeued.

@@ -20,9 +20,10 @@ import (
 
 // How an attempt ended, the last word of its exit.
 const (
-	HowExited  = "exited"  // by itself
-	HowStopped = "stopped" // by the launcher: another replica failed, or the app was cancelled
-	HowLost    = "lost"    // with its node, or when the job was preempted
+	HowExited   = "exited"   // by itself
+	HowStopped  = "stopped"  // by the launcher: another replica failed, or the app was cancelled
+	HowSignaled = "signaled" // by SIGTERM that the launcher did not send
+	HowLost     = "lost"     // with its node, or when the job was preempted
 )
 
 // Run is what the launcher recorded of an app.

@@ -39,8 +39,12 @@ var nodeLine = lazyregexp.New(`(?m)^srun: error: Node failure on (\S+)$`)
 // beginMark is what the launcher prints first: Slurm may start a job again on the same nodes.
 const beginMark = "torchx: job "
 
-// msgLost is the message of a replica.
-const msgLost = "lost with its node"
+// Messages of replicas.
+const (
+	msgLost     = "lost with its node"
+	msgRequeued = "ended when Slurm requeued the job"
+	msgSignaled = "ended by SIGTERM from Slurm, which ends or requeues the job next"
+)
 
 // isLost reports whether the node of an attempt failed while others of its role go on.
 func (o *Observation) isLost(r spec.Replica, a *folder.Attempt) bool {

@@ -39,8 +39,8 @@ func (o *Observation) Status() *spec.Status {
 		role := spec.RoleStatus{Role: o.App.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
 		for id := range o.App.Roles[i].NumReplicas {
 			r := spec.Replica{Role: role.Role, ID: id}
-			role.Replicas = append(role.Replicas, o.replica(r))
-			s.Past = append(s.Past, o.past(r)...)
+			last, past := o.replica(r)
+			role.Replicas, s.Past = append(role.Replicas, last), append(s.Past, past...)
 			for _, a := range o.Run.Replicas[r] {
 				s.StartedAt = outcome.Earlier(s.StartedAt, &a.Start)
 			}
@@ -60,9 +60,7 @@ func (o *Observation) Status() *spec.Status {
 }
 
 // ended reports whether nothing of the app runs any more or will.
-func (o *Observation) ended() bool {
-	return o.Run.End != nil || len(o.Jobs) == 0 || o.state().Terminal()
-}
+func (o *Observation) ended() bool { return o.Run.End != nil || len(o.Jobs) == 0 || o.state().Terminal() }
 
 // state returns the state of the job.
 func (o *Observation) state() spec.State { return job.StateOf(o.Jobs) }
@@ -70,33 +68,41 @@ func (o *Observation) state() spec.State { return job.StateOf(o.Jobs) }
 // waits reports whether the job waits for its start. Slurm's answer may be older than the start
 // that the launcher recorded.
 func (o *Observation) waits() bool {
-	if o.state() != spec.Pending {
-		return false
-	}
+	return o.isRequeued() || len(o.Run.Begins) == 0 && o.state() == spec.Pending
+}
+
+// isRequeued reports whether Slurm requeued the job and the launcher has not begun again. Slurm
+// counts the restart before it ends the processes, and says RUNNING until they have ended.
+func (o *Observation) isRequeued() bool {
 	n := len(o.Run.Begins)
-	return n == 0 || o.Run.Begins[n-1].Restart < o.Jobs[0].Restarts
+	return n > 0 && o.Run.End == nil && len(o.Jobs) > 0 && o.Run.Begins[n-1].Restart < o.Jobs[0].Restarts
 }
 
-// replica returns the status of a replica in its last attempt.
-func (o *Observation) replica(r spec.Replica) spec.ReplicaStatus {
+// startsAgain reports whether Slurm requeued the job after an attempt began: another one follows,
+// unless the job ends before.
+func (o *Observation) startsAgain(a *folder.Attempt) bool {
+	n := len(o.Run.Begins)
+	return o.isRequeued() || a.Exit != nil &&
+		(a.Exit.How == folder.HowLost || n > 1 && o.Run.Begins[n-1].Time.After(a.Exit.Time))
+}
+
+// replica returns the status of a replica in its last attempt, which may not have begun, and those
+// of the attempts before.
+func (o *Observation) replica(r spec.Replica) (last spec.ReplicaStatus, past []spec.ReplicaStatus) {
 	attempts := o.Run.Replicas[r]
-	if len(attempts) > 0 {
-		return o.attempt(r, &attempts[len(attempts)-1], true)
-	}
-	s := spec.ReplicaStatus{ID: r.ID, Role: r.Role, State: spec.Pending}
+	last = spec.ReplicaStatus{ID: r.ID, Role: r.Role, State: spec.Pending}
 	if o.ended() {
-		s.State = spec.Cancelled
+		last.State = spec.Cancelled
 	}
-	return s
-}
-
-// past returns the attempts of a replica before the last one.
-func (o *Observation) past(r spec.Replica) (all []spec.ReplicaStatus) {
-	attempts := o.Run.Replicas[r]
-	for i := range max(0, len(attempts)-1) {
-		all = append(all, o.attempt(r, &attempts[i], false))
+	for i := range attempts {
+		a := &attempts[i]
+		if isLast := i == len(attempts)-1; isLast && !o.startsAgain(a) {
+			return o.attempt(r, a, true), past
+		}
+		past = append(past, o.attempt(r, a, false))
+		last.Attempt = a.Number + 1
 	}
-	return all
+	return last, past
 }
 
 // attempt returns the status of an attempt, which is the last one of its replica or not.
@@ -107,12 +113,9 @@ func (o *Observation) attempt(r spec.Replica, a *folder.Attempt, isLast bool) sp
 	}
 	switch {
 	case a.Exit == nil && !isLast:
-		s.State, s.Msg = spec.Cancelled, "lost when Slurm requeued the job"
+		s.State, s.Msg = spec.Cancelled, msgRequeued
 	case a.Exit == nil && !o.ended():
-		switch {
-		case o.waits(): // requeued: it starts again
-			s.State, s.StartedAt, s.Hostname, s.PID = spec.Pending, nil, "", 0
-		case o.isLost(r, a):
+		if o.isLost(r, a) {
 			s.State, s.Msg = spec.Failed, msgLost
 		}
 	case a.Exit == nil:
@@ -129,29 +132,25 @@ func (o *Observation) attempt(r spec.Replica, a *folder.Attempt, isLast bool) sp
 	return s
 }
 
-// startsAgain reports whether Slurm requeued the job after a time: all replicas start again.
-func (o *Observation) startsAgain(after time.Time) bool {
-	n := len(o.Run.Begins)
-	return !o.ended() && (o.waits() || n > 0 && o.Run.Begins[n-1].Time.After(after))
-}
-
 // setExit sets the result of an attempt whose end the launcher recorded.
 func (o *Observation) setExit(s *spec.ReplicaStatus, a *folder.Attempt, isLast bool) {
-	if isLast && a.Exit.How != folder.HowLost && o.startsAgain(a.Exit.Time) {
-		*s = spec.ReplicaStatus{ID: s.ID, Role: s.Role, State: spec.Pending, Attempt: s.Attempt}
+	if a.Exit.How == folder.HowSignaled && isLast && !o.ended() {
+		s.Msg = msgSignaled // whether Slurm ends or requeues the job is not known yet
 		return
 	}
 	s.FinishedAt = &a.Exit.Time
+	if a.Exit.How == folder.HowLost { // its code is not known
+		s.State, s.Msg = spec.Cancelled, msgRequeued
+		return
+	}
 	if a.Exit.Code >= 0 {
 		s.ExitCode, s.Signal = &a.Exit.Code, spec.SignalName(a.Exit.Code)
 	}
 	switch {
-	case a.Exit.How == folder.HowStopped:
+	case a.Exit.How == folder.HowSignaled && !isLast:
+		s.State, s.Msg = spec.Cancelled, msgRequeued
+	case a.Exit.How != folder.HowExited:
 		s.State = spec.Cancelled
-	case a.Exit.How == folder.HowLost && isLast && !o.ended():
-		s.State, s.Msg = spec.Pending, msgLost
-	case a.Exit.How == folder.HowLost:
-		s.State, s.Msg = spec.Failed, cmp.Or(o.why(), msgLost)
 	case a.Exit.Code == 0:
 		s.State = spec.Succeeded
 	default:
@@ -318,7 +317,9 @@ func (o *Observation) progress(s *spec.Status) {
 	case o.Cancelled:
 		s.Msg = "is being canceled"
 	case o.waits():
-		s.Msg = waits(o.Jobs)
+		if s.Msg = waits(o.Jobs); s.Msg == "" && o.isRequeued() {
+			s.Msg = "is being requeued by Slurm"
+		}
 	case o.state() == spec.Unknown:
 		s.Msg = "Slurm reports a state that torchx does not know: " + o.Jobs[0].Status
 	case pending > 0 && len(o.Run.Begins) == 0:
@@ -346,6 +347,6 @@ func (o *Observation) setRestarts(s *spec.Status) {
 func (o *Observation) requeue(at time.Time) spec.Restart {
 	return spec.Restart{
 		Time: at, Role: o.App.Roles[0].Name, Policy: spec.RetryApplication, Free: true,
-		Msg: "Slurm requeued the job: a node failed, or a job of higher priority needed it",
+		Msg: "Slurm requeued the job: a node failed, a job of higher priority needed it, or `scontrol requeue`",
 	}
 }

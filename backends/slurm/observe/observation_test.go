@@ -49,8 +49,8 @@ var (
 
 type attempts = map[spec.Replica][]folder.Attempt
 
-// TestObservation: the folder of an app and Slurm together give its status.
-func TestObservation(t *testing.T) {
+// TestOwn: the folder of an app and Slurm together give its status.
+func TestOwn(t *testing.T) {
 	t.Parallel()
 	all := func(a folder.Attempt) attempts { return attempts{a0: {a}, a1: {a}, b0: {a}} }
 	for name, c := range map[string]struct {
@@ -91,20 +91,32 @@ func TestObservation(t *testing.T) {
 			Observation{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(started("n1", 2))}},
 			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 waits: it was requeued, restart 1 (it starts by itself about two minutes later)",
 		},
+		"ended by Slurm": {
+			Observation{Jobs: jobOf("RUNNING"), Run: &folder.Run{Begins: begin, Replicas: all(exited(143, folder.HowSignaled, 8))}},
+			"RUNNING a/0=RUNNING@n1 a/1=RUNNING@n1 b/0=RUNNING@n1",
+		},
+		"is being requeued": {
+			Observation{Jobs: jobOf("COMPLETING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: begin, Replicas: all(exited(143, folder.HowSignaled, 8))}},
+			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 is being requeued by Slurm",
+		},
+		"canceled while it was requeued": {
+			Observation{Jobs: jobOf("CANCELLED", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: begin, Replicas: all(exited(143, folder.HowSignaled, 8))}},
+			"CANCELLED a/0=CANCELLED@ a/1=CANCELLED@ b/0=CANCELLED@ code 130 restarts 1 cancelled",
+		},
 		"requeued after it was stopped": {
 			Observation{Jobs: jobOf("PENDING", func(j *job.Job) { j.Restarts, j.Reason = 1, "BeginTime" }), Run: &folder.Run{Begins: begin, Replicas: all(exited(143, folder.HowStopped, 8))}},
 			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1 waits: it was requeued, restart 1 (it starts by itself about two minutes later)",
 		},
 		"requeued too often": {
 			Observation{Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), End: &folder.End{State: spec.Failed, Code: 125, Time: at(31)}, Replicas: all(exited(143, folder.HowStopped, 8))}},
-			"FAILED a/0=CANCELLED@n1 a/1=CANCELLED@n1 b/0=CANCELLED@n1 code 125 restarts 1 Slurm requeued it more often than allowed (raise -cfg max_requeues)",
+			"FAILED a/0=CANCELLED@ a/1=CANCELLED@ b/0=CANCELLED@ code 125 restarts 1 Slurm requeued it more often than allowed (raise -cfg max_requeues)",
 		},
 		"begins again": {
 			Observation{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(30), Restart: 1}), Replicas: all(exited(143, folder.HowStopped, 8))}},
 			"PENDING a/0=PENDING@ a/1=PENDING@ b/0=PENDING@ restarts 1",
 		},
 		"runs again": {
-			Observation{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append([]folder.Begin{{Time: at(0)}}, begin...), Replicas: attempts{a0: {started("n1", 2), second(started("n2", 30))}}}},
+			Observation{Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }), Run: &folder.Run{Begins: append(slices.Clone(begin), folder.Begin{Time: at(20), Restart: 1}), Replicas: attempts{a0: {started("n1", 2), second(started("n2", 30))}}}},
 			"RUNNING a/0=RUNNING@n2 a/1=PENDING@ b/0=PENDING@ restarts 1",
 		},
 		"folder lags": {Observation{Jobs: jobOf("FAILED", func(j *job.Job) { j.Exit = job.Exit{Code: 7, Known: true} }), Run: &folder.Run{Begins: begin, Replicas: attempts{a0: {started("n1", 2)}}}}, "FAILED a/0=FAILED@n1 a/1=CANCELLED@ b/0=CANCELLED@ code 7 the job ended with exit code 7"},
@@ -134,7 +146,7 @@ func TestOwnPast(t *testing.T) {
 	o := Observation{
 		App: twoRoles(), Jobs: jobOf("RUNNING", func(j *job.Job) { j.Restarts = 1 }),
 		Run: &folder.Run{
-			Begins:   []folder.Begin{{Time: at(1)}, {Time: at(20)}},
+			Begins:   []folder.Begin{{Time: at(1)}, {Time: at(20), Restart: 1}},
 			Restarts: []spec.Restart{{Time: at(5), Role: "a", Replica: 0, Policy: spec.RetryReplica}},
 			Replicas: attempts{a0: {exited(3, folder.HowExited, 4), second(exited(4, folder.HowExited, 30))}, b0: {started("n3", 2), second(started("n4", 21))}},
 		},

@@ -146,7 +146,10 @@ attempt_once() {
 	[ ! -e "$log/.overran" ] || overran=1 result=124
 	code=$result
 	[ "$code" = 0 ] || await_stop
-	! stopped || how=stopped
+	if stopped; then
+		how=stopped
+		[ "$code" = 0 ] || [ -e "$folder/stop.$role" ] || how=signaled # Slurm ends or requeues the job next
+	fi
 	echo "exit $attempt $(now) $code $how" >>"$dir/events"
 }
 
@@ -172,7 +175,7 @@ free_port() {
 
 start_role() { # ROLE
 	local k=$1
-	rm -f "$folder/step.$k" "$folder/failed.$k."*
+	rm -f "$folder/step.$k" "$folder/stop.$k" "$folder/failed.$k."*
 	running[k]=1 stop_at[k]='' stopping[k]='' outside[k]=''
 	{
 		trap : TERM
@@ -187,6 +190,7 @@ start_role() { # ROLE
 stop_role() { # ROLE — ends its replicas, after the grace period by force
 	[ -n "${running[$1]}" ] && [ -z "${stopping[$1]}" ] || return
 	stopping[$1]=1 stop_at[$1]=$SECONDS told[$1]=''
+	: >"$folder/stop.$1"
 	signal_role "$1"
 }
 
@@ -230,14 +234,14 @@ settle() {
 }
 
 # stopped_outside ROLE — reports whether the last attempt of a replica was ended by a signal that
-# is not from this launcher: Slurm preempts the job, or its time is over.
+# is not from this launcher: Slurm requeues the job, or its time is over.
 stopped_outside() {
 	local k=$1 r line last
 	for ((r = 0; r < role_replicas[k]; r++)); do
 		last=''
 		[ -e "$folder/replicas/${role_dir[k]}/$r/events" ] || continue
 		while read -r line; do last=$line; done <"$folder/replicas/${role_dir[k]}/$r/events"
-		[[ $last != "exit "*" stopped" || $last == *" 0 stopped" ]] || return 0
+		[[ $last != "exit "*" signaled" ]] || return 0
 	done
 	return 1
 }
@@ -245,6 +249,10 @@ stopped_outside() {
 role_ended() { # ROLE CODE
 	local k=$1
 	running[k]=''
+	if [ -n "$terminated" ] && [ -z "${stopping[k]}" ] && [ "$2" != 0 ]; then
+		outside[k]=1 # srun got SIGTERM, too; the replicas may still run
+		return
+	fi
 	settle "$k" "$2"
 	if [ -n "${stopping[k]}" ]; then return; fi
 	if stopped_outside "$k"; then
@@ -294,7 +302,7 @@ check() {
 finish() {
 	note "end $(now) $1 $2"
 	rm -rf "$inbox"
-	rm -f "$folder"/step.* "$folder"/failed.*
+	rm -f "$folder"/step.* "$folder"/stop.* "$folder"/failed.*
 	[ "$1" != SUCCEEDED ] || exit 0
 	exit "$2"
 }
@@ -312,7 +320,7 @@ await() {
 batch() {
 	local k r code line srun_pids pause=1
 	all=() none=() running=() stopping=() stop_at=() told=() restart=() lost=() outside=() srun_pid=() role_restarts=()
-	app_restarts=0 ending='' failed='' late='' outside_since=''
+	app_restarts=0 ending='' failed='' late='' outside_since='' terminated=''
 	for ((k = 0; k < roles; k++)); do
 		all[k]=$k none[k]='' running[k]='' stopping[k]='' stop_at[k]='' told[k]='' restart[k]='' lost[k]='' outside[k]=''
 		role_restarts[k]=$(failures "$folder/events" "restart * ${role_dir[k]} *")
@@ -324,7 +332,8 @@ batch() {
 	say "job $SLURM_JOB_ID begins on ${SLURMD_NODENAME:-$(hostname)}, $(date)"
 	inbox=$(mktemp -d "${TMPDIR:-/tmp}/torchx.XXXXXXXX") && mkfifo "$inbox/fifo" || { note "end $(now) FAILED 125"; exit 125; }
 	exec 9<>"$inbox/fifo"
-	trap 'interrupted=1; echo >&9' USR1 TERM
+	trap 'interrupted=1; echo >&9' USR1
+	trap 'interrupted=1 terminated=1; echo >&9' TERM # from Slurm, which kills the rest later
 	if [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ]; then
 		say "restart ${SLURM_RESTART_COUNT} of the job by Slurm, after preemption or the failure of a node"
 		for k in "${all[@]}"; do settle "$k" lost; done
@@ -395,6 +404,7 @@ conclude() {
 		[ -n "$outside_since" ] || say "the replicas got SIGTERM, waiting for Slurm to end the job"
 		outside_since=${outside_since:-$SECONDS}
 		[ $((SECONDS - outside_since)) -ge 300 ] || return 0
+		settle "$k" 143
 		finish FAILED 143
 	done
 	finish SUCCEEDED 0
