@@ -284,6 +284,9 @@ func (l *live) describe() *spec.Status {
 func (l *live) startAgain(job int64) {
 	l.Helper()
 	slurmtest.Eventually(l, "the job begins again", func() bool {
+		if s := l.describe(); s.State.Terminal() {
+			l.Fatalf("got %+v, want an app that Slurm starts again", s)
+		}
 		// It fails until the job is requeued.
 		_ = exec.CommandContext(l.ctx, "scontrol", "update", fmt.Sprintf("jobid=%d", job), "starttime=now").Run()
 		data, _ := os.ReadFile(l.folder().Path(folder.EventsFile))
@@ -291,25 +294,35 @@ func (l *live) startAgain(job int64) {
 	})
 }
 
-// TestNodeFails: the job starts again on other nodes. It is not parallel: other tests need the node.
+// TestNodeFails: the job starts again on other nodes, or says which node failed. Until Slurm notices,
+// and in between, the app never reads as ended. It is not parallel: other tests need the node.
 func TestNodeFails(t *testing.T) { //nolint:paralleltest // ends a node
-	l := start(t, nil, shell("r", 2, `echo up; test -e "$TORCHX_OUTPUT/go" || sleep 600`))
-	l.waitLog("r", 0, "up")
-	l.waitLog("r", 1, "up")
-	if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := l.b.Describe(l.ctx, l.id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	node := s.Replica(spec.Replica{Role: "r", ID: 1}).Hostname
-	slurmtest.Cluster(t, "stop", node)
-	t.Cleanup(func() { slurmtest.Cluster(t, "start", node) })
-	job, _ := l.folder().Job()
-	l.startAgain(job)
-	if s := l.wait(spec.Succeeded, 0); s.NumRestarts < 1 {
-		t.Errorf("got %d restarts, want 1", s.NumRestarts)
+	for name, c := range map[string]struct {
+		requeue string
+		replica int // on the node; the launcher is beside 0
+	}{"requeued": {"true", 1}, "with the launcher": {"true", 0}, "not requeued": {"false", 1}} {
+		t.Run(name, func(t *testing.T) {
+			l := start(t, map[string]string{"requeue": c.requeue}, shell("r", 2, `echo up; test -e "$TORCHX_OUTPUT/go" || sleep 600`))
+			l.waitLog("r", 0, "up")
+			l.waitLog("r", 1, "up")
+			if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			node := l.describe().Roles[0].Replicas[c.replica].Hostname
+			slurmtest.Cluster(t, "stop", node)
+			t.Cleanup(func() { slurmtest.Cluster(t, "start", node) })
+			if c.requeue == "false" {
+				if s := wait(t, l.b, l.id); s.State != spec.Failed || s.Msg != "a node failed" && s.Msg != "node "+node+" failed" {
+					t.Errorf("got %s with %q, want that the node failed", s.State, s.Msg)
+				}
+				return
+			}
+			job, _ := l.folder().Job()
+			l.startAgain(job)
+			if s := l.wait(spec.Succeeded, 0); s.NumRestarts < 1 || len(s.Past) != 2 || s.Past[0].State != spec.Cancelled || s.Past[1].State != spec.Cancelled {
+				t.Errorf("got %d restarts and %+v before, want both replicas ended by the requeue", s.NumRestarts, s.Past)
+			}
+		})
 	}
 }
 

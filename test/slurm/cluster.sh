@@ -145,6 +145,8 @@ network() {
 	ip link add "$bridge" type bridge
 	ip addr add "$net.1/24" dev "$bridge"
 	ip link set "$bridge" up
+	# dockerd turns on bridge-nf-call-iptables and drops FORWARD, which would separate the nodes.
+	! command -v iptables >/dev/null || iptables -I FORWARD -i "$bridge" -o "$bridge" -j ACCEPT 2>/dev/null || true
 }
 
 start() {
@@ -234,6 +236,7 @@ up() {
 down() {
 	local part
 	for part in "${nodes[@]}" slurmctld slurmdbd mariadbd munged; do end "$part" KILL; done
+	iptables -D FORWARD -i "$bridge" -o "$bridge" -j ACCEPT 2>/dev/null || true
 	ip link del "$bridge" 2>/dev/null || true
 	rm -rf "$state" "/tmp/torchx-slurm-net-$SLURM_SLOT"
 }

@@ -2,7 +2,7 @@
 # run.sh COMMAND… — runs a command with a temporary Slurm cluster of four nodes, to which
 # SLURM_CONF points; TORCHX_REQUIRE=slurm makes tests use it. The cluster always ends with
 # the command. Several clusters can run in parallel. Needs root and Debian's packages slurmctld,
-# slurmd, slurm-client, slurm-wlm-basic-plugins, munge, iproute2.
+# slurmd, slurm-client, slurm-wlm-basic-plugins, munge, iproute2; beside Docker also iptables.
 #
 #   test/slurm/run.sh go test ./backends/slurm/...
 #   test/slurm/run.sh bash                      # a shell with sbatch, squeue, …

@@ -214,16 +214,22 @@ stop_all() {
 	for ((k = 0; k < roles; k++)); do stop_role "$k"; done
 }
 
+# find_open ROLE REPLICA — sets open to the attempt whose end is not recorded, and file to its records.
+find_open() {
+	local line
+	file=$folder/replicas/${role_dir[$1]}/$2/events open=''
+	[ -e "$file" ] || return
+	while read -r line; do
+		case $line in start\ *) open=${line#start } open=${open%% *} ;; exit\ *) open='' ;; esac
+	done <"$file"
+	[ -n "$open" ]
+}
+
 # settle ROLE CODE — records the ends of attempts that their tasks could not record.
 settle() {
-	local k=$1 result=$2 r file line open how
+	local k=$1 result=$2 r file open how
 	for ((r = 0; r < role_replicas[k]; r++)); do
-		file=$folder/replicas/${role_dir[k]}/$r/events open=''
-		[ -e "$file" ] || continue
-		while read -r line; do
-			case $line in start\ *) open=${line#start } open=${open%% *} ;; exit\ *) open='' ;; esac
-		done <"$file"
-		[ -n "$open" ] || continue
+		find_open "$k" "$r" || continue
 		how=exited
 		[ -z "${stopping[k]-}" ] || how=stopped
 		[ "$result" != lost ] || how=lost
@@ -246,11 +252,28 @@ stopped_outside() {
 	return 1
 }
 
+# slurm_ended ROLE CODE — reports whether Slurm ended srun, because it ends or requeues the job or
+# lost a node: replicas may still run, and srun may say 0.
+slurm_ended() {
+	local r file open text
+	[ -z "${stopping[$1]}" ] || return
+	if [ -z "$terminated" ]; then
+		[ "${role_required[$1]}" = "${role_replicas[$1]}" ] || return
+		text=$(tail -c 65536 "$folder/slurm.out")
+		[[ ${text##*"torchx: job "} == *"srun: error: Node failure on "* ]] || return
+	fi
+	[ "$2" = 0 ] || return 0
+	for ((r = 0; r < role_replicas[$1]; r++)); do
+		! find_open "$1" "$r" || return 0
+	done
+	return 1
+}
+
 role_ended() { # ROLE CODE
 	local k=$1
 	running[k]=''
-	if [ -n "$terminated" ] && [ -z "${stopping[k]}" ] && [ "$2" != 0 ]; then
-		outside[k]=1 # srun got SIGTERM, too; the replicas may still run
+	if slurm_ended "$k" "$2"; then
+		outside[k]=1
 		return
 	fi
 	settle "$k" "$2"
@@ -401,7 +424,7 @@ conclude() {
 	for k in "${all[@]}"; do
 		[ -n "${outside[k]}" ] || continue
 		# Slurm ends or requeues the job soon. An end by this script would look like its own.
-		[ -n "$outside_since" ] || say "the replicas got SIGTERM, waiting for Slurm to end the job"
+		[ -n "$outside_since" ] || say "Slurm ended the replicas, waiting for Slurm to end the job"
 		outside_since=${outside_since:-$SECONDS}
 		[ $((SECONDS - outside_since)) -ge 300 ] || return 0
 		settle "$k" 143
