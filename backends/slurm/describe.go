@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -93,6 +94,11 @@ func (b *Backend) addJobs(ctx context.Context, t *target, o *observe.Observation
 			"app %s has no job: its submission did not end", t.id)
 	}
 	jobs, accounted, err := b.jobsOf(ctx, t.job)
+	if n := len(o.Run.Begins); n > 0 && errors.Is(err, backend.ErrUnavailable) && !b.config.Offline {
+		o.Unreachable = err // the launcher's records are on this machine
+		o.Jobs = []job.Job{{ID: t.job, Status: statusRunning, Restarts: o.Run.Begins[n-1].Restart}}
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -324,6 +325,43 @@ func TestNodeFails(t *testing.T) { //nolint:paralleltest // ends a node
 			}
 		})
 	}
+}
+
+// TestControllerDown: without Slurm's controller, what the launcher records is told, logs are read
+// and the end of an app is noticed; nothing is said of an app that waits. It is not parallel: other
+// tests need the controller.
+func TestControllerDown(t *testing.T) { //nolint:paralleltest // ends the controller
+	l := start(t, nil, shell("r", 1, `echo up; until [ -e "$TORCHX_OUTPUT/go" ]; do sleep 0.1; done; echo late`))
+	queued := start(t, map[string]string{"partition": "shut"}, shell("r", 1, "true"))
+	l.waitLog("r", 0, "up")
+	slurmtest.Cluster(t, "stop", "slurmctld")
+	restart := sync.OnceFunc(func() { slurmtest.Cluster(t, "start", "slurmctld") })
+	t.Cleanup(restart)
+	l.b.queue.forget(l.ctx)
+	if s := l.describe(); s.State != spec.Running || !strings.HasPrefix(s.Msg, "as its launcher recorded; Slurm's controller does not answer") {
+		t.Errorf("got %s with %q, want it running as far as its launcher tells", s.State, s.Msg)
+	}
+	for _, x := range []*live{l, queued} {
+		if err := x.b.Cancel(l.ctx, x.id, backend.CancelOptions{}); !errors.Is(err, backend.ErrUnavailable) {
+			t.Errorf("cancel: got %v, want %v", err, backend.ErrUnavailable)
+		}
+	}
+	queued.b.queue.forget(l.ctx)
+	if s, err := queued.b.Describe(l.ctx, queued.id); !errors.Is(err, backend.ErrUnavailable) {
+		t.Errorf("an app that waits: got %+v, %v, want %v", s, err, backend.ErrUnavailable)
+	}
+	if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.wait(spec.Succeeded, 0)
+	if got := l.log("r", 0); got != "up\nlate\n" {
+		t.Errorf("got log %q, want all of it", got)
+	}
+	restart()
+	slurmtest.Eventually(t, "the job waits", func() bool {
+		s, err := queued.b.Describe(l.ctx, queued.id)
+		return err == nil && s.State == spec.Pending
+	})
 }
 
 // TestKilledSubmit: a submit that is killed loses no job, and leaves what Delete removes.

@@ -18,8 +18,11 @@ import (
 // with each call.
 const queueAge = time.Second
 
-// statusPending is Slurm's name for the state of a job that waits.
-const statusPending = "PENDING"
+// Slurm's names for the states of a job that waits and of one that runs.
+const (
+	statusPending = "PENDING"
+	statusRunning = "RUNNING"
+)
 
 // queue holds the last answer of Slurm's controller about the jobs of the user.
 type queue struct {

@@ -25,6 +25,8 @@ type Observation struct {
 	// whether the cluster has no accounting that could know more.
 	Jobs         []job.Job
 	NotAccounted bool
+	// Unreachable is why Slurm did not answer; Jobs then assumes that the job runs.
+	Unreachable error
 	// ErrorFile returns the error file of an attempt, nil if it has none.
 	ErrorFile func(r spec.Replica, attempt int) json.RawMessage
 	// Messages returns what the launcher and srun printed last; nil if that is unknown.
@@ -314,6 +316,8 @@ func (o *Observation) progress(s *spec.Status) {
 		s.State = spec.Pending
 	}
 	switch {
+	case o.Unreachable != nil:
+		s.Msg = "as its launcher recorded; " + o.Unreachable.Error()
 	case o.Cancelled:
 		s.Msg = "is being canceled"
 	case o.waits():
