@@ -364,6 +364,36 @@ func TestControllerDown(t *testing.T) { //nolint:paralleltest // ends the contro
 	})
 }
 
+// TestSetup: lines of bash run before the replica, in its environment and log; env of the role wins.
+// A last command that fails, or a syntax error, is the end of the replica.
+func TestSetup(t *testing.T) {
+	t.Parallel()
+	for setup, want := range map[string]struct {
+		code int
+		log  string
+	}{
+		"f() { export A=\"it's $UNSET\" B=1; }\nf; set -- 9; echo loaded": {0, "loaded\nit's |role|0\n"},
+		"false":  {1, ""},
+		"exit 3": {3, ""},
+		"echo '": {2, ""},
+	} {
+		t.Run(setup, func(t *testing.T) {
+			t.Parallel()
+			role := shell("r", 1, `echo "$A|$B|$0"`)
+			role.Args, role.Env = append(role.Args, "${replica_id}"), spec.Map[string]{{Key: "B", Value: "role"}}
+			l := start(t, map[string]string{"setup": setup}, role)
+			state := spec.Succeeded
+			if want.code != 0 {
+				state = spec.Failed
+			}
+			l.wait(state, want.code)
+			if got := l.log("r", 0); want.code == 0 && got != want.log || strings.Contains(got, "|role|") != (want.code == 0) {
+				t.Errorf("got log %q, want %q", got, want.log)
+			}
+		})
+	}
+}
+
 // TestKilledSubmit: a submit that is killed loses no job, and leaves what Delete removes.
 func TestKilledSubmit(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,7 @@ func OptionList() []backend.Option {
 		{Key: "job_dir", Risk: backend.Writes, Path: true, Type: backend.TypeStr, Help: "folder, shared with the compute nodes, for a copy of the workspace and for the folders of apps (default: no copy, and apps are in TORCHX_HOME)"},
 		str("qos", backend.Harmless, "quality of service"),
 		{Key: "sbatch", Risk: backend.Executes, Type: backend.TypeList, Help: "further options of sbatch for each role, such as --nice=10;--reservation=r"},
+		str("setup", backend.Executes, "lines of bash that each replica runs first, such as module load cuda; their variables are the replica's, and it fails if the last command does"),
 		{Key: "exclusive", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: false, Help: "share nodes with no other job"},
 		{Key: "requeue", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "start again after preemption or the failure of a node; does not count as a retry"},
 		{Key: "max_requeues", Risk: backend.Harmless, Protects: true, Type: backend.TypeInt, Default: defaultRequeues, Help: "how often the job is started again after preemption or the failure of a node"},
@@ -67,6 +68,7 @@ type Options struct {
 	container  string
 	grace      int
 	failFast   bool
+	setup      string // lines of bash; "": none
 	JobDir     string // absolute; "": none
 	Partition  string // "": the default one
 	hasComment bool
@@ -94,6 +96,9 @@ func ReadOptions(cfg backend.Config, cwd string) (o Options, err error) {
 		}
 	}
 	o.hasComment, o.Partition, o.gres, o.container = text("comment") != "", text("partition"), text("gres"), text("container_type")
+	if o.setup = text("setup"); strings.Contains(o.setup, "\x00") {
+		return o, backend.Errorf(backend.ErrInvalidOption, "setup=%q: has a NUL byte", o.setup)
+	}
 	if o.JobDir = text("job_dir"); o.JobDir != "" && !filepath.IsAbs(o.JobDir) {
 		o.JobDir = filepath.Join(cwd, o.JobDir)
 	}

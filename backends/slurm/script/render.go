@@ -44,6 +44,9 @@ func render(in Input, o Options, req *Request) (string, error) {
 	fmt.Fprintf(&b, "folder=%s\nwriter=%s\nroles=%d\ntimeout=%d\ngrace=%d\nfail_fast=%s\nmax_requeues=%d\n",
 		quote(req.Folder), quote(in.Writer), len(in.App.Roles), limit, o.grace, flag(o.failFast), o.requeues)
 	b.WriteString("export PYTHONUNBUFFERED=1 SLURM_UNBUFFEREDIO=1\n")
+	if o.setup != "" { // a syntax error in it stays in eval; scripts of conda use unset variables
+		fmt.Fprintf(&b, "\nsetup() {\n\tset +u\n\teval %s\n}\n", quote(o.setup))
+	}
 	ports := portsOf(&in.App.Roles[0])
 	for i := range in.App.Roles {
 		if err := addRole(&b, in, o, req, i, ports); err != nil {
@@ -158,13 +161,16 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 		}
 	}
 	fmt.Fprintf(b, "role_%d() { # becomes replica $1\n", i)
-	var other []string // variables whose names bash does not accept
+	if o.setup != "" {
+		b.WriteString("\tsetup || exit\n")
+	}
+	var other []string // variables that bash cannot set
 	for _, e := range r.Env {
 		switch {
 		case e.Key == "" || strings.ContainsAny(e.Key, "=\x00") ||
 			strings.Contains(e.Value, "\x00"):
 			return fmt.Errorf("role %s: variable %q of env cannot be set: it is empty, or has '=' or a NUL byte", role.Name, e.Key)
-		case identifier().MatchString(e.Key):
+		case identifier().MatchString(e.Key) && !ofBash().MatchString(e.Key):
 			fmt.Fprintf(b, "\texport %s=%s\n", e.Key, word(e.Value))
 		default:
 			other = append(other, word(e.Key+"="+e.Value))
@@ -175,13 +181,17 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 		words[n+1] = word(a)
 	}
 	if len(other) > 0 {
-		words = append(append([]string{"env"}, other...), words...)
+		words = append(append([]string{"/usr/bin/env", "--"}, other...), words...) // PATH is the role's
 	}
 	fmt.Fprintf(b, "\texec -- %s\n}\n", strings.Join(words, " "))
 	return nil
 }
 
-var identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var (
+	identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// ofBash matches the variables that bash does not let others set, changes itself, or obeys.
+	ofBash = lazyregexp.New(`^(_|BASH.*|COMP_.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|OLDPWD|OPT.*|PIPESTATUS|POSIXLY_CORRECT|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
+)
 
 // required returns how many replicas of a role must not fail.
 func required(role *spec.Role) int {

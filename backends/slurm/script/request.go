@@ -87,6 +87,11 @@ func Plan(ctx context.Context, in Input) (*backend.Plan, error) {
 	if err := req.addWorkspace(ctx, in, o, p); err != nil {
 		return nil, err
 	}
+	for _, dir := range []string{req.Folder, req.Workdir} { // a line of #SBATCH ends with it
+		if strings.ContainsAny(dir, "\n\r") {
+			return nil, fmt.Errorf("folder %q has a line break: use one without (-cfg job_dir=FOLDER chooses that of apps)", dir)
+		}
+	}
 	if req.Script, err = render(in, o, req); err != nil {
 		return nil, err
 	}
