@@ -224,16 +224,19 @@ func TestRequeue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		cfg     map[string]string
+		gpus    int
 		text    string
 		requeue func(t *testing.T, job, node string)
 	}{
 		"by command":      {text: "exec sleep 600", requeue: requeue},
 		"ignores SIGTERM": {text: "trap '' TERM; while :; do sleep 0.1; done", requeue: requeue},
-		"preempted":       {map[string]string{"partition": "low"}, "exec sleep 600", preempt},
+		"preempted":       {map[string]string{"partition": "low"}, 4, "exec sleep 600", preempt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := start(t, c.cfg, shell("r", 1, `echo up; test ! -e "$TORCHX_OUTPUT/go" || exit 3; `+c.text))
+			role := shell("r", 1, `echo up; test ! -e "$TORCHX_OUTPUT/go" || exit 3; `+c.text)
+			role.Resource.GPU = c.gpus
+			l := start(t, c.cfg, role)
 			l.waitLog("r", 0, "up")
 			if err := os.WriteFile(l.folder().Path("output/go"), nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -269,10 +272,10 @@ func requeue(t *testing.T, job, _ string) {
 	slurmtest.Output(t, "scontrol", "requeue", job)
 }
 
-// preempt starts a job of higher priority that needs the whole node.
+// preempt starts a job of higher priority that needs all GPUs of the node.
 func preempt(t *testing.T, _, node string) {
 	t.Helper()
-	id := slurmtest.Output(t, "sbatch", "--parsable", "--output=/dev/null", "--partition=high", "--nodelist="+node, "--exclusive", "--wrap=sleep 1")
+	id := slurmtest.Output(t, "sbatch", "--parsable", "--output=/dev/null", "--partition=high", "--nodelist="+node, "--gres=gpu:4", "--wrap=sleep 1")
 	t.Cleanup(func() { slurmtest.Output(t, "scancel", "--quiet", id) })
 }
 
