@@ -62,7 +62,9 @@ func (o *Observation) Status() *spec.Status {
 }
 
 // ended reports whether nothing of the app runs any more or will.
-func (o *Observation) ended() bool { return o.Run.End != nil || len(o.Jobs) == 0 || o.state().Terminal() }
+func (o *Observation) ended() bool {
+	return o.Run.End != nil || len(o.Jobs) == 0 || o.state().Terminal()
+}
 
 // state returns the state of the job.
 func (o *Observation) state() spec.State { return job.StateOf(o.Jobs) }
@@ -77,7 +79,8 @@ func (o *Observation) waits() bool {
 // counts the restart before it ends the processes, and says RUNNING until they have ended.
 func (o *Observation) isRequeued() bool {
 	n := len(o.Run.Begins)
-	return n > 0 && o.Run.End == nil && len(o.Jobs) > 0 && o.Run.Begins[n-1].Restart < o.Jobs[0].Restarts
+	return n > 0 && o.Run.End == nil && len(o.Jobs) > 0 &&
+		o.Run.Begins[n-1].Restart < o.Jobs[0].Restarts
 }
 
 // startsAgain reports whether Slurm requeued the job after an attempt began: another one follows,
@@ -351,6 +354,7 @@ func (o *Observation) setRestarts(s *spec.Status) {
 func (o *Observation) requeue(at time.Time) spec.Restart {
 	return spec.Restart{
 		Time: at, Role: o.App.Roles[0].Name, Policy: spec.RetryApplication, Free: true,
-		Msg: "Slurm requeued the job: a node failed, a job of higher priority needed it, or `scontrol requeue`",
+		Msg: "Slurm requeued the job: a node failed, a job of higher priority needed it, " +
+			"or `scontrol requeue`",
 	}
 }

@@ -84,7 +84,8 @@ func FuzzScript(f *testing.F) {
 		if err := os.Remove(out); err != nil {
 			t.Fatal(err)
 		}
-		in.Base, in.Cfg["setup"] = in.Base+"2", "echo "+quote(setup)+">/dev/null; export SETUP="+quote(setup)
+		in.Base += "2"
+		in.Cfg["setup"] = "echo " + quote(setup) + ">/dev/null; export SETUP=" + quote(setup)
 		if p, err = Plan(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,8 @@ func fuzzInput(t *testing.T, name, key, value, arg, comment, dir string) (Input,
 	role.Entrypoint, role.Args = os.Args[0], []string{dumpArg, filepath.Join(cwd, "dump"), arg}
 	role.Env = spec.Map[string]{{Key: key, Value: value}}
 	base := filepath.Join(cwd, "d"+strings.NewReplacer("/", "", "\x00", "").Replace(dir))
-	if name == "" || len(name) > 50 || len(base) > 200 || strings.Contains(arg+value, "\x01") || os.MkdirAll(base, 0o700) != nil {
+	if name == "" || len(name) > 50 || len(base) > 200 || strings.Contains(arg+value, "\x01") ||
+		os.MkdirAll(base, 0o700) != nil {
 		t.Skip("no name of a role or folder, or a mark of this package")
 	}
 	in := inputOf(t, nil, role)
@@ -135,7 +137,10 @@ func runScript(t *testing.T, in Input, req *Request, srun string) *dump {
 	cmd := exec.CommandContext(ctx, "bash", file)
 	cmd.WaitDelay = time.Second
 	cmd.Dir = in.Cwd
-	cmd.Env = []string{"SLURM_JOB_ID=1", "SLURMD_NODENAME=n1", "TMPDIR=" + in.Cwd, "PATH=" + filepath.Dir(srun) + ":/usr/bin:/bin"}
+	cmd.Env = []string{
+		"SLURM_JOB_ID=1", "SLURMD_NODENAME=n1", "TMPDIR=" + in.Cwd,
+		"PATH=" + filepath.Dir(srun) + ":/usr/bin:/bin",
+	}
 	_ = cmd.Run() // the result is in what the replica wrote
 	data, err := os.ReadFile(filepath.Join(in.Cwd, "dump"))
 	if err != nil {

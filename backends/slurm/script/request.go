@@ -89,7 +89,8 @@ func Plan(ctx context.Context, in Input) (*backend.Plan, error) {
 	}
 	for _, dir := range []string{req.Folder, req.Workdir} { // a line of #SBATCH ends with it
 		if strings.ContainsAny(dir, "\n\r") {
-			return nil, fmt.Errorf("folder %q has a line break: use one without (-cfg job_dir=FOLDER chooses that of apps)", dir)
+			return nil, fmt.Errorf("folder %q has a line break: use one without "+
+				"(-cfg job_dir=FOLDER chooses that of apps)", dir)
 		}
 	}
 	if req.Script, err = render(in, o, req); err != nil {
