@@ -104,9 +104,9 @@ func TestRisks(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"local":      "log_dir prepend_cwd output_dir cgroup_parent",
-		"docker":     "copy_env env privileged image_repo output_dir",
+		"docker":     "copy_env env privileged image_repo ulimits dns extra_hosts output_dir",
 		"kubernetes": "namespace service_account image_repo context kubeconfig tolerations image_pull_secrets env_from host_network labels annotations output",
-		"slurm":      "account mail-user job_dir sbatch export",
+		"slurm":      "account mail-user job_dir sbatch setup export",
 	}
 	r := New(driver.Env{Home: t.TempDir(), Exe: "torchx", Version: "0"})
 	for _, name := range r.Names() {
