@@ -93,12 +93,12 @@ configure() {
 		UnkillableStepTimeout=30
 		DefMemPerCPU=800
 		$(for i in 1 2 3 4; do echo "NodeName=n$i NodeAddr=$net.1$i CPUs=16 RealMemory=16000 Gres=gpu:4"; done)
-		PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP PriorityTier=5
-		PartitionName=short Nodes=n[1-4] MaxTime=1 State=UP PriorityTier=5
+		PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP PriorityTier=5 PreemptMode=OFF
+		PartitionName=short Nodes=n[1-4] MaxTime=1 State=UP PriorityTier=5 PreemptMode=OFF
 		PartitionName=shut Nodes=n[1-4] State=DOWN
-		PartitionName=narrow Nodes=n4 MaxCPUsPerNode=1 MaxTime=INFINITE State=UP PriorityTier=5
-		PartitionName=lab Nodes=n[1-4] AllowAccounts=other MaxTime=INFINITE State=UP PriorityTier=5
-		PartitionName=closed Nodes=n[1-4] AllowGroups=root MaxTime=INFINITE State=UP PriorityTier=5
+		PartitionName=narrow Nodes=n4 MaxCPUsPerNode=1 MaxTime=INFINITE State=UP PriorityTier=5 PreemptMode=OFF
+		PartitionName=lab Nodes=n[1-4] AllowAccounts=other MaxTime=INFINITE State=UP PriorityTier=5 PreemptMode=OFF
+		PartitionName=closed Nodes=n[1-4] AllowGroups=root MaxTime=INFINITE State=UP PriorityTier=5 PreemptMode=OFF
 		PartitionName=low Nodes=n[1-4] MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=2
 		PartitionName=high Nodes=n[1-4] MaxTime=INFINITE State=UP PriorityTier=9 PreemptMode=OFF
 	END
