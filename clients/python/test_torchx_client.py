@@ -124,6 +124,7 @@ class ClientTest(unittest.TestCase):
             (lambda: self.client.submit({"name": "a", "roles": [{"name": "r"}]}), 1, "app.roles[0].entrypoint: is missing"),
             (lambda: list(self.client.logs("nosuch")), 1, "no app"),
             (lambda: torchx.Client("nosuch-program").status("-"), 127, "cannot start nosuch-program"),
+            (lambda: list(torchx.Client("nosuch-program").logs("-")), 127, "cannot start nosuch-program"),
         ):
             with self.assertRaises(torchx.TorchxError) as caught:
                 call()

@@ -410,20 +410,26 @@ class Client:
                 env=self.env,
                 cwd=self.cwd,
             )
-        except FileNotFoundError as e:
-            raise TorchxError(f"cannot start {self.binary}: {e.strerror}", 127) from e
+        except OSError as e:
+            raise self._not_started(e) from e
+
+    def _not_started(self, cause: OSError) -> TorchxError:
+        return TorchxError(f"cannot start {self.binary}: {cause.strerror}", 127)
 
     def _log_lines(self, args: List[str]) -> Iterator[LogLine]:
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as messages:
-            process = subprocess.Popen(
-                [self.binary, *args],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=messages,
-                encoding="utf-8",
-                env=self.env,
-                cwd=self.cwd,
-            )
+            try:
+                process = subprocess.Popen(
+                    [self.binary, *args],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=messages,
+                    encoding="utf-8",
+                    env=self.env,
+                    cwd=self.cwd,
+                )
+            except OSError as e:
+                raise self._not_started(e) from e
             assert process.stdout is not None
             try:
                 for text in process.stdout:

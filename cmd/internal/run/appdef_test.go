@@ -15,6 +15,7 @@ import (
 // library compiles docs/schema/app.json with a library.
 func library(t *testing.T) *jsonschema.Schema {
 	t.Helper()
+	const base = "https://torchx.invalid/" // a path may have a space
 	c := jsonschema.NewCompiler()
 	for _, file := range []string{"common.json", "app.json"} {
 		text, err := docs.Files.ReadFile("schema/" + file)
@@ -25,11 +26,11 @@ func library(t *testing.T) *jsonschema.Schema {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.AddResource(file, doc); err != nil {
+		if err := c.AddResource(base+file, doc); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return c.MustCompile("app.json")
+	return c.MustCompile(base + "app.json")
 }
 
 // one returns an app with one role that has more fields.
