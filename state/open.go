@@ -208,8 +208,10 @@ func fileURL(path string, q url.Values) string {
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
 }
 
+// readOnlyFailure reports whether a history may still be readable: its folder is not writable, or
+// a full disk has no space for the -shm file of the first process that opens it.
 func readOnlyFailure(err error) bool {
-	if errors.Is(err, ErrReadOnly) {
+	if errors.Is(err, ErrReadOnly) || codeOf(err) == sqlite3.SQLITE_IOERR_SHMSIZE {
 		return true
 	}
 	switch codeOf(err) & 0xff {

@@ -63,13 +63,14 @@ func TestDiskFillsUp(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			h.smallDisk("8m")
-			h.torchx("", "run", "-d", h.file, "--num_replicas", "2",
+			started := h.torchx("", "run", "-d", h.file, "--num_replicas", "2",
 				"--script", "until test -e full; do sleep 0.01; done; seq 100000; "+script)
+			handle := strings.TrimSpace(started.stdout) // "-" needs the history, which may have no space
 			free := h.fill()
 			if err := os.WriteFile(filepath.Join(h.scratch, "full"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if r := h.torchx("", "wait", "-"); r.code != code {
+			if r := h.torchx("", "wait", handle); r.code != code {
 				t.Errorf("wait: exit %d, want %d\n%s", r.code, code, r.stderr)
 			}
 			h.waitForAgents()
