@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -79,6 +80,27 @@ func TestDiskFillsUp(t *testing.T) {
 				t.Errorf("got %v, want exit code %d", a, code)
 			}
 		})
+	}
+}
+
+// On a full disk that has no space for SQLite's -shm file, the history can be read.
+func TestFullDiskIsReadable(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.smallDisk("4m")
+	h.torchx("", "run", h.file, "--script", "exit 3")
+	h.waitForAgents()
+	db, err := sql.Open("sqlite", "file:"+h.historyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err := errors.Join(err, db.Close()); err != nil { // the last one to close removes -wal and -shm
+		t.Fatal(err)
+	}
+	h.fill()
+	if r := h.torchx("", "wait", "-"); r.code != 3 {
+		t.Errorf("wait: exit %d, want 3\n%s", r.code, r.stderr)
 	}
 }
 
