@@ -13,6 +13,7 @@ import (
 
 	"torchx/backends/archive"
 	"torchx/backends/driver"
+	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/podarchive"
 	"torchx/runtime/backend"
@@ -43,7 +44,7 @@ func (b *Backend) archive(id string, s backend.Stream) *podarchive.App {
 	if l.apps[key] == nil {
 		l.apps[key] = podarchive.New(podarchive.Config{
 			Backend: manifest.Name, ID: id, Dir: podarchive.StreamDir(b.FolderOf(id), s), Stream: s, Hub: l.files,
-			Cluster: &logCluster{backend: b, id: id, stream: s}, Positions: b.config.Positions, Warn: b.config.Warn,
+			Cluster: &logCluster{backend: b, id: id, stream: s, isPatient: b.config.IsAgent}, Positions: b.config.Positions, Warn: b.config.Warn,
 			SnapshotTime: b.snapshotTime,
 		})
 	}
@@ -73,7 +74,7 @@ type source struct {
 
 func openSource(g *archive.Agent) (archive.Source, error) {
 	b, err := New(Config{
-		Home: g.Home, Warn: func(line string) { g.Log.Print(line) },
+		Home: g.Home, IsAgent: true, Warn: func(line string) { g.Log.Print(line) },
 		Positions: func(ctx context.Context) podarchive.Positions {
 			store, err := g.History.Store(ctx)
 			if err != nil {
@@ -83,7 +84,7 @@ func openSource(g *archive.Agent) (archive.Source, error) {
 			return p
 		},
 		Settings: func(context.Context, string) (backend.Config, error) {
-			return g.Info.Cfg, recheckConsent(g.Home, g.Info.Cfg)
+			return g.Info.Cfg, recheckConsent(g.Home, clusterRefOf(g.Info.Cfg), os.Environ())
 		},
 	})
 	if err != nil {
@@ -102,8 +103,8 @@ func (s *source) Close() error {
 }
 
 // recheckConsent refuses a kubeconfig that the user no longer trusts.
-func recheckConsent(home string, cfg backend.Config) error {
-	for file := range clusterRefOf(cfg).TrustedFiles(os.Environ()) {
+func recheckConsent(home string, ref kube.ClusterRef, environ []string) error {
+	for file := range ref.TrustedFiles(environ) {
 		if err := consent.Of(home).Recheck(file); err != nil {
 			return backend.Errorf(backend.ErrUnavailable, "kubeconfig %s %w", file, err)
 		}

@@ -47,6 +47,8 @@ type Config struct {
 	// Positions returns the history, which keeps a copy of the cursors of archived logs.
 	// nil, or a nil result: no copy is kept.
 	Positions func(ctx context.Context) podarchive.Positions
+	// IsAgent says that nobody watches: expired credentials are waited for, until a login renews them.
+	IsAgent bool
 	// Warn receives non-fatal problems, one line each; nil drops them.
 	Warn func(line string)
 }
@@ -199,7 +201,13 @@ func (b *Backend) client(ref kube.ClusterRef, warn func(line string)) (*kube.Cli
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.Version, Warn: warn})
+	renew := func() (*kube.Access, error) {
+		if err := recheckConsent(b.config.Home, ref, b.config.Environ); err != nil {
+			return nil, err
+		}
+		return kube.Find(ref, b.config.Environ)
+	}
+	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.Version, Warn: warn, Renew: renew})
 	if err == nil && warn == nil {
 		b.clients[ref] = c
 	}

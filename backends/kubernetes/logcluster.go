@@ -27,6 +27,8 @@ type logCluster struct {
 	backend *Backend
 	id      string
 	stream  backend.Stream // "" is both
+	// isPatient waits while the credentials are refused: they may be renewed.
+	isPatient bool
 
 	// found is where the app was when it was last observed. Each log is opened there: finding it
 	// thousands of times would take longer than the requests.
@@ -88,7 +90,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*podarchive.Snapshot)) 
 				return nil
 			}
 		}
-		if !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) {
+		if !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) && !c.isPatient {
 			return err
 		}
 		if err := kube.Sleep(ctx, awayPause); err != nil {
@@ -218,12 +220,12 @@ func (c *logCluster) Open(
 	}
 	if r.InPlace && !r.Previous && (r.State == logcopy.Ended || o.AfterEOF || !o.Since.IsZero()) {
 		if err := t.reported(ctx, r, o.AfterEOF); err != nil {
-			return nil, logError(err, r)
+			return nil, c.logError(err, r)
 		}
 	}
 	body, err := t.Stream(ctx, kube.Pods, t.namespace, r.Pod, "log", logParams(r, o, c.stream))
 	if err != nil {
-		return nil, logError(err, r)
+		return nil, c.logError(err, r)
 	}
 	if !r.Verify {
 		return body, nil
@@ -235,7 +237,7 @@ func (c *logCluster) Open(
 	}
 	if err != nil {
 		body.Close()
-		return nil, logError(err, r)
+		return nil, c.logError(err, r)
 	}
 	return body, nil
 }
@@ -325,9 +327,9 @@ func logParams(r podarchive.Run, o logcopy.Options, stream backend.Stream) map[s
 }
 
 // logError classifies a failure for the archive; any other may be temporary.
-func logError(err error, r podarchive.Run) error {
+func (c *logCluster) logError(err error, r podarchive.Run) error {
 	switch {
-	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
+	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err) && !c.isPatient:
 		return classed{err, logcopy.ErrRefused}
 	case errors.Is(err, backend.ErrNotFound):
 		return logcopy.ErrGone

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
-	"torchx/runtime/backend"
 	"torchx/runtime/consent"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestAgentsRecheckConsent(t *testing.T) {
 	t.Parallel()
 	home, file := t.TempDir(), filepath.Join(t.TempDir(), "kc")
-	cfg := backend.Config{"kubeconfig": file}
+	ref := kube.ClusterRef{Kubeconfig: file}
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -22,17 +22,17 @@ func TestAgentsRecheckConsent(t *testing.T) {
 		}
 	}
 	write("users: []\n")
-	if err := recheckConsent(home, cfg); err != nil {
+	if err := recheckConsent(home, ref, nil); err != nil {
 		t.Errorf("a file that the user named: %v, want no error", err)
 	}
 	if err := consent.Of(home).Trust(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := recheckConsent(home, cfg); err != nil {
+	if err := recheckConsent(home, ref, nil); err != nil {
 		t.Errorf("a trusted file: %v, want no error", err)
 	}
 	write("users: null\n")
-	if err := recheckConsent(home, cfg); err == nil {
+	if err := recheckConsent(home, ref, nil); err == nil {
 		t.Error("a changed file: no error, want one")
 	}
 }

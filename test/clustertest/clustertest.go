@@ -239,10 +239,18 @@ func (c *Cluster) Write(
 ) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
+	c.Rewrite(t, file, change)
+	return file
+}
+
+// Rewrite is Write to a file that may exist.
+func (c *Cluster) Rewrite(
+	t testing.TB, file string, change func(*api.Cluster, *api.AuthInfo, *api.Context),
+) {
+	t.Helper()
 	if err := c.write(file, change); err != nil {
 		t.Fatal(err)
 	}
-	return file
 }
 
 func (c *Cluster) write(file string, change func(*api.Cluster, *api.AuthInfo, *api.Context)) error {

@@ -24,6 +24,16 @@ func (c *Cluster) User(t testing.TB, namespace, rules string) string {
 // Account creates a service account without rights in a namespace, and returns its kubeconfig file.
 func (c *Cluster) Account(t testing.TB, namespace string) string {
 	t.Helper()
+	token := c.Token(t, namespace)
+	return c.Write(t, func(_ *api.Cluster, user *api.AuthInfo, context *api.Context) {
+		*user = api.AuthInfo{Token: token}
+		context.Namespace = namespace
+	})
+}
+
+// Token creates the account of a namespace, without rights, and returns its token.
+func (c *Cluster) Token(t testing.TB, namespace string) string {
+	t.Helper()
 	c.Create(t, namespace, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: user}}`)
 	ctx, cancel := limited()
 	defer cancel()
@@ -35,10 +45,7 @@ func (c *Cluster) Account(t testing.TB, namespace string) string {
 		t.Fatal(err)
 	}
 	token, _, _ := unstructured.NestedString(response.Object, "status", "token")
-	return c.Write(t, func(_ *api.Cluster, user *api.AuthInfo, context *api.Context) {
-		*user = api.AuthInfo{Token: token}
-		context.Namespace = namespace
-	})
+	return token
 }
 
 // Bind gives the account of a namespace a Role or a ClusterRole in it, and waits until it applies.

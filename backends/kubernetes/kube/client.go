@@ -48,17 +48,35 @@ type Config struct {
 	UserAgent string
 	// Warn receives the server's warnings, one line each; nil drops them.
 	Warn func(line string)
+	// Renew finds the access again after its files have changed; nil: the client keeps the first one.
+	Renew func() (*Access, error)
 }
 
 // Client talks to one cluster. It may be used by several goroutines.
 type Client struct {
+	*Access // when the client was opened
+	renewal
+}
+
+// Open returns a client, without contacting the server. Errors: backend.ErrUnavailable.
+func (a *Access) Open(c Config) (*Client, error) {
+	first, err := a.connect(c)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{Access: a, renewal: renewal{with: c}}
+	client.now.Store(first)
+	return client, nil
+}
+
+// connection reaches a cluster by one access.
+type connection struct {
 	*Access
 	http *http.Client
 	rest rest.Interface
 }
 
-// Open returns a client, without contacting the server. Errors: backend.ErrUnavailable.
-func (a *Access) Open(c Config) (*Client, error) {
+func (a *Access) connect(c Config) (*connection, error) {
 	config := rest.CopyConfig(a.config)
 	config.UserAgent = c.UserAgent
 	config.QPS = noLimit
@@ -78,7 +96,7 @@ func (a *Access) Open(c Config) (*Client, error) {
 	if err != nil {
 		return nil, a.explain(err)
 	}
-	return &Client{Access: a, http: client, rest: r}, nil
+	return &connection{Access: a, http: client, rest: r}, nil
 }
 
 type warnings func(line string)
@@ -91,7 +109,7 @@ func (w warnings) HandleWarningHeader(code int, _, text string) {
 }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.now.Load().http.CloseIdleConnections() }
 
 // quiet discards client-go's log output.
 func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
@@ -113,18 +131,18 @@ func (c *Client) call(ctx context.Context, r *rest.Request, out any) error {
 
 // Get reads one object. Errors: those of Explain.
 func (c *Client) Get(ctx context.Context, r Resource, namespace, name string, out any) error {
-	return c.call(ctx, c.rest.Get().AbsPath(r.path(namespace, name)...), out)
+	return c.call(ctx, c.rest().Get().AbsPath(r.path(namespace, name)...), out)
 }
 
 // GetMetadata checks that an object exists, without reading its contents. Errors: those of Explain.
 func (c *Client) GetMetadata(ctx context.Context, r Resource, namespace, name string) error {
 	const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-	return c.call(ctx, c.rest.Get().AbsPath(r.path(namespace, name)...).SetHeader("Accept", metadataOnly), nil)
+	return c.call(ctx, c.rest().Get().AbsPath(r.path(namespace, name)...).SetHeader("Accept", metadataOnly), nil)
 }
 
 // GetPath reads a path of the server, such as /apis. Errors: those of Explain.
 func (c *Client) GetPath(ctx context.Context, path string, out any) error {
-	return c.call(ctx, c.rest.Get().AbsPath(path), out)
+	return c.call(ctx, c.rest().Get().AbsPath(path), out)
 }
 
 // send sends a request with a JSON body.
@@ -141,7 +159,7 @@ func (c *Client) send(ctx context.Context, q *rest.Request, in, out any) error {
 func (c *Client) Create(
 	ctx context.Context, r Resource, namespace string, in any, dry bool, out any,
 ) error {
-	q := c.rest.Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type",
+	q := c.rest().Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type",
 		runtime.ContentTypeJSON)
 	if dry {
 		q = q.Param("dryRun", metav1.DryRunAll).Param("fieldValidation",
@@ -159,7 +177,7 @@ func (c *Client) Patch(
 	if sub != "" {
 		path = append(path, sub)
 	}
-	return c.send(ctx, c.rest.Patch(types.MergePatchType).AbsPath(path...), patch, nil)
+	return c.send(ctx, c.rest().Patch(types.MergePatchType).AbsPath(path...), patch, nil)
 }
 
 // Delete deletes an object; in the background the server deletes the objects it owns. If uid
@@ -174,7 +192,7 @@ func (c *Client) Delete(
 	if uid != "" {
 		o.Preconditions = &metav1.Preconditions{UID: &uid}
 	}
-	return c.send(ctx, c.rest.Delete().AbsPath(r.path(namespace, name)...).SetHeader("Content-Type", runtime.ContentTypeJSON), o, nil)
+	return c.send(ctx, c.rest().Delete().AbsPath(r.path(namespace, name)...).SetHeader("Content-Type", runtime.ContentTypeJSON), o, nil)
 }
 
 // Stream opens an endless response, such as a pod's log, until ctx is done. Any number of
@@ -183,7 +201,7 @@ func (c *Client) Delete(
 func (c *Client) Stream(
 	ctx context.Context, r Resource, namespace, name, sub string, params map[string]string,
 ) (io.ReadCloser, error) {
-	q := c.rest.Get().AbsPath(append(r.path(namespace, name), sub)...)
+	q := c.rest().Get().AbsPath(append(r.path(namespace, name), sub)...)
 	for k, v := range params {
 		q = q.Param(k, v)
 	}

@@ -308,7 +308,7 @@ func TestLimits(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`)
 	}, nil)
-	if limiter := c.rest.GetRateLimiter(); limiter != nil {
+	if limiter := c.rest().GetRateLimiter(); limiter != nil {
 		t.Errorf("got a limit of %v requests a second, want none", limiter.QPS())
 	}
 	var pod corev1.Pod

@@ -44,6 +44,7 @@ type Access struct {
 	User       string // name in the kubeconfig; "" if none
 
 	config *rest.Config
+	stamps []string // of the files that were read
 }
 
 // Find returns the access to a cluster. It reads files and contacts no server. environ is
@@ -61,6 +62,7 @@ func Find(ref ClusterRef, environ []string) (*Access, error) {
 
 func find(ref ClusterRef, environ []string) (*Access, error) {
 	files, from := ref.files(environ)
+	stamps := stampsOf(files) // before they are read: a later change is seen
 	raw, read, err := load(files, from)
 	if err != nil {
 		return nil, err
@@ -94,7 +96,7 @@ func find(ref ClusterRef, environ []string) (*Access, error) {
 	}
 	return &Access{
 		ClusterRef: ClusterRef{strings.Join(files, string(filepath.ListSeparator)), name},
-		Namespace:  chosen.Namespace, User: chosen.AuthInfo, Server: config.Host, config: config,
+		Namespace:  chosen.Namespace, User: chosen.AuthInfo, Server: config.Host, config: config, stamps: stamps,
 	}, nil
 }
 

@@ -36,7 +36,13 @@ var (
 // Explain turns a failure into one line: what, where, what to do. The error wraps the API's
 // error and backend.ErrNotFound, ErrExists, ErrUnavailable (the server cannot be used or
 // reached), ErrForbidden or ErrRefused. Explain returns context.Canceled unchanged.
-func (c *Client) Explain(err error) error { return c.explain(err) }
+func (c *Client) Explain(err error) error {
+	err = c.now.Load().explain(err)
+	if errors.Is(err, backend.ErrUnavailable) {
+		c.renew()
+	}
+	return err
+}
 
 func (a *Access) explain(err error) error {
 	var explained *Error

@@ -37,7 +37,7 @@ func list[T any](
 	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions,
 ) (items []T, version string, err error) {
 	for next := ""; ; {
-		q := o.apply(c.rest.Get().AbsPath(r.path(namespace, "")...))
+		q := o.apply(c.rest().Get().AbsPath(r.path(namespace, "")...))
 		switch {
 		case o.Cached:
 			q = q.Param("resourceVersion", "0")
@@ -173,7 +173,7 @@ const watchTime = 600
 func Watch[T any](
 	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions, after string,
 ) (*Watcher[T], error) {
-	q := o.apply(c.rest.Get().AbsPath(r.path(namespace, "")...)).Param("watch", "true").
+	q := o.apply(c.rest().Get().AbsPath(r.path(namespace, "")...)).Param("watch", "true").
 		Param("allowWatchBookmarks", "true").Param("resourceVersion", after).
 		Param("timeoutSeconds", strconv.Itoa(watchTime))
 	body, err := q.Stream(quiet(ctx))

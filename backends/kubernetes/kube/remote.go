@@ -33,7 +33,7 @@ type PodCommand struct {
 // Exec runs a command by the exec subresource, over a WebSocket or, where a server or a proxy does
 // not support that, over SPDY. Errors: those of Explain; the exit code is not one.
 func (c *Client) Exec(ctx context.Context, p PodCommand) (code int, err error) {
-	q := c.rest.Get().AbsPath(append(Pods.path(p.Namespace, p.Pod), "exec")...).Param("container", p.Container).Param("stdout", "true")
+	q := c.rest().Get().AbsPath(append(Pods.path(p.Namespace, p.Pod), "exec")...).Param("container", p.Container).Param("stdout", "true")
 	for _, a := range p.Args {
 		q = q.Param("command", a)
 	}
@@ -52,7 +52,7 @@ func (c *Client) Exec(ctx context.Context, p PodCommand) (code int, err error) {
 // Attach connects to the program of a container by the attach subresource, until the program or
 // ctx ends; Args are not used. Errors: those of Explain.
 func (c *Client) Attach(ctx context.Context, p PodCommand) error {
-	q := c.rest.Get().AbsPath(append(Pods.path(p.Namespace, p.Pod), "attach")...).Param("container", p.Container).Param("stdout", "true")
+	q := c.rest().Get().AbsPath(append(Pods.path(p.Namespace, p.Pod), "attach")...).Param("container", p.Container).Param("stdout", "true")
 	for name, set := range map[string]bool{"stdin": p.Stdin != nil, "stderr": p.Stderr != nil, "tty": p.TTY} {
 		if set {
 			q = q.Param(name, "true")
@@ -88,7 +88,7 @@ func (c *Client) stream(ctx context.Context, at *url.URL, p PodCommand) error {
 const nodeFailure = "Internal error occurred: "
 
 func (c *Client) executor(at *url.URL) (remotecommand.Executor, error) {
-	config := rest.CopyConfig(c.config)
+	config := rest.CopyConfig(c.now.Load().config)
 	first, err := remotecommand.NewWebSocketExecutor(config, http.MethodGet, at.String())
 	if err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ type PodStream struct {
 // DialPod connects to a port of a pod by the portforward subresource, over a WebSocket or SPDY.
 // Errors: those of Explain. That nothing listens is an error of Read.
 func (c *Client) DialPod(namespace, pod, port string) (*PodStream, error) {
-	at := c.rest.Get().AbsPath(append(Pods.path(namespace, pod), "portforward")...).URL()
-	config := rest.CopyConfig(c.config)
+	at := c.rest().Get().AbsPath(append(Pods.path(namespace, pod), "portforward")...).URL()
+	config := rest.CopyConfig(c.now.Load().config)
 	first, err := portforward.NewSPDYOverWebsocketDialer(at, config)
 	if err != nil {
 		return nil, c.Explain(err)
