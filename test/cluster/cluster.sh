@@ -322,8 +322,10 @@ node_init() {
 		${K8S_FEATURE_GATES:+--feature-gates="$K8S_FEATURE_GATES"} \
 		>>"$S/log/kubelet.log" 2>&1; }
 	kubelet_ &
-	wait -n    # one of the two has died: end the namespace, so that it is noticed
-	echo "containerd or kubelet exited: $?"
+	local code=0
+	wait -n || code=$?  # one of the two has died: end the namespace, so that it is noticed
+	tail -qn 3 "$S/log/containerd.log" "$S/log/kubelet.log"
+	echo "containerd or kubelet exited: $code"
 }
 
 # Checks the kubelet's health first, since its Ready condition outlives it by 40 s. The

@@ -3,7 +3,9 @@
 package kubernetes
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,13 +51,28 @@ func TestSilentConnections(t *testing.T) {
 	tunnel := h.cluster.Tunnel(t)
 	h.env = append(h.env, "KUBECONFIG="+h.cluster.Write(t, func(c *api.Cluster, _ *api.AuthInfo, _ *api.Context) { tunnel.Through(c) }))
 	handle := h.start("gang=job,archive=true", "--script", fortyLines+"; exit 3")
-	waiting, reading := h.background("wait", handle), h.background("log", "-t", handle)
+	waiting, reading := h.background("wait", handle), h.command("log", "-t", handle)
+	printed, err := os.Create(filepath.Join(t.TempDir(), "printed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer printed.Close()
+	reading.Stdout = printed
+	if err := reading.Start(); err != nil {
+		t.Fatal(err)
+	}
+	h.says(printed.Name(), "line 5\n")
 	h.eventually("the first lines", func() bool { return h.copied("line 5\n") })
 	tunnel.Silence()
 	if r := h.wait(waiting.cmd, waiting.out, waiting.errs); r.code != 3 {
 		t.Errorf("wait: %+v, want r.code == 3", r)
 	}
-	complete(t, "log -t", h.wait(reading.cmd, reading.out, reading.errs).stdout, 1, 40, 0)
+	h.wait(reading, &bytes.Buffer{}, &bytes.Buffer{})
+	text, err := os.ReadFile(printed.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	complete(t, "log -t", string(text), 1, 40, 0)
 	h.archivedAll(handle)
 }
 
