@@ -3,9 +3,11 @@ package docker
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 
@@ -40,9 +42,17 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if err != nil {
 		return append(checks, engineFailure(at.explain(err)))
 	}
-	return append(checks, engineAnswer(engine, info), limitsCheck(info), restartCheck(info),
+	version, err := engine.ServerVersion(ctx)
+	if err != nil {
+		return append(checks, engineFailure(at.explain(err)))
+	}
+	isPodman := slices.ContainsFunc(version.Components, func(part types.ComponentVersion) bool { return part.Name == podmanEngine })
+	return append(checks, engineAnswer(engine, info, isPodman), limitsCheck(info), restartCheck(info, isPodman),
 		gpusCheck(info, at))
 }
+
+// podmanEngine is the name that Podman's service has in its version.
+const podmanEngine = "Podman Engine"
 
 // engineFailure returns the check of an engine that cannot be used.
 func engineFailure(err error) backend.Check {
@@ -52,9 +62,13 @@ func engineFailure(err error) backend.Check {
 	return backend.FailedCheck(engineCheck, "", "%v", err)
 }
 
-func engineAnswer(c *client.Client, info system.Info) backend.Check {
-	return backend.PassedCheck(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs",
-		info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
+func engineAnswer(c *client.Client, info system.Info, isPodman bool) backend.Check {
+	name := "Docker"
+	if isPodman {
+		name = "Podman"
+	}
+	return backend.PassedCheck(engineCheck, "%s %s, API %s, %s/%s with %d CPUs",
+		name, info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
 }
 
 // limitsCheck warns of limits of roles that the engine ignores.
@@ -74,9 +88,12 @@ func limitsCheck(info system.Info) backend.Check {
 	return backend.PassedCheck(name, "memory and CPUs of containers are limited")
 }
 
-func restartCheck(info system.Info) backend.Check {
+func restartCheck(info system.Info, isPodman bool) backend.Check {
 	const name = "restarts"
-	if info.LiveRestoreEnabled {
+	switch {
+	case isPodman:
+		return backend.PassedCheck(name, "containers keep running when Podman's service restarts")
+	case info.LiveRestoreEnabled:
 		return backend.PassedCheck(name, "containers keep running when the engine restarts (live-restore)")
 	}
 	return backend.PassedCheck(name, "containers end when the engine restarts and are retried; with live-restore they keep running")

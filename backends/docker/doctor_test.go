@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/test/enginetest"
 )
 
 // oldEngine returns the address of a server that answers as Docker 1.12 does.
@@ -80,7 +81,11 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("got %+v, want an OK check without a fix, or a warning with one", c)
 		}
 	}
-	if names != " endpoint engine limits restarts gpus" || !strings.Contains(all[1].Text, ", API 1.") {
-		t.Errorf("got %+v, want five checks and the API of the engine", all)
+	engine := "Docker "
+	if enginetest.Podman() {
+		engine = "Podman "
+	}
+	if names != " endpoint engine limits restarts gpus" || !strings.HasPrefix(all[1].Text, engine) || !strings.Contains(all[1].Text, ", API 1.") {
+		t.Errorf("got %+v, want five checks, and %sand the API of the engine", all, engine)
 	}
 }
