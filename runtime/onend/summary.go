@@ -1,11 +1,16 @@
 package onend
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
+	"torchx/runtime/logview"
 	"torchx/runtime/spec"
 )
 
@@ -34,6 +39,8 @@ type failure struct {
 	ExitCode *int    `json:"exit_code"`
 	Signal   *string `json:"signal"`
 	Msg      *string `json:"msg"`
+	// LastLines are those of logview.LastLines; [] if they are not on this machine.
+	LastLines []string `json:"last_lines"`
 }
 
 func textOrNull(text string) *string {
@@ -54,7 +61,7 @@ func (p *performer) json() ([]byte, error) {
 		sum.AppID = h.AppID
 	}
 	if f := s.FirstFailure; f != nil {
-		sum.FirstFailure = &failure{f.Role, f.ID, f.Attempt, f.ExitCode, textOrNull(f.Signal), textOrNull(f.Msg)}
+		sum.FirstFailure = &failure{f.Role, f.ID, f.Attempt, f.ExitCode, textOrNull(f.Signal), textOrNull(f.Msg), append([]string{}, p.lastLines()...)}
 	}
 	data, err := json.Marshal(sum)
 	if err != nil {
@@ -110,5 +117,29 @@ func (p *performer) text() string {
 		add("restarts", fmt.Sprint(s.NumRestarts))
 	}
 	add("output", "torchx log "+s.Handle)
+	for _, line := range p.lastLines() {
+		b.WriteString("  " + p.rules.Text(line) + "\n")
+	}
 	return b.String()
+}
+
+// lastLines returns the last lines of the replica that failed first, nil if they cannot be read.
+func (p *performer) lastLines() []string {
+	f := p.end.Status.FirstFailure
+	if f == nil || p.end.Status.State != spec.Failed {
+		return nil
+	}
+	source := logstore.Source{
+		Dir: func(attempt int) string {
+			return logstore.AttemptDir(filepath.Dir(p.dir), spec.Replica{Role: f.Role, ID: f.ID}, attempt)
+		},
+		State: func() (int, bool, error) { return f.Attempt + 1, true, nil },
+	}
+	log, err := logstore.Open(source, backend.LogOptions{Tail: logview.Tail, Attempt: &f.Attempt})
+	if err != nil {
+		return nil
+	}
+	defer log.Close()
+	lines, _ := logview.LastLines(context.Background(), log) // the summary is complete without them
+	return lines
 }

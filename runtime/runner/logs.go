@@ -12,6 +12,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/humanize"
+	"torchx/runtime/logview"
 	"torchx/runtime/spec"
 )
 
@@ -30,6 +31,24 @@ func (r *Runner) Logs(
 	ctx context.Context, ref history.AppKey, role string, ids []int, o backend.LogOptions,
 ) ([]LogInput, error) {
 	return r.LogsOf(ctx, ref, role, ids, func(*spec.Status, spec.Replica) backend.LogOptions { return o })
+}
+
+// LastLines returns the last lines of the replica of an app that failed first, as
+// logview.LastLines selects them, and none if no replica failed. Errors: those of Logs.
+func (r *Runner) LastLines(
+	ctx context.Context, ref history.AppKey, s *spec.Status,
+) ([]string, error) {
+	first := s.FirstFailure
+	if first == nil {
+		return nil, nil
+	}
+	open, err := r.Logs(ctx, ref, first.Role, []int{first.ID},
+		backend.LogOptions{Tail: logview.Tail, Attempt: &first.Attempt, Untimed: true})
+	if err != nil {
+		return nil, err
+	}
+	defer CloseLogs(open)
+	return logview.LastLines(ctx, open[0].Reader)
 }
 
 // ReplicaOptions returns the options with which the log of a replica is opened. The status is

@@ -95,6 +95,11 @@ if [ "$4" = True ] && [ "$1" = 1 ]; then
 fi
 `
 
+// bar fails after a progress bar, as a training with tqdm does.
+const bar = `for i in $(seq 300); do printf '\rstep %d/300' $i >&2; done
+printf '\nTraceback (most recent call last):\n  File "train.py", line 17, in <module>\nRuntimeError: CUDA out of memory\n' >&2
+exit 1`
+
 // newFixture makes runs of all kinds and starts a server.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -120,6 +125,7 @@ func newFixture(t *testing.T) *fixture {
 	f.runs["failed"] = f.run("--tag", "team=vision", "--tag", "hopeless", "--note", "too large a batch", "job.train", "--fail", "true", "--replicas", "3")
 	f.runs["sweep"] = f.id("sweep", "-d", "--grid", "lr=0.3,0.6", "--grid", "steps=20,40", "--metric", "loss:min", "job.train")
 	f.runs["wide"] = f.id("sweep", "-d", "--random", "100", "--range", "lr=log:0.0001..1", "--grid", "batch=16,32,64", "--metric", "loss:min", "job.trial")
+	f.runs["bar"] = f.run("utils.sh", "-c", bar)
 	f.runs["hostile"] = f.run("--tag", "team=<b>bold</b>", "--note", "<img src=x onerror=alert(1)>", "utils.echo", "--msg", "<script>alert(2)</script> \033]0;title\a \u202e reversed")
 	f.runs["long"] = f.run("utils.sh", "-c", "seq 2000000")
 	f.runs["huge"] = f.run("utils.sh", "-c", "seq -f %.0f"+strings.Repeat("x", 93)+" 10000000") // 1 GB

@@ -7,13 +7,9 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
-
-// failureLines is the number of lines of a failed replica's output that are printed.
-const failureLines = 20
 
 // app is an app that is followed.
 type app struct {
@@ -67,19 +63,20 @@ func (a app) explainFailure(ctx context.Context, s *spec.Status) {
 	if report, ok := spec.ParseErrorReport(first.StructuredErrorMsg); ok {
 		a.Line("", name+" error: "+report.Message)
 	}
-	a.printLastLines(ctx, first)
+	a.printLastLines(ctx, s)
 	a.Line("", fmt.Sprintf("see all of it: torchx log %s/%s", a.ref.Handle(), name))
 }
 
 // printLastLines prints the end of a replica's output, or nothing if that cannot be read.
-func (a app) printLastLines(ctx context.Context, r *spec.ReplicaStatus) {
-	out := &ui.Indented{W: a.Err, Title: fmt.Sprintf("torchx: the last lines of %s/%d:\n", ui.OneLine(r.Role), r.ID)}
-	p := LogPrinter{Console: a.Console, Runner: a.runner, Out: out}
-	_, err := p.Print(ctx, LogRequest{
-		Target: LogTarget{Ref: a.ref, Role: r.Role, IDs: []int{r.ID}}, Read: backend.LogOptions{Tail: failureLines, Attempt: &r.Attempt},
-	})
+func (a app) printLastLines(ctx context.Context, s *spec.Status) {
+	lines, err := a.runner.LastLines(ctx, a.ref, s)
 	if err != nil && a.Level == ui.LevelDebug {
 		a.Line("", "the output cannot be read: "+err.Error())
 	}
-	out.End()
+	if len(lines) > 0 {
+		a.Line("", fmt.Sprintf("the last lines of %s/%d:", ui.OneLine(s.FirstFailure.Role), s.FirstFailure.ID))
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.Err, "  "+line)
+	}
 }

@@ -34,6 +34,7 @@ type statusObject struct {
 	DeadlineAt         *time.Time      `json:"deadline_at"`
 	Roles              []roleObject    `json:"roles"`
 	FirstFailure       *replicaObject  `json:"first_failure"`
+	LastLines          []string        `json:"last_lines"`
 	PastAttempts       []replicaObject `json:"past_attempts"`
 	Restarts           []restartObject `json:"restarts"`
 	LeftRunning        []string        `json:"left_running"`
@@ -94,7 +95,7 @@ func newStatusObject(ref runner.Ref, s *spec.Status, v *history.View) statusObje
 		UIURL: s.UIURL, URL: s.UIURL, ExitCode: s.ExitCode,
 		SubmittedAt: ui.UTC(cmp.Or(v.SubmittedAt, s.SubmittedAt)), // as `list` has it
 		StartedAt:   ui.UTC(s.StartedAt), FinishedAt: ui.UTC(s.FinishedAt),
-		Roles: []roleObject{}, PastAttempts: replicaObjects(s.Past), Restarts: []restartObject{},
+		Roles: []roleObject{}, LastLines: []string{}, PastAttempts: replicaObjects(s.Past), Restarts: []restartObject{},
 		LeftRunning: append([]string{}, s.LeftRunning...), OriginObject: apps.NewOriginObject(&v.App),
 	}
 	if limit := timeoutOf(v); limit > 0 {

@@ -121,6 +121,7 @@ func readStatus(
 			d = nil // all but the name is known
 		}
 		out.object = newStatusObject(ref, s, d)
+		out.object.LastLines = append(out.object.LastLines, lastLines(ctx, r, ref, s)...)
 		if trials := trialsOf(ctx, f, r, ref); trials != nil {
 			out.object.Sweep = newSweepObject(trials, failpoint.Now())
 		}
@@ -131,6 +132,20 @@ func readStatus(
 		out.text = page.text()
 	}
 	return out, nil
+}
+
+// lastLinesTimeout bounds the time to read the output of a failed app: it may be elsewhere.
+const lastLinesTimeout = 5 * time.Second
+
+// lastLines returns the last lines of a failed app, and none if they cannot be read.
+func lastLines(ctx context.Context, r *runner.Runner, ref runner.Ref, s *spec.Status) []string {
+	if s.State != spec.Failed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastLinesTimeout)
+	defer cancel()
+	lines, _ := r.LastLines(ctx, ref, s) // the status is known without them
+	return lines
 }
 
 // checkRoles returns an error if the app has none of the roles, and warns of each that it

@@ -15,6 +15,13 @@ test("a failed run says what failed first, with its last lines", () => withPage(
 	assert.equal(await page.locator(".graph .edge").count(), 2);
 }));
 
+test("a failed run shows its error, not the progress bar before it", () => withPage(async (page, open) => {
+	await open(`/runs/${ids.bar}`);
+	const error = page.getByRole("region", { name: "Failure" }).locator("pre");
+	await error.waitFor();
+	assert.deepEqual((await error.innerText()).trim().split("\n"), ["step 300/300", "Traceback (most recent call last):", '  File "train.py", line 17, in <module>', "RuntimeError: CUDA out of memory"]);
+}));
+
 test("the timeline has each attempt, and says why on hover", () => withPage(async (page, open) => {
 	await open(`/runs/${ids.failed}`);
 	const row = page.getByRole("link", { name: /^trainer\/1: attempt 0 failed .*attempt 1 failed/ });

@@ -1,6 +1,5 @@
 // The page of a run: what it is and does on top, the rest in tabs.
-import {add, age, alarm, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, sweepPath, time, watch} from "../ui.js"
-import {spans} from "../logline.js"
+import {add, age, alarm, apiPath, badge, bind, copy, duration, get, go, h, icon, isFinal, menu, now, put, query, readOnly, runPath, slowly, sweepPath, time, visible, watch} from "../ui.js"
 import {cancelRuns, deleteRuns, noteRun, rerun, tagRuns} from "../actions.js"
 import {tagChips} from "./runs.js"
 import {overview} from "./overview.js"
@@ -12,7 +11,7 @@ const tabs = [["", "Overview", overview], ["log", "Log", logView], ["curves", "C
 const last = handle => handle.split("/").pop();
 
 export async function runView(page, id) {
-	let status = await get(apiPath(id, "/status")), excerpt = null
+	let status = await get(apiPath(id, "/status"))
 	id = status.app_id
 	const tab = tabs.find(([name]) => name === query("tab")) ?? tabs[0]
 	document.title = `${status.name ?? id} - torchx`
@@ -61,17 +60,7 @@ export async function runView(page, id) {
 		return h("section.notice.bad.failure", {label: "Failure"},
 			h("div.row", h("strong", `${name} failed first`), [signal ?? (code !== null && `exit code ${code}`), attempt > 0 && `attempt ${attempt}`, msg].filter(Boolean).join(", "), h("span.grow"),
 				tab[0] !== "log" && h("a.button", {href: runPath(id, "log", name)}, "Its log")),
-			!tab[0] && (text || excerpt?.length > 0) && h("pre.code.wrap", {tabIndex: 0, label: "Error"}, text ? typeof text === "string" ? text : JSON.stringify(text, null, 2) : excerpt.map(line => [spans(line.line), "\n"])))
-	}
-
-	async function explain() {
-		const failure = status.first_failure
-		if (!failure || tab[0] || excerpt) return
-		const {role, replica, attempt} = failure
-		for (const stream of ["stderr", "combined"]) {
-			excerpt = await get(apiPath(id, "/log"), {role, replica: String(replica), attempt: String(attempt), stream, tail: 6}).then(log => log.lines, () => [])
-			if (excerpt.length) return draw()
-		}
+			!tab[0] && (text || status.last_lines.length > 0) && h("pre.code.wrap", {tabIndex: 0, label: "Error"}, text ? typeof text === "string" ? text : JSON.stringify(text, null, 2) : status.last_lines.map(visible).join("\n")))
 	}
 
 	const nav = h("nav.tabs", {label: "Parts of the run"}, tabs.map(([name, text]) => h("a", {href: runPath(id, name), "aria-current": name === tab[0] ? "page" : null}, text)))
@@ -86,7 +75,6 @@ export async function runView(page, id) {
 			throw error
 		}
 		draw()
-		explain()
 		for (const callback of listeners) callback("run");
 	}, 300)
 	const stop = watch(`run:${id}`, kind => {
@@ -98,7 +86,6 @@ export async function runView(page, id) {
 		...tabs.map(([name, text], i) => ({keys: String(i + 1), label: text, run: () => go(runPath(id, name))})),
 		...readOnly() ? [] : [{keys: "r", label: "Run again", run: () => rerun(id)}],
 	])
-	explain()
 	const close = await tab[2](body, run)
 	return () => {
 		stop()
