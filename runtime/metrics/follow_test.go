@@ -144,7 +144,7 @@ func TestNumber(t *testing.T) {
 // TestGoal: names and suffixes decide which values are better.
 func TestGoal(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]Goal{"val_loss": Min, "val_acc": Max, "eval/F1": Max, "account": Min, "top5": Max, "maps": Min} {
+	for name, want := range map[string]Goal{"val_loss": Min, "val_acc": Max, "eval/F1": Max, "account": "", "top5": Max, "maps": "", "lr": "", "train/loss": Min, "reward_loss": Max, "valLoss": Min, "epoch": ""} {
 		if got := GoalOf(name); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}

@@ -12,25 +12,49 @@ import (
 // Goal says which values of a metric are better.
 type Goal string
 
-// The goals. An empty one counts as Min.
+// The goals. An empty one says that it is not known, and counts as Min where values are ordered.
 const (
 	Min Goal = "min"
 	Max Goal = "max"
 )
 
-// maximized are the words of names of metrics of which more is better.
-var maximized = strings.Fields("acc accuracy ap auc auroc bleu dice f1 hits iou map ndcg precision psnr r2 recall return reward rouge score speed ssim success throughput top1 top5 wins")
+// maximized and minimized are the words of names of metrics of which more or less is better.
+var (
+	maximized = strings.Fields("acc accuracy ap auc auroc bleu dice f1 hits iou map ndcg precision psnr r2 recall return reward rouge score speed ssim success throughput top1 top5 wins")
+	minimized = strings.Fields("bpb bpc brier ce cer cost crps divergence eer entropy err error errors fid kid kl latency logloss loss losses lpips mae mape misses mse nll nmse perplexity ppl regret rmse rmsle smape ter wer")
+)
 
-// MaximizedExamples are words of such names, for help.
-const MaximizedExamples = "accuracy, auc, f1, reward, score or throughput"
+// Examples of the words in the names of metrics, for help.
+const (
+	MaximizedExamples = "accuracy, auc, f1, reward, score or throughput"
+	MinimizedExamples = "loss, error, latency, perplexity or rmse"
+)
 
-// GoalOf returns the goal that the name of a metric suggests.
+// GoalOf returns the goal that the name of a metric suggests, "" if it suggests none.
 func GoalOf(name string) Goal {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(maximized, w) }) {
-		return Max
+	for _, w := range wordsOf(name) {
+		switch {
+		case slices.Contains(maximized, w):
+			return Max
+		case slices.Contains(minimized, w):
+			return Min
+		}
 	}
-	return Min
+	return ""
+}
+
+// wordsOf returns the words of a name in lower case: those of evalLoss are eval and loss.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range name {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+		before = r
+	}
+	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // ParseGoal parses NAME, NAME:min or NAME:max. The goal of a NAME alone is empty.

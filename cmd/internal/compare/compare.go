@@ -41,8 +41,9 @@ func NewCompare(f *program.Factory) *cli.Command {
 			"torchx compare --since 1h --sort duration\n" +
 			"torchx compare --component utils.echo --csv",
 		Description: "Show what differs between runs in arguments, options, variables, code and libraries, how they ended, and the last and the " +
-			"best value of each metric. A * marks the best of all runs. The best is the least value, or the greatest if the name of " +
-			"the metric has a word such as " + metrics.MaximizedExamples + "; --metric NAME:min or NAME:max decides otherwise. Runs are columns if " +
+			"best value of each metric. A * marks the best of all runs. The best is the greatest value if the name of the metric has a word such as " +
+			metrics.MaximizedExamples + ", and the least with a word such as " + metrics.MinimizedExamples + "; --metric NAME:min or " +
+			"NAME:max decides for other metrics, which otherwise have no best value. Runs are columns if " +
 			"they fit on the screen, else rows. Of a metric that several replicas have, the first replica counts. " +
 			"A sweep stands for its trials, the best first. Instead of handles, conditions as of `torchx list` select runs. " + program.SecretsHelp + " " + program.HandleHelp,
 		Flags: append(o.selection.Flags(defaultLimit),

@@ -51,6 +51,9 @@ func (c *comparison) lines() (all []line) {
 	})
 	for i, m := range c.metrics {
 		add("last "+m.name, false, func(_ int, r *run) ui.Cell { return ui.NewCell(numberText(r.values[i].last, r.values[i].known), "") })
+		if m.goal == "" {
+			continue
+		}
 		add(string(m.goal)+" "+m.name, false, func(_ int, r *run) ui.Cell {
 			v := r.values[i]
 			if v.isBest {
@@ -169,13 +172,15 @@ func (c *comparison) printCSV(f *program.Factory) error {
 			o.Handle, o.State.String(), textOf(o.ExitCode), timeText(o.StartedAt), timeText(o.FinishedAt), textOf(o.DurationSeconds),
 			strconv.Itoa(o.NumRestarts), textOf(o.MaxRSSBytes), textOf(o.CPUSeconds),
 		}
-		for _, v := range r.values {
-			if !v.known {
-				row = append(row, "", "")
-				continue
+		for at, v := range r.values {
+			last, best := "", ""
+			if v.known {
+				last = strconv.FormatFloat(v.last, 'g', -1, 64)
 			}
-			row = append(row, strconv.FormatFloat(v.last, 'g', -1, 64),
-				strconv.FormatFloat(v.best, 'g', -1, 64))
+			if v.known && c.metrics[at].goal != "" {
+				best = strconv.FormatFloat(v.best, 'g', -1, 64)
+			}
+			row = append(row, last, best)
 		}
 		for _, d := range c.differences {
 			row = append(row, textOf(d.shown[i]))

@@ -43,7 +43,7 @@ type metric struct {
 
 // value is a metric of one run.
 type value struct {
-	last, best float64
+	last, best float64 // the last is the best if the goal is not known
 	known      bool
 	role       string
 	replica    int
@@ -72,11 +72,19 @@ func (c *comparison) compareMetrics() {
 
 func (r *run) valueOf(m metric) value {
 	s, ok := r.metrics[m.name]
-	return value{last: s.Last, best: m.goal.Best(&s), known: ok, role: s.Role, replica: s.Replica}
+	v := value{last: s.Last, best: s.Last, known: ok, role: s.Role, replica: s.Replica}
+	if m.goal != "" {
+		v.best = m.goal.Best(&s)
+	}
+	return v
 }
 
-// markBest marks the runs whose best value of a metric is the best of all, if runs differ.
+// markBest marks the runs whose best value of a metric is the best of all, if there are several
+// and it is known which values are better.
 func (c *comparison) markBest(at int) {
+	if c.metrics[at].goal == "" {
+		return
+	}
 	best, known := math.NaN(), 0
 	for _, r := range c.runs {
 		if v := r.values[at]; v.known && !math.IsNaN(v.best) {

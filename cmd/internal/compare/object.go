@@ -33,19 +33,27 @@ type runObject struct {
 }
 
 type metricObject struct {
-	Name    string         `json:"name"`
-	Role    string         `json:"role"`
-	Replica int            `json:"replica"`
-	Goal    metrics.Goal   `json:"goal"`
-	Last    metrics.Number `json:"last"`
-	Best    metrics.Number `json:"best"`
-	IsBest  bool           `json:"is_best"`
+	Name    string          `json:"name"`
+	Role    string          `json:"role"`
+	Replica int             `json:"replica"`
+	Goal    ui.NullString   `json:"goal"`
+	Last    metrics.Number  `json:"last"`
+	Best    *metrics.Number `json:"best"`
+	IsBest  bool            `json:"is_best"`
 }
 
 type differenceObject struct {
 	Part   string    `json:"part"`
 	Name   string    `json:"name"`
 	Values []*string `json:"values"`
+}
+
+func newMetricObject(m metric, v value) metricObject {
+	o := metricObject{Name: m.name, Role: v.role, Replica: v.replica, Goal: ui.NullString(m.goal), Last: metrics.Number(v.last), IsBest: v.isBest}
+	if m.goal != "" {
+		o.Best = new(metrics.Number(v.best))
+	}
+	return o
 }
 
 func (c *comparison) object() comparisonObject {
@@ -63,9 +71,7 @@ func (c *comparison) object() comparisonObject {
 		}
 		for i, v := range r.values {
 			if v.known {
-				one.Metrics = append(one.Metrics, metricObject{
-					c.metrics[i].name, v.role, v.replica, c.metrics[i].goal, metrics.Number(v.last), metrics.Number(v.best), v.isBest,
-				})
+				one.Metrics = append(one.Metrics, newMetricObject(c.metrics[i], v))
 			}
 		}
 		o.Runs = append(o.Runs, one)

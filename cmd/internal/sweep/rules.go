@@ -86,7 +86,7 @@ func (r *ruleFlags) rules() (sweep.Rules, error) {
 		}
 	}
 	if r.metric != "" {
-		rules.Goal = cmp.Or(metrics.Goal(r.goal), metrics.GoalOf(r.metric))
+		rules.Goal = cmp.Or(metrics.Goal(r.goal), metrics.GoalOf(r.metric), metrics.Min)
 	}
 	return rules, nil
 }

@@ -32,7 +32,7 @@ export async function compareView(page) {
 				parts.map(name => [part(name), differences.filter(d => d.part === name).map(d => row(d.name, d.values.map(v => v === null ? h("span.muted", "not set") : h("code", v))))]),
 				metrics.length > 0 && [part("metrics: last and best"), metrics.map(name => row(name, runs.map(run => {
 					const m = run.metrics.find(of => key(of) === name)
-					return m && h(m.is_best ? "strong.best" : "span", null, number(m.last), m.best !== m.last && h("span.muted", ` best ${number(m.best)}`), m.is_best && " ★")
+					return m && h(m.is_best ? "strong.best" : "span", null, number(m.last), m.goal && m.best !== m.last && h("span.muted", ` best ${number(m.best)}`), m.is_best && " ★")
 				})))])))
 		charts = panel(curves, runs.map(run => ({id: run.app_id, label: runs.some(r => r !== run && r.name === run.name) ? run.app_id : run.name ?? run.app_id, started: run.started_at})))
 		await charts.renew()

@@ -19,7 +19,7 @@ export async function sweepView(page, id) {
 		columns = [...args.map(d => d.name), ...metric ? [metric] : []]
 		trials = runs.map(run => {
 			const i = compared.runs.findIndex(other => other.app_id === run.app_id), found = compared.runs[i]?.metrics.find(m => m.name === metric)
-			return {id: run.app_id, label: run.name ?? run.app_id, run, goal: found?.goal, best: found?.is_best, values: Object.fromEntries([...args.map(d => [d.name, d.values[i]]), [metric, found?.best ?? null]])}
+			return {id: run.app_id, label: run.name ?? run.app_id, run, goal: found?.goal, best: found?.is_best, values: Object.fromEntries([...args.map(d => [d.name, d.values[i]]), [metric, (found?.goal ? found.best : found?.last) ?? null]])}
 		}).reverse()
 		put(top, h("h1.clip", sweep?.name ?? id), sweep && badge(sweep.state), h("span.muted.grow", `${runs.filter(run => run.state === "SUCCEEDED").length} of ${plural(runs.length, "trial")} succeeded`, total > most && `, the newest ${most} of ${count(total)}`),
 			names.length > 1 && choose("Metric", names.map(name => [name, name]), metric, value => {
