@@ -12,7 +12,7 @@ test("cancel asks first", () => withPage(async (page, open) => {
 	const id = await run("utils.sh", "-c", "sleep 600");
 	await open(`/runs/${id}`);
 	await page.getByRole("button", { name: "Cancel" }).click();
-	await page.getByRole("button", { name: "Keep as is" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Cancel", exact: true }).click();
 	await page.locator(".run-head .state", { hasText: "Running" }).waitFor();
 	await page.getByRole("button", { name: "Cancel" }).click();
 	await page.getByRole("button", { name: "Cancel run" }).click();
@@ -23,7 +23,9 @@ test("cancel asks first", () => withPage(async (page, open) => {
 test("a run is repeated with changed arguments", () => withPage(async (page, open) => {
 	await open(`/runs/${ids.trials[0]}`);
 	await page.getByRole("button", { name: "Run again" }).click();
-	const lr = page.getByRole("dialog").getByLabel(/^lr /);
+	const lr = page.getByRole("dialog").getByLabel(/^lr /), fail = page.getByRole("dialog").getByLabel(/^fail /);
+	assert.deepEqual(await fail.locator("option").allInnerTexts(), ["true", "false (default)"]);
+	assert.equal(await fail.inputValue(), "false");
 	assert.equal(await lr.inputValue(), "0.1");
 	await lr.fill("0.7");
 	await page.getByText(`torchx rerun --lr=0.7 ${ids.trials[0]}`).waitFor();

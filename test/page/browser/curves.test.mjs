@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { ids, until, useBrowser, withPage } from "./harness.mjs";
+import { ids, run, torchx, until, useBrowser, withPage } from "./harness.mjs";
 
 useBrowser();
 const inked = (canvas) => canvas.evaluate((c) => {
@@ -53,6 +53,19 @@ test("axis, scale, smoothing and filters are in the address", () => withPage(asy
 	assert.equal(await page.getByRole("button", { name: "Log scale" }).getAttribute("aria-pressed"), "true");
 }));
 
+test("quantities begin at zero, metrics do not, and both can be switched", () => withPage(async (page, open) => {
+	await open(`/runs/${ids.failed}?tab=curves`);
+	const from = (name) => page.getByRole("button", { name: `Start ${name} at zero` });
+	await from("Memory").waitFor();
+	assert.deepEqual([await from("Memory").getAttribute("aria-pressed"), await from("loss").getAttribute("aria-pressed")], ["true", "false"]);
+	await from("loss").click();
+	await from("Memory").click();
+	await page.waitForURL(/zero=loss&zero=Memory/);
+	await open(page.url());
+	await from("loss").waitFor();
+	assert.deepEqual([await from("Memory").getAttribute("aria-pressed"), await from("loss").getAttribute("aria-pressed")], ["false", "true"]);
+}));
+
 test("a long curve is drawn from few buckets that keep its extremes", () => withPage(async (page, open) => {
 	await open(`/runs/${ids.points}?tab=curves&metric=loss`);
 	const canvas = page.getByRole("region", { name: "loss", exact: true }).getByRole("img");
@@ -76,6 +89,14 @@ test("runs are compared: what differs, and their curves over each other", () => 
 	await page.getByRole("button", { name: "Add", exact: true }).click();
 	await page.waitForURL(new RegExp(`${ids.trials[0]}.*${ids.trials[2]}`));
 }, { expected: /404/ }));
+
+test("only metrics of which the better value is known have a best run", () => withPage(async (page, open) => {
+	const made = await Promise.all(["0.1", "0.2"].map((lr) => run("utils.sh", "-c", `echo '{"step": 1, "lr": ${lr}, "val_loss": ${lr}}' >> $TORCHX_METRICS`)));
+	await Promise.all(made.map((id) => torchx("wait", id)));
+	await open(`/compare?run=${made[0]}&run=${made[1]}`);
+	assert.equal(await page.getByRole("row", { name: /^val_loss/ }).getByText("★").count(), 1);
+	assert.equal(await page.getByRole("row", { name: /^lr/ }).getByText("★").count(), 0);
+}));
 
 test("the trials of a sweep are a table and parallel coordinates", () => withPage(async (page, open) => {
 	await open("/sweeps/my-sweep");

@@ -12,7 +12,7 @@ test("the table holds few rows, however many runs there are", () => withPage(asy
 	const count = Number(total.replace(/^.* of|\D/g, ""));
 	assert.match(total, /^1–\d+ of .* runs$/);
 	assert.ok(count > 20000, `${total}, want all`);
-	assert.equal(await rows.evaluate((box) => box.scrollHeight), count * 44);
+	assert.equal(await rows.evaluate((box) => box.scrollHeight), count * 44 + 34);
 	for (const part of [0.3, 0.9, 0.5]) {
 		await rows.evaluate((box, part) => { box.scrollTop = box.scrollHeight * part; }, part);
 		await until("the rows in sight", () => page.locator(".rows").evaluate((box) => {
@@ -23,6 +23,15 @@ test("the table holds few rows, however many runs there are", () => withPage(asy
 	await page.keyboard.press("End");
 	await page.locator('.rows a[href="/runs/trainer-000000"]').waitFor();
 	assert.ok(await page.locator(".rows .run").count() < 90, "too many rows are in the page");
+}));
+
+test("heads stand above their columns, with and without a scrollbar", () => withPage(async (page, open) => {
+	const lefts = (row) => page.locator(row).first().evaluate((row) => [...row.children].map((cell) => Math.round(cell.getBoundingClientRect().left)));
+	for (const path of ["/", "/?search=hopeless"]) {
+		await open(path);
+		await page.locator(".rows .run:not(.blank):not([hidden])").first().waitFor();
+		assert.deepEqual(await lefts(".runs .head"), await lefts(".rows .run:not(.blank):not([hidden])"), path);
+	}
 }));
 
 test("filters, search and order are in the address", () => withPage(async (page, open) => {

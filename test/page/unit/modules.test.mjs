@@ -64,6 +64,8 @@ test("axes have room and survive strange values", () => {
 	assert.deepEqual(extent(rows(-1, 0), 0, 9, true), [0.1, 1]);
 	const [low, high] = extent(rows(5, 5), 0, 9, false);
 	assert.ok(low < 5 && high > 5);
+	assert.deepEqual(extent(rows(2, 4), 0, 9, false, true), [0, 4.2]);
+	assert.deepEqual(extent(rows(0, 0), 0, 9, false, true), [0, 1]);
 	assert.equal(scale(1, 100, 0, 200, true)(10), 100);
 });
 

@@ -91,13 +91,15 @@ export async function rerun(id) {
 function argument(param, values) {
 	const {name, type, variadic, required} = param, fallback = param.default ?? "", choices = type === "bool" ? ["true", "false"] : param.choices
 	const old = variadic ? Object.keys(values).filter(key => key.startsWith("argument ")).map(key => values[key]).join("\n") : values[name] ?? ""
+	const given = old || fallback
 	let input
 	if (variadic) input = h("textarea", {value: old, placeholder: "one argument a line"})
 	else if (choices.length && choices.length <= 12) {
-		input = h("select", [["", `default (${fallback})`], ...[...new Set([...choices, ...old ? [old] : []])].map(c => [c, c])].map(([value, text]) => h("option", {value, selected: value === old}, text)))
+		const values = [...new Set([...given ? [] : [""], ...choices, ...given ? [given] : []])]
+		input = h("select", values.map(value => h("option", {value, selected: value === given}, value === fallback && !required ? `${value} (default)` : value)))
 	} else input = h("input", {value: old, placeholder: fallback, autocomplete: "off", spellcheck: "false"})
 	return {
 		param, input, node: labelled([name, " ", h("span.muted", type, required && ", required")], input, param.help),
-		changed: () => input.value === old ? [] : variadic ? ["--", ...input.value.split("\n").filter(line => line !== "")] : [`--${name}=${input.value || fallback}`],
+		changed: () => input.value === (input.tagName === "SELECT" ? given : old) ? [] : variadic ? ["--", ...input.value.split("\n").filter(line => line !== "")] : [`--${name}=${input.value || fallback}`],
 	}
 }

@@ -5,16 +5,20 @@ import {short} from "./scale.js"
 
 const shown = 12; // names in a legend and values beside the pointer
 
-export function chart({title, load, show, unit, onzoom}) {
+export function chart({title, load, show, unit, onzoom, onzero}) {
 	const canvas = h("canvas", {tabIndex: 0, role: "img", label: `Plot of ${title}`})
 	const legend = h("ul.legend")
 	const table = h("div")
 	const now = h("p.visually-hidden", {"aria-live": "polite"})
 	const problem = h("p.muted.plot-empty", "Loading…")
 	const reset = h("button.quiet", {hidden: true, onclick: () => plot.select(null)}, "Reset zoom")
+	const zero = toggle(`Start ${title} at zero`, Boolean(show.zero), on => {
+		plot.set(plot.series, {zero: on})
+		onzero?.(on)
+	}, "0")
 	const big = toggle(`Enlarge ${title}`, false, on => card.classList.toggle("big", on), icon("grow"))
 	const card = h("section.card.chart", {label: title},
-		h("header", h("h2.grow.clip", {title}, title), reset, big), h("div.canvas", canvas, problem), legend, now,
+		h("header", h("h2.grow.clip", {title}, title), reset, zero, big), h("div.canvas", canvas, problem), legend, now,
 		h("details", h("summary", "Values as a table"), table))
 	const value = v => v === null ? "NaN" : unit ? unit(v) : number(v)
 	const one = ([, , , last, min, max, n]) => n > 1 && min !== max ? `${value(last)} (${value(min)} to ${value(max)}, ${count(n)} points)` : value(last)

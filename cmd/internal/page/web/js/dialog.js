@@ -33,7 +33,7 @@ export function ask({title, body, yes, danger = false, wide = false, submit}) {
 				button.disabled = false
 			},
 		}, h("h2", {id: "ask-title"}, title), body, problem,
-		h("footer", h("button", {type: "button", onclick: () => box.close()}, yes ? "Keep as is" : "Close"), yes && button))
+		h("footer", h("button", {type: "button", onclick: () => box.close()}, yes ? "Cancel" : "Close"), yes && button))
 		const box = h("dialog" + (wide ? ".wide" : ""), {
 			"aria-labelledby": "ask-title",
 			onclose: () => {

@@ -13,6 +13,8 @@ const usages = [
 
 export function panel(box, runs) {
 	const look = {x: query("x", "step"), log: query("log") === "1", weight: Number(query("smooth", "0")) / 100 || 0}
+	// Quantities begin at zero, metrics do not; other names than these were switched.
+	const switched = new Set(new URL(location.href).searchParams.getAll("zero"))
 	let charts = [], shown = "", summaries = [], usage = []
 	const grid = h("div.charts"), info = h("p.muted", {role: "status"})
 	const start = id => Date.parse(runs.find(run => run.id === id)?.started) / 1000 || 0
@@ -70,10 +72,18 @@ export function panel(box, runs) {
 		shown = key
 		charts.forEach(c => c.close())
 		charts = [
-			...names.map(title => chart({title, show: style(), load: (...args) => metric(title, ...args)})),
-			...kinds.map(([title, value, unit]) => chart({title, unit, show: {...style(), kind: look.x === "clock" ? "clock" : "elapsed", log: false, weight: 0}, load: async () => used(value)})),
+			...names.map(title => chartFrom(title, false, {show: style(), load: (...args) => metric(title, ...args)})),
+			...kinds.map(([title, value, unit]) => chartFrom(title, true, {unit, show: {...style(), kind: look.x === "clock" ? "clock" : "elapsed", log: false, weight: 0}, load: async () => used(value)})),
 		]
 		put(grid, charts.map(c => c.card))
+	}
+
+	function chartFrom(title, normal, options) {
+		return chart({...options, title, show: {...options.show, zero: switched.has(title) !== normal}, onzero: on => {
+			if (on === normal) switched.delete(title)
+			else switched.add(title)
+			note({zero: [...switched]})
+		}})
 	}
 
 	const again = () => {

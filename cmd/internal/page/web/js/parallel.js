@@ -2,7 +2,7 @@
 import {go, number, region, runPath, s} from "./ui.js"
 import {linearTicks, logTicks, scale, short} from "./scale.js"
 
-const height = 260, left = 60
+const height = 260, left = 110
 
 export function axis(values) {
 	const known = values.filter(v => v != null && v !== "NaN"), numbers = known.map(Number)
@@ -40,8 +40,8 @@ export function parallel(columns, trials, light, goal) {
 		line.style.opacity = faint + (0.95 - faint) * good ** (2 + many / 60)
 		return [good, line]
 	}).sort((a, b) => a[0] - b[0]).map(([, line]) => line)
-	const width = (columns.length - 1) * gap + left + 110
+	const width = (columns.length - 1) * gap + left + 90
 	return region("Parallel coordinates", s("svg.parallel", {viewBox: `${-left} -28 ${width} ${height + 44}`, width, height: height + 44, role: "img", label: `${many} trials over ${columns.join(", ")}; the table below has the same values`},
-		lines, columns.map((name, x) => s("g.axis", {transform: `translate(${x * gap} 0)`}, s("line", {y1: 0, y2: height}), s("text.name", {y: -12, "text-anchor": x ? "middle" : "start"}, name.length > 20 ? name.slice(0, 19) + "…" : name),
-			axes[x].ticks.map(([text, y]) => s("text", {x: 7, y: y + 4}, text))))))
+		lines, columns.map((name, x) => s("g.axis", {transform: `translate(${x * gap} 0)`}, s("line", {y1: 0, y2: height}), s("text.name", {y: -12, "text-anchor": "middle"}, name.length > 20 ? name.slice(0, 19) + "…" : name),
+			axes[x].ticks.map(([text, y]) => x ? [s("rect.plate", {x: 3, y: y - 9, width: text.length * 7 + 8, height: 18, rx: 4}), s("text", {x: 7, y: y + 4}, text)] : s("text", {x: -7, y: y + 4, "text-anchor": "end"}, text))))))
 }

@@ -71,7 +71,7 @@ export class Plot {
 		}
 		const g = canvas.getContext("2d"), css = getComputedStyle(canvas)
 		this.ink = {line: css.caretColor, text: css.color}
-		const [from, to] = this.domain(), [low, high] = extent(this.series, from, to, options.log)
+		const [from, to] = this.domain(), [low, high] = extent(this.series, from, to, options.log, options.zero)
 		const yTicks = options.log ? logTicks(low, high, height / 46) : linearTicks(low, high, height / 46)
 		g.setTransform(ratio, 0, 0, ratio, 0, 0)
 		g.font = `11.5px ${css.fontFamily}`

@@ -62,7 +62,7 @@ export function short(x) {
 	return String(Number(x.toPrecision(6)))
 }
 
-export function extent(series, from, to, log) {
+export function extent(series, from, to, log, zero = false) {
 	let min = Infinity, max = -Infinity
 	for (const {rows} of series) {
 		for (const row of rows) {
@@ -73,9 +73,12 @@ export function extent(series, from, to, log) {
 		}
 	}
 	if (!(min <= max)) return log ? [0.1, 1] : [0, 1]
+	if (zero && !log) [min, max] = [Math.min(0, min), Math.max(0, max)]
+	if (zero && !log && min === max) return [0, 1]
 	if (min === max) return log ? [min / 2, max * 2] : [min - (Math.abs(min) || 1) * 0.1, max + (Math.abs(max) || 1) * 0.1]
 	if (log) return [min / (max / min) ** 0.04, max * (max / min) ** 0.04]
-	return [min - (max - min) * 0.05, max + (max - min) * 0.05]
+	const room = (max - min) * 0.05
+	return [zero && min === 0 ? 0 : min - room, zero && max === 0 ? 0 : max + room]
 }
 
 export function scale(min, max, a, b, log = false) {

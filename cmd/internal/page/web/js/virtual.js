@@ -1,7 +1,7 @@
 // A list of many rows of which only those in sight are in the page.
 
 export class Rows {
-	// options: height in pixels.
+	// options: height of a row and inset, what covers the rows at the top, in pixels.
 	constructor(scroller, options) {
 		this.scroller = scroller
 		this.options = options
@@ -80,7 +80,7 @@ export class Rows {
 	}
 
 	reveal(index) {
-		const {height} = this.options, {scrollTop, clientHeight} = this.scroller
+		const {height, inset = 0} = this.options, {scrollTop} = this.scroller, clientHeight = this.scroller.clientHeight - inset
 		if (index * height < scrollTop) this.scroller.scrollTop = index * height
 		else if ((index + 1) * height > scrollTop + clientHeight) this.scroller.scrollTop = (index + 1) * height - clientHeight
 		this.draw()

@@ -27,6 +27,7 @@ export async function logView(body, run) {
 		({total, done} = answer)
 		size = answer.bytes
 		slider.max = Math.max(1, total)
+		list.style.setProperty("--digits", Math.max(4, String(total).length)) // as wide as the last number
 		info.textContent = total ? `${plural(total, "line")}, ${bytes(size)}` : ""
 		put(notices, answer.notices.map(text => h("p.notice", text)))
 		toEnd.hidden = follow || total === 0
@@ -168,13 +169,22 @@ export async function logView(body, run) {
 	slider.addEventListener("input", () => slide(Number(slider.value)))
 
 	// Search: the server counts and numbers the matches, the page marks those that it shows.
-	const find = searchBox("Search the log", {value: view.find, spellcheck: "false", oninput: later(() => look(), 250),
-		onkeydown: event => event.key === "Enter" && (event.preventDefault(), step(event.shiftKey ? -1 : 1))})
+	const find = searchBox("Search the log", {value: view.find, spellcheck: "false", oninput: later(() => {
+		if (find.value !== view.find) looking = look()
+	}, 250),
+		onkeydown: event => event.key === "Enter" && (event.preventDefault(), enter(event.shiftKey ? -1 : 1))})
 	const regexBox = toggle("Regular expression", view.regex, on => {
 		view.regex = on
 		look()
 	}, h("code", ".*"))
-	let searching = null
+	let searching = null, looking = null
+
+	// enter goes to a match; of what was just typed to the nearest one.
+	async function enter(by) {
+		if (find.value !== view.find) looking = look()
+		await looking
+		step(by)
+	}
 
 	async function look(again = false) {
 		view.find = find.value
@@ -211,15 +221,16 @@ export async function logView(body, run) {
 	}
 	const finder = h("span.row.tight")
 	const drawMatches = () => {
-		const n = `${plural(matches.total, "matching line")}${matches.complete ? "" : " so far"}`
-		matches.textContent = hit >= 0 ? `${count(hit + 1)} of ${n}` : n
+		const more = matches.complete ? "" : " so far"
+		matches.textContent = hit >= 0 ? `${count(hit + 1)} of ${count(matches.total)}${more}` : plural(matches.total, "matching line") + more
 	}
 	function step(by) {
 		if (!hits?.length) return
 		if (hit < 0) {
-			const here = top()
-			hit = by > 0 ? hits.findIndex(n => n >= here) : hits.findLastIndex(n => n <= here)
-			if (hit < 0) hit = by > 0 ? 0 : hits.length - 1
+			const here = follow ? total : top()
+			hits.forEach((n, i) => {
+				if (hit < 0 || Math.abs(n - here) < Math.abs(hits[hit] - here)) hit = i
+			})
 		} else hit = (hit + by + hits.length) % hits.length
 		drawMatches()
 		jump(hits[hit])

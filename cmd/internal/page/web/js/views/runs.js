@@ -7,6 +7,7 @@ const params = ["search", "state", "tag", "component", "name", "backend", "since
 const several = new Set(["state", "tag", "where"])
 const groups = [["All", []], ["Active", ["running", "pending", "submitted"]], ["Succeeded", ["succeeded"]], ["Failed", ["failed"]], ["Cancelled", ["cancelled"]]]
 const narrow = matchMedia("(max-width: 760px)")
+const headHeight = 34
 const rowHeight = () => narrow.matches ? 56 : 44
 
 // A sweep opens as its trials.
@@ -102,10 +103,10 @@ export async function runsView(page) {
 	})
 
 	const column = (cls, text, order) => h(`div.${cls}`, {role: "columnheader"}, order ? h("button", {"data-sort": order, onclick: () => set({sort: order === "submitted" ? "" : order})}, text) : text)
-	const table = h("div.runs", {role: "table", label: "Runs"},
-		h("div.head", {role: "row"}, h("div", {role: "columnheader"}, h("span.visually-hidden", "Select")), column("c-state", "State", "state"), column("c-name", "Name"), column("c-component", "Component"),
-			column("c-tags", "Tags"), column("c-backend", "Backend"), column("c-time.num", "Submitted", "submitted"), column("c-duration.num", "Duration", "duration"), column("c-exit.num", "Exit")),
-		rowsBox)
+	const head = h("div.head", {role: "row"}, h("div", {role: "columnheader"}, h("span.visually-hidden", "Select")), column("c-state", "State", "state"), column("c-name", "Name"), column("c-component", "Component"),
+			column("c-tags", "Tags"), column("c-backend", "Backend"), column("c-time.num", "Submitted", "submitted"), column("c-duration.num", "Duration", "duration"), column("c-exit.num", "Exit"))
+	rowsBox.append(head)
+	const table = h("div.runs", {role: "table", label: "Runs"}, rowsBox)
 
 	const pickBar = h("div.picked", {hidden: true, role: "region", label: "Selected runs"})
 	function drawPicked() {
@@ -130,7 +131,7 @@ export async function runsView(page) {
 	}
 
 	const rows = new Rows(rowsBox, {
-		height: rowHeight(), create: () => h("div.run", {role: "row"}),
+		height: rowHeight(), inset: headHeight, create: () => h("div.run", {role: "row"}),
 		seen: (from, to) => {
 			if (!rows?.count) return void put(found)
 			pages.need(from, to)
