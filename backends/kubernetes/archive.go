@@ -51,6 +51,14 @@ func (b *Backend) archive(id string, s backend.Stream) *podarchive.App {
 	return l.apps[key]
 }
 
+// pushedArchive returns an archive of an app whose snapshots the caller passes to See.
+func (b *Backend) pushedArchive(id string) *podarchive.App {
+	return podarchive.New(podarchive.Config{
+		Backend: manifest.Name, ID: id, Dir: b.FolderOf(id), Cluster: &logCluster{backend: b, id: id}, Pushed: true,
+		Positions: b.config.Positions, Warn: b.config.Warn,
+	})
+}
+
 // archives are those of apps with archive=true, or with actions for their end.
 var archives = archive.Kind{
 	Backend: manifest.Name, Folder: "archive", Manifest: "archive.json", Changed: podarchive.Changed,
@@ -115,11 +123,10 @@ func recheckConsent(home string, ref kube.ClusterRef, environ []string) error {
 // waitArchiver archives an app's logs during Wait, using Wait's watch: clusters delete pods,
 // and the user wants to read their logs later.
 type waitArchiver struct {
-	b         *Backend
-	t         *target
-	begun     bool                  // a snapshot has arrived
-	app       *podarchive.App       // nil if this Wait does not begin to archive the logs
-	following *podarchive.LogCopier // nil if an agent archives the logs
+	b           *Backend
+	t           *target
+	begun       bool // a snapshot has arrived
+	stoppedLogs      // zero if an agent archives the logs
 }
 
 // update receives the next snapshot of the app.
@@ -135,10 +142,7 @@ func (w *waitArchiver) update(s *podarchive.Snapshot) {
 	if w.following != nil || archives.HasAgent(dir) || w.b.canceledBy(w.t.id).Discard {
 		return
 	}
-	w.app = podarchive.New(podarchive.Config{
-		Backend: manifest.Name, ID: w.t.id, Dir: dir, Cluster: &logCluster{backend: w.b, id: w.t.id}, Pushed: true,
-		Positions: w.b.config.Positions, Warn: w.b.config.Warn,
-	})
+	w.app = w.b.pushedArchive(w.t.id)
 	w.app.See(s)
 	w.following = w.app.Follow(s.Status)
 }

@@ -19,11 +19,17 @@ import (
 // deleted as soon as they have ended, and the last lines with them.
 type stopping struct {
 	mu   sync.Mutex
-	logs map[string]*podarchive.LogCopier // by app ID
+	logs map[string]stoppedLogs // by app ID
 }
 
-// take returns the logs of an app, which the caller ends; nil if there are none.
-func (s *stopping) take(id string) *podarchive.LogCopier {
+// stoppedLogs are the logs of one app. Its archive gets the snapshots of Wait.
+type stoppedLogs struct {
+	app       *podarchive.App
+	following *podarchive.LogCopier
+}
+
+// take returns the logs of an app, which the caller ends; the zero value if there are none.
+func (s *stopping) take(id string) stoppedLogs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.logs[id]
@@ -31,11 +37,11 @@ func (s *stopping) take(id string) *podarchive.LogCopier {
 	return f
 }
 
-func (s *stopping) put(id string, f *podarchive.LogCopier) {
+func (s *stopping) put(id string, f stoppedLogs) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.logs == nil {
-		s.logs = map[string]*podarchive.LogCopier{}
+		s.logs = map[string]stoppedLogs{}
 	}
 	s.logs[id] = f
 }
@@ -48,7 +54,7 @@ func (s *stopping) close() {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, id := range ids {
-		if f := s.take(id); f != nil {
+		if f := s.take(id).following; f != nil {
 			_, _ = f.End(done)
 		}
 	}
@@ -56,13 +62,15 @@ func (s *stopping) close() {
 
 // followToEnd begins to follow the logs of an app that is about to be stopped and returns when
 // all running replicas are followed, or after podarchive.SaveTime. Wait, which the caller calls
-// next, copies the remaining lines. An agent that follows the app is left to do so.
+// next, watches the app for the copies and ends them. An agent that follows the app is left to do
+// so.
 func (b *Backend) followToEnd(ctx context.Context, id string) {
 	dir := b.FolderOf(id)
 	if archives.HasAgent(dir) {
 		return
 	}
-	f, saved, err := b.archive(id, "").FollowNow(ctx)
+	app := b.pushedArchive(id)
+	f, saved, err := app.FollowNow(ctx)
 	if errors.Is(err, errHidden) {
 		return // the user knows
 	}
@@ -76,7 +84,7 @@ func (b *Backend) followToEnd(ctx context.Context, id string) {
 	case saved.Losing > 0:
 		b.warn("lines that %d of %d replicas write while they stop are lost: following all logs needs %d open files (raise the limit with ulimit -n)", saved.Losing, f.Len(), podarchive.FilesFor(f.Len()))
 	}
-	b.stopping.put(id, f)
+	b.stopping.put(id, stoppedLogs{app, f})
 }
 
 const (

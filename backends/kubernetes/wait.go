@@ -18,12 +18,18 @@ import (
 )
 
 // settleTime is how long changes are collected before they are processed: the pods of a
-// gang change at the same time. It is at least settleFactor times what processing took: each of
-// thousands of pods changes several times, and each change takes a look at all of them.
+// gang change at the same time. It is settleFactor times what processing took, up to longestSettle:
+// each of thousands of pods changes several times, and each change takes a look at all of them.
 const (
-	settleTime   = 50 * time.Millisecond
-	settleFactor = 4
+	settleTime    = 50 * time.Millisecond
+	settleFactor  = 20
+	longestSettle = 2 * time.Second
 )
+
+// settleAfter returns how long to collect changes after processing the last ones took so long.
+func settleAfter(took time.Duration) time.Duration {
+	return min(max(settleTime, settleFactor*took), longestSettle)
+}
 
 // Wait blocks until the app is terminal, and archives its logs meanwhile. It tolerates a
 // cluster that is unreachable for a while. Errors: ErrNotFound (also if the app is deleted
@@ -33,7 +39,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	logs := &waitArchiver{b: b, t: t, following: b.stopping.take(id)}
+	logs := &waitArchiver{b: b, t: t, stoppedLogs: b.stopping.take(id)}
 	var last *spec.Status
 	late := &overdue{}
 	if b.canceledBy(id).Abandon {
@@ -97,7 +103,7 @@ func (t *target) follow(
 		case <-main:
 		case <-pods:
 		}
-		if err := kube.Sleep(ctx, max(settleTime, settleFactor*took)); err != nil {
+		if err := kube.Sleep(ctx, settleAfter(took)); err != nil {
 			return err
 		}
 	}
@@ -140,8 +146,9 @@ func newFollower(t *target, first *observe.Observation) *follower {
 	default:
 		m := kube.NewMirror[batchv1.Job](t.Client, kube.Jobs, t.namespace,
 			kube.ListOptions{LabelSelector: ownJobs(t.name)})
+		jobs := first.Jobs // not first, which has all pods
 		f.main, f.read = m, func(seen *observe.Observation) (ready, exists bool) {
-			seen.Jobs, ready, exists = allJobs(m, first.Jobs)
+			seen.Jobs, ready, exists = allJobs(m, jobs)
 			return ready, exists
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"torchx/runtime/logstore"
@@ -32,6 +33,8 @@ type remote struct {
 	openErr error // what Open returns
 	polls   bool
 	tails   int // streams that were opened with Tail
+	opens   int
+	noLive  bool // followed streams end after the present entries
 }
 
 func newRemote(seed uint64) *remote {
@@ -55,6 +58,7 @@ func (r *remote) State() (State, <-chan struct{}) {
 func (r *remote) Open(ctx context.Context, o Options) (Stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.opens++
 	if r.openErr != nil {
 		return nil, r.openErr
 	}
@@ -89,7 +93,7 @@ func (s *remoteStream) Next() (Entry, error) {
 	}
 	for {
 		s.remote.mu.Lock()
-		changed, ended := s.remote.changed, !s.o.Follow || s.remote.state >= Ended
+		changed, ended := s.remote.changed, !s.o.Follow || s.remote.noLive || s.remote.state >= Ended
 		for s.next < len(s.remote.entries) && s.remote.entries[s.next].Time.Before(s.o.Since) {
 			s.next++ // engines leave out older entries
 		}
@@ -276,6 +280,43 @@ func TestEndOfCopy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSourceThatDoesNotFollow: the streams of a silent log are opened less and less often, and new
+// entries are copied when the source has changed.
+func TestSourceThatDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRemote(1)
+		r.noLive = true
+		entries, want := lines(r.rand, 2)
+		r.entries = entries[:1]
+		m := fastMode
+		m.TrustEOF = true
+		m.Timing = Timing{Backoff: 50 * time.Millisecond, MaxBackoff: 5 * time.Second, ResetAfter: 10 * time.Second, IdleTimeout: time.Minute}
+		dir, ended := t.TempDir(), make(chan error)
+		go func() {
+			done, err := copyTo(t.Context(), t, r, dir, m)
+			if !done {
+				err = errors.Join(err, errors.New("the copy is not complete"))
+			}
+			ended <- err
+		}()
+		time.Sleep(10 * time.Minute)
+		r.update(func() {
+			if most := 25; r.opens > most {
+				t.Errorf("%d streams were opened in 10 minutes, want at most %d", r.opens, most)
+			}
+			r.entries, r.state = entries, Ended
+		})
+		began := time.Now()
+		if err := <-ended; err != nil || time.Since(began) > time.Second {
+			t.Errorf("the copy ended after %v: %v, want it to end at once", time.Since(began), err)
+		}
+		if got, gaps := contents(t, dir); got != want || gaps > 0 {
+			t.Errorf("got %q with %d gaps, want %q", got, gaps, want)
+		}
+	})
 }
 
 func TestChunk(t *testing.T) {
