@@ -388,6 +388,45 @@ func TestReadDuringFollow(t *testing.T) {
 	}
 }
 
+// TestNextAttemptWaitsForCopy: a follower of a log that another process copies reads the next attempt
+// only when the one before is copied to its end.
+func TestNextAttemptWaitsForCopy(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	first, second := run("a", 0), run("b", 1)
+	c.add(first, "one\n")
+	wantLog(t, newApp(t, c, dir), all, "one\n")
+	other, err := logcopy.TryLock(logstore.ReplicaDir(dir, worker))
+	if err != nil || other == nil {
+		t.Fatal(other, err)
+	}
+	a := newApp(t, c, dir)
+	a.logPatience = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	log, err := a.Open(ctx, worker, backend.LogOptions{Follow: true, Tail: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	next := func(want string) {
+		if b, err := log.Next(ctx); string(b.Data) != want || err != nil {
+			t.Errorf("got %q, %v, want %q", b.Data, err, want)
+		}
+	}
+	next("one\n")
+	c.write(first, "two\n")
+	c.update(func() { c.runs[0].State = logcopy.Ended })
+	c.add(second, "three\n")
+	c.await(t, func() bool { runs, _, _ := a.replica(worker); return len(runs) > 1 })
+	if attempts, _, _ := log.(*reader).state(); attempts != 1 {
+		t.Errorf("got %d attempts before the first one is copied, want 1", attempts)
+	}
+	other.Close()
+	next("two\n")
+	next("three\n")
+}
+
 func TestTailFollowed(t *testing.T) {
 	t.Parallel()
 	c := newCluster()

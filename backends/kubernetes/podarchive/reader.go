@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -115,6 +116,8 @@ type reader struct {
 	listing  sync.Mutex // guards the fields below: each container's log calls state
 	attempts int        // in the archive
 	listed   time.Time
+	shown    int       // attempts that followers may read; 0 before the first call of state
+	late     time.Time // since when the next one waits for the copy of the one before; zero: it does not
 }
 
 var _ backend.WaitingLog = (*reader)(nil)
@@ -224,7 +227,47 @@ func (r *reader) state() (attempts int, done bool, err error) {
 	for name := range runs {
 		r.attempts = max(r.attempts, name.attempt+1)
 	}
-	return r.attempts, done, nil
+	if done || r.slot == nil {
+		return r.attempts, done, nil
+	}
+	return r.copied(), done, nil
+}
+
+// copied returns the attempts that a follower may read. An attempt counts once the logs of the one
+// before are copied, whose last lines the follower would miss otherwise, or after logPatience.
+func (r *reader) copied() int {
+	if r.shown == 0 {
+		r.shown = max(1, r.attempts)
+		if r.o.AllAttempts {
+			r.shown = 1
+		}
+	}
+	for ; r.shown < r.attempts; r.shown++ {
+		if !r.app.isCopied(r.replica, r.shown-1) {
+			if r.late.IsZero() {
+				r.late = time.Now()
+			}
+			if time.Since(r.late) < r.app.logPatience {
+				break
+			}
+		}
+		r.late = time.Time{}
+	}
+	return min(r.shown, r.attempts)
+}
+
+// isCopied reports whether the logs of an attempt are complete, or will never begin.
+func (a *App) isCopied(r spec.Replica, attempt int) bool {
+	names, _ := a.names(r)
+	runs, _, _ := a.replica(r)
+	for name := range names {
+		of := runs[name]
+		never := len(of) > 0 && (of[len(of)-1].State == logcopy.Waiting || of[len(of)-1].State == logcopy.NeverStarted)
+		if name.attempt == attempt && !never && !complete(name.dir(a.Dir, r), of) {
+			return false
+		}
+	}
+	return true
 }
 
 // Close implements io.Closer.
