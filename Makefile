@@ -27,7 +27,7 @@ export GORACE := atexit_sleep_ms=0
 SHORT := -short
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint deadcode fmt arch figures docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-podman e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch figures docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-podman e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross release e2e-release tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -127,8 +127,14 @@ bench: build ## measure torchx next to a floor in the same run; BENCHFLAGS="-run
 
 cross: ## build for the other systems, the tests of macOS too
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
-	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/torchx
-	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/torchx
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -trimpath -o /dev/null ./cmd/torchx
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -trimpath -o /dev/null ./cmd/torchx
+
+release: ## write a release of the commit to dist/: make release VERSION=1.0.0, see CONTRIBUTING.md
+	@GO="$(GO)" cmd/torchx/release/release.sh "$(VERSION)"
+
+e2e-release: ## build a release twice, as two users, and install the package in a fresh Debian (needs root, debootstrap, podman)
+	.ci/release
 
 check: lint test cross ## lint, test and build for the other systems
 
