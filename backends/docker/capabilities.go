@@ -11,7 +11,7 @@ var _ backend.Backend = (*Backend)(nil)
 // machine.
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
-		Placement: backend.Placement{RunsHere: true, Capacity: b},
+		Placement: backend.Placement{RunsHere: true, After: b.Apps, Capacity: b},
 		Access:    backend.Access{Exec: b, Ports: b, Files: b, Terminal: supervised.Terminals{Apps: b.Apps}},
 		Reports:   backend.Reports{Doctor: b, Observers: &b.Observers, Usage: b},
 		Storage:   backend.Storage{Folder: b, Output: b, Size: b, Logs: b, Recovery: b, History: b},

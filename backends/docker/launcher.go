@@ -259,5 +259,6 @@ func runAgent(dir string, p driver.Program) int {
 	return agent.Main(dir, agent.Config{
 		NewLauncher: func(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) { return newLauncher(b, m) },
 		OpenStore:   p.OpenStore,
+		Await:       p.Await,
 	})
 }

@@ -83,7 +83,7 @@ func (b *Backend) manifest(
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: b.at.environ(), Record: p.Record,
 		Home: b.Home, SubmittedAt: time.Now(),
 		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true, MetricsInLog: !b.at.isLocal(), OnEnd: p.OnEnd},
-		Placement: agent.Placement{OutputDir: req.OutputDir, TTY: p.TTY},
+		Placement: agent.Placement{After: p.After, OutputDir: req.OutputDir, TTY: p.TTY},
 	}, nil
 }
 

@@ -5,6 +5,8 @@ package driver
 
 import (
 	"context"
+	"errors"
+	"log"
 	"path/filepath"
 
 	"torchx/runtime/agent"
@@ -41,6 +43,18 @@ type Program struct {
 	OpenStore agent.StoreOpener
 	// OpenRunner opens what runs other apps in a home, for their supervisor.
 	OpenRunner func(ctx context.Context, o RunnerOptions) (*Runner, error)
+}
+
+// Await implements agent.Config.Await.
+func (p Program) Await(ctx context.Context, m *agent.Manifest, a backend.After) (err error) {
+	r, err := p.OpenRunner(ctx, RunnerOptions{
+		Home: m.Home, Dir: m.Home, Environ: m.Environ, Warn: func(line string) { log.Print(line) },
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return r.AwaitAfter(ctx, a)
 }
 
 // RunnerOptions are the options of Program.OpenRunner.

@@ -22,7 +22,7 @@ import (
 )
 
 func runAgent(dir string, p driver.Program) int {
-	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: p.OpenStore})
+	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: p.OpenStore, Await: p.Await})
 }
 
 // hiddenCommands returns the commands of this program that become replicas.

@@ -48,6 +48,6 @@ func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifes
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID), Home: b.Home,
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: environ, Record: p.Record, SubmittedAt: failpoint.Now(),
 		Lifecycle: agent.Lifecycle{GracePeriod: seconds(o.grace), FailFast: o.failFast, OnEnd: p.OnEnd},
-		Placement: agent.Placement{Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: gpus, OutputDir: req.OutputDir},
+		Placement: agent.Placement{After: p.After, Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: gpus, OutputDir: req.OutputDir},
 	}, nil
 }

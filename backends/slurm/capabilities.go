@@ -11,7 +11,7 @@ var _ backend.Backend = (*Backend)(nil)
 // system, and no agent collects their metrics.
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
-		Placement: backend.Placement{Target: b},
+		Placement: backend.Placement{Target: b, After: b},
 		Access:    backend.Access{Exec: b, Files: remote.Copier{Executor: b}},
 		Reports:   backend.Reports{Doctor: b, Observers: &b.Observers, Submissions: b, Usage: b},
 		Storage:   backend.Storage{Folder: b, CollectsLate: true, Output: b, Size: b, Logs: b, Recovery: b},

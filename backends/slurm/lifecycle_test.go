@@ -415,7 +415,7 @@ func TestKilledSubmit(t *testing.T) {
 			t.Errorf("second submit: got %v, want %v", err, backend.ErrExists)
 		}
 		if submitted {
-			if _, err := b.sbatch(ctx, req, f); err != nil {
+			if _, err := b.sbatch(ctx, req, f, nil); err != nil {
 				t.Fatal(err)
 			}
 			if s, err := b.Wait(ctx, p.ID); err != nil || s.State != spec.Succeeded {

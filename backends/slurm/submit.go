@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 		return errors.Join(err, forgetAgent())
 	}
 	failpoint.Hit(failpoint.FolderCreated)
-	id, err := b.sbatch(ctx, req, f)
+	id, err := b.sbatch(ctx, req, f, p.After)
 	if err != nil {
 		return errors.Join(b.undo(ctx, p, f, err), forgetAgent())
 	}
@@ -122,7 +123,7 @@ func createFolder(f folder.Folder, p *backend.Plan, text string) (err error) {
 	}
 	record := folder.Record{
 		Version: 1, ID: p.ID, App: p.App, Cfg: p.Cfg, Request: raw, Component: p.Component, Args: p.Args, History: p.Record,
-		SubmittedAt: time.Now().UTC(),
+		SubmittedAt: time.Now().UTC(), After: p.After,
 	}
 	plan, err := json.Marshal(&record)
 	if err != nil {
@@ -154,8 +155,14 @@ func createFolder(f folder.Folder, p *backend.Plan, text string) (err error) {
 }
 
 // sbatch submits the script and returns the ID of the job.
-func (b *Backend) sbatch(ctx context.Context, req *script.Request, f folder.Folder) (int64, error) {
-	args := append(append([]string{}, req.Sbatch[1:]...), f.Path(folder.ScriptFile))
+func (b *Backend) sbatch(
+	ctx context.Context, req *script.Request, f folder.Folder, after []backend.After,
+) (int64, error) {
+	depends, err := b.dependency(ctx, after)
+	if err != nil {
+		return 0, err
+	}
+	args := slices.Concat(req.Sbatch[1:], depends, []string{f.Path(folder.ScriptFile)})
 	out, err := b.slurm.Run(ctx, nil, req.Sbatch[0], args...)
 	if err != nil {
 		return 0, err

@@ -68,6 +68,9 @@ func (a *Apps) takeEarly(id string) *agent.Early {
 	return <-started
 }
 
+// KeepsAfter implements backend.AfterKeeper: agents wait for other apps.
+func (a *Apps) KeepsAfter(context.Context, backend.After) bool { return true }
+
 // Cancel writes the cancel request and signals the app's agent.
 func (a *Apps) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
 	if runtime.GOOS == "windows" || !a.Has(id) {

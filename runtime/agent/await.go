@@ -70,6 +70,10 @@ func (a *agent) leaveQueue() {
 // settleAdmission removes an app whose agent died from the queue and adds its devices to
 // the status.
 func (b Bundle) settleAdmission(m *Manifest, s *spec.Status) {
+	if b.waitsForApps() && s.State == spec.Failed && s.StartedAt == nil {
+		s.Msg = "agent died while the app waited for others: its process was killed or the machine went down; nothing was started"
+		return
+	}
 	if !m.needsAdmission() {
 		return
 	}

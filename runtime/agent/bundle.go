@@ -83,6 +83,7 @@ type Lifecycle struct {
 
 // Placement is the part of a manifest on what an app needs in order to start.
 type Placement struct {
+	After   []backend.After       `json:"after,omitempty"`   // apps that must end first
 	Queue   bool                  `json:"queue,omitempty"`   // start only when other apps leave enough room
 	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share all devices
 	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine; set if Queue or Devices needs them

@@ -19,6 +19,7 @@ type liveApp struct {
 	handle     string
 	demand     machine.Size
 	isQueued   bool
+	after      bool        // it waits for other apps first
 	allocation *allocation // nil: not admitted yet
 }
 
@@ -62,6 +63,9 @@ func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 			n = cachedApp{mark, b.liveApp()}
 		}
 		known[e.Name()] = n
+		if n.app.after && b.waitsForApps() {
+			continue // it uses nothing yet, and asks for admission later
+		}
 		p := n.app
 		if p.allocation, err = b.allocation(); err != nil {
 			return nil, false, fmt.Errorf("read allocation of app %s: %w", e.Name(), err)
@@ -77,7 +81,7 @@ func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 func (b Bundle) liveApp() liveApp {
 	m, err := b.Manifest()
 	if err == nil {
-		return liveApp{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: resourcesOf(m.App), isQueued: m.Queue}
+		return liveApp{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: resourcesOf(m.App), isQueued: m.Queue, after: len(m.After) > 0}
 	}
 	h, _ := readHolder(b.supervisor().Entry()) // empty if that is unreadable as well
 	p := liveApp{handle: h.Handle}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/policy"
 	"torchx/runtime/spec"
@@ -162,6 +163,9 @@ type StoreOpener func(ctx context.Context, home string) (Store, error)
 type Config struct {
 	NewLauncher func(b Bundle, m *Manifest) (Launcher, error)
 	OpenStore   StoreOpener
+	// Await waits until another app has ended as a manifest with After requires. Errors:
+	// *backend.UnmetError, that of ctx, or why it cannot be waited for.
+	Await func(ctx context.Context, m *Manifest, a backend.After) error
 	// Total returns the resources that queued apps share, except GPUs; nil: the machine's.
 	Total func() (machine.Size, error)
 }

@@ -21,6 +21,10 @@ func (a *agent) resume() {
 		a.ending.detached = true // the state is unknown: the next command tries again
 		return
 	}
+	if a.record.seq == 0 && len(a.manifest.After) > 0 {
+		a.begin() // the former agent may still have waited
+		return
+	}
 	a.logError(a.restoreOutput())
 	a.adopt()
 	cancel, force := a.bundle.cancelRequested()

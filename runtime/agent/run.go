@@ -127,7 +127,7 @@ func (a *agent) begin() {
 		a.refuseStart(err)
 		return
 	}
-	a.requestAdmission()
+	a.awaitApps()
 }
 
 // after posts f to the loop after a delay.

@@ -25,6 +25,7 @@ type Capabilities struct {
 type Placement struct {
 	RunsHere bool           // on this machine: `run` follows an app, `top` shows last lines; else `run` returns
 	Queues   bool           // `--queue`: with Plan.Queue an app waits for free resources; else an error
+	After    AfterKeeper    // `--after`: an app waits for others without the command; else the command waits
 	Capacity CapacityFinder // a sweep runs as many trials as fit; else 4 at a time
 	Target   TargetResolver // an app is found after the context changed; else the current context
 	Trusted  TrustedFiler   // a project's file runs programs only by consent; else options name no such files
@@ -238,6 +239,12 @@ type TrialRunner interface {
 	// Extend adds trials to a sweep that has ended and starts its supervisor again. Errors:
 	// ErrNotFound, *StartError.
 	Extend(ctx context.Context, id string, e sweep.Extension) error
+}
+
+// AfterKeeper starts apps after others have ended, without the command that submits them.
+type AfterKeeper interface {
+	// KeepsAfter reports whether Submit can take a in Plan.After. It must not take long.
+	KeepsAfter(ctx context.Context, a After) bool
 }
 
 // CapacityFinder knows how many apps fit.

@@ -53,6 +53,7 @@ type Launch struct {
 	Progress Progress      // receives steps of slow work in Submit
 	Environ  []string      // environment of replicas, "K=V"; nil: this process's
 	Queue    bool          // start only when resources are free; needs Placement.Queues
+	After    []After       // start when these have ended; needs Placement.After
 	OnEnd    *OnEnd        // nil: nothing to do at the end
 	TTY      *TerminalSize // run on a pseudo-terminal of this size; needs Access.Terminal
 }

@@ -73,6 +73,15 @@ type Source struct {
 	Submission
 }
 
+// After returns the apps that must end before the app starts, each as HANDLE:ok or HANDLE:any.
+func (s *Source) After() []string {
+	var of struct {
+		After []string `json:"after"`
+	}
+	_ = json.Unmarshal(s.Request, &of) // absent or damaged: none is known
+	return of.After
+}
+
 // Outcome is the last known state and result of an app.
 type Outcome struct {
 	State       spec.State

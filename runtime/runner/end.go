@@ -57,6 +57,9 @@ func (r *Runner) Cancel(ctx context.Context, ref history.AppKey, o backend.Cance
 	if err != nil {
 		return err
 	}
+	if waiting, err := r.cancelWaiting(ctx, ref); waiting {
+		return err
+	}
 	if err := b.Cancel(ctx, ref.ID, o); err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return fmt.Errorf("cancel app %s: %w", ref.Handle(), err)
 	}

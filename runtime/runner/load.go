@@ -49,6 +49,7 @@ type loaded struct {
 	App     *spec.App       `json:"app"`
 	Cfg     map[string]any  `json:"cfg"`
 	Request json.RawMessage `json:"request"`
+	After   []backend.After `json:"after"`
 	Origin  *origin         `json:"planned"`
 
 	// Fields of `describe --json` besides App and Cfg.
@@ -74,6 +75,16 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
+	p, err := r.planLoaded(ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
+	p.Plan.After = in.After
+	return p, nil
+}
+
+// planLoaded returns the plan of a decoded one.
+func (r *Runner) planLoaded(ctx context.Context, in *loaded, o LoadOptions) (*Planned, error) {
 	edited, err := in.edits()
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)

@@ -59,6 +59,7 @@ type Planned struct {
 	Warnings []string
 	// Recorded is called when the app has its record, before it starts; nil: nothing to do.
 	Recorded func()
+	awaited  []backend.After // apps that Submit waits for, see SettleAfter
 	id       string // that the backend was asked for; Plan.ID may have more, such as a namespace
 	changed  bool   // pre_proc has changed the request
 	Provenance
@@ -75,12 +76,13 @@ type planned struct {
 	App     json.RawMessage `json:"app"`
 	Cfg     json.RawMessage `json:"cfg"`
 	Request json.RawMessage `json:"request"`
+	After   []backend.After `json:"after,omitempty"`
 	Origin  *origin         `json:"planned"`
 }
 
-// MarshalJSON writes {app, cfg, request, planned}.
+// MarshalJSON writes {app, cfg, request, after, planned}, after only if there is one.
 func (p *Planned) MarshalJSON() ([]byte, error) {
-	var all planned
+	all := planned{After: p.Plan.After}
 	for _, part := range []struct {
 		to    *json.RawMessage
 		value any

@@ -64,13 +64,17 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 
 // start submits a plan to its backend. The steps of a recorded app are recorded, too.
 func (r *Runner) start(ctx context.Context, b backend.Backend, p *Planned, recorded bool) error {
-	if !recorded {
-		return b.Submit(ctx, p.Plan)
+	to := p.Plan.Progress
+	if recorded {
+		steps := r.recordSteps(ctx, p.Ref(), to)
+		defer steps.close()
+		to = steps.tell
 	}
-	steps := r.recordSteps(ctx, p.Ref(), p.Plan.Progress)
-	defer steps.close()
+	if err := r.awaitApps(ctx, p, to); err != nil {
+		return err
+	}
 	plan := *p.Plan
-	plan.Progress = steps.tell
+	plan.Progress = to
 	return b.Submit(ctx, &plan)
 }
 
@@ -156,6 +160,8 @@ func (r *Runner) failureStatus(
 	code, now := spec.ExitNotStarted, r.now()
 	s := &spec.Status{State: spec.Failed, Msg: cause.Error(), FinishedAt: &now}
 	switch {
+	case isStart && start.Code == spec.ExitCancelled:
+		code, s.State = start.Code, spec.Cancelled
 	case isStart:
 		code = start.Code
 	case errors.Is(cause, context.Canceled):

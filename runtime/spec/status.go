@@ -2,6 +2,7 @@ package spec
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -111,6 +112,16 @@ func (s *Status) Replica(r Replica) *ReplicaStatus {
 
 // QueuedMark begins the message of an app that waits in the queue of this machine.
 const QueuedMark = "queued: "
+
+// IsQueued reports whether an app with this state and message waits in a queue of torchx: for
+// resources of this machine, or for other apps.
+func IsQueued(s State, msg string) bool {
+	return s == Pending && (strings.HasPrefix(msg, QueuedMark) || strings.HasPrefix(msg, AfterMark))
+}
+
+// AfterMark begins the message of an app that waits for the end of others (`run --after`), and the
+// step of a submission that does.
+const AfterMark = "waits for "
 
 // PreparingMark begins the message of a SUBMITTED app, before the step that its submission is at,
 // such as "pull alpine:3.20".

@@ -69,6 +69,8 @@ type Record struct {
 	Args        []string        `json:"args,omitempty"`
 	History     json.RawMessage `json:"history,omitempty"`
 	SubmittedAt time.Time       `json:"submitted_at"`
+	// After are the apps whose jobs must end first.
+	After []backend.After `json:"after,omitempty"`
 }
 
 // Origin is what the history's record tells of the app beside its plan.

@@ -119,6 +119,12 @@ var sentences = []struct {
 	{"requeued in special exit", cause{"it was requeued and is held", "release it by `scontrol release ID`"}},
 }
 
+// Depends reports whether the job waits, or waited until its end, for other jobs.
+func (j *Job) Depends() bool { return j.Reason == "Dependency" || j.NeverStarts() }
+
+// NeverStarts reports whether a job that this one depends on did not end as required.
+func (j *Job) NeverStarts() bool { return j.Reason == "DependencyNeverSatisfied" }
+
 // explain returns the cause of a job's reason; ok is false if Slurm gives none.
 func (j *Job) explain() (c cause, ok bool) {
 	for _, s := range sentences {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/job"
+	"torchx/runtime/backend"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
@@ -21,6 +23,7 @@ type Observation struct {
 	Run          *folder.Run
 	Cancelled    bool   // the end of the app was requested
 	CancelReason string // why; "" if unknown
+	After        []backend.After
 	// Jobs are those of Slurm; if it knows none, the job has ended, and NotAccounted says
 	// whether the cluster has no accounting that could know more.
 	Jobs         []job.Job
@@ -246,7 +249,7 @@ func (o *Observation) conclude(s *spec.Status) {
 	case spec.Cancelled:
 		s.Msg = "cancelled"
 		if why := o.why(); len(o.Jobs) > 0 && o.state() == spec.Cancelled {
-			s.Msg = why
+			s.Msg = cmp.Or(o.unmet(), why)
 		}
 		s.Msg = cmp.Or(o.CancelReason, s.Msg)
 	case spec.Failed:
@@ -255,6 +258,21 @@ func (o *Observation) conclude(s *spec.Status) {
 		}
 		s.Msg = o.failure(s)
 	}
+}
+
+// unmet returns that Slurm canceled the app because another one did not succeed; "" if that is not
+// why it ended.
+func (o *Observation) unmet() string {
+	if len(o.After) == 0 || len(o.Run.Begins) > 0 || !o.deciding().NeverStarts() {
+		return ""
+	}
+	var names []string
+	for _, a := range o.After {
+		if !a.Any {
+			names = append(names, a.App.Handle())
+		}
+	}
+	return "not started: " + strings.Join(names, " or ") + " did not succeed"
 }
 
 // failure describes why the app failed.
@@ -324,8 +342,12 @@ func (o *Observation) progress(s *spec.Status) {
 	case o.Cancelled:
 		s.Msg = "is being canceled"
 	case o.waits():
-		if s.Msg = waits(o.Jobs); s.Msg == "" && o.isRequeued() {
+		s.Msg = waits(o.Jobs)
+		switch {
+		case s.Msg == "" && o.isRequeued():
 			s.Msg = "is being requeued by Slurm"
+		case len(o.After) > 0 && (s.Msg == "" || o.Jobs[0].Depends()):
+			s.Msg = backend.WaitReason(o.After)
 		}
 	case o.state() == spec.Unknown:
 		s.Msg = "Slurm reports a state that torchx does not know: " + o.Jobs[0].Status

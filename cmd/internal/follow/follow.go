@@ -82,6 +82,9 @@ func Submit(
 			return err
 		}
 	}
+	if err := settleAfter(ctx, r, p, o.Detach); err != nil {
+		return err
+	}
 	collected, err := program.PrepareProvenance(f, p)
 	if err != nil {
 		return err
@@ -155,7 +158,7 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 	}
 	fg.signals.setSubmitted()
 	defer fg.signals.close()
-	err := causeOf(ctx, fg.follow(ctx, p.Plan.Queue))
+	err := causeOf(ctx, fg.follow(ctx, p.Plan.Queue || len(p.Plan.After) > 0 && fg.backend.Capabilities().RunsHere))
 	if printed := fg.printJSON(ctx); err == nil {
 		err = printed
 	}

@@ -143,7 +143,7 @@ func isPreparing(s *spec.Status) bool {
 }
 
 func isQueued(s *spec.Status) bool {
-	return s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.QueuedMark)
+	return spec.IsQueued(s.State, s.Msg)
 }
 
 // SayWaiting prints that an app has not started. A reason that certainly lasts is printed

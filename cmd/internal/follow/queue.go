@@ -3,10 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-
-	"torchx/runtime/spec"
 )
 
 // queueInterval is how often a foreground run checks whether its app is still queued.
@@ -22,7 +19,7 @@ func (fg *foreground) awaitStart(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("check whether %s is still queued: %w", fg.ref.Handle(), err)
 		}
-		if s.State != spec.Pending || !strings.HasPrefix(s.Msg, spec.QueuedMark) {
+		if !isQueued(s) {
 			return nil
 		}
 		if s.Msg != last && !fg.signals.interrupted() {

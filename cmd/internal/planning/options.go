@@ -28,6 +28,7 @@ type Options struct {
 	Note         string
 	Metrics      []string // NAME=REGEX
 	Timeout      string   // --timeout; "": that of the component
+	After        []string // --after: HANDLE[:ok|any]; an only empty one: none
 	Strict       bool     // refuse a role that requests no resources
 	TTY          bool     // --tty
 	Submit       bool     // the plan is submitted, not only shown

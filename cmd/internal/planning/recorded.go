@@ -30,6 +30,7 @@ type Recorded struct {
 	Timeout     string            `json:"timeout,omitempty"`        // --timeout
 	OnEnd       []string          `json:"on_end,omitempty"`         // --on-end
 	Metrics     []string          `json:"metrics,omitempty"`        // --metric
+	After       []backend.After   `json:"after,omitempty"`          // --after
 	Sweep       json.RawMessage   `json:"sweep,omitempty"`          // of a sweep: how its trials differ
 }
 
@@ -106,6 +107,11 @@ func (o *Options) restore(r *Recorded) {
 	o.Metrics = slices.Concat(r.Metrics, o.Metrics)
 	if !o.HasOnEnd {
 		o.OnEnd, o.HasOnEnd = r.OnEnd, len(r.OnEnd) > 0
+	}
+	if len(o.After) == 0 {
+		for _, a := range r.After {
+			o.After = append(o.After, a.String())
+		}
 	}
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }

@@ -38,7 +38,7 @@ type runRequest struct {
 func onlyStdin(c *cli.Context) error {
 	for _, name := range c.LocalFlagNames() {
 		switch name {
-		case "stdin", "timeout", "on-end", "env-file", "dryrun", "dry-run", "json", "queue":
+		case "stdin", "timeout", "on-end", "env-file", "dryrun", "dry-run", "json", "queue", "after":
 			continue
 		}
 		return program.Usagef("run", "%s cannot be used with --stdin (put it into the JSON)",

@@ -23,7 +23,7 @@ type RerunSweep func(ctx context.Context, f *program.Factory, o planning.Options
 func NewRerun(f *program.Factory, sweep RerunSweep) *cli.Command {
 	o := options{Options: planning.Options{Command: "rerun"}}
 	var recorded bool
-	env, envFiles, tags, onEnd, metrics := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
+	env, envFiles, tags, onEnd, metrics, after := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "rerun",
 		Usage: "run a past app again",
@@ -38,13 +38,13 @@ func NewRerun(f *program.Factory, sweep RerunSweep) *cli.Command {
 			"named resources have changed, or the git commit or uncommitted changes of the folder differ. An app that was submitted from a file is submitted again, and a sweep with the trials that it has. An app that had a terminal " +
 			"gets one, unless --tty=false is given. " +
 			program.HandleHelp,
-		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, "run on `BACKEND` (default: that of the past app)"),
+		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, &after, "run on `BACKEND` (default: that of the past app)"),
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},
 		),
 		Action: func(c *cli.Context) error {
 			o.EnvFiles, o.OnEnd, o.HasOnEnd = absolute(f, envFiles.Value()), onEnd.Value(), c.IsSet("on-end")
 			o.Env, o.Tags, o.Metrics, o.HasWorkspace = env.Value(), tags.Value(), metrics.Value(), c.IsSet("workspace")
-			o.hasTTY = c.IsSet("tty")
+			o.hasTTY, o.After = c.IsSet("tty"), after.Value()
 			o.Inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {
 				return program.Missing(c, "HANDLE")
@@ -70,6 +70,9 @@ func rerun(
 		return err
 	}
 	isSweep := r.IsSweep(past.Ref)
+	if isSweep && len(o.After) > 0 {
+		return program.Usagef("rerun", "--after is for apps, and %s is a sweep: wait with `torchx wait`, then run it", past.Ref.Handle())
+	}
 	if isSweep && (o.changesPlan() || o.dryrun) {
 		return program.Usagef("rerun", "%s is a sweep, which runs again with the trials that it has: use `torchx sweep` to change them", past.Ref.Handle())
 	}

@@ -30,7 +30,7 @@ type options struct {
 func NewRun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "run"}}
 	var stdin, tee bool
-	env, envFiles, tags, onEnd, metrics := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
+	env, envFiles, tags, onEnd, metrics, after := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "run",
 		Usage: "run a component",
@@ -47,13 +47,14 @@ func NewRun(f *program.Factory) *cli.Command {
 			"--wait or --log), unless -d is given, and exits with the app's exit code. Ctrl-C cancels the app, a second Ctrl-C " +
 			"kills it. With --tty your terminal is connected to the only replica; ctrl-p ctrl-q detaches and leaves it running. " +
 			"--dryrun hides secrets. --dryrun --json does not, because its output can be submitted.",
-		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, "run on `BACKEND` (default: the first of torchx runopts)"),
+		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, &after, "run on `BACKEND` (default: the first of torchx runopts)"),
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},
 			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted for TorchX; logs are always kept and shown", Destination: &tee},
 		),
 		Action: func(c *cli.Context) (err error) {
 			o.EnvFiles, o.OnEnd, o.HasOnEnd = absolute(f, envFiles.Value()), onEnd.Value(), c.IsSet("on-end")
 			o.Env, o.Tags, o.Metrics, o.HasWorkspace = env.Value(), tags.Value(), metrics.Value(), c.IsSet("workspace")
+			o.After = after.Value()
 			o.Component, o.Inputs.Args = planning.SplitComponent(c.Args().Slice())
 			if stdin {
 				if err := onlyStdin(c); err != nil {
@@ -70,7 +71,7 @@ func NewRun(f *program.Factory) *cli.Command {
 
 // runFlags returns the flags that `run` and `rerun` share.
 func runFlags(
-	o *options, env, envFiles, tags, onEnd, metrics *cli.StringSlice, where string,
+	o *options, env, envFiles, tags, onEnd, metrics, after *cli.StringSlice, where string,
 ) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
@@ -84,6 +85,7 @@ func runFlags(
 		&cli.StringSliceFlag{Name: "metric", Usage: "record a metric of all lines that match `NAME=REGEX` (RE2 with a group for the number; step gives the step; repeatable)", Destination: metrics},
 		timeoutFlag(&o.Timeout),
 		onEndFlag(onEnd),
+		afterFlag(after),
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the parent run", Destination: &o.ParentRunID},
 	}, slices.Concat(labelFlags(tags, &o.Note), follow.Flags(&o.follow))...)
 }
@@ -99,6 +101,11 @@ func labelFlags(tags *cli.StringSlice, note *string) []cli.Flag {
 // onEndFlag returns the flag --on-end.
 func onEndFlag(actions *cli.StringSlice) cli.Flag {
 	return &cli.StringSliceFlag{Name: "on-end", Usage: "when the app has ended, run `COMMAND` with a summary on its stdin, or post a summary to a URL (repeatable; empty: not what .torchxconfig says)", Destination: actions}
+}
+
+// afterFlag returns the flag --after.
+func afterFlag(after *cli.StringSlice) cli.Flag {
+	return &cli.StringSliceFlag{Name: "after", Usage: "start when the app `HANDLE[:ok|any]` has succeeded, with :any when it has ended; the app is CANCELLED if that cannot happen (repeatable; see torchx help after)", Destination: after}
 }
 
 // absolute resolves paths of the command line.
@@ -154,6 +161,9 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 func execute(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
 	printNotes(f, planned)
 	if err := planning.ApplyOnEnd(ctx, f, o.Command, o.Ends, planned, !o.dryrun); err != nil {
+		return err
+	}
+	if err := planning.ApplyAfter(ctx, f, o.Options, planned); err != nil {
 		return err
 	}
 	if o.dryrun && o.follow.Tty.On {

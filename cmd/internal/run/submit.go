@@ -18,7 +18,7 @@ import (
 // NewSubmit returns the command `submit`.
 func NewSubmit(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "submit", Submit: true}}
-	onEnd, tags := cli.StringSlice{}, cli.StringSlice{}
+	onEnd, tags, after := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "submit",
 		Usage: "submit a saved plan or an app",
@@ -35,9 +35,11 @@ func NewSubmit(f *program.Factory) *cli.Command {
 			jsonFlag(&o.follow.JSON, ""),
 			timeoutFlag(&o.Timeout),
 			onEndFlag(&onEnd),
+			afterFlag(&after),
 		}, labelFlags(&tags, &o.Note)...), follow.Flags(&o.follow)...),
 		Action: func(c *cli.Context) error {
 			o.Tags, o.OnEnd, o.HasOnEnd = tags.Value(), onEnd.Value(), c.IsSet("on-end")
+			o.After = after.Value()
 			file, err := program.OneArgument(c, "FILE")
 			if err != nil {
 				return err

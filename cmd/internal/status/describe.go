@@ -123,8 +123,9 @@ func printDescription(f *program.Factory, d *history.View) error {
 		Handle    string        `json:"handle"`
 		Component ui.NullString `json:"component"`
 		Args      []string      `json:"args"`
+		After     []string      `json:"after,omitempty"`
 		Partial   bool          `json:"partial,omitempty"`
-	}{d.Handle(), ui.NullString(d.Component), d.Args, d.Partial}
+	}{d.Handle(), ui.NullString(d.Component), d.Args, d.After(), d.Partial}
 	parts := []struct {
 		title string
 		value any

@@ -42,6 +42,7 @@ func (p *describePage) text() string {
 		fields.Add("Trials", strconv.Itoa(p.app.Roles[0].NumReplicas))
 		addRules(&p.screen, &fields, p.sweep)
 	}
+	fields.Add("After", p.clean(strings.Join(p.description.After(), ", ")))
 	fields.Add("Timeout", timeoutText(p.app))
 	fields.Add("Metadata", p.clean(jsonText(p.app.OtherMetadata())))
 	if p.description.Partial {

@@ -31,6 +31,9 @@ func StateText(s spec.State, msg string) string {
 	if s == spec.Pending && strings.HasPrefix(msg, spec.QueuedMark) {
 		return s.String() + " queued"
 	}
+	if spec.IsQueued(s, msg) {
+		return s.String() + " waiting"
+	}
 	if step, ok := strings.CutPrefix(msg, spec.PreparingMark); ok && s == spec.Submitted {
 		verb, _, _ := strings.Cut(step, " ")
 		return s.String() + " " + verb
