@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"torchx/runtime/backend"
 )
@@ -16,11 +17,35 @@ func (b *Backend) KeepsAfter(ctx context.Context, a backend.After) bool {
 	return err == nil && t.job != 0
 }
 
+// afterTexts returns what an app waits for, and why it does not start if Slurm cancels it; "" if it
+// waits for no other app.
+func afterTexts(after []backend.After) (waits, unmet string) {
+	if len(after) == 0 {
+		return "", ""
+	}
+	var names []string
+	for _, a := range after {
+		if !a.Any {
+			names = append(names, a.App.Handle())
+		}
+	}
+	return backend.WaitReason(after), "not started: " + strings.Join(names, " or ") + " did not succeed"
+}
+
 // dependency returns the options of sbatch that make a job wait for others. Slurm cancels a job
 // that can no longer start.
-func (b *Backend) dependency(ctx context.Context, after []backend.After) ([]string, error) {
+func (b *Backend) dependency(
+	ctx context.Context, after []backend.After, cfg backend.Config,
+) ([]string, error) {
 	if len(after) == 0 {
 		return nil, nil
+	}
+	more, _ := cfg["sbatch"].([]string)
+	for _, option := range more {
+		if strings.HasPrefix(option, "--dep") || strings.HasPrefix(option, "-d") {
+			return nil, backend.Errorf(backend.ErrInvalidOption,
+				"-cfg sbatch has %s, and --after sets it, too: use one of them", option)
+		}
 	}
 	text := ""
 	for _, a := range after {

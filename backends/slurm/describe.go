@@ -50,7 +50,8 @@ func (b *Backend) statusOf(ctx context.Context, t *target) (*spec.Status, error)
 		}
 		return s, nil
 	}
-	o := &observe.Observation{App: t.record.App, After: t.record.After, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), CancelReason: t.folder.CancelReason(), ErrorFile: t.errorFile, Messages: sync.OnceValue(t.folder.Messages)}
+	o := &observe.Observation{App: t.record.App, Submitted: t.record.SubmittedAt, JobID: t.job, Cancelled: t.folder.Cancelled(), CancelReason: t.folder.CancelReason(), ErrorFile: t.errorFile, Messages: sync.OnceValue(t.folder.Messages)}
+	o.After, o.Unmet = afterTexts(t.record.After)
 	var err error
 	if o.Run, err = t.folder.Run(o.App); err != nil {
 		return nil, err

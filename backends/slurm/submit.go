@@ -48,6 +48,10 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 	if f.Exists() {
 		return fmt.Errorf("app %s: %w", p.ID, backend.ErrExists)
 	}
+	depends, err := b.dependency(ctx, p.After, p.Cfg)
+	if err != nil {
+		return err
+	}
 	text, err := b.adapt(ctx, p, req)
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func (b *Backend) submit(ctx context.Context, p *backend.Plan) error {
 		return errors.Join(err, forgetAgent())
 	}
 	failpoint.Hit(failpoint.FolderCreated)
-	id, err := b.sbatch(ctx, req, f, p.After)
+	id, err := b.sbatch(ctx, req, f, depends)
 	if err != nil {
 		return errors.Join(b.undo(ctx, p, f, err), forgetAgent())
 	}
@@ -156,12 +160,8 @@ func createFolder(f folder.Folder, p *backend.Plan, text string) (err error) {
 
 // sbatch submits the script and returns the ID of the job.
 func (b *Backend) sbatch(
-	ctx context.Context, req *script.Request, f folder.Folder, after []backend.After,
+	ctx context.Context, req *script.Request, f folder.Folder, depends []string,
 ) (int64, error) {
-	depends, err := b.dependency(ctx, after)
-	if err != nil {
-		return 0, err
-	}
 	args := slices.Concat(req.Sbatch[1:], depends, []string{f.Path(folder.ScriptFile)})
 	out, err := b.slurm.Run(ctx, nil, req.Sbatch[0], args...)
 	if err != nil {

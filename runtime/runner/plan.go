@@ -60,8 +60,8 @@ type Planned struct {
 	// Recorded is called when the app has its record, before it starts; nil: nothing to do.
 	Recorded func()
 	awaited  []backend.After // apps that Submit waits for, see SettleAfter
-	id       string // that the backend was asked for; Plan.ID may have more, such as a namespace
-	changed  bool   // pre_proc has changed the request
+	id       string          // that the backend was asked for; Plan.ID may have more, such as a namespace
+	changed  bool            // pre_proc has changed the request
 	Provenance
 }
 

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/job"
-	"torchx/runtime/backend"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
@@ -23,7 +21,8 @@ type Observation struct {
 	Run          *folder.Run
 	Cancelled    bool   // the end of the app was requested
 	CancelReason string // why; "" if unknown
-	After        []backend.After
+	After        string // the message while its job waits for those of other apps; "": for none
+	Unmet        string // the message if one of them did not end as required
 	// Jobs are those of Slurm; if it knows none, the job has ended, and NotAccounted says
 	// whether the cluster has no accounting that could know more.
 	Jobs         []job.Job
@@ -249,7 +248,10 @@ func (o *Observation) conclude(s *spec.Status) {
 	case spec.Cancelled:
 		s.Msg = "cancelled"
 		if why := o.why(); len(o.Jobs) > 0 && o.state() == spec.Cancelled {
-			s.Msg = cmp.Or(o.unmet(), why)
+			s.Msg = why
+			if len(o.Run.Begins) == 0 && o.deciding().NeverStarts() {
+				s.Msg = cmp.Or(o.Unmet, why)
+			}
 		}
 		s.Msg = cmp.Or(o.CancelReason, s.Msg)
 	case spec.Failed:
@@ -258,21 +260,6 @@ func (o *Observation) conclude(s *spec.Status) {
 		}
 		s.Msg = o.failure(s)
 	}
-}
-
-// unmet returns that Slurm canceled the app because another one did not succeed; "" if that is not
-// why it ended.
-func (o *Observation) unmet() string {
-	if len(o.After) == 0 || len(o.Run.Begins) > 0 || !o.deciding().NeverStarts() {
-		return ""
-	}
-	var names []string
-	for _, a := range o.After {
-		if !a.Any {
-			names = append(names, a.App.Handle())
-		}
-	}
-	return "not started: " + strings.Join(names, " or ") + " did not succeed"
 }
 
 // failure describes why the app failed.
@@ -346,8 +333,8 @@ func (o *Observation) progress(s *spec.Status) {
 		switch {
 		case s.Msg == "" && o.isRequeued():
 			s.Msg = "is being requeued by Slurm"
-		case len(o.After) > 0 && (s.Msg == "" || o.Jobs[0].Depends()):
-			s.Msg = backend.WaitReason(o.After)
+		case o.After != "" && (s.Msg == "" || o.Jobs[0].Depends()):
+			s.Msg = o.After
 		}
 	case o.state() == spec.Unknown:
 		s.Msg = "Slurm reports a state that torchx does not know: " + o.Jobs[0].Status

@@ -168,7 +168,7 @@ func newDescriptionObject(v *history.View) descriptionObject {
 	o := descriptionObject{
 		Handle: v.Handle(), AppID: v.ID, Name: ui.NullString(v.Name), SubmittedAt: ui.UTC(v.SubmittedAt),
 		App: v.Spec, Cfg: v.Cfg, Component: ui.NullString(v.Component), Args: v.Args, Partial: v.Partial,
-		After: append([]string{}, v.After()...),
+		After:        append([]string{}, v.After()...),
 		OriginObject: apps.NewOriginObject(&v.App),
 	}
 	if v.Recorded {
