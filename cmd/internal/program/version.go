@@ -18,6 +18,7 @@ var commit, date string
 type versionInfo struct {
 	Version  string        `json:"version"`
 	Commit   ui.NullString `json:"commit"`
+	Revision ui.NullString `json:"revision"` // Commit, by its earlier name
 	Date     ui.NullString `json:"date"`     // of the commit, RFC 3339
 	Modified bool          `json:"modified"` // built from a checkout with changes
 	Go       string        `json:"go"`
@@ -54,11 +55,12 @@ func (f *Factory) NewVersion() *cli.Command {
 	}
 }
 
-func readVersion() versionInfo {
-	v := versionInfo{
+func readVersion() (v versionInfo) {
+	v = versionInfo{
 		Version: Version, Commit: ui.NullString(commit), Date: ui.NullString(date),
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Modules: []module{},
 	}
+	defer func() { v.Revision = v.Commit }()
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
