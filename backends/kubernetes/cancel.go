@@ -43,6 +43,9 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 				err = t.waitGone(ctx, true)
 			}
 		}
+		if errors.Is(err, kube.ErrForbidden) {
+			return fmt.Errorf("%w (torchx delete -f %s needs only the right to delete it)", err, manifest.Handle(id))
+		}
 		if err := ignoreMissing(err); err != nil {
 			return err
 		}

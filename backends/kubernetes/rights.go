@@ -45,9 +45,10 @@ func (c *checker) rights() (list []right) {
 	may := func(verb string, of kube.Resource, sub string) {
 		list = append(list, right{verb: verb, of: of, sub: sub, minor: true})
 	}
-	add(kube.Pods, "get", "list", "watch")
-	may("delete", kube.Pods, "")
-	list = append(list, right{verb: "get", of: kube.Pods, sub: "log"})
+	for _, verb := range []string{"get", "list", "watch", "delete"} {
+		may(verb, kube.Pods, "")
+	}
+	may("get", kube.Pods, "log")
 	add(mainResources[c.form], "create", "get", "list", "watch", "patch", "delete")
 	switch c.form {
 	case manifest.FormVolcano:

@@ -101,7 +101,7 @@ func TestStopRights(t *testing.T) {
 			if r := user.torchx("log", handle); r.code != 1 || !strings.Contains(r.stderr, "may not get pods/log") || strings.Contains(r.stderr, `\n`) {
 				t.Errorf("log: got %+v, want the missing right in one line", r)
 			}
-			if r := user.torchx("cancel", handle); r.code != 1 || !strings.Contains(r.stderr, c.missing) {
+			if r := user.torchx("cancel", handle); r.code != 1 || !strings.Contains(r.stderr, c.missing) || !strings.Contains(r.stderr, "torchx delete -f "+handle) {
 				t.Errorf("cancel: got %+v, want %q", r, c.missing)
 			}
 			if s := h.status(handle); s.State != spec.Running || s.Msg != "" {

@@ -29,6 +29,8 @@ type position struct {
 	Cursor  logcopy.LineCursor `json:"cursor"`
 	// Early is the cursor of the next run if its first lines were copied before this run.
 	Early logcopy.LineCursor `json:"early,omitzero"`
+	// Refused is why the user may not read the run's log.
+	Refused string `json:"refused,omitempty"`
 }
 
 func (p *position) run() Run {
@@ -122,6 +124,9 @@ func (l *log) Sizes() [2]int64 { return [2]int64{l.size() - l.at.Base} }
 
 func (l *log) save(keep func(text string)) error {
 	if l.copied != nil {
+		if l.copied.Cursor.Offset > l.at.Cursor.Offset {
+			l.at.Refused = "" // the right was granted since
+		}
 		l.at.Cursor = l.copied.Cursor
 	}
 	text, err := json.Marshal(l.at)
@@ -218,11 +223,18 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 		} else {
 			mode = Mode(false, of.app.logPatience)
 		}
+		if l.at.Refused != "" {
+			mode.GapGone = gapRefused + l.at.Refused
+		}
 		l.copied = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
 		_, err := logcopy.Copy(ctx, &runView{of, r, l.isEarly}, l, l.copied, mode)
 		l.at.Cursor, l.copied = l.copied.Cursor, nil
 		if errors.Is(err, errEarly) {
 			continue
+		}
+		if errors.Is(err, logcopy.ErrRefused) {
+			l.at.Refused = err.Error()
+			return errors.Join(err, l.Commit(true, true))
 		}
 		if err != nil || !l.at.Cursor.Done {
 			return err

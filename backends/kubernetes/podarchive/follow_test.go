@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +90,22 @@ func TestFollowEnd(t *testing.T) {
 	defer cancel()
 	if missing, _ := f.End(ctx); len(missing) != 1 { // the container still runs
 		t.Errorf("got %v, want one replica", missing)
+	}
+}
+
+// TestRefusedLog: the gap in place of a deleted pod's log says which right was missing.
+func TestRefusedLog(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	c.add(run("a", 0), "line\n")
+	a := New(Config{Backend: "kubernetes", ID: "default:app", Dir: dir, Cluster: refusing{c}})
+	if _, _, err := read(t, a, all); !errors.Is(err, logcopy.ErrRefused) {
+		t.Fatalf("got %v, want %v", err, logcopy.ErrRefused)
+	}
+	c.update(func() { c.runs = nil })
+	_, notices, err := read(t, newApp(t, c, dir), all)
+	if len(notices) != 1 || !strings.HasPrefix(notices[0], gapRefused) || !strings.Contains(notices[0], "you may not get pods/log") || err != nil {
+		t.Errorf("got %q, %v, want the missing right", notices, err)
 	}
 }
 

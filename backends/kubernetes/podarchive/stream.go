@@ -123,6 +123,9 @@ func stamp(data []byte) (time.Time, int) {
 // GapDeleted is the notice at the end of a log that was cut off by the deletion of its pod.
 const GapDeleted = "gap: the pod was deleted before its log was read to the end"
 
+// gapRefused is the notice in place of a deleted pod's log that the user was not allowed to read.
+const gapRefused = "gap: the pod was deleted, and its log could not be read before: "
+
 // Mode returns the mode in which logs of pods are copied. Copying fails after a problem has
 // lasted for patience; 0: never.
 func Mode(follow bool, patience time.Duration) logcopy.Mode {
