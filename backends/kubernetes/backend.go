@@ -221,6 +221,7 @@ type target struct {
 	cfg                 backend.Config // options that locate it
 	observers           *backend.Observers
 	warnOnce            func(line string)
+	podsVersion         string         // resource version of the pods that were last read
 	hidden              error          // why the pods cannot be listed; nil if they can, or before they are first read
 	workloads           *kube.Resource // of Kueue; nil before they are first read
 }

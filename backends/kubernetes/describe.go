@@ -151,7 +151,8 @@ var errHidden = errors.New("its pods are hidden")
 // visiblePods is listPods, but returns no pods if the user may not list them, which it says once:
 // the main objects show how the app is.
 func (t *target) visiblePods(ctx context.Context, selector string) ([]corev1.Pod, error) {
-	pods, err := t.listPods(ctx, selector)
+	pods, version, err := t.listPodsVersion(ctx, selector)
+	t.podsVersion = version
 	if errors.Is(err, kube.ErrForbidden) {
 		t.hidden = classed{err, errHidden}
 		t.warnOnce(fmt.Sprintf("%s: you may not list pods in namespace %s, so logs and the states of replicas are missing", t.Client, t.namespace))
@@ -172,7 +173,15 @@ func (e classed) Unwrap() []error { return []error{e.error, e.class} }
 // listPods returns the pods that a selector matches, in one request and in their current
 // state: a server's cache may lag behind its controllers.
 func (t *target) listPods(ctx context.Context, selector string) ([]corev1.Pod, error) {
-	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace,
+	pods, _, err := t.listPodsVersion(ctx, selector)
+	return pods, err
+}
+
+// listPodsVersion is listPods, with the resource version of the list.
+func (t *target) listPodsVersion(
+	ctx context.Context, selector string,
+) (pods []corev1.Pod, version string, err error) {
+	return kube.ListVersion[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace,
 		kube.ListOptions{LabelSelector: selector, Whole: true})
 }
 

@@ -22,8 +22,8 @@ import (
 // each of thousands of pods changes several times, and each change takes a look at all of them.
 const (
 	settleTime    = 50 * time.Millisecond
-	settleFactor  = 20
-	longestSettle = 2 * time.Second
+	settleFactor  = 40
+	longestSettle = 3 * time.Second
 )
 
 // settleAfter returns how long to collect changes after processing the last ones took so long.
@@ -138,6 +138,9 @@ func newFollower(t *target, first *observe.Observation) *follower {
 	a := &app{Observation: *first}
 	f.pods = kube.NewMirror[corev1.Pod](t.Client, kube.Pods, t.namespace,
 		kube.ListOptions{LabelSelector: a.selector(t.name)})
+	if t.podsVersion != "" {
+		f.pods.Seed(first.Pods, t.podsVersion)
+	}
 	switch {
 	case first.Volcano != nil:
 		followOne(f, kube.VolcanoJobs, first.Volcano, func(seen *observe.Observation, j *kube.VolcanoJob) { seen.Volcano = j })

@@ -205,7 +205,7 @@ func TestPages(t *testing.T) {
 		w.Header().Set("Warning", `299 - "old API"`)
 		fmt.Fprintf(w, `{"metadata":{"resourceVersion":"7","continue":%q},"items":[{"metadata":{"name":%q}}]}`, next, name)
 	}, func(line string) { requests = append(requests, "warning "+line) })
-	items, version, err := list[corev1.Pod](t.Context(), c, Pods, "n", ListOptions{LabelSelector: "a=b"})
+	items, version, err := ListVersion[corev1.Pod](t.Context(), c, Pods, "n", ListOptions{LabelSelector: "a=b"})
 	if err != nil || len(items) != 2 || items[1].Name != "b" || version != "7" {
 		t.Fatalf("got %+v of version %s, %v, want 2 of version 7", items, version, err)
 	}

@@ -28,12 +28,12 @@ type ListOptions struct {
 func List[T any](
 	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions,
 ) ([]T, error) {
-	items, _, err := list[T](ctx, c, r, namespace, o)
+	items, _, err := ListVersion[T](ctx, c, r, namespace, o)
 	return items, err
 }
 
-// list is List, with the resource version of the list.
-func list[T any](
+// ListVersion is List, with the resource version of the list.
+func ListVersion[T any](
 	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions,
 ) (items []T, version string, err error) {
 	for next := ""; ; {
@@ -186,26 +186,25 @@ func Watch[T any](
 // Next waits for the next change. Errors: io.EOF at the end of the watch (a new watch can
 // continue from the last version), those of Explain.
 func (w *Watcher[T]) Next() (Event[T], error) {
-	var e struct {
-		Type   string          `json:"type"`
-		Object json.RawMessage `json:"object"`
-	}
-	event := Event[T]{}
-	if err := w.dec.Decode(&e); err != nil {
-		if errors.Is(err, io.EOF) {
-			return event, io.EOF
+	event, failure := Event[T]{}, metav1.Status{}
+	// The server writes the type first, so the object, which may be large, is decoded once.
+	err := eachField(w.dec, func(name string) error {
+		switch {
+		case name == "type":
+			return w.dec.Decode(&event.Type)
+		case name == "object" && event.Type == failed:
+			return w.dec.Decode(&failure)
+		case name == "object":
+			return w.dec.Decode(&event.Object)
 		}
-		return event, w.c.Explain(err)
+		return w.dec.Decode(&json.RawMessage{})
+	})
+	switch {
+	case errors.Is(err, io.EOF):
+		return event, io.EOF
+	case err == nil && event.Type == failed:
+		err = apierrors.FromObject(&failure)
 	}
-	if e.Type == failed {
-		status := metav1.Status{}
-		if err := json.Unmarshal(e.Object, &status); err != nil {
-			return event, w.c.Explain(err)
-		}
-		return event, w.c.Explain(apierrors.FromObject(&status))
-	}
-	event.Type = e.Type
-	err := json.Unmarshal(e.Object, &event.Object)
 	slim(&event.Object)
 	return event, w.c.Explain(err)
 }

@@ -43,6 +43,7 @@ type Mirror[T any] struct {
 	mu      sync.Mutex
 	items   map[types.UID]*T
 	gone    map[types.UID]*T // deleted since the first list
+	version string           // of the objects of Seed, from which Run goes on; "": Run lists them
 	ready   bool
 	changed chan struct{}
 }
@@ -50,6 +51,13 @@ type Mirror[T any] struct {
 // NewMirror returns a mirror that is empty until it runs.
 func NewMirror[T any](c *Client, r Resource, namespace string, o ListOptions) *Mirror[T] {
 	return &Mirror[T]{client: c, resource: r, namespace: namespace, options: o, items: map[types.UID]*T{}, gone: map[types.UID]*T{}, changed: make(chan struct{})}
+}
+
+// Seed sets the objects to those of a list of that version, which Run then does not repeat. It is
+// called before Run.
+func (m *Mirror[T]) Seed(items []T, version string) {
+	m.version = version
+	m.change(func() { m.replace(items) })
 }
 
 // Snapshot returns the existing objects, sorted by name, and the last known state of objects
@@ -96,7 +104,7 @@ func (m *Mirror[T]) change(do func()) {
 // Run keeps the copy up to date until ctx is done, whose error it returns, or until it
 // cannot go on. Errors: those of Explain.
 func (m *Mirror[T]) Run(ctx context.Context) error {
-	version, poll := "", false
+	version, poll := m.version, false
 	var failingSince time.Time
 	pause := firstPause
 	for {
@@ -148,27 +156,30 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 // list replaces the copy. It does not read the server's cache, which may be older than the
 // copy.
 func (m *Mirror[T]) list(ctx context.Context) (version string, err error) {
-	items, version, err := list[T](ctx, m.client, m.resource, m.namespace, m.options)
+	items, version, err := ListVersion[T](ctx, m.client, m.resource, m.namespace, m.options)
 	if err != nil {
 		return "", err
 	}
-	m.change(func() {
-		old := m.items
-		m.items, m.ready = make(map[types.UID]*T, len(items)), true
-		for i := range items {
-			uid := UID(&items[i])
-			if before, ok := old[uid]; ok {
-				keepDeletionTime(before, &items[i])
-			}
-			m.items[uid] = &items[i]
-		}
-		for uid, object := range old {
-			if _, ok := m.items[uid]; !ok {
-				m.gone[uid] = object
-			}
-		}
-	})
+	m.change(func() { m.replace(items) })
 	return version, nil
+}
+
+// replace replaces the copy; the caller holds mu.
+func (m *Mirror[T]) replace(items []T) {
+	old := m.items
+	m.items, m.ready = make(map[types.UID]*T, len(items)), true
+	for i := range items {
+		uid := UID(&items[i])
+		if before, ok := old[uid]; ok {
+			keepDeletionTime(before, &items[i])
+		}
+		m.items[uid] = &items[i]
+	}
+	for uid, object := range old {
+		if _, ok := m.items[uid]; !ok {
+			m.gone[uid] = object
+		}
+	}
 }
 
 // watch applies changes until the watch ends, and returns the last version seen.

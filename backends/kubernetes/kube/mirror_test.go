@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // cluster is an API server that lists and watches the pods of a test.
@@ -113,6 +114,12 @@ func (c *cluster) log() string {
 // mirror starts a mirror of the cluster's pods.
 func mirror(t *testing.T, c *cluster) *Mirror[corev1.Pod] {
 	t.Helper()
+	return seeded(t, c, nil, "")
+}
+
+// seeded starts a mirror that has read pods of a version, "" for none.
+func seeded(t *testing.T, c *cluster, pods []corev1.Pod, version string) *Mirror[corev1.Pod] {
+	t.Helper()
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
 	config := map[string]any{
@@ -138,6 +145,9 @@ func mirror(t *testing.T, c *cluster) *Mirror[corev1.Pod] {
 		t.Fatal(err)
 	}
 	m := NewMirror[corev1.Pod](client, Pods, "ns", ListOptions{LabelSelector: "a=b"})
+	if version != "" {
+		m.Seed(pods, version)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- m.Run(ctx) }()
@@ -230,6 +240,24 @@ func TestMirror(t *testing.T) {
 	c.put(Added, "d", "", true)
 	time.AfterFunc(2*time.Second, func() { c.cut(func() { c.away = false; c.expired = true }) })
 	wantPods(t, m, c, "a! d -b -c")
+}
+
+// TestSeed: a mirror does not list what it has, unless the version has expired.
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	c := &cluster{version: 10, pods: map[string]string{}}
+	c.put(Added, "a", "", false)
+	pods := []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "uid-a"}}}
+	m := seeded(t, c, pods, "11")
+	wantPods(t, m, c, "a")
+	c.watched(t)
+	c.put(Added, "b", "", false)
+	wantPods(t, m, c, "a b")
+	if want := "watch 11"; c.log() != want {
+		t.Errorf("got requests %s, want %s", c.log(), want)
+	}
+	old := &cluster{version: 12, expired: true, pods: map[string]string{}}
+	wantPods(t, seeded(t, old, pods, "11"), old, "-a")
 }
 
 // TestMirrorKeepsDeletionTime: the time of the first deletion request survives the end of
