@@ -169,13 +169,42 @@ const (
 	maxVariable = 128 << 10
 )
 
-// CheckSize refuses a Volcano Job that would be too large for etcd together with its status,
-// or whose programs could not start; both would show late or never.
+// CheckSize refuses an object that would be too large for etcd, a Volcano Job together with its
+// status, or whose programs could not start; both would show late or never.
 func (r *Request) CheckSize() error {
-	job, ok := r.Objects[0].(*VolcanoJob)
-	if !ok {
+	for _, o := range r.Objects {
+		switch o := o.(type) {
+		case *VolcanoJob:
+			if err := r.checkVolcanoSize(o); err != nil {
+				return err
+			}
+		case *JobSet:
+			data, err := json.Marshal(o)
+			if err == nil {
+				err = checkStored("JobSet", o.Name, len(data))
+			}
+			if err != nil {
+				return err
+			}
+		case *Job: // which is not stored as JSON
+			if err := checkStored("Job", o.Name, o.Spec.Size()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkStored refuses an object of so many bytes if it is too large for etcd.
+func checkStored(kind, name string, size int) error {
+	if size <= storeLimit {
 		return nil
 	}
+	return backend.Errorf(kube.ErrTooLarge, "%s %s takes %.1f MB, but the cluster stores objects of at most %.1f MB: shorten the arguments and variables of its roles, or pass them in files",
+		kind, name, float64(size)/1e6, storeLimit/1e6)
+}
+
+func (r *Request) checkVolcanoSize(job *VolcanoJob) error {
 	for i := range job.Spec.Tasks {
 		t := &job.Spec.Tasks[i]
 		if _, lists := job.Spec.Plugins[servicePlugin]; lists &&

@@ -34,6 +34,24 @@ func TestCheckSize(t *testing.T) {
 	}
 }
 
+// TestCheckSizeOfJobs: a Job or JobSet that is too large for etcd is refused with what to shorten.
+func TestCheckSizeOfJobs(t *testing.T) {
+	t.Parallel()
+	for gang, kind := range map[string]string{"job": "Job ", "jobset": "JobSet "} {
+		for bytes, fits := range map[int]bool{1 << 20: true, 2 << 20: false} {
+			r := role("w", nil)
+			for range bytes / 1000 {
+				r.Args = append(r.Args, strings.Repeat("x", 1000))
+			}
+			_, req := plan(t, input(t, "gang="+gang, r))
+			err := req.CheckSize()
+			if fits && err != nil || !fits && (!errors.Is(err, kube.ErrTooLarge) || !strings.Contains(err.Error(), kind)) {
+				t.Errorf("gang=%s, %d bytes: got %v", gang, bytes, err)
+			}
+		}
+	}
+}
+
 // TestManyReplicas: a large Volcano Job has a task per role, a small one a task per replica,
 // as in TorchX.
 func TestManyReplicas(t *testing.T) {
