@@ -90,7 +90,7 @@ func (r *Runner) awaitApps(ctx context.Context, p *Planned, to backend.Progress)
 	for _, a := range p.awaited {
 		ctx, stop := context.WithCancelCause(ctx)
 		go r.watchCancel(ctx, p.Ref(), stop)
-		step := backend.Step{Name: stepAfter + a.Event(), Text: "this command then submits the app"}
+		step := backend.Step{Name: stepAfter + a.Event(), Text: "then submit it"}
 		to.Tell(step)
 		err := r.AwaitAfter(ctx, a)
 		step.Ended, step.Failed = true, err != nil
@@ -129,12 +129,15 @@ func (r *Runner) watchCancel(
 	}
 }
 
+// isAwaiting reports whether the submission of an app waits for another app.
+func isAwaiting(o *history.Outcome) bool {
+	return o.State == spec.Submitted && strings.HasPrefix(o.Msg, spec.PreparingMark+stepAfter)
+}
+
 // cancelWaiting cancels an app that its submitter has not submitted yet, because it waits for
 // another app, and reports whether it did.
 func (r *Runner) cancelWaiting(ctx context.Context, ref history.AppKey) (bool, error) {
-	s := r.LastStatus(ctx, ref)
-	if s == nil || s.State != spec.Submitted ||
-		!strings.HasPrefix(s.Msg, spec.PreparingMark+stepAfter) {
+	if row := r.row(ctx, ref); row == nil || !isAwaiting(&row.Outcome) {
 		return false, nil
 	}
 	now, code := r.now(), spec.ExitCancelled

@@ -36,6 +36,11 @@ func (r *Runner) See(ctx context.Context, ref history.AppKey) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
+	if row != nil && isAwaiting(&row.Outcome) && r.submitterAlive(row.Submitter) {
+		if s := r.LastStatus(ctx, ref); s != nil { // the backend does not have the app yet
+			return Seen{Status: s}, nil
+		}
+	}
 	s, err := b.Describe(ctx, ref.ID)
 	switch {
 	case err == nil:

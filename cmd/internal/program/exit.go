@@ -61,7 +61,7 @@ func ExitCode(ctx context.Context, err error) int {
 // startCode returns the exit code for a failed start.
 func startCode(code int) int {
 	switch code {
-	case spec.ExitNotFound, spec.ExitNotExecutable:
+	case spec.ExitNotFound, spec.ExitNotExecutable, spec.ExitCancelled:
 		return code
 	}
 	return spec.ExitNotStarted
