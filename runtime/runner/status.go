@@ -36,11 +36,6 @@ func (r *Runner) See(ctx context.Context, ref history.AppKey) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
-	if row != nil && isAwaiting(&row.Outcome) && r.submitterAlive(row.Submitter) {
-		if s := r.LastStatus(ctx, ref); s != nil { // the backend does not have the app yet
-			return Seen{Status: s}, nil
-		}
-	}
 	s, err := b.Describe(ctx, ref.ID)
 	switch {
 	case err == nil:
@@ -53,6 +48,11 @@ func (r *Runner) See(ctx context.Context, ref history.AppKey) (Seen, error) {
 	}
 	if ended := r.recordedResult(ctx, ref, err); ended != nil {
 		return Seen{Status: ended}, nil
+	}
+	if row != nil && isAwaiting(&row.Outcome) && r.submitterAlive(row.Submitter) {
+		if s := r.LastStatus(ctx, ref); s != nil { // the backend does not have the app yet
+			return Seen{Status: s}, nil
+		}
 	}
 	return Seen{}, fmt.Errorf("get status of app %s: %w", ref.Handle(), err)
 }
