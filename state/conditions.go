@@ -55,9 +55,16 @@ func conditionsOf(ctx context.Context, q querier, f *history.Filter) (all []cond
 		add(condition{where: `(parent_run_id = '' OR NOT EXISTS (SELECT 1 FROM tags WHERE app = seq AND key = ? AND value = parent_run_id))`, args: []any{sweep.SweepTag}})
 	}
 	for _, m := range f.Metrics {
-		add(metricCondition(m))
+		if isComputed(m.Stat) {
+			add(computedCondition(m))
+		} else {
+			add(metricCondition(m))
+		}
 	}
-	if f.SortMetric != nil {
+	if m := f.SortMetric; m != nil && isComputed(m.Stat) {
+		column, args := computed(m.Stat, m.Name)
+		add(condition{where: column + ` IS NOT NULL`, args: args})
+	} else if m != nil {
 		add(hasMetric(f.SortMetric.Name))
 	}
 	for _, t := range f.Tags {

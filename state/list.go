@@ -35,6 +35,9 @@ func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.Ap
 	var stopped, broken error
 	began := false
 	err := db.read(ctx, "list apps", func() error {
+		if err := resolve(ctx, db.sql, &f); err != nil {
+			return err
+		}
 		query, args, err := listQuery(ctx, db.sql, &f, fewApps)
 		if err != nil {
 			return err
@@ -44,7 +47,14 @@ func (db *DB) Walk(ctx context.Context, f history.Filter, visit func(*history.Ap
 			if f.SortMetric != nil {
 				row = metricRow{row, &value}
 			}
+			values := &valuesRow{scanner: row}
+			if f.Values {
+				row = values
+			}
 			a, err := scanApp(row, f.Details)
+			if err == nil && f.Values {
+				err = values.fill(&a)
+			}
 			if err != nil {
 				return err
 			}
@@ -72,6 +82,9 @@ func (db *DB) Count(ctx context.Context, f history.Filter) (n int, err error) {
 		}
 	}
 	err = db.read(ctx, "count apps", func() error {
+		if err := resolve(ctx, db.sql, &f); err != nil {
+			return err
+		}
 		query, args, err := countQuery(ctx, db.sql, &f)
 		if err != nil {
 			return err
@@ -149,6 +162,10 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 	walked := slices.IndexFunc(all, func(c condition) bool { return c.walkable() })
 	isState := func(c condition) bool { return c.column == `state` }
 	switch {
+	case f.SortMetric != nil && isComputed(f.SortMetric.Stat):
+		b.metric, b.args = computed(f.SortMetric.Stat, f.SortMetric.Name)
+		b.metric += ` AS metric`
+		b.add(`apps`, all)
 	case first >= 0:
 		if m := f.SortMetric; m != nil {
 			b.metric = `(SELECT ` + string(m.Stat) + ` FROM metrics WHERE app = seq AND metrics.key = ? AND main) AS metric`
@@ -181,8 +198,11 @@ func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (stri
 	if f.Details {
 		columns, tables = longColumns, tables+` JOIN app_details ON app = seq`
 	}
+	if f.Values {
+		columns += valueColumns
+	}
 	if f.SortMetric != nil {
-		columns += `, metric`
+		columns += `, iif(typeof(metric) = 'text', NULL, metric)`
 	}
 	return `SELECT ` + columns + ` FROM ` + tables + b.order, b.args, nil
 }

@@ -52,6 +52,7 @@ type Filter struct {
 	SortMetric      *MetricSort // instead of Sort, and selects apps that have the metric
 	Limit           int         // at most so many, the first after Offset; 0: all
 	Offset          int         // leaves out so many of the first
+	Values          bool        // also read App.Args and App.Metrics
 	Details         bool        // also read App, Cfg and Source, of which only Component is set without it
 }
 
@@ -61,7 +62,8 @@ type TagFilter struct {
 	Value *string // nil: any
 }
 
-// MetricSort is an order by a value of the main series of a name; NaN is last.
+// MetricSort is an order by a value of the main series of a name, or by an argument as in
+// MetricFilter; NaN and what is not set are last.
 type MetricSort struct {
 	Name       string
 	Stat       Stat

@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/pattern"
 )
 
-// Stat is a value of a metric that apps are found by.
+// Stat is a value of a metric that apps are found by, or an argument of their component.
 type Stat string
 
 // The values.
@@ -18,6 +18,7 @@ const (
 	StatLast Stat = "last"
 	StatMin  Stat = "min"
 	StatMax  Stat = "max"
+	StatArg  Stat = "arg"
 )
 
 // Operator compares a value of a metric with a number.
@@ -33,12 +34,14 @@ const (
 	NotEqual       Operator = "<>"
 )
 
-// MetricFilter selects apps by a value of their main series of a name. NaN never matches.
+// MetricFilter selects apps by a value of their main series of a name. NaN never matches. A name
+// that no metric has is that of an argument, whose value is compared as a number, or with Text.
 type MetricFilter struct {
 	Name  string
 	Stat  Stat
 	Op    Operator
 	Value float64
+	Text  string // only with StatArg, Equal and NotEqual; "": Value counts
 }
 
 // operators are the texts of operators; longer ones come before those that they begin with.
@@ -77,10 +80,28 @@ func ParseMetricFilter(text string) (m MetricFilter, err error) {
 	return m, nil
 }
 
+// ParseFilter parses what ParseMetricFilter does, and ARGUMENT=TEXT, ARGUMENT!=TEXT and
+// arg(ARGUMENT), of which no metric of that name is meant. The error continues "TEXT is ".
+func ParseFilter(text string) (m MetricFilter, err error) {
+	if m, err = ParseMetricFilter(text); err == nil {
+		return m, nil
+	}
+	for _, op := range operators {
+		name, value, found := strings.Cut(text, op.text)
+		if value = strings.TrimSpace(value); !found || op.op != Equal && op.op != NotEqual || value == "" || strings.ContainsAny(value[:1], "<>=!") {
+			continue
+		}
+		if _, m.Name = ParseStat(strings.TrimSpace(name)); pattern.ValidName(m.Name) && !strings.ContainsAny(name, "<>=!") {
+			return MetricFilter{Name: m.Name, Stat: StatArg, Op: op.op, Text: value}, nil
+		}
+	}
+	return m, err
+}
+
 // ParseStat splits "min(loss)" into the value and the name; without parentheses it is the last
 // value.
 func ParseStat(text string) (Stat, string) {
-	for _, stat := range []Stat{StatLast, StatMin, StatMax} {
+	for _, stat := range []Stat{StatLast, StatMin, StatMax, StatArg} {
 		name, ok := strings.CutPrefix(text, string(stat)+"(")
 		if inner, closed := strings.CutSuffix(name, ")"); ok && closed {
 			return stat, inner
@@ -97,6 +118,9 @@ func (m MetricFilter) String() string {
 	}
 	if m.Op == NotEqual {
 		op = "!="
+	}
+	if m.Text != "" {
+		return name + op + m.Text
 	}
 	return name + op + strconv.FormatFloat(m.Value, 'g', -1, 64)
 }

@@ -5,6 +5,26 @@ import (
 	"testing"
 )
 
+// TestFilter: arguments may be compared as texts.
+func TestFilter(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]MetricFilter{
+		"lr<0.1":          {Name: "lr", Stat: StatLast, Op: Less, Value: 0.1},
+		"arg(lr)>=1":      {Name: "lr", Stat: StatArg, Op: GreaterOrEqual, Value: 1},
+		"model=res":       {Name: "model", Stat: StatArg, Op: Equal, Text: "res"},
+		"arg(model)!=a b": {Name: "model", Stat: StatArg, Op: NotEqual, Text: "a b"},
+	} {
+		if got, err := ParseFilter(text); err != nil || got.Name != want.Name || got.Stat != want.Stat || got.Op != want.Op || got.Text != want.Text || want.Text == "" && got.Value != want.Value {
+			t.Errorf("%q: got %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "lr", "lr<small", "lr=", "=a", "lr=<3", "a<b=c"} {
+		if got, err := ParseFilter(text); err == nil {
+			t.Errorf("%q: got %+v, want an error", text, got)
+		}
+	}
+}
+
 // TestMetricFilter: a condition is parsed, written and checked in the same way.
 func TestMetricFilter(t *testing.T) {
 	t.Parallel()

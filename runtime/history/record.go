@@ -28,6 +28,9 @@ type App struct {
 	Checkout    *Checkout  // nil: not known, or no checkout
 	SubmittedAt *time.Time // required
 	SortValue   *float64   // of Filter.SortMetric, only in its List; nil: NaN
+	// Metrics are the last, least and greatest value of the main series of each name, nil for
+	// what is not finite. The map is nil without Filter.Values.
+	Metrics map[string][3]*float64
 	// Submitter is the submitting process, "pid:starttime:bootid". It tells whether an app
 	// that has not started may still start.
 	Submitter string

@@ -36,6 +36,7 @@ type Filter struct {
 	Offset     int  // leaves out so many of the first
 	All        bool // no limit
 	Recorded   bool // only apps of the history, if there is one
+	Values     bool // as in history.Filter
 }
 
 // isSettled reports whether a new state neither moves an app in the list nor removes it.
@@ -56,7 +57,7 @@ func (f *Filter) query() history.Filter {
 	return history.Filter{
 		Backend: f.Backend, States: states, Since: f.Since, Until: f.Until, Component: f.Component, Name: f.Name,
 		Parents: f.Parents, Tags: f.Tags, Search: f.Search, Sort: f.Sort, Metrics: f.Metrics, SortMetric: f.SortMetric,
-		NoTrials: f.NoTrials,
+		NoTrials: f.NoTrials, Values: f.Values,
 	}
 }
 

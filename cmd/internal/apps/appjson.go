@@ -6,6 +6,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
+	"torchx/runtime/metrics"
 	"torchx/runtime/spec"
 )
 
@@ -37,10 +38,36 @@ type listObject struct {
 	AppObject
 	DurationS *float64 `json:"duration_s"`
 	OriginObject
+	*valuesObject
+}
+
+// valuesObject is what --values adds.
+type valuesObject struct {
+	Arguments map[string]string       `json:"arguments"`
+	Metrics   map[string]metricObject `json:"metrics"`
+}
+
+// metricObject are the values of a metric; null if not finite.
+type metricObject struct {
+	Last *float64      `json:"last"`
+	Min  *float64      `json:"min"`
+	Max  *float64      `json:"max"`
+	Goal ui.NullString `json:"goal"`
+}
+
+func newValuesObject(a *history.View) *valuesObject {
+	o := &valuesObject{Arguments: history.ArgumentValues(a.Args), Metrics: map[string]metricObject{}}
+	for name, m := range a.Metrics {
+		o.Metrics[name] = metricObject{Last: m[0], Min: m[1], Max: m[2], Goal: ui.NullString(metrics.GoalOf(name))}
+	}
+	return o
 }
 
 func newListObject(a *history.View) listObject {
 	o := listObject{AppObject: NewAppObject(a), OriginObject: NewOriginObject(&a.App)}
+	if a.Metrics != nil {
+		o.valuesObject = newValuesObject(a)
+	}
 	if took := a.Duration(failpoint.Now()); took != nil {
 		seconds := took.Seconds()
 		o.DurationS = &seconds

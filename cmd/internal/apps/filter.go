@@ -32,7 +32,7 @@ func (o *filterFlags) flags(where string) []cli.Flag {
 		&cli.StringFlag{Name: "since", Usage: "only apps submitted at `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
 		&cli.StringFlag{Name: "until", Usage: "only apps submitted before `TIME`", Destination: &o.until},
 		&cli.StringFlag{Name: "parent", Usage: "only apps whose parent run is `HANDLE`, an app or another ID", Destination: &o.parent},
-		&cli.StringSliceFlag{Name: "where", Usage: "only apps whose metric compares as in `EXPR`: 'loss<0.3' (the last value), 'min(loss)<=0.3', 'max(acc)>0.9', =, != (repeatable)", Destination: &o.where},
+		&cli.StringSliceFlag{Name: "where", Usage: "only apps whose metric or argument compares as in `EXPR`: 'loss<0.3' (the last value), 'min(loss)<=0.3', 'max(acc)>0.9', 'lr=0.1', 'optimizer!=sgd'; a name that no metric has is an argument, arg(lr) always (repeatable)", Destination: &o.where},
 		&cli.StringFlag{Name: "search", Usage: "only apps that have all words of `TEXT` in their ID, name, component, arguments, tags or note (base* is any word that begins so)", Destination: &o.search},
 	}
 }

@@ -25,6 +25,8 @@ type listOptions struct {
 	limit, sort string
 	offset      string
 	output      string
+	columns     string
+	values      bool
 	json, quiet bool
 }
 
@@ -41,6 +43,7 @@ func NewList(f *program.Factory) *cli.Command {
 			"torchx list --tag team=vision --sort duration\n" +
 			"torchx list --component 'dist.*' --search 'baseline lr' -o wide\n" +
 			"torchx list --where 'loss<0.3' --where 'max(acc)>0.9'\n" +
+			"torchx list --columns app_id,state,lr,'min(loss)' --sort 'min(loss)' -o csv\n" +
 			"torchx list -q --state running\n" +
 			"torchx list --all -o jsonl\n" +
 			"torchx list --offset 50 --limit 50 -o page\n" +
@@ -58,8 +61,10 @@ func NewList(f *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "no-trials", Usage: "leave out the trials of sweeps, in all formats", Destination: &o.noTrials},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
 			&cli.StringFlag{Name: "offset", Usage: "leave out the first `N` apps", Destination: &o.offset},
-			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + ", or a metric: loss, min(loss), acc:desc (default: submitted)", Destination: &o.sort},
+			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(ListOrders, ", ") + ", or a metric or an argument: loss, min(loss), acc:desc, lr (default: submitted)", Destination: &o.sort},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT` " + strings.Join(ListFormats, ", ") + "TEMPLATE (default: table)", Destination: &o.output},
+			&cli.StringFlag{Name: "columns", Usage: "`C,C2` of tables and csv: names of --json, metrics (loss, min(loss), max(acc)) and arguments (lr)", Destination: &o.columns},
+			&cli.BoolFlag{Name: "values", Usage: "add the arguments and the values of metrics to JSON", Destination: &o.values},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print handles only, as -o name does", Destination: &o.quiet},
 			program.JSONFlag(&o.json),
 		),
@@ -93,8 +98,12 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 		return err
 	}
 	printed, masked := false, labelMasker(f)
+	filter.Values = o.values || o.columns != ""
 	err = r.Walk(c.Context, filter, func(a *history.View) error {
 		printed, a.Labels = true, masked(a.Labels)
+		if filter.Values {
+			a.Args = f.MaskedArgs(a.Args)
+		}
 		return out.add(a)
 	})
 	if err != nil && (!printed || !errors.Is(err, backend.ErrUnavailable)) {
@@ -103,7 +112,7 @@ func list(c *cli.Context, f *program.Factory, o *listOptions) error {
 	if m := filter.SortMetric; m != nil && !printed && err == nil {
 		known, err := r.List(c.Context, runner.Filter{SortMetric: m, Limit: 1})
 		if err == nil && len(known) == 0 {
-			return program.Usagef("list", "unknown order %s: it is one of %s, or a metric, and no app has a metric of that name.%s",
+			return program.Usagef("list", "unknown order %s: it is one of %s, or a metric or an argument, and no app has one of that name.%s",
 				ui.QuoteWord(o.sort), strings.Join(ListOrders, ", "), humanize.Hint(o.sort, ListOrders))
 		}
 		if _, table := out.(*tableWriter); table && err == nil {

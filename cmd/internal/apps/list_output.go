@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +34,10 @@ var ListFormats = []string{listFormatTable, listFormatWide, "json", "jsonl", "pa
 // writer returns the writer of the format.
 func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 	format := o.output
+	columns, err := parseColumns(o.columns)
+	if err != nil {
+		return nil, err
+	}
 	for _, short := range []struct {
 		flag, means string
 		given       bool
@@ -49,9 +52,19 @@ func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 	buffered := bufio.NewWriterSize(f.Out, 64<<10)
 	switch format {
 	case "", listFormatTable:
-		return &tableWriter{f: f}, nil
+		return &tableWriter{f: f, columns: columns}, nil
 	case listFormatWide:
-		return &tableWriter{f: f, wide: true}, nil
+		return &tableWriter{f: f, wide: true, columns: columns}, nil
+	case "csv":
+		if len(columns) == 0 {
+			columns = csvColumns
+		}
+		return newCSVWriter(buffered, columns)
+	}
+	if len(columns) > 0 {
+		return nil, program.Usagef("list", "--columns is for tables and csv: use --values with -o %s", format)
+	}
+	switch format {
 	case "json":
 		return &jsonWriter{f: f, apps: []listObject{}}, nil
 	case "page":
@@ -65,8 +78,6 @@ func (o *listOptions) writer(f *program.Factory) (listWriter, error) {
 			_, err := buffered.WriteString(ui.OneLine(a.Handle()) + "\n")
 			return err
 		}}, nil
-	case "csv":
-		return newCSVWriter(buffered)
 	}
 	if text, ok := strings.CutPrefix(format, templateFormat); ok {
 		return newTemplateWriter(buffered, text)
@@ -112,36 +123,15 @@ type lineWriter struct {
 func (w *lineWriter) add(a *history.View) error { return w.line(a) }
 func (w *lineWriter) end() error                { return w.out.Flush() }
 
-// csvColumns are names of --json.
-var csvColumns = []string{
-	"handle", "app_id", "name", "backend", "state", "component", "submitted_at", "started_at", "finished_at", "duration_s", "exit_code",
-	"tags", "note", "parent_run_id", "rerun_of",
-}
-
 // newCSVWriter returns a writer of RFC 4180, with a header and lines that end with \n. Unknown
 // values are empty, tags have the form of [torchx] tags, and control characters are escaped.
-func newCSVWriter(out *bufio.Writer) (listWriter, error) {
+func newCSVWriter(out *bufio.Writer, names []string) (listWriter, error) {
 	w := csv.NewWriter(out)
-	if err := w.Write(csvColumns); err != nil {
+	if err := w.Write(names); err != nil {
 		return nil, err
 	}
 	return &lineWriter{out: out, line: func(a *history.View) error {
-		o := newListObject(a)
-		exit, took := "", ""
-		if o.ExitCode != nil {
-			exit = strconv.Itoa(*o.ExitCode)
-		}
-		if o.DurationS != nil {
-			took = strconv.FormatFloat(*o.DurationS, 'f', -1, 64)
-		}
-		record := []string{
-			o.Handle, o.AppID, a.Name, o.Backend, o.State.String(), a.Component, TimeText(o.SubmittedAt), TimeText(o.StartedAt), TimeText(o.FinishedAt),
-			took, exit, history.FormatTags(o.Tags, ","), a.Note, a.ParentRunID, a.RerunOf,
-		}
-		for i := range record {
-			record[i] = ui.Clean(record[i], true)
-		}
-		if err := w.Write(record); err != nil {
+		if err := w.Write(columnTexts(a, names)); err != nil {
 			return err
 		}
 		w.Flush()

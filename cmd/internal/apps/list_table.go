@@ -15,7 +15,9 @@ import (
 type tableWriter struct {
 	f    *program.Factory
 	wide bool
-	rows []history.View
+	// columns are those of the table; empty: the default ones.
+	columns []string
+	rows    []history.View
 }
 
 func (w *tableWriter) add(a *history.View) error {
@@ -24,6 +26,9 @@ func (w *tableWriter) add(a *history.View) error {
 }
 
 func (w *tableWriter) end() error {
+	if len(w.columns) > 0 {
+		return w.f.PrintTable(columnsTable(w.rows, w.columns), nil)
+	}
 	if w.wide {
 		return w.f.PrintTable(wideTable(w.rows, failpoint.Now()), nil)
 	}

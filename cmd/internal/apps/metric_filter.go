@@ -12,7 +12,7 @@ import (
 // metricFilters parses the values of --where.
 func metricFilters(command string, texts []string) (filters []history.MetricFilter, err error) {
 	for _, text := range texts {
-		m, err := history.ParseMetricFilter(text)
+		m, err := history.ParseFilter(text)
 		if err != nil {
 			return nil, program.Usagef(command, "--where %s is %v", ui.QuoteWord(text), err)
 		}
@@ -31,7 +31,7 @@ func parseMetricSort(command, text string) (*history.MetricSort, error) {
 	m.Descending = down
 	m.Stat, m.Name = history.ParseStat(name)
 	if !pattern.ValidName(m.Name) {
-		return nil, program.Usagef(command, "--sort %s is neither one of %s nor a metric",
+		return nil, program.Usagef(command, "--sort %s is neither one of %s nor a metric or an argument",
 			ui.QuoteWord(text), strings.Join(ListOrders, ", "))
 	}
 	return m, nil

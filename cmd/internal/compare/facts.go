@@ -34,7 +34,7 @@ var ownVariables = []string{spec.JobIDVariable, "TORCHX_INTERNAL_SESSION_ID"}
 
 // factsOf returns what an app was given.
 func factsOf(f *program.Factory, record *history.App) (map[factKey]fact, error) {
-	values := [numParts]map[string]string{program.ArgumentValues(record.Args), {}, {}, codeOf(record), {}}
+	values := [numParts]map[string]string{history.ArgumentValues(record.Args), {}, {}, codeOf(record), {}}
 	if record.Component != "" {
 		values[0][componentFact] = record.Component
 	}

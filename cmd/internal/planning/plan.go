@@ -21,6 +21,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
@@ -158,7 +159,7 @@ func configDefaults(
 	}
 	for _, v := range conf.Section("component:" + in.ConfigName) {
 		if !v.IsNone() {
-			set(program.ArgumentName(v.Key), v)
+			set(history.ArgumentName(v.Key), v)
 		}
 	}
 	return defaults

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 )
 
@@ -240,5 +240,5 @@ func (a *API) form(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	args := a.program.MaskedArgs(past.Args)
-	answer(w, Form{Definition: shown, Args: append([]string{}, args...), Values: program.ArgumentValues(args), Folder: past.Cwd})
+	answer(w, Form{Definition: shown, Args: append([]string{}, args...), Values: history.ArgumentValues(args), Folder: past.Cwd})
 }

@@ -6,6 +6,8 @@
 //	GET  /api/v1/session                     Session
 //	GET  /api/v1/runs                        list -o page: backend, component, name, tag, state, since, until, parent,
 //	                                         search, where, no-trials, sort, limit and offset, all as of `list`
+//	                                         values=1 adds arguments and metrics
+//	GET  /api/v1/runs.csv                    list --all -o csv with the same parameters and columns=C,C2
 //	GET  /api/v1/runs/{id}/status            status --json
 //	GET  /api/v1/runs/{id}/describe          describe --json
 //	GET  /api/v1/runs/{id}/events            events --json

@@ -54,6 +54,7 @@ func New(ctx context.Context, f *program.Factory, g *Guard) (*API, error) {
 func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/session", a.session)
 	mux.HandleFunc("GET /api/v1/runs", a.list)
+	mux.HandleFunc("GET /api/v1/runs.csv", a.listCSV)
 	for _, command := range []string{"status", "describe", "events"} {
 		mux.HandleFunc("GET /api/v1/runs/{id}/"+command, a.ofRun(command, "--json"))
 	}
@@ -140,9 +141,25 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) {
 	a.print(w, r, append([]string{"list", "--output=page"}, flagsOf(r.URL.Query(), listFlags...)...)...)
 }
 
+// listCSV answers with a file of all runs that match.
+func (a *API) listCSV(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	out, _, err := a.call(r.Context(), append([]string{"list", "--output=csv", "--all"}, flagsOf(q, append([]string{"columns"}, matchFlags...)...)...)...)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	attach(w, "runs.csv")
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	_, _ = w.Write(out) // the client may be gone
+}
+
 // listFlags are the parameters of a list. All are flags of `list`.
-var listFlags = []string{
-	"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "no-trials", "sort", "limit", "offset",
+var listFlags = append([]string{"values", "limit", "offset"}, matchFlags...)
+
+// matchFlags select runs and their order.
+var matchFlags = []string{
+	"backend", "component", "name", "tag", "state", "since", "until", "parent", "search", "where", "no-trials", "sort",
 }
 
 // flagsOf returns the flags for parameters of the same names that have a value.

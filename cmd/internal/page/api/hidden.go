@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/cmd/internal/program"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/secrets"
 )
@@ -24,14 +24,14 @@ func (a *API) restore(ctx context.Context, ref runner.Ref, args []string) ([]str
 	if i := slices.Index(args, "--"); i >= 0 {
 		options, rest = args[:i], args[i+1:]
 	}
-	old, restored := program.ArgumentValues(past.Args), []string{}
+	old, restored := history.ArgumentValues(past.Args), []string{}
 	for _, arg := range options {
 		flag, value, given := strings.Cut(arg, "=")
 		if given {
 			mask := func(value string) string {
 				return strings.TrimPrefix(a.program.MaskedArgs([]string{flag + "=" + value})[0], flag+"=")
 			}
-			if value, err = secrets.Restore(old[program.ArgumentName(flag)], value, mask); err != nil {
+			if value, err = secrets.Restore(old[history.ArgumentName(flag)], value, mask); err != nil {
 				return nil, bad("%s: %v", flag, err)
 			}
 			arg = flag + "=" + value
@@ -42,7 +42,7 @@ func (a *API) restore(ctx context.Context, ref runner.Ref, args []string) ([]str
 		return restored, nil
 	}
 	lines := func(args []string) string { return strings.Join(args, "\n") }
-	text, err := secrets.Restore(lines(program.RestArguments(old)), lines(rest), func(text string) string {
+	text, err := secrets.Restore(lines(history.RestArguments(old)), lines(rest), func(text string) string {
 		return lines(a.program.MaskedArgs(strings.Split(text, "\n")))
 	})
 	if err != nil {
