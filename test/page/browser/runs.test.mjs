@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { ids, run, until, useBrowser, withPage } from "./harness.mjs";
 
 useBrowser();
@@ -53,13 +54,76 @@ test("filters, search and order are in the address", () => withPage(async (page,
 	await page.waitForURL(/sort=duration/);
 }));
 
+test("columns are arguments and metrics, chosen, moved, sorted and kept in the address", () => withPage(async (page, open) => {
+	await open("/?parent=my-sweep");
+	const heads = async () => (await page.locator(".runs .head [role=columnheader]").allInnerTexts()).map((text) => text.replace(/ [↓↑]$/, "").trim()).slice(3);
+	await until("the default columns", async () => (await heads()).includes("lr"));
+	assert.deepEqual(await heads(), ["Component", "Tags", "lr", "accuracy", "loss", "Submitted", "Duration", "Exit"]);
+	await page.keyboard.press("c");
+	await page.getByRole("checkbox", { name: "min loss" }).check();
+	for (const name of ["Component", "Tags", "Exit", "last accuracy", "last loss"]) await page.getByRole("checkbox", { name, exact: true }).uncheck();
+	await page.getByRole("button", { name: "Show", exact: true }).click();
+	await page.waitForURL(/columns=/);
+	assert.deepEqual(await heads(), ["lr", "Submitted", "Duration", "min loss"]);
+	await page.getByRole("button", { name: "min loss" }).focus();
+	await page.keyboard.press("Alt+ArrowLeft");
+	assert.deepEqual(await heads(), ["lr", "Submitted", "min loss", "Duration"]);
+	await page.getByRole("columnheader", { name: "min loss" }).dragTo(page.getByRole("columnheader", { name: "lr" }));
+	assert.deepEqual(await heads(), ["min loss", "lr", "Submitted", "Duration"]);
+	const column = async (n) => (await page.locator(`.rows .run:not([hidden]) [role=cell]:nth-child(${n})`).allInnerTexts()).map(Number);
+	for (const [n, name, down] of [[4, "min loss", false], [5, "lr", false], [5, "lr", true]]) {
+		await page.getByRole("columnheader", { name }).getByRole("button").click();
+		await until(`order by ${name}`, async () => {
+			const values = await column(n);
+			return values.length >= 4 && values.every((value, i) => i === 0 || (down ? values[i - 1] >= value : values[i - 1] <= value));
+		});
+	}
+	await open(page.url());
+	await until("the same columns", async () => (await heads()).join() === "min loss,lr,Submitted,Duration");
+	const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download as CSV" }).click()]);
+	assert.match(await readFile(await file.path(), "utf8"), /^handle,name,state,min\(loss\),arg\(lr\),submitted_at,duration_s\nlocal:\/\/torchx\/train-\w+,train,SUCCEEDED,[\d.]+,0.8,/);
+}));
+
+test("curves of the shown or the selected runs are beside the table", () => withPage(async (page, open) => {
+	await open("/?parent=my-sweep");
+	await page.locator(".rows .run:not(.blank)").first().waitFor();
+	await page.keyboard.press("v");
+	await page.waitForURL(/curves=1/);
+	const canvas = page.getByRole("complementary", { name: "Curves of the runs" }).getByRole("region", { name: "loss", exact: true }).getByRole("img");
+	await until("all runs", async () => {
+		const text = await canvas.getAttribute("aria-label") ?? "";
+		return ids.trials.every((id) => text.includes(id));
+	});
+	await canvas.hover({ position: { x: 200, y: 80 } });
+	await until("the row of the curve", async () => await page.locator(".run.lit").count() === 1);
+	for (const id of ids.trials.slice(0, 2)) await page.getByRole("checkbox", { name: `Select ${id}` }).check();
+	await until("the selected runs", async () => {
+		const text = await canvas.getAttribute("aria-label").catch(() => "") ?? "";
+		return text.includes(ids.trials[0]) && text.includes(ids.trials[1]) && !text.includes(ids.trials[3]);
+	});
+	const color = (row) => row.locator(".swatch").first().evaluate((node) => node.style.borderTopColor);
+	const own = await color(page.locator(".rows .run", { has: page.locator(`[title="${ids.trials[0]}"]`) }));
+	assert.equal(await color(page.locator(".beside .legend li", { hasText: ids.trials[0] }).first()), own);
+	await page.getByRole("button", { name: "Curves", exact: true }).click();
+	await until("no curves", async () => await page.locator(".beside").isHidden());
+}));
+
+test("runs are filtered by arguments and metrics", () => withPage(async (page, open) => {
+	await open("/?parent=my-sweep");
+	await page.getByRole("button", { name: "Filter", exact: true }).click();
+	await page.getByLabel("Values").fill("lr<0.3, max(loss)>0");
+	await page.getByRole("button", { name: "Apply" }).click();
+	await page.waitForURL(/where=/);
+	await until("two runs", async () => await page.locator(".rows .run:not([hidden]):not(.blank)").count() === 2);
+}));
+
 test("a bad filter says why and keeps the table", () => withPage(async (page, open) => {
 	await open("/");
 	await page.getByRole("button", { name: "Filter", exact: true }).click();
-	await page.getByLabel("Metrics").fill("loss<<3");
+	await page.getByLabel("Values").fill("loss<<3");
 	await page.getByRole("button", { name: "Apply" }).click();
 	assert.match(await page.getByRole("alert").filter({ hasText: "where" }).innerText(), /loss/);
-	await page.getByLabel("Metrics").fill("loss<3");
+	await page.getByLabel("Values").fill("loss<3");
 	await page.getByRole("button", { name: "Apply" }).click();
 	await page.waitForURL(/where=loss/);
 }, { expected: /400/ }));

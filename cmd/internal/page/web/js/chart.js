@@ -5,7 +5,7 @@ import {short} from "./scale.js"
 
 const shown = 12; // names in a legend and values beside the pointer
 
-export function chart({title, load, show, unit, onzoom, onzero}) {
+export function chart({title, load, show, unit, onzoom, onzero, onlight}) {
 	const canvas = h("canvas", {tabIndex: 0, role: "img", label: `Plot of ${title}`})
 	const legend = h("ul.legend")
 	const table = h("div")
@@ -31,6 +31,7 @@ export function chart({title, load, show, unit, onzoom, onzero}) {
 			renew()
 		},
 		onhover: (x, event) => {
+			onlight?.(x === null || !event ? null : plot.under(x, event.offsetY))
 			if (x === null) return hint("")
 			const found = plot.values(x), lines = found.slice(0, shown).map(({label, row}) => `${label}: ${one(row)}`)
 			if (found.length > shown) lines.push(`and ${found.length - shown} more`)

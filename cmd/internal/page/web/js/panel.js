@@ -1,7 +1,7 @@
 // Charts of metrics and usage with what they share: axis, scale, smoothing.
 import {add, apiPath, bytes, choose, get, h, later, note, number, put, query, searchBox, toggle} from "./ui.js"
 import {chart} from "./chart.js"
-import {stroke} from "./plot.js"
+import {own, stroke} from "./plot.js"
 
 const most = 24; // series of a chart
 
@@ -11,7 +11,8 @@ const usages = [
 	["Read", s => s.read_bytes, bytes], ["Written", s => s.written_bytes, bytes], ["Threads", s => s.max_threads],
 ]
 
-export function panel(box, runs) {
+// panel draws all curves of runs; options: metrics (without usage), light (called with the run under the pointer).
+export function panel(box, runs, options = {}) {
 	const look = {x: query("x", "step"), log: query("log") === "1", weight: Number(query("smooth", "0")) / 100 || 0}
 	// Quantities begin at zero, metrics do not; other names than these were switched.
 	const switched = new Set(new URL(location.href).searchParams.getAll("zero"))
@@ -40,7 +41,7 @@ export function panel(box, runs) {
 			return answers.flatMap(a => a.series).map(c => ({...c, id, lone: mine.length === 1}))
 		}))).flat()
 		return curves.map((c, i) => ({
-			label: label(c.id, c, c.lone), style: stroke(i),
+			id: c.id, label: label(c.id, c, c.lone), style: runs.length > 1 ? own(c.id) : stroke(i),
 			rows: c.buckets.map(b => [b[0] - shift(c.id), b[1] - shift(c.id), ...b.slice(2)]),
 		}))
 	}
@@ -51,7 +52,7 @@ export function panel(box, runs) {
 			const mine = of.filter(r => matches(r) && r.samples.some(s => value(s) !== null)).slice(0, most)
 			for (const r of mine) {
 				const shift = look.x === "clock" ? 0 : start(runs[i].id)
-				lines.push({label: label(runs[i].id, r, false) + (r.attempt ? ` #${r.attempt}` : ""), style: stroke(lines.length), rows: r.samples.map(s => {
+				lines.push({id: runs[i].id, label: label(runs[i].id, r, false) + (r.attempt ? ` #${r.attempt}` : ""), style: runs.length > 1 ? own(runs[i].id) : stroke(lines.length), rows: r.samples.map(s => {
 					const t = Date.parse(s.time) / 1000 - shift, v = value(s)
 					return [t, t, v, v, v, v, v === null ? 0 : 1, 0]
 				}).filter(row => row[2] !== null)})
@@ -78,8 +79,8 @@ export function panel(box, runs) {
 		put(grid, charts.map(c => c.card))
 	}
 
-	function chartFrom(title, normal, options) {
-		return chart({...options, title, show: {...options.show, zero: switched.has(title) !== normal}, onzero: on => {
+	function chartFrom(title, normal, more) {
+		return chart({...more, title, onlight: options.light, show: {...more.show, zero: switched.has(title) !== normal}, onzero: on => {
 			if (on === normal) switched.delete(title)
 			else switched.add(title)
 			note({zero: [...switched]})
@@ -114,13 +115,13 @@ export function panel(box, runs) {
 	async function renew(kind) {
 		const ids = runs.map(run => run.id)
 		if (kind !== "usage") summaries = await Promise.all(ids.map(id => get(apiPath(id, "/metrics"))))
-		if (kind !== "metrics") usage = await Promise.all(ids.map(id => get(apiPath(id, "/usage")).then(u => u.replicas, () => [])))
+		if (kind !== "metrics" && !options.metrics) usage = await Promise.all(ids.map(id => get(apiPath(id, "/usage")).then(u => u.replicas, () => [])))
 		build()
 	}
 	const changed = () => charts.forEach(c => c.renew())
 	addEventListener("theme", changed)
 	return {
-		renew, close: () => {
+		renew, light: id => charts.forEach(c => c.look({lit: id})), close: () => {
 			removeEventListener("theme", changed)
 			charts.forEach(c => c.close())
 		},

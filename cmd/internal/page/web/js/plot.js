@@ -14,6 +14,13 @@ export const isDark = () => {
 
 export const stroke = n => ({color: colors[isDark() ? "dark" : "light"][n % 8], dash: dashes[Math.floor(n / 8) % 4]})
 
+// own is the stroke of a run, the same everywhere.
+export function own(id) {
+	let n = 0
+	for (const c of id) n = n * 31 + c.codePointAt() >>> 0
+	return stroke(n % 32)
+}
+
 // Plot draws series: [{label, style, rows}], a row is [x0, x1, first, last, min, max, count].
 export class Plot {
 	constructor(canvas, options) {
@@ -87,7 +94,8 @@ export class Plot {
 		g.beginPath()
 		g.rect(box.left, box.top - 2, box.right - box.left, box.bottom - box.top + 4)
 		g.clip()
-		for (const one of this.series) this.line(g, one);
+		const {lit} = options, isLit = one => !lit || one.id === lit
+		for (const one of this.series.toSorted((a, b) => isLit(a) - isLit(b))) this.line(g, one, isLit(one) ? 1 : 0.15);
 		this.over(g)
 		g.restore()
 	}
@@ -117,11 +125,11 @@ export class Plot {
 		}
 	}
 
-	line(g, {rows, style}) {
+	line(g, {rows, style}, strength) {
 		const {log, weight} = this.options, {color, dash} = style, ok = v => v !== null && isFinite(v) && (!log || v > 0)
 		g.lineJoin = "round"
 		g.fillStyle = g.strokeStyle = color
-		g.globalAlpha = weight > 0 ? 0.16 : 0.3
+		g.globalAlpha = (weight > 0 ? 0.16 : 0.3) * strength
 		for (const [x0, x1, , , min, max, n] of rows) {// what a bucket hides between its first and last value
 			if (n < 2 || !ok(max)) continue
 			const a = this.x(x0), top = this.y(max)
@@ -146,9 +154,9 @@ export class Plot {
 		}
 		g.setLineDash(dash)
 		g.lineWidth = 1.6
-		g.globalAlpha = weight > 0 ? 0.3 : 1
+		g.globalAlpha = (weight > 0 ? 0.3 : 1) * strength
 		path(([x0, x1, first, last, , , n]) => n > 1 ? [[x0, first], [x1, last]] : [[x1, last]])
-		g.globalAlpha = 1
+		g.globalAlpha = strength
 		if (weight > 0) {
 			const even = smooth(rows.map(([, , first, last]) => ok(first) && ok(last) ? (first + last) / 2 : null), weight, i => rows[i][0] < rows[i - 1]?.[1])
 			g.lineWidth = 2
@@ -178,6 +186,7 @@ export class Plot {
 
 	over(g) {
 		const {box} = this
+		g.globalAlpha = 1
 		if (this.drag && Math.abs(this.drag.to - this.drag.from) > 3) {
 			g.globalAlpha = 0.14
 			g.fillStyle = this.ink.text
@@ -207,9 +216,15 @@ export class Plot {
 		for (const one of this.series) {
 			const row = one.rows[nearest(one.rows, x)]
 			if (!row || row[1] < from || row[0] > to || Math.max(row[0] - x, x - row[1]) > (to - from) / 8) continue
-			found.push({label: one.label, style: one.style, row})
+			found.push({id: one.id, label: one.label, style: one.style, row})
 		}
 		return found
+	}
+
+	// under returns the ID of the series nearest to the pointer.
+	under(x, y) {
+		const far = ({row}) => Math.abs(this.y(row[3]) - y)
+		return this.values(x).filter(one => one.row[3] !== null).sort((a, b) => far(a) - far(b))[0]?.id ?? null
 	}
 
 	point(x, event) {

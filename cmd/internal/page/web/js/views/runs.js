@@ -1,6 +1,10 @@
 // The table of runs.
 import {add, age, alarm, ask, badge, bind, count, duration, field, get, go, h, icon, isFinal, later, note, now, plural, put, readOnly, runPath, search as queryOf, searchBox, slowly, sweepPath, time, watch} from "../ui.js"
+import {chooseColumns, defaults, facts, heading, isNumber, moved, parts, valueOf, valueText, width} from "../columns.js"
+import {swatch} from "../chart.js"
+import {own} from "../plot.js"
 import {Pages, Rows} from "../virtual.js"
+import {beside} from "./beside.js"
 import {cancelRuns, deleteRuns, rerun, tagRuns} from "../actions.js"
 
 const params = ["search", "state", "tag", "component", "name", "backend", "since", "until", "where", "parent", "sort"]
@@ -24,6 +28,7 @@ export async function runsView(page) {
 	document.title = "Runs - torchx"
 	const url = new URL(location.href), filter = {}
 	for (const name of params) filter[name] = several.has(name) ? url.searchParams.getAll(name).flatMap(v => v.split(",")).filter(Boolean) : url.searchParams.get(name) ?? "";
+	let chosen = url.searchParams.get("columns")?.split(",").filter(Boolean) ?? null, automatic = null
 	const picked = new Map()
 	let at = -1, live = false
 
@@ -32,7 +37,7 @@ export async function runsView(page) {
 	const empty = h("div.empty", {hidden: true})
 	const found = h("span.muted.nowrap", {role: "status"})
 	const pages = new Pages(100, async (offset, limit, signal) => {
-		const {apps, total} = await get("/runs", {...filter, "no-trials": !isFiltered(), offset, limit}, signal)
+		const {apps, total} = await get("/runs", {...filter, "no-trials": !isFiltered(), values: true, offset, limit}, signal)
 		return {items: apps, total}
 	}, changed)
 
@@ -46,6 +51,18 @@ export async function runsView(page) {
 		empty.hidden = total > 0 || Boolean(error)
 		if (total === 0 && !error) put(empty, isFiltered() ? ["No run matches. ", h("button", {onclick: clear}, "Clear the filters")] : ["No runs yet. Start one: ", h("code", "torchx run utils.echo --msg hello")])
 		at = Math.min(at, total - 1)
+		if (!automatic && total > 0) {
+			automatic = defaults(loaded(), rowsBox.clientWidth)
+			drawHead()
+		}
+		curves.draw()
+	}
+	const loaded = () => [...pages.pages.values()].flat()
+	const columns = () => narrow.matches ? ["submitted"] : chosen ?? automatic ?? defaults([], rowsBox.clientWidth || innerWidth)
+	function show(ids) {
+		chosen = ids
+		note({columns: ids?.join(",")})
+		drawHead()
 	}
 
 	const isFiltered = () => params.some(name => name !== "sort" && filter[name].length)
@@ -55,6 +72,7 @@ export async function runsView(page) {
 		Object.assign(filter, values)
 		note(Object.fromEntries(params.map(name => [name, filter[name]])))
 		at = -1
+		automatic = null
 		rowsBox.scrollTop = 0
 		rows.count = 0
 		pages.pages.clear()
@@ -79,9 +97,9 @@ export async function runsView(page) {
 		}
 		put(extra, shown)
 		for (const button of table.querySelectorAll(".head [data-sort]")) {
-			const on = button.dataset.sort === (filter.sort || "submitted")
-			button.closest("[role=columnheader]").setAttribute("aria-sort", on ? "descending" : "none")
-			button.textContent = button.textContent.replace(/ ↓$/, "") + (on ? " ↓" : "")
+			const [order, down] = (filter.sort || "submitted").split(":"), on = button.dataset.sort === order, up = on && parts(order)[0] && down !== "desc"
+			button.closest("[role=columnheader]").setAttribute("aria-sort", on ? up ? "ascending" : "descending" : "none")
+			button.textContent = button.textContent.replace(/ [↓↑]$/, "") + (on ? up ? " ↑" : " ↓" : "")
 		}
 	}
 
@@ -92,7 +110,7 @@ export async function runsView(page) {
 			input("Component", "component", filter.component, "dist.ddp or dist.*"), input("Name", "name", filter.name, "train*"),
 			input("Tags", "tag", filter.tag.join(", "), "team=vision, baseline"), input("Backend", "backend", filter.backend, "local"),
 			input("Submitted since", "since", filter.since, "2d, 3h or 2026-11-22T12:00:00Z"), input("Submitted before", "until", filter.until, "1h"),
-			input("Metrics", "where", filter.where.join(", "), "loss<0.3, max(acc)>0.9"), input("Sort by", "sort", filter.sort, "started, ended, loss, acc:desc"),
+			input("Values", "where", filter.where.join(", "), "loss<0.3, max(acc)>0.9, lr=0.1"), input("Sort by", "sort", filter.sort, "started, ended, loss, acc:desc, lr"),
 		],
 		submit: async form => {
 			const values = {}
@@ -102,9 +120,54 @@ export async function runsView(page) {
 		},
 	})
 
-	const column = (cls, text, order) => h(`div.${cls}`, {role: "columnheader"}, order ? h("button", {"data-sort": order, onclick: () => set({sort: order === "submitted" ? "" : order})}, text) : text)
-	const head = h("div.head", {role: "row"}, h("div", {role: "columnheader"}, h("span.visually-hidden", "Select")), column("c-state", "State", "state"), column("c-name", "Name"), column("c-component", "Component"),
-			column("c-tags", "Tags"), column("c-backend", "Backend"), column("c-time.num", "Submitted", "submitted"), column("c-duration.num", "Duration", "duration"), column("c-exit.num", "Exit"))
+	const column = (cls, text, order, props) => h(`div.${cls}`, {role: "columnheader", ...props}, order ? h("button", {"data-sort": order, onclick: () => set({sort: nextOrder(order)})}, text) : h("span.clip", text))
+
+	// nextOrder is that of a click: of values the better end first, then the other one, then none.
+	function nextOrder(order) {
+		const [stat, name] = parts(order)
+		if (!stat) return order === "submitted" ? "" : order
+		const both = loaded().some(run => run.metrics?.[name]?.goal === "max") && stat !== "arg" ? [`${order}:desc`, order] : [order, `${order}:desc`]
+		return [...both, ""][both.indexOf(filter.sort) + 1]
+	}
+
+	let dragged = null
+	function headOf(id) {
+		const drop = before => before !== id && show(moved(columns(), before, columns().indexOf(id) - columns().indexOf(before)))
+		const order = {submitted: "submitted", duration: "duration"}[id] ?? (parts(id)[0] && id)
+		return column(`c-${id in facts ? id : "value"}` + (isNumber(id) ? ".num" : ""), heading(id), order, {
+			draggable: "true", title: `${heading(id)}: drag to move`, "data-column": id, tabIndex: order ? -1 : 0,
+			ondragstart: event => {
+				dragged = id
+				event.dataTransfer.setData("text/plain", id)
+			},
+			ondragover: event => dragged && event.preventDefault(), ondrop: event => {
+				event.preventDefault()
+				drop(dragged)
+			},
+			onkeydown: event => {
+				const by = {ArrowLeft: -1, ArrowRight: 1}[event.key]
+				if (!by || !event.altKey) return
+				event.preventDefault()
+				show(moved(columns(), id, by));
+				(head.querySelector(`[data-column="${CSS.escape(id)}"] button`) ?? head.querySelector(`[data-column="${CSS.escape(id)}"]`)).focus()
+			},
+		})
+	}
+
+	function drawHead() {
+		const ids = columns()
+		put(head, h("div", {role: "columnheader"}, h("span.visually-hidden", "Select")), column("c-state", "State", "state"), column("c-name", "Name"), ids.map(headOf))
+		if (narrow.matches) table.style.cssText = ""
+		else {
+			const sizes = [[34, 0], [118, 0], [180, 2.2], ...ids.map(width)]
+			table.style.setProperty("--cols", sizes.map(([least, grow]) => grow ? `minmax(${least}px, ${grow}fr)` : `${least}px`).join(" "))
+			table.style.setProperty("--least", `${sizes.reduce((sum, [least]) => sum + least + 12, 40)}px`)
+		}
+		for (const row of rows.live.values()) row.key = null;
+		rows.refresh()
+		drawFilters()
+	}
+	const head = h("div.head", {role: "row"})
 	rowsBox.append(head)
 	const table = h("div.runs", {role: "table", label: "Runs"}, rowsBox)
 
@@ -113,6 +176,7 @@ export async function runsView(page) {
 		pickBar.hidden = picked.size === 0
 		const ids = [...picked.keys()], done = () => {
 			picked.clear()
+			curves.draw()
 			drawPicked()
 			rows.refresh()
 			renew()
@@ -128,7 +192,14 @@ export async function runsView(page) {
 		else picked.delete(run.app_id)
 		drawPicked()
 		rows.refresh()
+		curves.draw()
 	}
+	const curves = beside(
+		most => picked.size ? [...picked.values()].slice(0, 2 * most) : loaded().filter(run => Object.keys(run.metrics ?? {}).length).slice(0, most),
+		id => {
+			for (const row of rows.live.values()) row.classList.toggle("lit", row.run?.app_id === id);
+			curves.light(id)
+		})
 
 	const rows = new Rows(rowsBox, {
 		height: rowHeight(), inset: headHeight, create: () => h("div.run", {role: "row"}),
@@ -143,6 +214,7 @@ export async function runsView(page) {
 
 	function fillRow(row, index) {
 		const run = pages.at(index)
+		row.run = run
 		row.classList.toggle("at", index === at)
 		row.setAttribute("aria-rowindex", index + 2)
 		if (!run) {
@@ -150,7 +222,7 @@ export async function runsView(page) {
 			row.key = null
 			return void put(row, h("div", {role: "cell"}), h("div", {role: "cell"}, "…"))
 		}
-		const key = [run.app_id, run.state, run.finished_at, run.exit_code, run.note, JSON.stringify(run.tags), picked.has(run.app_id)].join()
+		const key = [run.app_id, run.state, run.finished_at, run.exit_code, run.note, JSON.stringify([run.tags, run.metrics]), picked.has(run.app_id), curves.isOpen()].join()
 		live ||= !isFinal(run.state)
 		if (row.key === key) {
 			row.ages.textContent = age(run.submitted_at, now())
@@ -164,14 +236,17 @@ export async function runsView(page) {
 		const cell = (cls, ...children) => h(`div.${cls}`, {role: "cell"}, children)
 		put(row, h("div", {role: "cell"}, h("label.pick", h("input", {type: "checkbox", label: `Select ${run.app_id}`, checked: picked.has(run.app_id), onchange: event => pick(run, event.target.checked)}))),
 			cell("c-state", badge(run.state)),
-			cell("name", h("a.clip", {href: pathOf(run), title: run.app_id}, run.name || run.app_id), h("small.clip", {title: run.note ?? run.app_id}, run.note || run.app_id)),
-			cell("c-component.clip.mono", run.component ?? ""),
-			cell("c-tags.tags", tagChips(run.tags, (tag, event) => {
-				event.stopPropagation()
-				if (!filter.tag.includes(tag)) set({tag: [...filter.tag, tag]})
-			})),
-			cell("c-backend.muted", run.backend), cell("c-time.num.muted", row.ages), cell("c-duration.num", row.long),
-			cell("c-exit.num" + (run.exit_code ? "" : ".muted"), run.exit_code ?? ""))
+			cell("name", h("a.clip", {href: pathOf(run), title: run.app_id}, curves.isOpen() && swatch(own(run.app_id)), run.name || run.app_id), h("small.clip", {title: run.note ?? run.app_id}, run.note || run.app_id)),
+			columns().map(id => factCells[id]?.(run, row, cell) ?? cell("c-value.clip.num", h("span", {title: String(valueOf(run, id) ?? "")}, valueText(valueOf(run, id))))))
+	}
+	const factCells = {
+		component: (run, row, cell) => cell("c-component.clip.mono", run.component ?? ""),
+		tags: (run, row, cell) => cell("c-tags.tags", tagChips(run.tags, (tag, event) => {
+			event.stopPropagation()
+			if (!filter.tag.includes(tag)) set({tag: [...filter.tag, tag]})
+		})),
+		backend: (run, row, cell) => cell("c-backend.muted", run.backend), submitted: (run, row, cell) => cell("c-time.num.muted", row.ages),
+		duration: (run, row, cell) => cell("c-duration.num", row.long), exit: (run, row, cell) => cell("c-exit.num" + (run.exit_code ? "" : ".muted"), run.exit_code ?? ""),
 	}
 	const long = run => duration(!isFinal(run.state) && run.started_at ? (now() - Date.parse(run.started_at)) / 1000 : run.duration_s)
 
@@ -199,21 +274,34 @@ export async function runsView(page) {
 		{keys: "l", label: "Open its log", run: () => current() && go(runPath(current().app_id, "log"))},
 		{keys: "x", label: "Select the run", run: () => current() && pick(current(), !picked.has(current().app_id))},
 		{keys: "/", label: "Search", run: () => search.focus()},
-		{keys: "f", label: "Filter", run: moreFilters},
+		{keys: "f", label: "Filter", run: moreFilters}, {keys: "c", label: "Choose columns", run: () => pickColumns()}, {keys: "v", label: "Curves beside the table", run: () => {
+			curves.toggle()
+			rows.refresh()
+		}},
 		{keys: "r", label: "Run again", run: () => current() && !readOnly() && rerun(current().app_id)},
 	])
+	rowsBox.addEventListener("pointerover", event => curves.light(event.target.closest(".run")?.run?.app_id ?? null))
+	rowsBox.addEventListener("pointerleave", () => curves.light(null))
 	rowsBox.addEventListener("click", event => {
 		const row = event.target.closest(".run")
 		if (!row || event.target.closest("a, button, label") || getSelection()?.toString()) return
 		const index = [...rows.live].find(([, r]) => r === row)?.[0], run = pages.at(index)
 		if (run) go(pathOf(run))
 	})
-	const wider = () => rows.resize(rows.count, rowHeight())
+	const wider = () => {
+		rows.resize(rows.count, rowHeight())
+		drawHead()
+	}
 	narrow.addEventListener("change", wider)
+	const pickColumns = () => chooseColumns(loaded(), columns(), show)
+	const named = () => ["handle", "name", "state", ...columns().map(id => ({component: "component", tags: "tags", backend: "backend", submitted: "submitted_at", duration: "duration_s", exit: "exit_code"})[id] ?? id)].join(",")
+	const save = h("a.button.icon", {label: "Download as CSV", title: "Download what is listed as CSV", href: "/api/v1/runs.csv", download: "", onclick: () => {
+		save.href = "/api/v1/runs.csv" + queryOf({...filter, "no-trials": !isFiltered(), columns: named()})
+	}}, icon("save"))
 
 	add(page, [h("h1.visually-hidden", "Runs"), h("div.toolbar", chips, h("div.search", icon("search"), search),
-		h("button", {onclick: moreFilters}, "Filter"), extra, h("span.grow"), found), pickBar, problem, table, empty])
-	drawFilters()
+		h("button", {onclick: moreFilters}, "Filter"), h("button", {onclick: pickColumns}, "Columns"), curves.button, save, extra, h("span.grow"), found), pickBar, problem, h("div.split", h("div.fill.grow", table, empty), curves.pane)])
+	drawHead()
 	rowsBox.style.setProperty("--row", `${rowHeight()}px`)
 	await pages.renew(0, 1)
 	return () => {
@@ -221,6 +309,7 @@ export async function runsView(page) {
 		undo()
 		renew.close()
 		clearInterval(clockwork)
+		curves.close()
 		narrow.removeEventListener("change", wider)
 		rows.close()
 	}
