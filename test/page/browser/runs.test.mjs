@@ -108,6 +108,21 @@ test("curves of the shown or the selected runs are beside the table", () => with
 	await until("no curves", async () => await page.locator(".beside").isHidden());
 }));
 
+test("runs are grouped by a tag or an argument", () => withPage(async (page, open) => {
+	await open("/?where=loss>0");
+	const by = page.getByRole("combobox", { name: "Group by" });
+	await by.getByRole("option", { name: "lr", exact: true }).waitFor({ state: "attached" });
+	await by.selectOption("arg(lr)");
+	await page.waitForURL(/group=arg/);
+	await page.getByRole("columnheader", { name: "mean loss" }).waitFor();
+	const row = page.getByRole("row", { name: /^0\.2 / });
+	assert.match(await row.innerText(), /^0\.2\s+1\s+1\s+[\d.]+\s+[\d.]+/);
+	await open(page.url());
+	await row.getByRole("button").click();
+	await until("the run of the group", async () => await page.locator(".rows .run:not([hidden]):not(.blank)").count() === 1);
+	assert.match(page.url(), /where=arg/);
+}));
+
 test("runs are filtered by arguments and metrics", () => withPage(async (page, open) => {
 	await open("/?parent=my-sweep");
 	await page.getByRole("button", { name: "Filter", exact: true }).click();

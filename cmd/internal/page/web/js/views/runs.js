@@ -5,6 +5,7 @@ import {swatch} from "../chart.js"
 import {own} from "../plot.js"
 import {Pages, Rows} from "../virtual.js"
 import {beside} from "./beside.js"
+import {groupTable, groupings, most} from "./groups.js"
 import {cancelRuns, deleteRuns, rerun, tagRuns} from "../actions.js"
 
 const params = ["search", "state", "tag", "component", "name", "backend", "since", "until", "where", "parent", "sort"]
@@ -28,7 +29,7 @@ export async function runsView(page) {
 	document.title = "Runs - torchx"
 	const url = new URL(location.href), filter = {}
 	for (const name of params) filter[name] = several.has(name) ? url.searchParams.getAll(name).flatMap(v => v.split(",")).filter(Boolean) : url.searchParams.get(name) ?? "";
-	let chosen = url.searchParams.get("columns")?.split(",").filter(Boolean) ?? null, automatic = null
+	let group = url.searchParams.get("group") ?? "", chosen = url.searchParams.get("columns")?.split(",").filter(Boolean) ?? null, automatic = null
 	const picked = new Map()
 	let at = -1, live = false
 
@@ -55,7 +56,28 @@ export async function runsView(page) {
 			automatic = defaults(loaded(), rowsBox.clientWidth)
 			drawHead()
 		}
+		const options = [["", "No groups"], ...groupings(loaded())]
+		if (group && !options.some(([id]) => id === group)) options.push([group, parts(group)[1] ?? group])
+		if (grouped.key !== JSON.stringify(options)) put(grouper, options.map(([value, text]) => h("option", {value, selected: value === group}, text)))
+		grouped.key = JSON.stringify(options)
 		curves.draw()
+	}
+	const grouped = h("div.view.scrolls", {hidden: true}), grouper = h("select", {label: "Group by", title: "Group by a tag or an argument", onchange: () => groupBy(grouper.value)})
+	async function drawGroups() {
+		grouped.hidden = !group
+		table.hidden = Boolean(group)
+		if (!group) return
+		const {apps} = await get("/runs", {...filter, "no-trials": !isFiltered(), values: true, limit: most})
+		put(grouped, groupTable(apps, group, columns(), (kind, name, value) => {
+			groupBy("")
+			if (kind === "tag") set({tag: [...filter.tag, value ? `${name}=${value}` : name]})
+			else set({where: [...filter.where, `arg(${name})=${value}`]})
+		}))
+	}
+	function groupBy(by) {
+		group = grouper.value = by
+		note({group})
+		drawGroups()
 	}
 	const loaded = () => [...pages.pages.values()].flat()
 	const columns = () => narrow.matches ? ["submitted"] : chosen ?? automatic ?? defaults([], rowsBox.clientWidth || innerWidth)
@@ -78,6 +100,7 @@ export async function runsView(page) {
 		pages.pages.clear()
 		pages.renew(0, 1)
 		drawFilters()
+		drawGroups()
 	}
 
 	const search = searchBox("Search runs", {value: filter.search, oninput: later(event => set({search: event.target.value.trim()}), 180)})
@@ -207,7 +230,7 @@ export async function runsView(page) {
 			if (!rows?.count) return void put(found)
 			pages.need(from, to)
 			const [first, last] = rows.range(0)
-			put(found, last - first < rows.count ? `${count(first + 1)}–${count(last)} of ${plural(rows.count, "run")}` : plural(rows.count, "run"))
+			put(found, last > first && last - first < rows.count ? `${count(first + 1)}–${count(last)} of ${plural(rows.count, "run")}` : plural(rows.count, "run"))
 		},
 		fill: fillRow,
 	})
@@ -252,7 +275,7 @@ export async function runsView(page) {
 
 	const renew = slowly(async () => {
 		live = false
-		await pages.renew(...rows.range(0))
+		await Promise.all([pages.renew(...rows.range(0)), drawGroups()])
 	}, 400)
 	const stop = watch("runs", renew)
 	const clockwork = setInterval(() => live && rows.refresh(), 1000)
@@ -300,10 +323,10 @@ export async function runsView(page) {
 	}}, icon("save"))
 
 	add(page, [h("h1.visually-hidden", "Runs"), h("div.toolbar", chips, h("div.search", icon("search"), search),
-		h("button", {onclick: moreFilters}, "Filter"), h("button", {onclick: pickColumns}, "Columns"), curves.button, save, extra, h("span.grow"), found), pickBar, problem, h("div.split", h("div.fill.grow", table, empty), curves.pane)])
+		h("button", {onclick: moreFilters}, "Filter"), h("button", {onclick: pickColumns}, "Columns"), grouper, curves.button, save, extra, h("span.grow"), found), pickBar, problem, h("div.split", h("div.fill.grow", table, grouped, empty), curves.pane)])
 	drawHead()
 	rowsBox.style.setProperty("--row", `${rowHeight()}px`)
-	await pages.renew(0, 1)
+	await Promise.all([pages.renew(0, 1), drawGroups()])
 	return () => {
 		stop()
 		undo()
