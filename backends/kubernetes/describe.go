@@ -104,6 +104,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	a.Pods, a.PodsHidden = pods, t.hidden != nil
 	t.addWorkloads(ctx, &a.Observation)
 	t.addExpired(ctx, &a.Observation)
+	t.addNamespace(ctx, &a.Observation)
 	return &a.Observation, nil
 }
 

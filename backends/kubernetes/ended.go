@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
+	"torchx/runtime/backend"
 	"torchx/runtime/outcome"
 	"torchx/runtime/spec"
 )
@@ -52,6 +54,11 @@ func (b *Backend) FindEnd(
 			last.ExitCode, last.Msg = new(spec.ExitDeadline), deadlineText(app)
 		}
 	default:
+		if _, removed := t.namespaceRemoved(ctx); removed {
+			last.ExitCode, last.Msg = nil, fmt.Sprintf("the app was removed with its namespace %s; it was %s when last seen", t.namespace, before)
+			completeReplicas(app, last, end.State)
+			return true
+		}
 		last.ExitCode, last.Msg = nil, fmt.Sprintf("the cluster no longer has the app, which was %s when last seen: its result is not known", before)
 		if t.expires() {
 			last.Msg += " (ttl_seconds deletes an app after its end; to keep its result, use -cfg archive=true or torchx wait)"
@@ -145,6 +152,28 @@ func (t *target) eventedEnd(ctx context.Context, app *spec.App, submitted *time.
 	})
 	failFast, given := t.cfg["fail_fast"].(bool)
 	return observe.EndByEvents(events, t.name, app, failFast || !given)
+}
+
+// namespaceRemoved returns since when the app's namespace is being removed, or a time long ago if it
+// no longer exists. If the user may not read it, it is taken for present.
+func (t *target) namespaceRemoved(ctx context.Context) (since time.Time, removed bool) {
+	var found kube.Object
+	err := t.Get(ctx, kube.Namespaces, "", t.namespace, &found)
+	if err == nil && found.DeletionTimestamp != nil {
+		return found.DeletionTimestamp.Time, true
+	}
+	return since, errors.Is(err, backend.ErrNotFound)
+}
+
+// addNamespace adds to a failed app whose pods were deleted since when its namespace is being
+// removed: controllers take that for a failure.
+func (t *target) addNamespace(ctx context.Context, seen *observe.Observation) {
+	if !seen.LostPods() {
+		return
+	}
+	if since, removed := t.namespaceRemoved(ctx); removed {
+		seen.NamespaceRemoved = &since
+	}
 }
 
 // addExpired adds how the Jobs of an app ended that its ttl_seconds has deleted while others run.

@@ -199,6 +199,7 @@ func (o *overview) describe(ctx context.Context, targets []*target, r *reading) 
 	for _, t := range targets {
 		a := o.apps[t.id]
 		a.Events = warnings(events[t.namespace])
+		t.addNamespace(ctx, &a.Observation)
 		r.found[t.id] = t.status(&a.Observation)
 		t.observers.Notify(t.id, r.found[t.id])
 	}

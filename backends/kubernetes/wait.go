@@ -210,6 +210,7 @@ func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
 		return nil, nil //nolint:nilnil // as above
 	}
 	f.addWorkloads(ctx, seen)
+	f.t.addNamespace(ctx, seen)
 	return seen, nil
 }
 

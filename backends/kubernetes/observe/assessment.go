@@ -181,11 +181,17 @@ func (b *assessment) isAlive() bool {
 // ended reports whether the app has ended, and whether by a cancellation.
 func (b *assessment) ended() (ended, cancelled bool) {
 	stopped := b.cancelled && b.suspended && b.idle
-	if !b.phase.ended() && !stopped || b.isAlive() {
+	if !b.phase.ended() && !stopped || b.isAlive() || b.isRemoved() {
 		return false, false
 	}
 	return true, b.phase == aborted || stopped || b.cancelled && b.phase == failed &&
 		!b.failedBeforeCancel()
+}
+
+// isRemoved reports whether the app ended because its namespace is being removed.
+func (b *assessment) isRemoved() bool {
+	at := b.seen.NamespaceRemoved
+	return at != nil && (b.endedAt == nil || !b.endedAt.Before(*at))
 }
 
 // failedBeforeCancel reports whether a replica had failed before the cancellation.

@@ -30,6 +30,12 @@ func TestEdges(t *testing.T) {
 		{"pods are gone, the controller counted", "volcano_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
 		{"pods of a failed job are gone", "volcano_failfast", noPods, "FAILED (alone FAILED) 1\n" +
 			"replica b/0 failed first: its pod was deleted, so its exit code is unknown\nfirst b/0\na/0.0 CANCELLED\na/1.0 CANCELLED\nb/0.0 FAILED: its pod was deleted, so its exit code is unknown\n"},
+		{"its namespace is being removed", "volcano_failfast", func(s *Observation) {
+			s.Pods, s.NamespaceRemoved = nil, &time.Time{}
+		}, "RUNNING (alone RUNNING)\nis being removed with its namespace\na/0.0 PENDING\na/1.0 PENDING\nb/0.0 PENDING\n"},
+		{"its namespace is removed after it had failed", "volcano_exit3", func(s *Observation) {
+			s.NamespaceRemoved = new(time.Now())
+		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
 		{"pods of an Indexed Job are gone", "job_elastic", noPods, "SUCCEEDED (alone SUCCEEDED) 0\n" +
 			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: its pod was deleted, so its exit code is unknown\nr/2.0 SUCCEEDED 0\n"},
 		{"the user may not list the pods of an Indexed Job", "job_elastic", hidePods, "SUCCEEDED (alone SUCCEEDED) 0\n" +

@@ -36,6 +36,9 @@ type Observation struct {
 	// PodsHidden means that the user may not list pods: the main objects alone show the state.
 	PodsHidden bool `json:"podsHidden,omitempty"`
 
+	// NamespaceRemoved is since when the app's namespace is being removed, nil if it is not.
+	NamespaceRemoved *time.Time `json:"namespaceRemoved,omitempty"`
+
 	// Workloads are what Kueue admits for the main objects; none if the user may not read them.
 	Workloads []kube.Workload `json:"workloads,omitempty"`
 
@@ -59,6 +62,15 @@ func (s *Observation) State() spec.State {
 		return spec.Pending
 	}
 	return v.phase.state()
+}
+
+// LostPods reports whether the app has failed, and pods of it were deleted.
+func (s *Observation) LostPods() bool {
+	if v := s.workload(); v.phase != failed || v.cancelled {
+		return false
+	}
+	isDeleted := func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }
+	return len(s.Gone) > 0 || len(s.Pods) == 0 || slices.ContainsFunc(s.Pods, isDeleted)
 }
 
 // Unclear reports whether events could explain why the app waits better than its pods do.

@@ -67,12 +67,15 @@ func podState(p corev1.PodPhase) spec.State {
 	return spec.Unknown
 }
 
+// dashes replaces what an address has and a name in DNS has not.
+var dashes = strings.NewReplacer(".", "-", ":", "-")
+
 // hostname returns the pod's name in DNS, as in TorchX.
 func hostname(pod *corev1.Pod) string {
 	if pod.Status.PodIP == "" {
 		return ""
 	}
-	return strings.NewReplacer(".", "-", ":", "-").Replace(pod.Status.PodIP) + "." + pod.Namespace + ".pod.cluster.local"
+	return dashes.Replace(pod.Status.PodIP) + "." + pod.Namespace + ".pod.cluster.local"
 }
 
 // decisiveContainer returns the container that decides the pod's result: the first one, which

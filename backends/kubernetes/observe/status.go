@@ -204,6 +204,10 @@ func (b *assessment) progress(s *spec.Status) {
 			s.State = spec.Running
 		}
 	}
+	if b.isRemoved() {
+		s.State, s.Msg = spec.Running, "is being removed with its namespace"
+		return
+	}
 	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.isAlive() {
 		s.State = spec.Running
 	}
