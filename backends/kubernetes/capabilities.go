@@ -14,7 +14,7 @@ func (b *Backend) Capabilities() backend.Capabilities {
 		Placement: backend.Placement{Target: b, Trusted: b},
 		Access:    backend.Access{Exec: b, Ports: b, Files: remote.Copier{Executor: b}, Terminal: b},
 		Reports: backend.Reports{
-			Doctor: b, Batch: b, Ends: b, Events: b, Observers: &b.Observers, Submissions: b, Usage: b, Meter: b,
+			Doctor: b, Batch: b, Ends: b, Events: b, Observers: &b.Observers, Submissions: b, Manifests: b, Usage: b, Meter: b,
 		},
 		Storage: backend.Storage{Folder: b, Output: b, Size: b, Logs: b, Recovery: b},
 	}

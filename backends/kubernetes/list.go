@@ -109,7 +109,7 @@ func (a *app) summary(labels map[string]string) backend.View {
 	s.ID, s.Name, s.State = a.id(), labels[kube.LabelAppName], a.State()
 	if r := a.record(); r.App != nil {
 		s.Component, s.Args, s.ParentRunID, s.RerunOf = r.Component, r.Args, r.ParentRunID, r.RerunOf
-		s.Tags, s.Note = r.Tags, r.Note
+		s.Tags, s.Note, s.User = r.Tags, r.Note, r.User
 	}
 	status := a.Status()
 	s.SubmittedAt = status.SubmittedAt

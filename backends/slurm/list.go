@@ -116,6 +116,6 @@ func (t *target) summary(s *spec.Status, isForeign bool) backend.View {
 	v := backend.View{Foreign: isForeign}
 	v.ID, v.Name, v.Component, v.Args = t.id, r.App.Name, r.Component, r.Args
 	v.State, v.SubmittedAt, v.FinishedAt, v.ExitCode = s.State, s.SubmittedAt, s.FinishedAt, s.ExitCode
-	v.ParentRunID, v.RerunOf, v.Note, v.Tags = o.ParentRunID, o.RerunOf, o.Note, o.Tags
+	v.ParentRunID, v.RerunOf, v.Note, v.Tags, v.User = o.ParentRunID, o.RerunOf, o.Note, o.Tags, o.User
 	return v
 }

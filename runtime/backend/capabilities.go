@@ -48,6 +48,7 @@ type Reports struct {
 	Events      EventLister      // `events`: what happened to pods; else only the history
 	Observers   *Observers       // restarts are announced while an app is followed; else silence
 	Submissions SubmissionReader // `rerun` of apps that other machines submitted; else not found
+	Manifests   ManifestReader   // `describe --yaml`: the objects of an app; else an error
 	Usage       UsageRecorder    // `usage`: what replicas used over time; else unknown
 	Meter       UsageMeter       // `top`, `usage` of apps that are not recorded; else unknown
 }
@@ -176,6 +177,13 @@ type Submission struct {
 
 	ParentRunID, RerunOf string
 	history.Labels       // as submitted
+}
+
+// ManifestReader is for a system whose apps are objects that its own tools create, too.
+type ManifestReader interface {
+	// Manifests returns the objects of an app as those tools accept them. Errors: ErrNotFound,
+	// ErrUnavailable.
+	Manifests(ctx context.Context, id string) ([]any, error)
 }
 
 // TrustedFiler is for programs selected by files that options name, such as the credential program

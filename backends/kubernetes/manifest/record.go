@@ -47,6 +47,7 @@ type Record struct {
 type Origin struct {
 	ParentRunID string `json:"parent_run_id,omitempty"`
 	RerunOf     string `json:"rerun_of,omitempty"`
+	User        string `json:"user,omitempty"` // who submitted the app
 	history.Labels
 }
 

@@ -206,6 +206,7 @@ func App(jobs []job.Job) *spec.App {
 func Summary(jobs []job.Job) history.View {
 	s := Foreign(jobs)
 	v := history.View{Foreign: true}
+	v.User = jobs[0].User
 	v.ID, v.Name = strconv.FormatInt(jobs[0].Main(), 10), App(jobs).Name
 	v.State, v.SubmittedAt, v.FinishedAt, v.ExitCode = s.State, s.SubmittedAt, s.FinishedAt, s.ExitCode
 	return v

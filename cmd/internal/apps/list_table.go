@@ -51,10 +51,11 @@ func listTable(apps []history.View, now time.Time) *ui.Table {
 	return tab
 }
 
-// wideTable returns all columns.
+// wideTable returns all columns, USER only with apps that others may have submitted: lists of the
+// history do not read it.
 func wideTable(apps []history.View, now time.Time) *ui.Table {
 	tab := &ui.Table{Header: []string{
-		"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "SUBMITTED", "AGE", "DURATION", "EXIT", "RESTARTS", "TAGS", "PARENT", "RERUN OF", "NOTE",
+		"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "SUBMITTED", "AGE", "DURATION", "EXIT", "RESTARTS", "TAGS", "USER", "PARENT", "RERUN OF", "NOTE",
 	}}
 	for i := range apps {
 		a := &apps[i]
@@ -70,11 +71,14 @@ func wideTable(apps []history.View, now time.Time) *ui.Table {
 		}
 		row := []ui.Cell{ui.NewCell(a.Handle(), ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), ui.StateColor(a.State))}
 		for _, text := range []string{
-			a.Component, submitted, age, durationText(a, now), exit, restarts, history.FormatTags(a.Tags, " "), a.ParentRunID, a.RerunOf, a.Note,
+			a.Component, submitted, age, durationText(a, now), exit, restarts, history.FormatTags(a.Tags, " "), a.User, a.ParentRunID, a.RerunOf, a.Note,
 		} {
 			row = append(row, ui.NewCell(text, ""))
 		}
 		tab.Add(row...)
+	}
+	if !slices.ContainsFunc(apps, func(a history.View) bool { return a.Foreign && a.User != "" }) {
+		tab.Drop("USER")
 	}
 	return tab
 }
@@ -102,5 +106,5 @@ func fitList(tab *ui.Table, width int) {
 	tab.Fit(width, "APP NAME")
 	tab.Shorten("TAGS", width, leastTags)
 	tab.Shorten("COMPONENT", width, leastComponent)
-	tab.Fit(width, "COMPONENT", "TAGS", "RESTARTS", "AGE", "DURATION")
+	tab.Fit(width, "COMPONENT", "TAGS", "USER", "RESTARTS", "AGE", "DURATION")
 }

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,4 +71,17 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func before(seconds float64) *time.Time {
 	t := noon.Add(-time.Duration(seconds * float64(time.Second)))
 	return &t
+}
+
+// TestUserColumn: a list with apps of others says who submitted them.
+func TestUserColumn(t *testing.T) {
+	t.Parallel()
+	own, other := history.View{Recorded: true}, history.View{Foreign: true}
+	own.User, other.User = "me", "ann"
+	for want, rows := range map[bool][]history.View{false: {own}, true: {own, other}} {
+		tab := listTable(rows, time.Now())
+		if got := slices.Contains(tab.Header, "USER"); got != want {
+			t.Errorf("got %v of %d apps, want %v", got, len(rows), want)
+		}
+	}
 }

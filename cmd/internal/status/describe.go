@@ -11,12 +11,13 @@ import (
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
 )
 
 // describeOptions are the flags of `describe`.
-type describeOptions struct{ full, json, diff bool }
+type describeOptions struct{ full, json, diff, yaml bool }
 
 // NewDescribe returns the command `describe`.
 func NewDescribe(f *program.Factory) *cli.Command {
@@ -24,7 +25,7 @@ func NewDescribe(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "describe",
 		Usage:     "show what was submitted",
-		UsageText: "HANDLE [--full] [--diff] [--json]\ntorchx describe -\ntorchx describe --full echo",
+		UsageText: "HANDLE [--full] [--diff] [--yaml] [--json]\ntorchx describe -\ntorchx describe --full echo",
 		Description: "Show the component with its arguments, the options that differ from the default, and the roles of an app. Long arguments " +
 			"are shortened; --full shows everything that was submitted. An app that was submitted from a git checkout shows the commit " +
 			"and the changed files; --diff prints their diff, as `git apply` reads it and without hiding secrets. " + program.SecretsHelp +
@@ -32,6 +33,7 @@ func NewDescribe(f *program.Factory) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "full", Usage: "show all arguments, variables and options", Destination: &o.full},
 			&cli.BoolFlag{Name: "diff", Usage: "print the uncommitted changes that the app was submitted with", Destination: &o.diff},
+			&cli.BoolFlag{Name: "yaml", Usage: "print the objects of an app on Kubernetes, as kubectl apply -f - takes them (with --show-secrets complete)", Destination: &o.yaml},
 			program.JSONFlag(&o.json),
 		},
 		Action: apps.ForApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return describe(ctx, f, r, ref, o) }),
@@ -43,6 +45,12 @@ func describe(
 ) error {
 	if o.diff && (o.full || o.json) {
 		return program.Usagef("describe", "--diff cannot be used with --full or --json")
+	}
+	if o.yaml {
+		if o.diff || o.full || o.json {
+			return program.Usagef("describe", "--yaml cannot be used with --diff, --full or --json")
+		}
+		return printManifests(ctx, f, r, ref)
 	}
 	program.AwaitProvenance(ctx, f, ref)
 	d, err := r.Describe(ctx, ref)
@@ -63,6 +71,34 @@ func describe(
 		return err
 	}
 	return f.Print(page.text())
+}
+
+// manifests is a backend.ManifestLister.
+type manifests []any
+
+// Manifests implements backend.ManifestLister.
+func (m manifests) Manifests() []any { return m }
+
+// printManifests prints the objects of an app, each as a YAML document.
+func printManifests(
+	ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref,
+) error {
+	can, err := r.Backends.Capabilities(ref.Backend)
+	if err != nil {
+		return err
+	}
+	if can.Manifests == nil {
+		return backend.Errorf(backend.ErrUnsupported, "--yaml prints objects of Kubernetes, and %s has none: use --full", ref.Handle())
+	}
+	objects, err := can.Manifests.Manifests(ctx, ref.ID)
+	if err != nil {
+		return fmt.Errorf("read the objects of app %s: %w", ref.Handle(), err)
+	}
+	text, err := f.RequestYAML(manifests(objects))
+	if err != nil {
+		return err
+	}
+	return f.Print(text)
 }
 
 // statusTimeout bounds the wait for the state of a described app: its cluster may be away.
