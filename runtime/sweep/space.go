@@ -49,6 +49,16 @@ type Draw struct {
 	Distribution
 }
 
+// LogScaled returns the arguments whose values are drawn evenly by the logarithm.
+func (s *Space) LogScaled() (names []string) {
+	for _, d := range s.Draws {
+		if r, ok := d.Distribution.(reals); ok && r.isLog {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
 // Distribution draws a value as text.
 type Distribution interface {
 	Draw(r *rand.Rand) string

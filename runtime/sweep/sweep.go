@@ -58,6 +58,7 @@ type Rules struct {
 	Goal      metrics.Goal `json:"goal,omitempty"`       // of Metric
 	EarlyStop string       `json:"early_stop,omitempty"` // see ParseStopRule
 	StopWhen  string       `json:"stop_when,omitempty"`  // NAME<NUMBER or NAME>NUMBER
+	LogScaled []string     `json:"log_scaled,omitempty"` // arguments that are drawn evenly by the logarithm
 }
 
 // Trial is one run.

@@ -116,6 +116,7 @@ type sweepObject struct {
 	Goal      ui.NullString `json:"goal"`
 	EarlyStop ui.NullString `json:"early_stop"`
 	StopWhen  ui.NullString `json:"stop_when"`
+	LogScaled []string      `json:"log_scaled"`
 	Waiting   int           `json:"waiting"`
 	Running   int           `json:"running"`
 	Done      int           `json:"done"`
@@ -147,7 +148,7 @@ func newSweepObject(s *sweep.Snapshot, now time.Time) *sweepObject {
 	o := &sweepObject{
 		Backend: d.Backend, Metric: ui.NullString(d.Metric), EarlyStop: ui.NullString(d.EarlyStop), StopWhen: ui.NullString(d.StopWhen),
 		Waiting: s.Waiting, Running: s.Alive, Done: s.Done, Failed: s.Failed, Stopped: s.Stopped, Halted: ui.NullString(s.Reason),
-		Trials: []trialObject{},
+		LogScaled: append([]string{}, d.LogScaled...), Trials: []trialObject{},
 	}
 	if d.Parallel > 0 {
 		o.Parallel = &d.Parallel

@@ -65,6 +65,7 @@ func prepare(ctx context.Context, f *program.Factory, o options) (*preparation, 
 	if err := resolveNames(p.component, p.space); err != nil {
 		return nil, err
 	}
+	rules.LogScaled = p.space.LogScaled()
 	return p, p.define(ctx, conf, rules)
 }
 

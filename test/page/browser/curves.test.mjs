@@ -101,9 +101,9 @@ test("only metrics of which the better value is known have a best run", () => wi
 test("the trials of a sweep are a table and parallel coordinates", () => withPage(async (page, open) => {
 	await open("/sweeps/my-sweep");
 	await page.getByRole("combobox", { name: "Metric" }).selectOption("loss");
-	await page.getByRole("img", { name: /^\d+ trials over .*lr.*loss/ }).waitFor();
+	await page.getByRole("group", { name: /^\d+ trials over .*lr.*loss/ }).waitFor();
 	assert.ok(await page.locator(".parallel .trial").count() >= ids.trials.length);
-	await page.getByRole("button", { name: "loss" }).click();
+	await page.getByRole("columnheader", { name: "loss" }).getByRole("button").click();
 	await page.waitForURL(/sort=loss/);
 	const best = page.getByRole("row", { name: /★/ });
 	await best.hover();
@@ -120,9 +120,13 @@ test("a sweep opens as its trials, with its metric", () => withPage(async (page,
 	await page.locator(`.rows a[href$="${ids.sweep}"]`).click();
 	await page.waitForURL(new RegExp(`/sweeps/${ids.sweep}`));
 	await page.getByText("4 of 4 trials succeeded").waitFor();
-	await page.getByRole("img", { name: /^4 trials over lr, steps, loss/ }).waitFor();
+	await page.getByRole("group", { name: /^4 trials over lr, steps, loss/ }).waitFor();
 	assert.equal(await page.getByRole("combobox", { name: "Metric" }).inputValue(), "loss");
 	assert.equal(await page.getByRole("row", { name: /★/ }).count(), 1);
+	const best = await page.locator('[aria-label="Trials"] tbody tr').first().getByRole("rowheader").getByRole("link").innerText();
+	await page.getByText(`torchx rerun ${best}`).waitFor();
+	await page.getByRole("img", { name: /^Plot of loss\. / }).waitFor();
+	await page.getByText("it cannot be told: it takes 10").waitFor();
 	await page.getByRole("link", { name: "Run page" }).click();
 	await page.getByRole("link", { name: "Trials" }).click();
 	await page.waitForURL(new RegExp(`/sweeps/${ids.sweep}`));
@@ -131,8 +135,26 @@ test("a sweep opens as its trials, with its metric", () => withPage(async (page,
 test("of 300 trials the good ones are seen", () => withPage(async (page, open) => {
 	await open(`/sweeps/${ids.wide}`);
 	await page.getByText("300 of 300 trials succeeded").waitFor();
-	assert.equal(await page.locator("tbody tr").count(), 300);
+	assert.equal(await page.locator('[aria-label="Trials"] tbody tr').count(), 300);
 	assert.deepEqual(await page.locator(".axis", { hasText: "batch" }).locator("text").allTextContents(), ["batch", "16", "32", "64"]);
+	await page.getByRole("img", { name: "best loss over time: 300 trials" }).waitFor();
+	assert.equal(await page.getByRole("img", { name: "lr: 300 trials" }).locator("circle").count(), 300);
+	const importance = async (name) => Number(await page.getByRole("meter", { name: `Importance of ${name}` }).getAttribute("value"));
+	assert.ok(await importance("lr") > 0.6 && await importance("batch") < 0.3, `importance of lr ${await importance("lr")}, of batch ${await importance("batch")}`);
+	const axis = page.getByRole("slider", { name: /^Range of lr/ }), rows = () => page.locator('[aria-label="Trials"] tbody tr').count();
+	await axis.focus();
+	for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowDown");
+	await until("half of the trials", async () => await rows() > 90 && await rows() < 210); // the axis is a logarithmic one
+	await page.keyboard.press("Escape");
+	await until("all trials", async () => await rows() === 300);
+	const box = await axis.boundingBox();
+	await page.mouse.move(box.x + box.width / 2, box.y + 10);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 3 });
+	await page.mouse.up();
+	await until("the range that was drawn", async () => await rows() < 210);
+	await page.getByRole("button", { name: "Clear ranges" }).click();
+	await until("all trials", async () => await rows() === 300);
 	const opacities = await page.locator(".parallel .trial").evaluateAll((lines) => lines.map((line) => Number(line.style.opacity)));
 	assert.equal(opacities.length, 300);
 	assert.ok(Math.max(...opacities) > 0.9 && opacities.filter((one) => one > 0.5).length < 60, `opacities ${opacities}`);

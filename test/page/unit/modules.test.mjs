@@ -7,6 +7,8 @@ const { collapse, contrast, parse, plain, readable, rgb } = await from("ansi.js"
 const { age, bytes, count, duration, number, quote, visible } = await from("format.js");
 globalThis.document = globalThis.addEventListener = new Proxy(function () {}, { get: (target, name) => typeof name === "symbol" ? undefined : document, apply: () => document }); // modules listen when they are loaded
 const { attempts } = await from("gantt.js");
+const { common, defaults, differing, moved } = await from("columns.js");
+const { share } = await from("importance.js");
 const { extent, label, linearTicks, logTicks, nearest, scale, short, smooth, timeTicks } = await from("scale.js");
 
 test("escape sequences become styles or nothing", () => {
@@ -44,6 +46,23 @@ test("numbers, sizes and times are short", () => {
 	assert.deepEqual(["2026-11-22T12:00:01Z", "2026-11-22T11:59:20Z", "2026-11-22T09:00:00Z", "2026-11-01T12:00:00Z", null].map((t) => age(t, now)), ["now", "40s ago", "3h ago", "21d ago", ""]);
 	assert.deepEqual(["a", "a b", "it's", ""].map(quote), ["a", "'a b'", "'it'\\''s'", "''"]);
 	assert.equal(visible("\u200bx\t"), "\ufffdx\t");
+});
+
+test("importance is that of the argument that decides, with enough trials", () => {
+	const values = Array.from({ length: 40 }, (_, i) => i), noise = values.map((i) => i * 7 % 10);
+	assert.ok(share(values, values.map((i) => i * i)) > 0.8);
+	assert.ok(share(noise, values) < 0.2);
+	assert.ok(share(values.map((i) => i % 2 ? "a" : "b"), values.map((i) => i % 2 + i / 1000)) > 0.7);
+	assert.deepEqual([share(values.slice(0, 9), values.slice(0, 9)), share(values.map(() => 1), values), share(values, values.map(() => 1))], [null, null, null]);
+});
+
+test("default columns are arguments that differ and metrics that most have, as many as fit", () => {
+	const run = (lr, metrics) => ({ backend: "local", arguments: { lr, model: "res" }, metrics: Object.fromEntries(metrics.map((name) => [name, { last: 1, goal: name === "loss" ? "min" : null }])) });
+	const runs = [run("0.1", ["step", "loss"]), run("0.2", ["step", "loss"]), run("0.2", ["rare"]), run(undefined, [])];
+	assert.deepEqual([differing(runs), common(runs)], [["lr"], ["loss", "step"]]);
+	assert.deepEqual(defaults(runs, 1600), ["component", "tags", "arg(lr)", "last(loss)", "last(step)", "submitted", "duration", "exit"]);
+	assert.deepEqual(defaults(runs, 900), ["component", "last(loss)", "submitted", "duration", "exit"]);
+	assert.deepEqual(moved(["a", "b", "c"], "c", -2), ["c", "a", "b"]);
 });
 
 test("ticks are round and few", () => {
