@@ -104,7 +104,7 @@ func TestRisks(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"local":      "log_dir prepend_cwd output_dir cgroup_parent",
-		"docker":     "copy_env env privileged image_repo ulimits dns extra_hosts output_dir",
+		"docker":     "copy_env env privileged image_repo ulimits dns extra_hosts host context output_dir",
 		"kubernetes": "namespace service_account image_repo context kubeconfig tolerations image_pull_secrets env_from host_network labels annotations output",
 		"slurm":      "account mail-user job_dir sbatch setup export",
 	}

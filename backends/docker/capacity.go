@@ -90,15 +90,19 @@ func mayHaveGPUs(info system.Info, host string) bool {
 // CapacityFor returns how many apps like this one fit on the engine's machine. An app that
 // requests no CPU counts as one.
 func (b *Backend) CapacityFor(
-	ctx context.Context, app *spec.App, _ backend.Config,
+	ctx context.Context, app *spec.App, cfg backend.Config,
 ) (*backend.Capacity, error) {
-	engine, err := b.connect(ctx)
+	at, err := b.endpointFor(cfg)
+	if err != nil {
+		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
+	}
+	engine, err := b.connectTo(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	info, err := engine.Info(ctx)
 	if err != nil {
-		return nil, b.at.explain(err)
+		return nil, at.explain(err)
 	}
 	demand := agent.Demand(app)
 	if demand.GPU = 0; demand.CPU == 0 {

@@ -22,7 +22,7 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	if !s.State.Terminal() {
 		return fmt.Errorf("app %s is still running: cancel it first", id)
 	}
-	engine, err := b.connect(ctx)
+	engine, err := b.connectFor(ctx, id)
 	if err != nil {
 		return fmt.Errorf("delete app %s: its containers cannot be removed: %w", id, err)
 	}

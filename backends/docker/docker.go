@@ -11,7 +11,6 @@
 package docker
 
 import (
-	"context"
 	"os"
 	"sync"
 
@@ -37,9 +36,8 @@ type Backend struct {
 	planner
 	*supervised.Apps
 
-	mu     sync.Mutex
-	engine *client.Client
-	at     endpoint
+	mu      sync.Mutex
+	engines map[endpoint]*client.Client
 }
 
 // Driver registers the backend.
@@ -63,7 +61,8 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{planner: planner{version: c.Version, offline: c.Offline, environ: c.Environ}, Apps: apps}, nil
+	p := planner{version: c.Version, offline: c.Offline, environ: c.Environ}
+	return &Backend{planner: p, Apps: apps, engines: map[endpoint]*client.Client{}}, nil
 }
 
 // layoutOf returns the layout of an app's logs, which are in its bundle.
@@ -74,32 +73,13 @@ func layoutOf(m *agent.Manifest) (supervised.Layout, error) {
 // Name is "docker".
 func (b *Backend) Name() string { return Name }
 
-// connect returns the engine and connects to it on first use. Errors: ErrUnavailable.
-func (b *Backend) connect(ctx context.Context) (*client.Client, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.engine != nil {
-		return b.engine, nil
-	}
-	at, err := findEndpoint(lookup(b.environ))
-	if err != nil {
-		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
-	}
-	engine, err := connect(ctx, at)
-	if err != nil {
-		return nil, err
-	}
-	b.engine, b.at = engine, at
-	return engine, nil
-}
-
 // Close closes connections; apps keep running.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.engine != nil {
-		b.engine.Close()
-		b.engine = nil
+	for _, engine := range b.engines {
+		engine.Close()
 	}
+	clear(b.engines)
 	return b.Apps.Close()
 }

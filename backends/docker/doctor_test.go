@@ -58,7 +58,7 @@ func TestDoctorWithoutEngine(t *testing.T) {
 		{[]string{"DOCKER_CONFIG=" + config}, "unix:///no/such (context lab)", "no Docker engine answers at unix:///no/such (context lab)", "docker context use"},
 		{[]string{"DOCKER_CONTEXT=nosuch"}, "", `docker context "nosuch" (from DOCKER_CONTEXT) does not exist: see`, ""},
 		{[]string{"DOCKER_HOST=" + oldEngine(t)}, "(DOCKER_HOST)", `too old: its API is "1.24", torchx needs 1.40`, "upgrade Docker"},
-		{[]string{"DOCKER_HOST=ssh://x"}, "ssh://x (DOCKER_HOST)", "ssh is not supported: forward its socket", ""},
+		{[]string{"DOCKER_HOST=ssh://x"}, "ssh://x (DOCKER_HOST)", "engine ssh://x (DOCKER_HOST): ssh:", "check that `ssh x docker version` works"},
 	} {
 		all, last := diagnose(t, test.environ...)
 		if last.Level != backend.LevelFailure || !strings.Contains(last.Text, test.text) || !strings.Contains(last.Fix, test.fix) {

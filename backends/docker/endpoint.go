@@ -46,10 +46,7 @@ func findEndpoint(getenv func(string) string) (endpoint, error) {
 	if host := getenv(hostVariable); host != "" {
 		return endpoint{host, getenv(certVariable), getenv(verifyVariable) != "", hostVariable}, nil
 	}
-	dir := getenv(configVariable)
-	if dir == "" {
-		dir = filepath.Join(getenv("HOME"), ".docker")
-	}
+	dir := configDir(getenv)
 	name, why := getenv(contextVariable), contextVariable
 	if name == "" {
 		var err error
@@ -58,10 +55,18 @@ func findEndpoint(getenv func(string) string) (endpoint, error) {
 		}
 		why = "`docker context use`"
 	}
-	if name == "" || name == defaultContext {
-		return endpoint{Host: client.DefaultDockerHost, Source: "default"}, nil
+	if name == "" {
+		name = defaultContext
 	}
 	return readContext(dir, name, why)
+}
+
+// configDir returns the folder of the docker command's configuration.
+func configDir(getenv func(string) string) string {
+	if dir := getenv(configVariable); dir != "" {
+		return dir
+	}
+	return filepath.Join(getenv("HOME"), ".docker")
 }
 
 func currentContext(dir string) (string, error) {
@@ -77,6 +82,9 @@ func currentContext(dir string) (string, error) {
 
 // readContext reads what `docker context create` wrote.
 func readContext(dir, name, why string) (endpoint, error) {
+	if name == defaultContext {
+		return endpoint{Host: client.DefaultDockerHost, Source: defaultContext}, nil
+	}
 	sum := sha256.Sum256([]byte(name))
 	id := hex.EncodeToString(sum[:]) // the name of its folder
 	var meta struct {
@@ -144,10 +152,16 @@ func lookup(environ []string) func(string) string {
 
 // open returns a client, which does not contact the engine yet.
 func (e endpoint) open() (*client.Client, error) {
-	if strings.HasPrefix(e.Host, "ssh://") {
-		return nil, fmt.Errorf("engine %s (from %s): ssh is not supported: forward its socket (ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST & export DOCKER_HOST=unix:///tmp/docker.sock)", e.Host, e.Source)
+	options := []client.Opt{client.WithVersionFromEnv(), client.WithAPIVersionNegotiation()}
+	if e.isSSH() {
+		over, err := e.overSSH()
+		if err != nil {
+			return nil, fmt.Errorf("engine %s (from %s): %w", e.Host, e.Source, err)
+		}
+		options = append(options, over...)
+	} else {
+		options = append(options, client.WithHost(e.Host))
 	}
-	options := []client.Opt{client.WithHost(e.Host), client.WithVersionFromEnv(), client.WithAPIVersionNegotiation()}
 	if e.Certs != "" {
 		file := func(name string) string { return filepath.Join(e.Certs, name) }
 		ca := file("ca.pem")

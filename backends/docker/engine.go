@@ -88,9 +88,8 @@ func (e *engine) pingNewConnection(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(pingTimeout)); err != nil {
-		return err
-	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // an ssh process has no deadline
+	defer stop()
 	if _, err := io.WriteString(conn, "GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n"); err != nil {
 		return err
 	}

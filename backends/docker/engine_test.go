@@ -421,7 +421,7 @@ func TestSeparateNetwork(t *testing.T) {
 			warnings = append(warnings, s.Warning)
 		}
 	}
-	if _, err := f.b.manifest(f.ctx, e.Client, p); err != nil {
+	if _, err := f.b.manifest(f.ctx, e.Client, endpoint{Host: e.Client.DaemonHost()}, p); err != nil {
 		t.Fatal(err)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "role r will never become ready") || !strings.Contains(warnings[0], remedy) {

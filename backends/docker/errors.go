@@ -73,9 +73,14 @@ func (e endpoint) String() string { return fmt.Sprintf("%s (%s)", e.Host, e.Sour
 func (e endpoint) explain(err error) *endpointError {
 	t := &endpointError{cause: err}
 	var known *endpointError
+	var ended *sshError
 	switch {
 	case errors.As(err, &known):
 		t.what, t.fix = fmt.Sprintf("engine %s: %s", e, known.what), known.fix
+	case e.isSSH() && errors.As(err, &ended):
+		t.what, t.fix = fmt.Sprintf("engine %s: %s", e, ended.text), "check that `"+e.tryCommand()+"` works without a password"
+	case e.isSSH() && errors.Is(err, exec.ErrNotFound):
+		t.what, t.fix = fmt.Sprintf("engine %s: the ssh command is missing", e), "install the OpenSSH client"
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
 		t.what, t.fix = "permission denied on the Docker socket "+e.String(), "run `sudo usermod -aG docker $USER` and log in again"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -111,6 +116,9 @@ func unreachable(err error) bool {
 		if errors.Is(err, cause) {
 			return true
 		}
+	}
+	if _, ended := errors.AsType[*sshError](err); ended {
+		return true
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an incomplete answer
 }

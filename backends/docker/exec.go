@@ -192,6 +192,9 @@ func (b *Backend) DialPort(
 	if err != nil {
 		return nil, plain(err)
 	}
+	if host := engine.DaemonHost(); strings.HasPrefix(host, sshEngine) {
+		return dialRemote(ctx, host, c, port)
+	}
 	addresses, err := addressesOf(engine, c, port)
 	if err != nil {
 		return nil, err

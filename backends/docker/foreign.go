@@ -77,9 +77,12 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 func (b *Backend) foreignContainers(
 	ctx context.Context, id string,
 ) (*client.Client, []container.Summary, error) {
-	engine, err := b.connect(ctx)
-	if err != nil {
+	engine, err := b.connectFor(ctx, id)
+	if err != nil && !b.Has(id) {
 		return nil, nil, fmt.Errorf("app %s is not in this TORCHX_HOME: %w", id, err)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	containers, err := containersOf(ctx, engine, id)
 	if err != nil {

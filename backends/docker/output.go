@@ -11,8 +11,8 @@ import (
 )
 
 // unreachableOutput returns a warning if the engine cannot mount a folder of this machine.
-func (p planner) unreachableOutput() []string {
-	at, err := findEndpoint(lookup(p.environ))
+func (p planner) unreachableOutput(cfg backend.Config) []string {
+	at, err := p.endpointFor(cfg)
 	if err != nil || at.isLocal() {
 		return nil // Submit fails without an endpoint
 	}

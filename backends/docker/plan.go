@@ -33,7 +33,7 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 		return nil, err
 	}
 	plan := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Launch: backend.Launch{Progress: in.Progress}}
-	plan.Warnings = append(unsupported(in.App, o), p.unreachablePorts(in.App, o, runtime.GOOS)...)
+	plan.Warnings = append(unsupported(in.App, o), p.unreachablePorts(in.App, in.Cfg, o, runtime.GOOS)...)
 	spaces, err := planWorkspaces(ctx, plan, in, o)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 		builds: spaces.builds, defaultImage: in.DefaultImage,
 	}
 	if req.OutputDir != "" {
-		plan.Warnings = append(plan.Warnings, p.unreachableOutput()...)
+		plan.Warnings = append(plan.Warnings, p.unreachableOutput(in.Cfg)...)
 	}
 	names := newNames(in.ID, in.App)
 	published := ports{}
@@ -122,6 +122,8 @@ func (p planner) Options() []backend.Option {
 		{Key: "extra_hosts", Risk: backend.Elsewhere, Type: backend.TypeMap, Help: "addresses of hosts that containers know by name: db:10.0.0.9,host.docker.internal:host-gateway"},
 		{Key: "publish_ports", Risk: backend.Harmless, Type: backend.TypeBool, Default: false, Help: "publish the ports of port_map on 127.0.0.1 of the engine's machine"},
 		{Key: "workspace_mode", Risk: backend.Harmless, Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits take effect immediately"},
+		{Key: "host", Risk: backend.Elsewhere, Type: backend.TypeStr, Help: "engine to use instead of DOCKER_HOST: ssh://user@machine, tcp://machine:2376, unix:///run/docker.sock"},
+		{Key: "context", Risk: backend.Elsewhere, Type: backend.TypeStr, Help: "docker context whose engine to use, as in docker context ls"},
 		supervised.OutputOption,
 		{Key: "grace_period", Risk: backend.Harmless, Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when a container is stopped"},
 		{Key: "fail_fast", Risk: backend.Harmless, Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them finish, as TorchX does"},
@@ -165,6 +167,9 @@ func readOptions(cfg backend.Config) (options, error) {
 	if o.grace < 0 {
 		return o, backend.Errorf(backend.ErrInvalidOption,
 			"grace_period=%v: must not be negative", o.grace)
+	}
+	if err := checkEngine(cfg); err != nil {
+		return o, err
 	}
 	return o, o.read(cfg)
 }

@@ -273,7 +273,7 @@ func TestUnreachablePorts(t *testing.T) {
 		{"tcp://far:2375", "linux", line, false, ""},
 	} {
 		p := planner{environ: []string{"DOCKER_HOST=" + test.host}}
-		got := p.unreachablePorts(app(test.ready), options{publishPorts: test.published}, test.system)
+		got := p.unreachablePorts(app(test.ready), nil, options{publishPorts: test.published}, test.system)
 		if test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.Contains(got[0], test.want)) {
 			t.Errorf("%+v: %q", test, got)
 		}

@@ -22,7 +22,11 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	if b.Bundle(p.ID).Exists() {
 		return fmt.Errorf("app %s: %w", p.ID, backend.ErrExists)
 	}
-	engine, err := b.connect(ctx)
+	at, err := b.endpointFor(p.Cfg)
+	if err != nil {
+		return backend.Errorf(backend.ErrUnavailable, "%w", err)
+	}
+	engine, err := b.connectTo(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	if err := b.prepare(ctx, engine, p); err != nil {
 		return notStarted(ctx, err)
 	}
-	m, err := b.manifest(ctx, engine, p)
+	m, err := b.manifest(ctx, engine, at, p)
 	if err != nil {
 		return notStarted(ctx, err)
 	}
@@ -55,7 +59,7 @@ func notStarted(ctx context.Context, err error) error {
 
 // manifest returns the agent's manifest: the plan, adapted to the engine's machine.
 func (b *Backend) manifest(
-	ctx context.Context, engine *client.Client, p *backend.Plan,
+	ctx context.Context, engine *client.Client, at endpoint, p *backend.Plan,
 ) (*agent.Manifest, error) {
 	o, err := readOptions(p.Cfg)
 	if err != nil {
@@ -80,9 +84,9 @@ func (b *Backend) manifest(
 	}
 	return &agent.Manifest{
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID),
-		App: p.App, Cfg: p.Cfg, Request: raw, Environ: b.at.environ(), Record: p.Record,
+		App: p.App, Cfg: p.Cfg, Request: raw, Environ: at.environ(), Record: p.Record,
 		Home: b.Home, SubmittedAt: time.Now(),
-		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true, MetricsInLog: !b.at.isLocal(), OnEnd: p.OnEnd},
+		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true, MetricsInLog: !at.isLocal(), OnEnd: p.OnEnd},
 		Placement: agent.Placement{After: p.After, OutputDir: req.OutputDir, TTY: p.TTY},
 	}, nil
 }

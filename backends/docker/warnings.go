@@ -69,12 +69,12 @@ func probedByPort(app *spec.App) (roles []string) {
 
 // unreachablePorts returns one warning about ports that this machine cannot reach, so that
 // they never become ready.
-func (p planner) unreachablePorts(app *spec.App, o options, system string) []string {
+func (p planner) unreachablePorts(app *spec.App, cfg backend.Config, o options, system string) []string {
 	roles := probedByPort(app)
 	if len(roles) == 0 {
 		return nil
 	}
-	at, err := findEndpoint(lookup(p.environ))
+	at, err := p.endpointFor(cfg)
 	if err != nil {
 		return nil // Submit fails without an endpoint
 	}

@@ -65,6 +65,16 @@ type entry struct {
 	text   string // content, if source is ""
 }
 
+// Sources returns the paths on disk of all files, links and folders.
+func (t *Tree) Sources() (all []string) {
+	for _, e := range t.entries {
+		if e.source != "" {
+			all = append(all, e.source)
+		}
+	}
+	return all
+}
+
 // Scan returns the files of the projects, without those that their .dockerignore excludes.
 // Of files with the same destination, the last one wins. Errors: one line with the path
 // that cannot be read.
