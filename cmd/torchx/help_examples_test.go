@@ -20,6 +20,7 @@ import (
 // notRun are examples of help that are not run, with the reason.
 var notRun = map[string]string{
 	"torchx run --tty utils.sh -c 'exec python3'":                                 "needs a terminal",
+	"torchx run --watch train.star:train":                                         "runs until Ctrl-C",
 	"torchx attach --tty -":                                                       "needs a terminal",
 	"torchx lib add acme https://github.com/acme/components.git v1.2.0":           "needs a network",
 	"torchx lib add --path torchx/lib tools ssh://git@example.com/infra.git main": "needs a network",

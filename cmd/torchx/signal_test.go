@@ -63,7 +63,10 @@ func (w *watched) String() string {
 }
 
 // waitFor waits until text has been written.
-func (w *watched) waitFor(text string) {
+func (w *watched) waitFor(text string) { w.t.Helper(); w.waitForAll(text, 1) }
+
+// waitForAll waits until text has been written n times.
+func (w *watched) waitForAll(text string, n int) {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +78,7 @@ func (w *watched) waitFor(text string) {
 		w.cond.Broadcast()
 	})
 	defer timer.Stop()
-	for !strings.Contains(w.buf.String(), text) {
+	for strings.Count(w.buf.String(), text) < n {
 		if expired {
 			w.t.Fatalf("%q was not written within %v, but %q", text, patience, w.buf.String())
 		}

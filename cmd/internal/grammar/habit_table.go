@@ -76,6 +76,8 @@ var Habits = []Habit{
 	{"", "--dry-run --dryrun", "`torchx run --dryrun COMPONENT` and `torchx prune --older-than 30d --dry-run` only show what they would do"},
 
 	// Flags of one command.
+	{"run", "-w", "`torchx run --watch COMPONENT` runs one app again after each change of its files"},
+	{"rerun|submit|sweep", "-w --watch", "`torchx run --watch COMPONENT` runs one app again after each change of its files"},
 	{"run|rerun", "-v --volume --mount --mounts", "`torchx run -b docker utils.sh --mounts type=bind,src=/data,dst=/data ls /data`: mounts are arguments of the component"},
 	{"run|rerun", "--name --job-name -J", "`torchx run dist.ddp --name NAME --script FILE`: the component names the app"},
 	{"run|rerun", "--rm", "apps and logs are kept: `torchx delete -` removes the most recent app, `torchx prune --older-than 7d` old ones"},

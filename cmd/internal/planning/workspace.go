@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -56,6 +57,29 @@ func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
 	app = app.Clone()
 	app.Roles[0].Workspace = w
 	return app, nil
+}
+
+// WorkspaceFolders returns the folders and files of the workspaces that a plan of the app would
+// use, absolute.
+func WorkspaceFolders(f *program.Factory, o Options, app *spec.App) (all []string, err error) {
+	if o.Workspace != "" {
+		if app, err = applyWorkspace(app, o.Workspace); err != nil {
+			return nil, err
+		}
+	}
+	for i := range app.Roles {
+		w := app.Roles[i].Workspace
+		if w == nil {
+			continue
+		}
+		for _, project := range w.Projects {
+			all = append(all, f.Env.Absolute(strings.TrimPrefix(project.Key, "file://")))
+		}
+	}
+	if dir, _ := defaultWorkspace(f); dir != "" && !o.HasWorkspace {
+		all = append(all, dir)
+	}
+	return all, nil
 }
 
 // defaultWorkspace returns the working folder if it is a project, else "", and the reason

@@ -29,7 +29,7 @@ type options struct {
 // NewRun returns the command `run`.
 func NewRun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "run"}}
-	var stdin, tee bool
+	var stdin, tee, watches bool
 	env, envFiles, tags, onEnd, metrics, after := cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "run",
@@ -40,15 +40,18 @@ func NewRun(f *program.Factory) *cli.Command {
 			"torchx run --env LR=0.1 utils.sh -c 'echo $LR'\n" +
 			"torchx run dist.ddp -j 1x2 --self_check\n" +
 			"torchx run --tty utils.sh -c 'exec python3'\n" +
+			"torchx run --watch train.star:train\n" +
 			"torchx run --dryrun -b kubernetes utils.echo --msg hello",
 		Description: "Run a component: a built-in one (`torchx builtins`), MODULE.FUNCTION of the folder components, or FILE.star:FUNCTION. " +
 			"The words after it are its arguments: `torchx run COMPONENT --help` explains them. The handle of the app goes to " +
 			"stdout, the output of its replicas to stderr. run follows the output until the app ends (on a cluster only with " +
 			"--wait or --log), unless -d is given, and exits with the app's exit code. Ctrl-C cancels the app, a second Ctrl-C " +
 			"kills it. With --tty your terminal is connected to the only replica; ctrl-p ctrl-q detaches and leaves it running. " +
+			"--watch runs the app again when its component, a file that the component loads, or its workspace changes. " +
 			"--dryrun hides secrets. --dryrun --json does not, because its output can be submitted.",
 		Flags: append(runFlags(&o, &env, &envFiles, &tags, &onEnd, &metrics, &after, "run on `BACKEND` (default: the first of torchx runopts)"),
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},
+			&cli.BoolFlag{Name: "watch", Usage: "when a file of the component or the workspace changes, end the app and run it again", Destination: &watches},
 			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted for TorchX; logs are always kept and shown", Destination: &tee},
 		),
 		Action: func(c *cli.Context) (err error) {
@@ -63,6 +66,9 @@ func NewRun(f *program.Factory) *cli.Command {
 				if err := readRunRequest(c.Context, f, &o); err != nil {
 					return err
 				}
+			}
+			if watches {
+				return watch(c.Context, f, o, stdin)
 			}
 			return run(c.Context, f, o)
 		},
