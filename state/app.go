@@ -123,8 +123,8 @@ func (db *DB) Last(ctx context.Context) (history.App, error) {
 	var a history.App
 	err := db.read(ctx, "read last app", func() (err error) {
 		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE seq = (
-			SELECT seq FROM apps AS a WHERE parent_run_id = '' OR NOT EXISTS (SELECT 1 FROM tags WHERE app = a.seq AND key = ? AND value = a.parent_run_id)
-			ORDER BY seq DESC LIMIT 1)`, sweep.SweepTag)
+			SELECT seq FROM apps AS a WHERE backend <> ? AND (parent_run_id = '' OR NOT EXISTS (SELECT 1 FROM tags WHERE app = a.seq AND key = ? AND value = a.parent_run_id))
+			ORDER BY seq DESC LIMIT 1)`, history.Imported, sweep.SweepTag)
 		a, err = scanApp(row, true)
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("no app was submitted from %s yet: %w", db.path, history.ErrNotFound)

@@ -4,6 +4,7 @@ package all
 import (
 	"torchx/backends/docker"
 	"torchx/backends/driver"
+	"torchx/backends/imported"
 	"torchx/backends/kubernetes"
 	"torchx/backends/local"
 	"torchx/backends/slurm"
@@ -19,6 +20,7 @@ func drivers() []driver.Driver {
 		kubernetes.Driver(),
 		slurm.Driver(),
 		sweep.Driver(),
+		imported.Driver(),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func TestDrivers(t *testing.T) {
 	t.Parallel()
 	r := New(driver.Env{Home: t.TempDir(), Exe: "torchx", Version: "0"})
-	if got, want := r.Names(), []string{"local", "docker", "kubernetes", "slurm", "sweep"}; !slices.Equal(got, want) {
+	if got, want := r.Names(), []string{"local", "docker", "kubernetes", "slurm", "sweep", "imported"}; !slices.Equal(got, want) {
 		t.Errorf("got backends %v, want %v", got, want)
 	}
 	for alias, want := range map[string]string{"local_cwd": "local", "local_dir": "local", "local_docker": "docker"} {
@@ -49,15 +49,16 @@ func TestIdle(t *testing.T) {
 		all   bool
 		want  []string // idle backends
 	}{
-		{"", false, []string{"docker", "kubernetes", "slurm", "sweep"}},
-		{"", true, []string{"docker", "kubernetes", "slurm", "sweep"}},
-		{"apps/a", false, []string{"docker", "kubernetes", "slurm", "sweep"}},
+		{"", false, []string{"docker", "kubernetes", "slurm", "sweep", "imported"}},
+		{"", true, []string{"docker", "kubernetes", "slurm", "sweep", "imported"}},
+		{"apps/a", false, []string{"docker", "kubernetes", "slurm", "sweep", "imported"}},
 		{"apps/a", true, nil},
-		{"live/a", false, []string{"kubernetes", "slurm"}},
-		{"ends/a", false, []string{"kubernetes", "slurm"}},
-		{"unrecorded/a", false, []string{"kubernetes", "slurm"}},
-		{"archive/live/a", false, []string{"docker", "slurm", "sweep"}},
-		{"slurm-archive/live/a", false, []string{"docker", "kubernetes", "sweep"}},
+		{"live/a", false, []string{"kubernetes", "slurm", "imported"}},
+		{"ends/a", false, []string{"kubernetes", "slurm", "imported"}},
+		{"unrecorded/a", false, []string{"kubernetes", "slurm", "imported"}},
+		{"archive/live/a", false, []string{"docker", "slurm", "sweep", "imported"}},
+		{"imported/a", false, []string{"docker", "kubernetes", "slurm", "sweep"}},
+		{"slurm-archive/live/a", false, []string{"docker", "kubernetes", "sweep", "imported"}},
 	} {
 		home := t.TempDir()
 		if err := os.MkdirAll(filepath.Join(home, test.entry), 0o700); err != nil {

@@ -48,6 +48,7 @@ var exampleProject = map[string]string{
 //	touch .torchxconfig                  (config, config trust)
 //	a sweep that draws values            (sweep resume)
 //	an app that records a metric         (metrics)
+//	an app in a file                     (import)
 //	an app that runs                     (exec, cp)
 //
 // diff exits with 1 where it finds a difference.
@@ -95,6 +96,9 @@ func runExamples(t *testing.T, name string, examples []string) {
 	}
 	if name == "sweep resume" {
 		before = append(before, "torchx sweep --random 1 --choice msg=a,b utils.echo")
+	}
+	if name == "import" {
+		before = append(before, "torchx export - -o run.tar.zst")
 	}
 	if name == "metrics" {
 		before = append(before, `torchx run utils.sh -c 'echo "{\"step\": 1, \"loss\": 0.5}" >> $TORCHX_METRICS'`)

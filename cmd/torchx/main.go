@@ -28,6 +28,7 @@ import (
 	"torchx/cmd/internal/status"
 	"torchx/cmd/internal/sweep"
 	"torchx/cmd/internal/top"
+	"torchx/cmd/internal/transfer"
 	"torchx/cmd/internal/ui"
 )
 
@@ -73,6 +74,8 @@ func torchxProgram() program.Definition {
 				program.Together("exec, cp", "or port-forward a replica", entry("exec", replica.NewExec), entry("cp", replica.NewCopy), entry("port-forward", replica.NewPortForward)),
 				program.Together("tag, note", "label and describe apps", entry("tag", apps.NewTag),
 					entry("note", apps.NewNote)),
+				program.Together("export, import", "move apps to another machine", entry("export", transfer.NewExport),
+					entry("import", transfer.NewImport)),
 			)...),
 			program.InGroup("measure", entry("usage", top.NewUsage), entry("metrics", results.NewMetrics), entry("output", results.NewOutput),
 				entry("compare", compare.NewCompare), entry("tracker", compare.NewTracker), entry("sweep", sweep.NewSweep)),

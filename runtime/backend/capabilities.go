@@ -49,6 +49,7 @@ type Reports struct {
 	Observers   *Observers       // restarts are announced while an app is followed; else silence
 	Submissions SubmissionReader // `rerun` of apps that other machines submitted; else not found
 	Manifests   ManifestReader   // `describe --yaml`: the objects of an app; else an error
+	Imports     ImportReader     // apps are records from other homes, which nothing acts on
 	Usage       UsageRecorder    // `usage`: what replicas used over time; else unknown
 	Meter       UsageMeter       // `top`, `usage` of apps that are not recorded; else unknown
 }
@@ -165,6 +166,20 @@ type Output struct {
 type SubmissionReader interface {
 	// Submission returns what was submitted. Errors: ErrNotFound, ErrUnavailable.
 	Submission(ctx context.Context, id string) (*Submission, error)
+}
+
+// ImportReader is for apps that were exported from another home.
+type ImportReader interface {
+	// ImportOf returns where an app came from. Errors: ErrNotFound.
+	ImportOf(id string) (*Import, error)
+}
+
+// Import is where an imported app came from.
+type Import struct {
+	Handle     string     `json:"handle"` // in its own home
+	Host       string     `json:"host"`
+	ExportedAt time.Time  `json:"exported_at"`
+	ImportedAt *time.Time `json:"imported_at"` // nil in an archive
 }
 
 // Submission is what was submitted.

@@ -52,8 +52,8 @@ type Apps interface {
 	Insert(ctx context.Context, a App) error
 	// Get returns one app. Errors: ErrNotFound.
 	Get(ctx context.Context, backend, id string) (App, error)
-	// Last returns the most recently recorded app that is not a trial of a sweep. Errors:
-	// ErrNotFound if there is none.
+	// Last returns the most recently recorded app that is neither a trial of a sweep nor Imported.
+	// Errors: ErrNotFound if there is none.
 	Last(ctx context.Context) (App, error)
 	// FindPrefix returns up to MaxMatches apps by ID prefix, newest first; only exact
 	// matches if there are any.

@@ -8,6 +8,9 @@ import (
 	"torchx/runtime/spec"
 )
 
+// Imported is the backend of records that came from other homes. They are shown, and never acted on.
+const Imported = "imported"
+
 // AppKey identifies an app: the canonical name of its backend and its ID there.
 type AppKey struct{ Backend, ID string }
 
@@ -121,15 +124,15 @@ const (
 
 // Event is a change of an app.
 type Event struct {
-	Time     time.Time
-	Kind     EventKind
-	State    spec.State // of the app or replica after the change
-	Role     string     // role of the replica; "": the whole app
-	Replica  int
-	Attempt  int
-	ExitCode *int
-	Signal   string
-	Msg      string
+	Time     time.Time  `json:"time"`
+	Kind     EventKind  `json:"kind"`
+	State    spec.State `json:"state"` // of the app or replica after the change
+	Role     string     `json:"role"`  // role of the replica; "": the whole app
+	Replica  int        `json:"replica"`
+	Attempt  int        `json:"attempt"`
+	ExitCode *int       `json:"exit_code"`
+	Signal   string     `json:"signal"`
+	Msg      string     `json:"msg"`
 }
 
 // Checkpoint is a position in one stream of one attempt's log: the arrival of the byte at

@@ -17,6 +17,10 @@ import (
 // Folder is the folder of the metrics in an app's folder.
 const Folder = "metrics"
 
+// Files are the files of Folder that a copy needs, in an order that suits a copy of a growing store:
+// readers apply the frames that the index lacks.
+var Files = []string{Folder + "/" + indexFile, Folder + "/" + pointsFile}
+
 // Names in it.
 const (
 	pointsFile = "points.dat"

@@ -84,7 +84,7 @@ func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions
 		return err
 	}
 	switch {
-	case s.State.Terminal(), hasVanished(ctx, b, ref, s):
+	case s.State.Terminal(), hasVanished(ctx, b, ref, s), b.Capabilities().Imports != nil:
 	case !o.Force:
 		return liveError(ref, s.State, o)
 	default:

@@ -60,8 +60,9 @@ type loaded struct {
 	Component   string     `json:"component"`
 	Args        []string   `json:"args"`
 	Partial     bool       `json:"partial"`
-	// Provenance is that of the described app, not of the new one.
+	// Provenance and Imported are of the described app, not of the new one.
 	Provenance  json.RawMessage `json:"provenance"`
+	Imported    json.RawMessage `json:"imported"`
 	ParentRunID string          `json:"parent_run_id"`
 	RerunOf     string          `json:"rerun_of"` // not of the new app
 	history.Labels

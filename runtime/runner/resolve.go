@@ -84,7 +84,7 @@ func (r *Runner) mostRecent(ctx context.Context) (history.AppKey, error) {
 		return history.AppKey{}, errors.New("`-` means the most recent app, but no history is available: give a handle")
 	}
 	// A removed app still counts: a second `delete -` must not remove the app before it.
-	if gone, err := r.History.LastRemoved(ctx); err == nil {
+	if gone, err := r.History.LastRemoved(ctx); err == nil && gone.Backend != history.Imported {
 		return gone.AppKey, nil
 	}
 	app, err := r.History.Last(ctx)

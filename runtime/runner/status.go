@@ -22,12 +22,15 @@ func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, 
 // Seen is an app as its backend has just reported it.
 type Seen struct {
 	*spec.Status
-	missing bool // the backend did not have the app, and Status is the recorded one
+	missing  bool // the backend did not have the app, and Status is the recorded one
+	imported bool // Status is that of its export
 }
 
-// IsFinal reports whether nothing more will be known of the app: it has ended, or its backend no
-// longer has it and its end is unknown.
-func (s Seen) IsFinal() bool { return s.State.Terminal() || s.missing && s.State == spec.Unknown }
+// IsFinal reports whether nothing more will be known of the app: it has ended, it was imported, or
+// its backend no longer has it and its end is unknown.
+func (s Seen) IsFinal() bool {
+	return s.State.Terminal() || s.imported || s.missing && s.State == spec.Unknown
+}
 
 // See is Status for callers that open logs next: the backend need not be asked again.
 func (r *Runner) See(ctx context.Context, ref history.AppKey) (Seen, error) {
@@ -39,12 +42,14 @@ func (r *Runner) See(ctx context.Context, ref history.AppKey) (Seen, error) {
 	s, err := b.Describe(ctx, ref.ID)
 	switch {
 	case err == nil:
-		return Seen{Status: r.recordStatus(ctx, ref, row, s)}, nil
+		seen := Seen{Status: r.recordStatus(ctx, ref, row, s)}
+		seen.imported = b.Capabilities().Imports != nil
+		return seen, nil
 	case errors.Is(err, backend.ErrNotFound) && row == nil:
 		return Seen{}, r.unknownApp(ctx, ref)
 	case errors.Is(err, backend.ErrNotFound):
 		s, err := r.lastKnownStatus(ctx, b, ref, row)
-		return Seen{s, true}, err
+		return Seen{Status: s, missing: true}, err
 	}
 	if ended := r.recordedResult(ctx, ref, err); ended != nil {
 		return Seen{Status: ended}, nil

@@ -19,15 +19,25 @@ import (
 // for the contents of a folder. A file that cannot be read is reported by the error, after the
 // others are written. Owners are left out.
 func Pack(ctx context.Context, w io.Writer, root *os.Root, name, as string) error {
-	p := packer{ctx: ctx, out: tar.NewWriter(w), root: root}
-	info, err := root.Lstat(name)
+	out := tar.NewWriter(w)
+	skipped, err := Add(ctx, out, root, name, as)
 	if err != nil {
-		return plain(err)
-	}
-	if err := p.add(name, as, info); err != nil {
 		return err
 	}
-	return errors.Join(p.out.Close(), p.failed)
+	return errors.Join(out.Close(), skipped)
+}
+
+// Add is Pack into an archive that takes more. skipped is the error of a file that was left out.
+func Add(
+	ctx context.Context, out *tar.Writer, root *os.Root, name, as string,
+) (skipped, err error) {
+	p := packer{ctx: ctx, out: out, root: root}
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	err = p.add(name, as, info)
+	return p.failed, err
 }
 
 type packer struct {

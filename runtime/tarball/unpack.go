@@ -26,6 +26,9 @@ type Unpacker struct {
 	As string
 	// Failed receives what could not be extracted; the rest is.
 	Failed func(name string, err error)
+	// Check is called before each entry, whose header it may change; its error ends Unpack. nil: all
+	// entries are welcome.
+	Check func(h *tar.Header) error
 }
 
 // Unpack extracts an archive. Errors: that it is damaged, those of ctx.
@@ -39,6 +42,11 @@ func (u Unpacker) Unpack(ctx context.Context, archive io.Reader) error {
 		}
 		if err != nil {
 			return damaged(ctx, err)
+		}
+		if u.Check != nil {
+			if err := u.Check(h); err != nil {
+				return err
+			}
 		}
 		name, err := u.place(h.Name)
 		isNew := false

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,8 @@ func (s *Sampler) rows(ctx context.Context) ([]history.View, error) {
 	if err != nil {
 		return nil, err
 	}
+	isImported := func(v history.View) bool { return v.Backend == history.Imported }
+	rows, recent = slices.DeleteFunc(rows, isImported), slices.DeleteFunc(recent, isImported)
 	live, listed := map[runner.Ref]bool{}, map[runner.Ref]bool{}
 	for _, row := range rows {
 		live[row.AppKey], listed[row.AppKey] = true, true

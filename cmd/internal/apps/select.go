@@ -108,6 +108,8 @@ func (s *Selection) byFlags(
 	if err != nil {
 		return sel, err
 	}
+	acts := p.OnlyLive || !p.CanTake(spec.Succeeded) // on running apps, which imported ones are not
+	rows = slices.DeleteFunc(rows, func(a history.View) bool { return acts && a.Backend == history.Imported })
 	all := len(rows)
 	rows = slices.DeleteFunc(rows, func(a history.View) bool { return !p.CanTake(a.State) })
 	if n := all - len(rows); n > 0 {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,6 +65,9 @@ func rerun(
 	past, err := planning.PastApp(ctx, f, text)
 	if err != nil {
 		return err
+	}
+	if past.Ref.Backend == history.Imported {
+		return fmt.Errorf("%s was imported, and runs again only where it came from: `torchx describe %s` shows what to `torchx run` here", past.Ref.Handle(), past.Ref.ID)
 	}
 	r, err := f.Runner(ctx)
 	if err != nil {

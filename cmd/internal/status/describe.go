@@ -62,7 +62,7 @@ func describe(
 	case o.diff:
 		return printDiff(ctx, f, r, ref, d)
 	case o.json:
-		return f.PrintMaskedJSON(newDescriptionObject(d))
+		return f.PrintMaskedJSON(newDescriptionObject(d, importOf(r, ref)))
 	case o.full:
 		return printDescription(f, d)
 	}
@@ -121,6 +121,7 @@ func newDescribePage(
 	if p.options, err = changedOptions(f, r, ref.Backend, d.Cfg); err != nil {
 		return nil, err
 	}
+	p.imported = importOf(r, ref)
 	if r.IsSweep(ref) {
 		if p.sweep, _, err = r.SweepOf(ctx, ref); err != nil {
 			p.sweep = nil // it was deleted

@@ -57,7 +57,7 @@ func events(
 		return err
 	}
 	events = append(events, onEndEvents(r, ref, s)...)
-	for _, e := range backendEvents(ctx, r, ref, s) {
+	for _, e := range r.BackendEvents(ctx, ref, s) {
 		if recorded := events[0].Time; e.Time.Before(recorded) { // clusters report whole seconds
 			e.Time = recorded
 		}
@@ -68,28 +68,6 @@ func events(
 		return f.PrintMaskedJSON(eventObjects(ref, events))
 	}
 	return eventTable(f, events, time.Local)
-}
-
-// backendEvents returns what the system of the backend recorded, none if it cannot be read.
-func backendEvents(
-	ctx context.Context, r *runner.Runner, ref runner.Ref, s *spec.Status,
-) (events []history.Event) {
-	can, err := r.Backends.Capabilities(ref.Backend)
-	if err != nil || can.Events == nil {
-		return nil
-	}
-	list, err := can.Events.Events(ctx, ref.ID)
-	if err != nil {
-		return nil
-	}
-	for _, e := range list {
-		event := history.Event{Time: e.Time, Kind: history.EventBackend, State: s.State, Attempt: e.Attempt, Msg: e.Msg}
-		if e.Replica != nil {
-			event.Role, event.Replica = e.Replica.Role, e.Replica.ID
-		}
-		events = append(events, event)
-	}
-	return events
 }
 
 // onEndEvents returns what ran at the end of the app, from its folder.

@@ -9,6 +9,7 @@ import (
 
 	"torchx/cmd/internal/apps"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -161,15 +162,16 @@ type descriptionObject struct {
 	Partial     bool                `json:"partial"`
 	After       []string            `json:"after"`
 	Provenance  *program.Provenance `json:"provenance"`
+	Imported    *backend.Import     `json:"imported"`
 	apps.OriginObject
 }
 
-func newDescriptionObject(v *history.View) descriptionObject {
+func newDescriptionObject(v *history.View, from *backend.Import) descriptionObject {
 	o := descriptionObject{
 		Handle: v.Handle(), AppID: v.ID, Name: ui.NullString(v.Name), SubmittedAt: ui.UTC(v.SubmittedAt),
 		App: v.Spec, Cfg: v.Cfg, Component: ui.NullString(v.Component), Args: v.Args, Partial: v.Partial,
 		After:        append([]string{}, v.After()...),
-		OriginObject: apps.NewOriginObject(&v.App),
+		OriginObject: apps.NewOriginObject(&v.App), Imported: from,
 	}
 	if v.Recorded {
 		o.Provenance = program.ProvenanceOf(&v.Source, v.Checkout)

@@ -9,8 +9,10 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
+	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
@@ -23,11 +25,23 @@ type screen struct {
 	width  int       // columns; 0: not a terminal, nothing is wrapped
 	style  ui.Style
 	masked func(string) string // hides secrets
+
+	imported *backend.Import // nil: an app of this home
 }
 
 // newScreen returns the user's screen.
 func newScreen(f *program.Factory) screen {
 	return screen{now: failpoint.Now().Local(), width: ui.ScreenWidth(f.Out), style: f.OutStyle, masked: f.Masked}
+}
+
+// importOf returns where an app was imported from, nil if it was not.
+func importOf(r *runner.Runner, ref runner.Ref) *backend.Import {
+	can, err := r.Backends.Capabilities(ref.Backend)
+	if err != nil || can.Imports == nil {
+		return nil
+	}
+	from, _ := can.Imports.ImportOf(ref.ID) // nil with an error: it is being deleted
+	return from
 }
 
 // commandText returns the component and its arguments, "" if they are not known.
@@ -46,8 +60,12 @@ func decodeApp(raw json.RawMessage) (*spec.App, error) {
 	return app, decoder.Decode(app)
 }
 
-// addOrigin adds the labels of an app, and the runs that it repeats or belongs to.
+// addOrigin adds the labels of an app, the home that it was imported from, and the runs that it
+// repeats or belongs to.
 func (p *screen) addOrigin(fields *ui.Fields, d *history.View) {
+	if i := p.imported; i != nil {
+		fields.Add("Imported", p.clean("from "+i.Handle+" on "+i.Host)+", exported "+p.ago(&i.ExportedAt))
+	}
 	fields.Add("Tags", p.clean(history.FormatTags(d.Tags, " ")))
 	fields.Add("Note", ui.Clean(p.masked(d.Note), true))
 	fields.Add("Rerun of", p.clean(d.RerunOf))

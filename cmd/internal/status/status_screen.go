@@ -42,7 +42,7 @@ func newStatusPage(
 ) *statusPage {
 	page := &statusPage{screen: newScreen(f), status: s, queue: queuePlace(ctx, r, s), probed: map[string]bool{}, page: pageOf(f, ref), console: f.Console}
 	page.rows = func(others int) int { return tableRows(f, others) }
-	page.trials = trialsOf(ctx, f, r, ref)
+	page.trials, page.imported = trialsOf(ctx, f, r, ref), importOf(r, ref)
 	d, err := r.Describe(ctx, ref)
 	if err != nil {
 		return page
@@ -209,7 +209,7 @@ func (p *statusPage) next() string {
 	case s.State == spec.Failed && s.FirstFailure != nil && s.FirstFailure.StartedAt != nil:
 		return fmt.Sprintf("Output of the failure: torchx log %s/%s/%d", handle,
 			p.clean(s.FirstFailure.Role), s.FirstFailure.ID)
-	case s.State == spec.Running:
+	case s.State == spec.Running && p.imported == nil:
 		return "Follow the output: torchx log -t " + handle
 	case s.State == spec.Failed:
 		return "What happened: torchx events " + handle
