@@ -27,7 +27,7 @@ export GORACE := atexit_sleep_ms=0
 SHORT := -short
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint deadcode fmt arch figures docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-podman e2e-k8s e2e-page screenshots e2e-slurm torture-docker cross release e2e-release tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch figures docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-podman e2e-k8s e2e-page e2e-mcp screenshots e2e-slurm torture-docker cross release e2e-release tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -69,6 +69,12 @@ e2e-page: test/page/node_modules ## test the page in a browser (needs chromium, 
 
 screenshots: test/page/node_modules ## draw the pages anew: docs/screenshots
 	TORCHX_REQUIRE=chromium TORCHX_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -timeout 20m ./test/page -run TestBrowser
+
+e2e-mcp: test/mcp/node_modules ## test torchx mcp by a client from npm (needs nodejs, npm)
+	TORCHX_REQUIRE=node $(GO) test -count=1 ./test/mcp
+
+test/mcp/node_modules: test/mcp/package-lock.json
+	cd test/mcp && npm ci --no-audit --no-fund && touch node_modules
 
 test/page/node_modules: test/page/package-lock.json
 	cd test/page && npm ci --no-audit --no-fund && touch node_modules

@@ -18,6 +18,7 @@ import (
 	"torchx/cmd/internal/end"
 	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/manual"
+	"torchx/cmd/internal/mcp"
 	"torchx/cmd/internal/page"
 	"torchx/cmd/internal/page/api"
 	"torchx/cmd/internal/program"
@@ -72,15 +73,19 @@ func torchxProgram() program.Definition {
 					entry("describe", status.NewDescribe), entry("events", status.NewEvents), entry("diff", compare.NewDiff),
 				},
 				program.Together("exec, cp", "or port-forward a replica", entry("exec", replica.NewExec), entry("cp", replica.NewCopy), entry("port-forward", replica.NewPortForward)),
-				program.Together("tag, note", "label and describe apps", entry("tag", apps.NewTag),
-					entry("note", apps.NewNote)),
-				program.Together("export, import", "move apps to another machine", entry("export", transfer.NewExport),
-					entry("import", transfer.NewImport)),
+				program.Together("tag, note", "export, or import apps", entry("tag", apps.NewTag), entry("note", apps.NewNote),
+					entry("export", transfer.NewExport), entry("import", transfer.NewImport)),
 			)...),
 			program.InGroup("measure", entry("usage", top.NewUsage), entry("metrics", results.NewMetrics), entry("output", results.NewOutput),
 				entry("compare", compare.NewCompare), entry("tracker", compare.NewTracker), entry("sweep", sweep.NewSweep)),
-			program.InGroup("write", entry("component", component.NewComponent), entry("builtins", component.NewBuiltins), entry("migrate", component.NewMigrate),
-				entry("lsp", component.NewLSP), entry("lib", setup.NewLib), entry("docs", manual.NewDocs)),
+			program.InGroup("write", slices.Concat(
+				[]program.Command{
+					entry("component", component.NewComponent), entry("builtins", component.NewBuiltins),
+					entry("migrate", component.NewMigrate),
+				},
+				program.Together("lsp, mcp", "serve editors, assistants", entry("lsp", component.NewLSP), entry("mcp", mcp.NewMCP)),
+				[]program.Command{entry("lib", setup.NewLib), entry("docs", manual.NewDocs)},
+			)...),
 			program.InGroup("set up", entry("configure", setup.NewConfigure), entry("config", setup.NewConfig), entry("runopts", setup.NewRunopts),
 				entry("doctor", setup.NewDoctor), entry("completion", manual.NewCompletion), entry("version", (*program.Factory).NewVersion)),
 			[]program.Command{entry("help", manual.NewHelp)},

@@ -45,6 +45,8 @@ func isMet(a backend.After, s *spec.Status, final bool) (bool, error) {
 	switch {
 	case !final:
 		return false, nil
+	case !s.State.Terminal() && s.State != spec.Unknown:
+		return false, &backend.UnmetError{After: a, How: "was imported while it was " + s.State.String()}
 	case a.Any || s.State == spec.Succeeded:
 		return true, nil
 	case s.State == spec.Unknown:
