@@ -78,7 +78,8 @@ func TestIdle(t *testing.T) {
 }
 
 // TestCapabilities: a backend declares each capability whose methods it has, except those that a sweep
-// gets from the package of bundles: it has no outputs, and the local backend recovers all bundles.
+// gets from the package of bundles: it waits for no apps, has no outputs, and the local backend recovers
+// all bundles.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	r := New(driver.Env{Home: t.TempDir(), Exe: "torchx", Version: "0"})
@@ -95,7 +96,7 @@ func TestCapabilities(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"sweep Output", "sweep Recovery"}; !slices.Equal(missing, want) {
+	if want := []string{"sweep After", "sweep Output", "sweep Recovery"}; !slices.Equal(missing, want) {
 		t.Errorf("got undeclared capabilities %q, want %q", missing, want)
 	}
 }
