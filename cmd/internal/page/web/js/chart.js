@@ -15,7 +15,7 @@ export function chart({title, load, show, unit, onzoom, onzero, onlight}) {
 	const zero = toggle(`Start ${title} at zero`, Boolean(show.zero), on => {
 		plot.set(plot.series, {zero: on})
 		onzero?.(on)
-	}, "0")
+	}, icon("zero"))
 	const big = toggle(`Enlarge ${title}`, false, on => card.classList.toggle("big", on), icon("grow"))
 	const card = h("section.card.chart", {label: title},
 		h("header", h("h2.grow.clip", {title}, title), reset, zero, big), h("div.canvas", canvas, problem), legend, now,
