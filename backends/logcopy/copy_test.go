@@ -35,6 +35,7 @@ type remote struct {
 	tails   int // streams that were opened with Tail
 	opens   int
 	noLive  bool // followed streams end after the present entries
+	noEnd   bool // followed streams do not end with the writer
 }
 
 func newRemote(seed uint64) *remote {
@@ -93,7 +94,7 @@ func (s *remoteStream) Next() (Entry, error) {
 	}
 	for {
 		s.remote.mu.Lock()
-		changed, ended := s.remote.changed, !s.o.Follow || s.remote.noLive || s.remote.state >= Ended
+		changed, ended := s.remote.changed, !s.o.Follow || s.remote.noLive || s.remote.state >= Ended && !s.remote.noEnd
 		for s.next < len(s.remote.entries) && s.remote.entries[s.next].Time.Before(s.o.Since) {
 			s.next++ // engines leave out older entries
 		}
@@ -317,6 +318,39 @@ func TestSourceThatDoesNotFollow(t *testing.T) {
 			t.Errorf("got %q with %d gaps, want %q", got, gaps, want)
 		}
 	})
+}
+
+// TestStreamThatDoesNotEnd: a followed stream that stays open after its writer has ended is closed
+// once it is silent.
+func TestStreamThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	for _, last := range []State{Ended, Gone} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRemote(1)
+			r.noEnd = true
+			entries, want := lines(r.rand, 2)
+			r.entries = entries[:1]
+			m := fastMode
+			m.Timing = Timing{Backoff: 50 * time.Millisecond, MaxBackoff: time.Second, ResetAfter: time.Hour, IdleTimeout: time.Hour, EndTimeout: 10 * time.Second, EndIdleTimeout: 2 * time.Second}
+			dir, ended := t.TempDir(), make(chan error)
+			go func() {
+				_, err := copyTo(t.Context(), t, r, dir, m)
+				ended <- err
+			}()
+			time.Sleep(time.Minute)
+			r.update(func() { r.state = last })
+			began := time.Now()
+			time.Sleep(time.Second)
+			r.update(func() { r.entries = entries }) // the silence begins again
+			err := <-ended
+			if took := time.Since(began); err != nil || took < 3*time.Second || took > 4*time.Second {
+				t.Errorf("state %d: the copy ended after %v: %v, want 3 to 4 s", last, took, err)
+			}
+			if got, _ := contents(t, dir); got != want {
+				t.Errorf("state %d: got %q, want %q", last, got, want)
+			}
+		})
+	}
 }
 
 func TestChunk(t *testing.T) {
