@@ -202,15 +202,15 @@ func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
 	if !ready {
 		return nil, nil //nolint:nilnil // not ready is not an error
 	}
+	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready && !f.podsHidden {
+		return nil, nil //nolint:nilnil // as above
+	}
+	f.t.addNamespace(ctx, seen)
 	if !exists && !seen.State().Terminal() {
 		return nil, backend.Errorf(backend.ErrNotFound,
 			"app %s was deleted from %s before it ended", manifest.Handle(f.t.id), f.t.Client)
 	}
-	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready && !f.podsHidden {
-		return nil, nil //nolint:nilnil // as above
-	}
 	f.addWorkloads(ctx, seen)
-	f.t.addNamespace(ctx, seen)
 	return seen, nil
 }
 
