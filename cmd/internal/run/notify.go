@@ -73,7 +73,10 @@ func (n *notifier) run(ctx context.Context) {
 		select {
 		case <-events:
 			settle(ctx, events)
-		case <-lost: // too many events at once
+		case _, ok := <-lost: // too many events at once
+			if !ok {
+				return
+			}
 		case <-tick.C:
 			if !n.polls.Load() {
 				continue

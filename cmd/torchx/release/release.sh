@@ -7,6 +7,7 @@
 # RELEASE_PLATFORMS  what to build for, such as "linux/amd64 darwin/arm64"
 # RELEASE_URL        where the files will be served from, for the formula
 set -euo pipefail
+export LC_ALL=C TZ=UTC # in Turkish, i is not between a and z
 cd "$(dirname "$0")/../../.."
 parts=cmd/torchx/release
 
@@ -19,14 +20,14 @@ platforms=${RELEASE_PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 [[ $version =~ ^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?$ ]] ||
 	fail "VERSION \"$version\" is not a version (such as make release VERSION=1.0.0)"
 [[ -z $(git status --porcelain) ]] || fail "the checkout has changes (commit or stash them)"
-grep -q "^## $version\$" CHANGELOG.md || echo "release: CHANGELOG.md has no section \"## $version\"" >&2
+[[ $version == *-* ]] || grep -q "^## $version\$" CHANGELOG.md || echo "release: CHANGELOG.md has no section \"## $version\"" >&2
 
 umask 022
 commit=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 go=${GO:-go}
-export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+export SOURCE_DATE_EPOCH
 export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false" GOEXPERIMENT='' GOAMD64=v1 GOARM64=v8.0 GOWORK=off
 unset GOOS GOARCH TAR_OPTIONS GZIP
 
