@@ -124,6 +124,7 @@ func (db *DB) connect(ctx context.Context, o Options, dsn string) error {
 }
 
 func pool(dsn string) (*sql.DB, error) {
+	registerFunctions()
 	c, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err

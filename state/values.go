@@ -8,20 +8,22 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"modernc.org/sqlite"
 
 	"torchx/runtime/history"
 )
 
-// argument(args, name) is the value of an argument: a number, a text, or NULL if it is not set.
-func init() {
+// registerFunctions adds argument(args, name) to SQLite, the value of an argument: a number, a text,
+// or NULL if it is not set.
+var registerFunctions = sync.OnceFunc(func() {
 	sqlite.MustRegisterDeterministicScalarFunction("argument", 2, func(_ *sqlite.FunctionContext, values []driver.Value) (driver.Value, error) {
 		text, _ := values[0].(string)
 		name, _ := values[1].(string)
 		var args []string
 		if json.Unmarshal([]byte(text), &args) != nil {
-			return nil, nil // the app has no arguments
+			return nil, nil //nolint:nilerr // the app has no arguments
 		}
 		value, ok := history.ArgumentValues(args)[name]
 		if !ok {
@@ -32,7 +34,7 @@ func init() {
 		}
 		return value, nil
 	})
-}
+})
 
 const (
 	// argumentColumn is the value of an argument of an app.

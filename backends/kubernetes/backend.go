@@ -47,7 +47,7 @@ type Config struct {
 	// Positions returns the history, which keeps a copy of the cursors of archived logs.
 	// nil, or a nil result: no copy is kept.
 	Positions func(ctx context.Context) podarchive.Positions
-	// IsAgent says that nobody watches: expired credentials are waited for, until a login renews them.
+	// IsAgent says that no user watches: expired credentials are waited for, until a login renews them.
 	IsAgent bool
 	// Warn receives non-fatal problems, one line each; nil drops them.
 	Warn func(line string)

@@ -47,7 +47,7 @@ var exampleProject = map[string]string{
 //	torchx lib add shared ../shared      (lib COMMAND)
 //	touch .torchxconfig                  (config, config trust)
 //	a sweep that draws values            (sweep resume)
-//	an app that records a metric         (metrics)
+//	an app that records a metric         (metrics, list)
 //	an app in a file                     (import)
 //	an app that runs                     (exec, cp)
 //
@@ -100,8 +100,11 @@ func runExamples(t *testing.T, name string, examples []string) {
 	if name == "import" {
 		before = append(before, "torchx export - -o run.tar.zst")
 	}
-	if name == "metrics" {
+	if name == "metrics" || name == "list" {
 		before = append(before, `torchx run utils.sh -c 'echo "{\"step\": 1, \"loss\": 0.5}" >> $TORCHX_METRICS'`)
+	}
+	if name == "list" { // the history gets metrics after the end
+		before = append(before, `until torchx list --sort 'min(loss)'; do sleep 0.1; done`)
 	}
 	if name == "exec" || name == "cp" {
 		before = append(before, "mkdir results; touch results/a config.yaml", "torchx run -d utils.sh sleep 600")

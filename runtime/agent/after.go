@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"torchx/runtime/backend"
@@ -64,5 +63,5 @@ func (a *agent) cancelSelf(reason string) {
 // waitsForApps reports whether the app has not started because it waits for others.
 func (b Bundle) waitsForApps() bool {
 	s, err := b.Status()
-	return err == nil && s.State == spec.Pending && strings.HasPrefix(s.Msg, spec.AfterMark)
+	return err == nil && s.State == spec.Pending && spec.IsAfter(s.Msg)
 }

@@ -58,7 +58,7 @@ func (a After) Event() string {
 	return a.App.Handle() + " to succeed"
 }
 
-// WaitReason is the message of an app that waits for others, of which there is at least one.
+// WaitReason is the message of an app that waits for others, at least one.
 func WaitReason(list []After) string {
 	text := spec.AfterMark + list[0].Event()
 	if more := len(list) - 1; more > 0 {

@@ -79,7 +79,7 @@ func (d *display) put(c *cursor, b byte) {
 	}
 }
 
-// maxEscape bounds an escape sequence; a longer one is no such sequence.
+// maxEscape bounds an escape sequence; longer text is something else.
 const maxEscape = 4 << 10
 
 // endsEscape reports whether a sequence that began with ESC is complete: CSI, OSC, or two bytes.

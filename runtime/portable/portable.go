@@ -30,7 +30,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Format is the newest format of archives that this version reads, and the one that it writes.
+// Format is the format of archives that this version writes, and the newest that it reads.
 const Format = 1
 
 // Names of files and folders of a run.

@@ -116,12 +116,19 @@ const QueuedMark = "queued: "
 // IsQueued reports whether an app with this state and message waits in a queue of torchx: for
 // resources of this machine, or for other apps.
 func IsQueued(s State, msg string) bool {
-	return s == Pending && (strings.HasPrefix(msg, QueuedMark) || strings.HasPrefix(msg, AfterMark))
+	return s == Pending && (strings.HasPrefix(msg, QueuedMark) || IsAfter(msg))
 }
 
 // AfterMark begins the message of an app that waits for the end of others (`run --after`), and the
 // step of a submission that does.
 const AfterMark = "waits for "
+
+// IsAfter reports whether a message says that an app waits for others: their handles follow.
+func IsAfter(msg string) bool {
+	rest, isWait := strings.CutPrefix(msg, AfterMark)
+	handle, _, _ := strings.Cut(rest, " ")
+	return isWait && strings.Contains(handle, "://")
+}
 
 // PreparingMark begins the message of a SUBMITTED app, before the step that its submission is at,
 // such as "pull alpine:3.20".

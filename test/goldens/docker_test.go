@@ -167,7 +167,7 @@ var dockerDifferences = append(inApp(differences), []difference{
 	{everyCase, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, imageRow},
 	{everyCase, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "label `version`"},
 	{
-		everyCase, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true,"output_dir":null,"platform":null,"ulimits":null,"dns":null,"extra_hosts":null}`,
+		everyCase, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true,"output_dir":null,"platform":null,"ulimits":null,"dns":null,"extra_hosts":null,"host":null,"context":null}`,
 		optionsRow,
 	},
 	{"custom_names_leading_eq", envText, `RANK0_HOST=-_9app`, `RANK0_HOST=9app`, "host of replica 0 on Docker"},

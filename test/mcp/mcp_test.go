@@ -208,7 +208,7 @@ func testReadOnly(t *testing.T, exe string) {
 	}
 }
 
-// A folder with settings that nobody trusted runs nothing.
+// A folder with settings that the user has not trusted runs nothing.
 func testTrust(t *testing.T, exe string) {
 	_, env := project(t)
 	dir := t.TempDir()

@@ -15,6 +15,7 @@ func TestStateText(t *testing.T) {
 	}{
 		{spec.Pending, spec.QueuedMark + "waits for a GPU", "PENDING queued"},
 		{spec.Pending, "waits for a node", "PENDING"},
+		{spec.Pending, "waits for local://torchx/a to succeed", "PENDING waiting"},
 		{spec.Submitted, spec.PreparingMark + "pull alpine:3.20", "SUBMITTED pull"},
 		{spec.Submitted, "rerun of a", "SUBMITTED"},
 		{spec.Running, "", "RUNNING"},
