@@ -17,7 +17,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"torchx/runtime/backend"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 const (
@@ -145,31 +145,31 @@ var refusals = []struct {
 	advice  string // format of the pattern's group
 }{
 	{
-		lazyregexp.New(`bind source path does not exist: (\S+)`),
+		pattern.Lazy(`bind source path does not exist: (\S+)`),
 		"mount source %s does not exist on the engine's machine: create it first",
 	},
 	{
-		lazyregexp.New(`adding custom device "(.+)": no such file or directory`),
+		pattern.Lazy(`adding custom device "(.+)": no such file or directory`),
 		"device %s does not exist on the engine's machine",
 	},
 	{
-		lazyregexp.New(`adding custom device "(.+)": not a device node`),
+		pattern.Lazy(`adding custom device "(.+)": not a device node`),
 		"device %s is not a device: mount files and folders by BindMount",
 	},
 	{
-		lazyregexp.New(`Bind for (\S+) failed: port is already allocated`),
+		pattern.Lazy(`Bind for (\S+) failed: port is already allocated`),
 		"port %s is in use by another container: stop it, or leave out publish_ports",
 	},
 	{
-		lazyregexp.New(`(?:listen tcp4?|failed to bind host port(?: for)?) (\S+?)(?:/tcp)?: (?:bind: )?address already in use`),
+		pattern.Lazy(`(?:listen tcp4?|failed to bind host port(?: for)?) (\S+?)(?:/tcp)?: (?:bind: )?address already in use`),
 		"port %s is in use by another program: stop it, or leave out publish_ports",
 	},
 	{
-		lazyregexp.New(`(container-init) binary not found`),
+		pattern.Lazy(`(container-init) binary not found`),
 		"Podman has no init for containers (%s): install catatonit on its machine, or use -cfg init=false",
 	},
 	{
-		lazyregexp.New(`(no space left on device)`),
+		pattern.Lazy(`(no space left on device)`),
 		"the disk of the engine is full (%s): free some space, for example by `docker system prune`",
 	},
 }

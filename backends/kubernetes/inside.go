@@ -18,7 +18,7 @@ import (
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/remote"
 	"torchx/runtime/backend"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
 
@@ -126,7 +126,7 @@ func (t *target) exec(
 
 // containerEnded matches what kubelet, containerd and CRI-O say about a command in a container
 // that has ended.
-var containerEnded = lazyregexp.New(`container not found|task \w+ not found|CONTAINER_EXITED|stopped container|container is not running|not in running state`)
+var containerEnded = pattern.Lazy(`container not found|task \w+ not found|CONTAINER_EXITED|stopped container|container is not running|not in running state`)
 
 // sizesOf returns the sizes of a terminal, the first one first.
 func sizesOf(ctx context.Context, c backend.Command) <-chan remotecommand.TerminalSize {

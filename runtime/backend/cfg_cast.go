@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/safefile"
 )
 
@@ -142,8 +142,8 @@ func ParseBool(text string) (value, ok bool) {
 
 // Numbers as in Python: digits may be grouped by '_'.
 var (
-	intPattern   = lazyregexp.New(`^[+-]?\d+(_\d+)*$`)
-	floatPattern = lazyregexp.New(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+)?$`)
+	intPattern   = pattern.Lazy(`^[+-]?\d+(_\d+)*$`)
+	floatPattern = pattern.Lazy(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+)?$`)
 )
 
 func parseInt(text string) (int, error) {

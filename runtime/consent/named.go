@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/safefile"
 )
 
@@ -38,12 +38,12 @@ func Real(path string) (string, error) {
 var (
 	// words matches the words of a shell command: texts in quotes, and what is between the
 	// characters that end a word.
-	words = lazyregexp.New("\"[^\"]*\"|'[^']*'|[^\\s;|&<>(){}$`=,\"']+")
+	words = pattern.Lazy("\"[^\"]*\"|'[^']*'|[^\\s;|&<>(){}$`=,\"']+")
 	// runs matches words before the name of a program or script: programs that run others, and
 	// variables.
-	runs = lazyregexp.New(`^(|\.|([^ ]*/)?(\w*sh|python[\d.]*|perl|ruby|node|deno|bun|php|lua|Rscript|\w*awk|sed|make|java|go|uv|run|source|exec|eval|env|nohup|time|nice|timeout|sudo|xargs)|[A-Z_][A-Z_\d]*)$`)
+	runs = pattern.Lazy(`^(|\.|([^ ]*/)?(\w*sh|python[\d.]*|perl|ruby|node|deno|bun|php|lua|Rscript|\w*awk|sed|make|java|go|uv|run|source|exec|eval|env|nohup|time|nice|timeout|sudo|xargs)|[A-Z_][A-Z_\d]*)$`)
 	// scripts matches the names of scripts.
-	scripts = lazyregexp.New(`\.(\w*sh|py|pl|rb|js|mjs|ts|php|lua|R|awk|sed|mk|so|jar|star)$`)
+	scripts = pattern.Lazy(`\.(\w*sh|py|pl|rb|js|mjs|ts|php|lua|R|awk|sed|mk|so|jar|star)$`)
 )
 
 // Files returns the programs and scripts of folder that a shell command names by a path that is

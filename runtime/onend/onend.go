@@ -23,7 +23,7 @@ import (
 	"torchx/runtime/consent"
 	"torchx/runtime/filelock"
 	"torchx/runtime/humanize"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/safefile"
 	"torchx/runtime/secrets"
 )
@@ -233,7 +233,7 @@ func Check(action string) (warning string, err error) {
 const maxLabel = 60
 
 // urlPath matches a URL with a path inside a command.
-var urlPath = lazyregexp.New(`(\bhttps?://[^\s/?'"]+)[/?][^\s'"]+`)
+var urlPath = pattern.Lazy(`(\bhttps?://[^\s/?'"]+)[/?][^\s'"]+`)
 
 // Label returns an action without secrets: the path and the parameters of a URL often are one.
 func Label(action string, rules *secrets.Rules) string {

@@ -1,5 +1,5 @@
 // Package pattern finds numbers in the lines of a log by regular expressions (RE2) that a
-// component or the user declares.
+// component or the user declares. Lazy is for the expressions of torchx itself.
 package pattern
 
 import (

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"torchx/runtime/history"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
 
@@ -164,8 +164,8 @@ func (r *Runner) listedByBackend(ctx context.Context, prefix string) []history.A
 }
 
 var (
-	logHandle = lazyregexp.New(`^(\w+://[^/]*/[^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
-	logShort  = lazyregexp.New(`^([^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
+	logHandle = pattern.Lazy(`^(\w+://[^/]*/[^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
+	logShort  = pattern.Lazy(`^([^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
 )
 
 // ResolveLog finds app, role and replicas of APP[/ROLE[/ID,…]], where APP is anything that

@@ -29,7 +29,7 @@ const Hidden = "******"
 // Rules determine what is secret. The zero value has the rules in the package documentation. It
 // is safe for concurrent use.
 type Rules struct {
-	patterns  []pattern
+	patterns  []namePattern
 	variables map[string]bool // names of secret environment variables, exactly
 }
 
@@ -63,7 +63,7 @@ func (r *Rules) WithVariables(names []string) *Rules {
 
 // Name reports whether the value of a name is secret.
 func (r *Rules) Name(name string) bool {
-	if slices.ContainsFunc(r.patterns, func(p pattern) bool { return p.matches(name) }) {
+	if slices.ContainsFunc(r.patterns, func(p namePattern) bool { return p.matches(name) }) {
 		return true
 	}
 	words := wordsOf(name)
@@ -168,10 +168,10 @@ func wordsOf(name string) []string {
 	return words
 }
 
-// pattern is a user's name pattern in upper case, split at its stars.
-type pattern []string
+// namePattern is a user's name pattern in upper case, split at its stars.
+type namePattern []string
 
-func parsePattern(text string) (pattern, error) {
+func parsePattern(text string) (namePattern, error) {
 	if strings.Trim(text, "*") == "" || strings.ContainsFunc(text, badInName) {
 		return nil, fmt.Errorf("invalid pattern %q of secrets: use names with * for any text, such as MY_KEY or CORP_*", text)
 	}
@@ -180,7 +180,7 @@ func parsePattern(text string) (pattern, error) {
 
 func badInName(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '=' }
 
-func (p pattern) matches(name string) bool {
+func (p namePattern) matches(name string) bool {
 	name = strings.ToUpper(name)
 	rest, ok := strings.CutPrefix(name, p[0])
 	if !ok || len(p) == 1 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 // forms matches secrets by their format, as documented by their issuers: tokens of GitHub,
@@ -14,7 +14,7 @@ import (
 // Docker Hub, signed JSON web tokens, text after Bearer or Basic in a header, private keys in
 // PEM, the path of a webhook's URL and the password of a URL (the second group; the first is
 // kept). It is compiled on first use: most commands have nothing to hide.
-var forms = lazyregexp.New(strings.Join([]string{
+var forms = pattern.Lazy(strings.Join([]string{
 	`(\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
 	`(\bhttps?://(?:hooks\.[^\s/'"]+|[^\s/'"]*webhook[^\s/'"]*)/)([^\s'"]+)`,
 	`(\bhttps?://[^\s'"]*/(?:web)?hooks?/)([^\s'"]+)`,
@@ -44,7 +44,7 @@ func mayHaveForm(s string) bool {
 }
 
 // quoted matches quoted text in errors.
-var quoted = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
+var quoted = pattern.Lazy(`"(?:[^"\\]|\\.)*"`)
 
 // Text returns a text with secrets hidden: values in the format of a secret, and values of secret
 // names as in NAME=VALUE or --name VALUE.

@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/humanize"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/starlark/interp"
 )
 
@@ -144,8 +144,8 @@ var kinds = [...]kind{
 const maxDigits = 4300
 
 var (
-	intForm   = lazyregexp.New(`^[+-]?[0-9]+(_[0-9]+)*$`)
-	floatForm = lazyregexp.New(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
+	intForm   = pattern.Lazy(`^[+-]?[0-9]+(_[0-9]+)*$`)
+	floatForm = pattern.Lazy(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
 )
 
 func readString(text string) (starlark.Value, bool) { return starlark.String(text), true }

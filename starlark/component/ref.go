@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/humanize"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 // reference is a parsed reference to a function, in one of three forms.
@@ -25,7 +25,7 @@ type reference struct {
 }
 
 // libraryRef captures the name of a library and the reference within it.
-var libraryRef = lazyregexp.New(`^@(\w[\w.-]*)//(.+)$`)
+var libraryRef = pattern.Lazy(`^@(\w[\w.-]*)//(.+)$`)
 
 // isIdentifier reports whether text can be a name in Starlark.
 func isIdentifier(text string) bool { return text != "" && identifierLen(text) == len(text) }

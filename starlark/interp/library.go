@@ -11,12 +11,12 @@ import (
 
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 type libraryKey struct{ root, name string }
 
-var libraryLabel = lazyregexp.New(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
+var libraryLabel = pattern.Lazy(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
 
 // LoadLibrary evaluates a file, such as "sub/x.star", of a library of the workspace with that
 // absolute root.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 // docString writes a docstring whose lines after the first one are indented.
@@ -55,9 +55,9 @@ func clean(doc string) []string {
 }
 
 var (
-	argsHeader  = lazyregexp.New(`(?i)^(args|arguments|parameters|params):$`)
-	otherHeader = lazyregexp.New(`^[A-Z][A-Za-z ]*:$`)
-	entryForm   = lazyregexp.New(`^(\*{0,2})(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)$`)
+	argsHeader  = pattern.Lazy(`(?i)^(args|arguments|parameters|params):$`)
+	otherHeader = pattern.Lazy(`^[A-Z][A-Za-z ]*:$`)
+	entryForm   = pattern.Lazy(`^(\*{0,2})(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)$`)
 )
 
 // componentDoc returns the docstring of a component with the types of all arguments.

@@ -7,14 +7,14 @@ import (
 
 	"github.com/bazelbuild/buildtools/build"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 // lineRange is a range of lines, from 1.
 type lineRange struct{ from, to int }
 
 // directive matches a comment that turns off rules, in our syntax or buildifier's.
-var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
+var directive = pattern.Lazy(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
 
 // disabledRanges finds the comments that turn off rules for the code below or before them, like
 // buildifier. The ranges of a rule are sorted and do not overlap.

@@ -9,7 +9,7 @@ import (
 	"github.com/bazelbuild/buildtools/bzlenv"
 	"go.starlark.net/syntax"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/starlark/analysis"
 )
 
@@ -161,7 +161,7 @@ func (g *guesses) assign(s *build.AssignExpr, env *bzlenv.Environment) {
 }
 
 // macro matches a macro in a string, or a variable of a shell.
-var macro = lazyregexp.New(`\$\{([a-z][a-z0-9_-]*)\}`)
+var macro = pattern.Lazy(`\$\{([a-z][a-z0-9_-]*)\}`)
 
 // macros reports misspelled macros such as ${replicaid}. Other names are variables of a shell.
 func (l *linter) macros() {

@@ -7,7 +7,7 @@ import (
 	"github.com/bazelbuild/buildtools/build"
 	"github.com/bazelbuild/buildtools/bzlenv"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 // suspicious runs the rules of buildifier that apply to every Starlark dialect. They report what
@@ -143,7 +143,7 @@ func hasEffect(s build.Expr, inFile bool) bool {
 }
 
 // summary matches a docstring that begins with one line and an empty line after it.
-var summary = lazyregexp.New(`^[ \r\n]*[^ \r\n].*(\n[ \r]*(\n|$)|$)`)
+var summary = pattern.Lazy(`^[ \r\n]*[^ \r\n].*(\n[ \r]*(\n|$)|$)`)
 
 func (l *linter) header(def *build.DefStmt) {
 	first := slices.IndexFunc(def.Body, func(s build.Expr) bool { return !isComment(s) })

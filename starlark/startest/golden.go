@@ -15,7 +15,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 	"go.starlark.net/starlark"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 )
@@ -24,7 +24,7 @@ import (
 const goldenDir = "testdata"
 
 // goldenName matches names of golden files that are valid on every system.
-var goldenName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+=-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*$`)
+var goldenName = pattern.Lazy(`^[A-Za-z0-9_][A-Za-z0-9_.+=-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*$`)
 
 // golden is t.golden(value, name): it compares value with testdata/NAME.json, or NAME.txt for a
 // string. -update writes the file.

@@ -43,7 +43,7 @@ func TestIndexIsComplete(t *testing.T) {
 // howtoLines is the largest size of a how-to page.
 const howtoLines = 80
 
-var startsWithCommand = regexp.MustCompile(`^# .*\n\n    (torchx|docker|mkdir) `)
+var startsWithCommand = regexp.MustCompile(`^# .*\n\n    (torchx|tar|docker|mkdir) `)
 
 // TestPages: links between pages lead to existing files, and how-to pages are short and start
 // with the command.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 // instruction is an instruction of a Dockerfile with its continuation lines joined.
@@ -61,17 +61,17 @@ func Bases(dockerfile, base string) (refs []string) {
 }
 
 // imageVariable matches the build argument IMAGE, with or without a default.
-var imageVariable = lazyregexp.New(`\$(IMAGE\b|\{IMAGE(:?[-+][^}]*)?\})`)
+var imageVariable = pattern.Lazy(`\$(IMAGE\b|\{IMAGE(:?[-+][^}]*)?\})`)
 
 // newFlags match flags that the engine's builder refuses ("requires BuildKit").
 var newFlags = map[string]func() *regexp.Regexp{
-	"RUN":  lazyregexp.New(`^--(mount|network|security|device)\b`),
-	"COPY": lazyregexp.New(`^--(chmod|link|parents|exclude)\b`),
-	"ADD":  lazyregexp.New(`^--(chmod|link|checksum|keep-git-dir|exclude|unpack)\b`),
+	"RUN":  pattern.Lazy(`^--(mount|network|security|device)\b`),
+	"COPY": pattern.Lazy(`^--(chmod|link|parents|exclude)\b`),
+	"ADD":  pattern.Lazy(`^--(chmod|link|checksum|keep-git-dir|exclude|unpack)\b`),
 }
 
 // hereDocument matches `<<EOF` and its variants.
-var hereDocument = lazyregexp.New(`<<-?["']?[A-Za-z_]`)
+var hereDocument = pattern.Lazy(`<<-?["']?[A-Za-z_]`)
 
 // needsBuildKit returns the line of the first instruction that needs BuildKit, and what
 // needs it; "" if nothing does.

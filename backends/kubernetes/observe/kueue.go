@@ -13,7 +13,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/humanize"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
 
@@ -90,10 +90,10 @@ func beforeDeactivation(w *kube.Workload, now *metav1.Condition) *metav1.Conditi
 }
 
 // kueueDetails matches what Kueue's messages say about objects that users do not know.
-var kueueDetails = lazyregexp.New(`^Previously: |^Preempted | \(UID: [^)]*\)|; preemptor path:.*$|couldn't assign flavors to pod set [^:]*: `)
+var kueueDetails = pattern.Lazy(`^Previously: |^Preempted | \(UID: [^)]*\)|; preemptor path:.*$|couldn't assign flavors to pod set [^:]*: `)
 
 // kueueBytes matches amounts of memory, which Kueue writes in bytes.
-var kueueBytes = lazyregexp.New(`[ (][0-9]{7,}\b`)
+var kueueBytes = pattern.Lazy(`[ (][0-9]{7,}\b`)
 
 func kueueText(message string) string {
 	text := kueueDetails().ReplaceAllString(plain(message), "")

@@ -9,7 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
 
@@ -212,7 +212,7 @@ func gates(pod *corev1.Pod) string {
 }
 
 // refusedPod matches what comes before the cause of a refusal: each try has another name.
-var refusedPod = lazyregexp.New(`^pods "[^"]*" is forbidden: `)
+var refusedPod = pattern.Lazy(`^pods "[^"]*" is forbidden: `)
 
 // noPodsReason describes why the controller has created no pods.
 func (b *assessment) noPodsReason() string {

@@ -6,7 +6,7 @@ import (
 
 	"torchx/backends/slurm/folder"
 	"torchx/backends/slurm/job"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
 
@@ -15,7 +15,7 @@ const killed = 137
 
 // memoryLine matches what slurmstepd says of a step that the kernel (oom_kill) or Slurm's own
 // accounting (exceeded memory limit) ended; srun adds the host.
-var memoryLine = lazyregexp.New(`(?m)^slurmstepd(?:-(\S+))?: error: .*(?:exceeded (?:job )?memory limit|oom[-_]kill|Out Of Memory)`)
+var memoryLine = pattern.Lazy(`(?m)^slurmstepd(?:-(\S+))?: error: .*(?:exceeded (?:job )?memory limit|oom[-_]kill|Out Of Memory)`)
 
 // msgOutOfMemory is the message of a replica.
 const msgOutOfMemory = "out of memory (ask for more memory in the role's resource)"
@@ -34,7 +34,7 @@ func (o *Observation) ranOutOfMemory(a *folder.Attempt) bool {
 }
 
 // nodeLine matches what srun says of nodes that failed while it goes on without them.
-var nodeLine = lazyregexp.New(`(?m)^srun: error: Node failure on (\S+)$`)
+var nodeLine = pattern.Lazy(`(?m)^srun: error: Node failure on (\S+)$`)
 
 // beginMark is what the launcher prints first: Slurm may start a job again on the same nodes.
 const beginMark = "torchx: job "

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"torchx/runtime/backend"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
 
@@ -27,8 +27,8 @@ func NeedsCluster(app *spec.App, cfg backend.Config) (version, memory bool) {
 }
 
 var (
-	gresLine = lazyregexp.New(`(?m)^#SBATCH --gpus-per-node=(\d+)$`)
-	memLine  = lazyregexp.New(`(?m)^#SBATCH --mem=\d+M\n`)
+	gresLine = pattern.Lazy(`(?m)^#SBATCH --gpus-per-node=(\d+)$`)
+	memLine  = pattern.Lazy(`(?m)^#SBATCH --mem=\d+M\n`)
 )
 
 // Adapt returns a script for a cluster: before Slurm 24.11 GPUs are requested per task, and in a

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"torchx/backends/slurm/folder"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -188,9 +188,9 @@ func addRole(b *strings.Builder, in Input, o Options, req *Request, i int, ports
 }
 
 var (
-	identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	identifier = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// ofBash matches the variables that bash does not let others set, changes itself, or obeys.
-	ofBash = lazyregexp.New(`^(_|BASH.*|COMP_.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|OLDPWD|OPT.*|PIPESTATUS|POSIXLY_CORRECT|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
+	ofBash = pattern.Lazy(`^(_|BASH.*|COMP_.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|OLDPWD|OPT.*|PIPESTATUS|POSIXLY_CORRECT|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
 )
 
 // required returns how many replicas of a role must not fail.

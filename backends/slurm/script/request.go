@@ -21,7 +21,7 @@ import (
 
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
@@ -128,8 +128,8 @@ func Load(in Input, raw json.RawMessage) (*backend.Plan, error) {
 }
 
 var (
-	timeoutLine = lazyregexp.New(`(?m)^timeout=\d+$`)
-	folderLine  = lazyregexp.New(`(?m)^folder=(.*)$`)
+	timeoutLine = pattern.Lazy(`(?m)^timeout=\d+$`)
+	folderLine  = pattern.Lazy(`(?m)^folder=(.*)$`)
 )
 
 func (r *Request) check(in Input) error {

@@ -16,7 +16,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/runtime/config"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/runner"
 	"torchx/runtime/safefile"
 )
@@ -155,7 +155,7 @@ func eachRecord(folder string, use func(data []byte) error) error {
 }
 
 // nonFinite matches the numbers that Python writes and JSON does not have, and strings.
-var nonFinite = lazyregexp.New(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+var nonFinite = pattern.Lazy(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
 
 // quoteNonFinite turns NaN and Infinity into strings, as other output of torchx has them.
 func quoteNonFinite(data []byte) []byte {

@@ -6,15 +6,15 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/consent"
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/safefile"
 )
 
 var (
 	// plainPath matches a workspace that is one folder; others are YAML.
-	plainPath = lazyregexp.New(`^(file://)?[\w./-]+$`)
+	plainPath = pattern.Lazy(`^(file://)?[\w./-]+$`)
 	// loaders matches the setting of a variable by which programs find code to run.
-	loaders = lazyregexp.New(`(?m)(^|[\s,;{"'])(` +
+	loaders = pattern.Lazy(`(?m)(^|[\s,;{"'])(` +
 		`LD_\w+|DYLD_\w+|GCONV_PATH|OPENSSL_(CONF|MODULES|ENGINES)|NCCL_\w*PLUGIN|PATH|HOME|XDG_CONFIG_HOME|` +
 		`BASH_ENV|BASH_FUNC[^=:]*|ZDOTDIR|PYTHON(PATH|HOME|STARTUP|USERBASE)|PERL(5LIB|5OPT|LIB)|RUBY(LIB|OPT)|NODE_(OPTIONS|PATH)|` +
 		`(JDK_)?JAVA_(TOOL_)?OPTIONS|_JAVA_OPTIONS|CLASSPATH|LUA_INIT\w*|LUA_C?PATH\w*|R_PROFILE\w*|` +

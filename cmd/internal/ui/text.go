@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 
 	"github.com/clipperhouse/displaywidth"
 )
@@ -50,7 +50,7 @@ func CleanStyled(s string) string {
 }
 
 // colors matches the sequences that switch emphasis on and off.
-var colors = lazyregexp.New(`\x1b\[(?:0|1|32)m`)
+var colors = pattern.Lazy(`\x1b\[(?:0|1|32)m`)
 
 // needsEscape reports whether a terminal acts on a character instead of displaying it.
 func needsEscape(r rune) bool {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 	"torchx/runtime/spec"
 )
 
@@ -150,9 +150,9 @@ func messageText(text string) string {
 
 var (
 	// rpcError matches another worker's error, as torch.distributed.rpc wraps it.
-	rpcError = lazyregexp.New(`\w*\('On WorkerInfo\(.+\):\n(?:.*\n)*'\)`)
+	rpcError = pattern.Lazy(`\w*\('On WorkerInfo\(.+\):\n(?:.*\n)*'\)`)
 	// embedded matches a message that contains an exception, such as those of c10::Error.
-	embedded = lazyregexp.New(`(.+)\nException.*`)
+	embedded = pattern.Lazy(`(.+)\nException.*`)
 )
 
 // innerMessage returns the part of a message that TorchX shows.

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"torchx/runtime/lazyregexp"
+	"torchx/runtime/pattern"
 )
 
 // yamlText returns a value as YAML, made from its JSON form with keys in their order. Control
@@ -127,7 +127,7 @@ func (w *yamlWriter) items(indent, empty string, dash bool, label func() (string
 }
 
 // yamlPlain matches texts that need no quotes in YAML.
-var yamlPlain = lazyregexp.New(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
+var yamlPlain = pattern.Lazy(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
 
 func yamlScalar(token json.Token) string {
 	switch v := token.(type) {
