@@ -71,7 +71,7 @@ screenshots: test/page/node_modules ## draw the pages anew: docs/screenshots
 	TORCHX_REQUIRE=chromium TORCHX_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -timeout 20m ./test/page -run TestBrowser
 
 e2e-mcp: test/mcp/node_modules ## test torchx mcp by a client from npm (needs nodejs, npm)
-	TORCHX_REQUIRE=node $(GO) test -count=1 ./test/mcp
+	TORCHX_REQUIRE=npm $(GO) test -count=1 ./test/mcp
 
 test/mcp/node_modules: test/mcp/package-lock.json
 	cd test/mcp && npm ci --no-audit --no-fund && touch node_modules

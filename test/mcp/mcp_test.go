@@ -256,7 +256,7 @@ func testMessages(t *testing.T, exe string) {
 
 func testTypeScript(t *testing.T, exe string) {
 	if _, err := os.Stat("node_modules/@modelcontextprotocol/sdk"); err != nil {
-		if strings.Contains(os.Getenv("TORCHX_REQUIRE"), "node") {
+		if strings.Contains(os.Getenv("TORCHX_REQUIRE"), "npm") {
 			t.Fatal(err)
 		}
 		t.Skip("run `make e2e-mcp`, which installs the client")
