@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/docker/cli/cli/connhelper"
 	"github.com/docker/cli/cli/connhelper/commandconn"
@@ -68,6 +69,11 @@ func (c failingConn) Read(p []byte) (int, error) {
 
 func (c failingConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
+	if errors.Is(err, syscall.EPIPE) { // ssh has ended: only reading says why
+		if _, why := c.Conn.Read(make([]byte, 1)); why != nil {
+			err = why
+		}
+	}
 	return n, shortened(err)
 }
 
