@@ -232,7 +232,7 @@ func Podman() bool { return os.Getenv("TORCHX_ENGINE") == "podman" }
 func (e *Engine) command() (name string, args []string) {
 	if Podman() {
 		return "env", []string{
-			"CONTAINERS_CONF=" + e.path("containers.conf"), "podman", "--root", e.path("root"), "--runroot", e.path("exec"), "--tmpdir", e.path("tmp"),
+			"CONTAINERS_CONF=" + e.path("containers.conf"), "TMPDIR=" + e.path("tmp"), "podman", "--root", e.path("root"), "--runroot", e.path("exec"), "--tmpdir", e.path("tmp"),
 			"--network-config-dir", e.path("networks"), "--cgroup-manager", "cgroupfs", "--events-backend", "file",
 			"system", "service", "--time", "0", e.Host,
 		}
