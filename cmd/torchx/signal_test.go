@@ -65,6 +65,13 @@ func (w *watched) String() string {
 // waitFor waits until text has been written.
 func (w *watched) waitFor(text string) { w.t.Helper(); w.waitForAll(text, 1) }
 
+// forget drops what has been written.
+func (w *watched) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Reset()
+}
+
 // waitForAll waits until text has been written n times.
 func (w *watched) waitForAll(text string, n int) {
 	w.t.Helper()

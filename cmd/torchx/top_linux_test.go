@@ -60,6 +60,33 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 	}
 }
 
+// TestTopActions: the keys of the last line open a log, cancel after a question, and filter.
+func TestTopActions(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	handle := detached(t, dir, "echo this is the last line; sleep 300")
+	s := begin(t, filepath.Join(dir, "home"), true, "top")
+	s.shown.waitFor("this is the last line")
+	for _, step := range []struct{ keys, shows string }{
+		{"\x1b[B\r", "log of " + handle + "/a/0"},
+		{"q", "enter log"}, // the table is back
+		{"x", "cancel " + handle + "? y cancels"},
+		{"n", "enter log"},
+		{"/no-such", `no app has "no-such"`},
+		{"\x1bx", "y cancels"},
+		{"y", "canceling " + handle},
+	} {
+		s.shown.forget()
+		s.typed(step.keys)
+		s.shown.waitFor(step.shows)
+	}
+	s.shown.waitFor("CANCELLED")
+	s.typed("q")
+	if code := s.wait(); code != program.ExitOK {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
 // TestTopAfterPanic: top restores the terminal after a panic.
 func TestTopAfterPanic(t *testing.T) {
 	t.Parallel()
@@ -69,7 +96,7 @@ func TestTopAfterPanic(t *testing.T) {
 	console := ui.NewConsole(ui.Streams{In: pts, Out: pts, Err: pts})
 	func() {
 		defer func() { _ = recover() }()
-		_ = top.WatchTop(t.Context(), console, nil, pts, "cpu") // panics without a sampler
+		_, _ = top.WatchTop(t.Context(), console, nil, pts, "cpu") // panics without a runner
 		t.Error("top continued after the panic")
 	}()
 	after, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)

@@ -37,8 +37,9 @@ func NewTop(f *program.Factory) *cli.Command {
 			"torchx top --once --sort memory",
 		Description: "Show running apps and their replicas, and apps that ended within the last minute: state, CPU (100 % is one " +
 			"processor), resident memory of all processes, elapsed time, attempt and the last line of output. The screen is " +
-			"refreshed every second until q or Ctrl-C; the keys s, c, m, e and n choose the order, the arrow keys scroll. Without " +
-			"a terminal the table is printed once. CPU and memory cover processes on this machine; CPU is the average of the last " +
+			"refreshed every second until q or Ctrl-C. The arrow keys select an app or a replica: Enter shows its log, a leaves " +
+			"top for `torchx attach`, x cancels the app after a question. / filters by ID, component and state; s, c, m, e " +
+			"and n choose the order. Without a terminal the table is printed once. CPU and memory cover processes on this machine; CPU is the average of the last " +
 			"second, with --once of the whole attempt. Those of pods are what metrics.k8s.io of their cluster says, read every ten seconds.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(TopOrders, ", ") + " (default: submitted, newest first)", Destination: &o.order},
@@ -82,11 +83,15 @@ func top(ctx context.Context, f *program.Factory, o topOptions) error {
 	if err != nil {
 		return err
 	}
-	s := usage.NewSampler(r)
 	screen, ok := f.Out.(*os.File)
 	if ok && !o.once && !o.json && ui.IsTerminal(screen) && f.Env.Get("TERM") != "dumb" {
-		return WatchTop(ctx, f.Console, s, screen, o.order)
+		handle, err := WatchTop(ctx, f.Console, r, screen, o.order)
+		if err != nil || handle == "" {
+			return err
+		}
+		return attach(f, handle)
 	}
+	s := usage.NewSampler(r)
 	apps, err := s.Sample(ctx, time.Now())
 	if err != nil {
 		return err

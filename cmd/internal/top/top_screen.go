@@ -4,34 +4,44 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 	"time"
 
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/runner"
 	"torchx/runtime/usage"
 )
 
 // topScreen is `top` on a terminal.
 type topScreen struct {
 	*ui.Console
-	sampler *usage.Sampler
-	screen  *tty.FullScreen
-	order   string
-	first   int // row at the top of the screen
-	apps    []*usage.App
+	actions
+	sampler  *usage.Sampler
+	screen   *tty.FullScreen
+	order    string
+	apps     []*usage.App
+	selected selection
+	filter   filter
+	question *row     // "cancel it?" is asked; nil: no question
+	log      *logPage // shown instead of the table; nil: the table
+	notice   string   // result of the last key
+	leave    string   // handle to attach to after the screen
 }
 
-// WatchTop shows the table until q, Ctrl-C or a signal.
+// WatchTop shows the table until q, Ctrl-C or a signal. It returns the handle of an app to attach
+// to, "" for none.
 func WatchTop(
-	ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.File, order string,
-) error {
-	return tty.OnFullScreen(c, screen, func(full *tty.FullScreen) error {
-		v := &topScreen{Console: c, sampler: s, screen: full, order: order}
-		return v.loop(ctx)
+	ctx context.Context, c *ui.Console, r *runner.Runner, screen *os.File, order string,
+) (attach string, err error) {
+	err = tty.OnFullScreen(c, screen, func(full *tty.FullScreen) error {
+		v := &topScreen{Console: c, actions: actions{c, r}, sampler: usage.NewSampler(r), screen: full, order: order}
+		err := v.loop(ctx)
+		attach = v.leave
+		return err
 	})
+	return attach, err
 }
 
 func (v *topScreen) loop(ctx context.Context) error {
@@ -41,12 +51,18 @@ func (v *topScreen) loop(ctx context.Context) error {
 		var tick bool
 		key, tick, err = v.screen.Wait(ctx)
 		switch {
-		case err != nil || tty.Quits(key):
+		case err != nil:
 			return err
 		case tick:
 			err = v.refresh(ctx)
+		case key == 0: // the size has changed
+			err = v.draw()
+		case v.ends(key):
+			return nil
 		default:
-			v.key(key)
+			if v.key(ctx, key); v.leave != "" {
+				return nil
+			}
 			sortTop(v.apps, v.order)
 			err = v.draw()
 		}
@@ -54,40 +70,18 @@ func (v *topScreen) loop(ctx context.Context) error {
 	return err
 }
 
-// key handles a key.
-func (v *topScreen) key(k byte) {
-	const escape = 27
-	switch k {
-	case 'k':
-		v.first--
-	case 'j':
-		v.first++
-	case escape: // arrow keys send ESC [ A and so on
-		switch v.screen.Sequence() {
-		case "[A", "OA":
-			v.first--
-		case "[B", "OB":
-			v.first++
-		case "[5~":
-			v.first -= v.page()
-		case "[6~":
-			v.first += v.page()
-		case "[H", "OH", "[1~", "[7~":
-			v.first = 0
-		case "[F", "OF", "[4~", "[8~":
-			v.first = math.MaxInt
-		}
-	default:
-		for _, o := range TopOrders {
-			if o[0] == k {
-				v.order = o
-			}
-		}
-	}
+// ends reports whether a key ends the screen: q is text of a filter, and closes a log.
+func (v *topScreen) ends(key byte) bool {
+	isPrinted := key >= ' '
+	return tty.Quits(key) && (!isPrinted || !v.filter.typing && v.log == nil)
 }
 
 // refresh takes a sample and draws it.
 func (v *topScreen) refresh(ctx context.Context) error {
+	if v.log != nil {
+		v.log.refresh(ctx)
+		return v.draw()
+	}
 	apps, err := v.sampler.Sample(ctx, time.Now())
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -97,43 +91,83 @@ func (v *topScreen) refresh(ctx context.Context) error {
 	}
 	v.apps = apps
 	sortTop(v.apps, v.order)
-	v.clampFirst()
-	v.sampler.ReadLastLines(ctx, v.apps, v.first, min(v.page(), maxTopLines))
+	v.selected.move(v.rows(), 0, v.page())
+	v.sampler.ReadLastLines(ctx, v.shown(), v.selected.first, min(v.page(), maxTopLines))
 	return v.draw()
 }
 
-// page returns the number of rows that fit below the two heading lines.
+// shown returns the apps that the filter leaves.
+func (v *topScreen) shown() []*usage.App { return v.filter.apply(v.apps) }
+
+func (v *topScreen) rows() []row { return rowsOf(v.shown()) }
+
+// page returns the number of rows that fit between the two heading lines and the keys.
 func (v *topScreen) page() int {
 	_, height := v.screen.Size()
-	return max(1, height-2)
-}
-
-func (v *topScreen) clampFirst() {
-	rows := 0
-	for _, a := range v.apps {
-		rows += 1 + len(a.Replicas)
-	}
-	v.first = max(0, min(v.first, rows-v.page()))
+	return max(1, height-3)
 }
 
 // draw redraws the whole screen in one write.
 func (v *topScreen) draw() error {
-	v.clampFirst()
 	width, _ := v.screen.Size()
-	var text bytes.Buffer
-	tab := topTable(v.apps)
-	cutLines(tab, width)
-	if err := tab.Write(&text, v.OutStyle); err != nil {
+	if v.log != nil {
+		return v.screen.Draw(v.log.lines(width, v.page(), v.OutStyle))
+	}
+	v.selected.move(v.rows(), 0, v.page())
+	lines, err := v.table(width)
+	if err != nil {
 		return err
 	}
-	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	lines = append(lines[:1], lines[1+v.first:]...)
-	if len(v.apps) == 0 {
-		lines = append(lines, "no app is running, and none has ended within the last minute")
+	head := fmt.Sprintf("torchx top  %s  %s  by %s", time.Now().Format(time.TimeOnly), ui.Counted(len(v.shown()), "app"), v.order)
+	if v.filter.text != "" {
+		head += "  with " + v.filter.text
 	}
-	head := fmt.Sprintf("torchx top  %s  %s  by %s (keys: s c m e n, arrows, q)",
-		time.Now().Format(time.TimeOnly), ui.Counted(len(v.apps), "app"), v.order)
-	head = head[:min(len(head), width)]
-	lines = append([]string{v.OutStyle.Paint(ui.AnsiDim, head)}, lines...)
-	return v.screen.Draw(lines)
+	lines = append([]string{v.OutStyle.Paint(ui.AnsiDim, ui.CutText(head, width, ""))}, lines...)
+	for len(lines) < v.page()+2 {
+		lines = append(lines, "")
+	}
+	return v.screen.Draw(append(lines[:v.page()+2], ui.CutText(v.foot(), width, "…")))
+}
+
+// table returns the heading and the rows of a page, the selected one in reverse.
+func (v *topScreen) table(width int) ([]string, error) {
+	apps := v.shown()
+	if len(apps) == 0 {
+		return []string{"", v.filter.emptyText()}, nil
+	}
+	styled, err := tableLines(apps, width, v.OutStyle)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := tableLines(apps, width, ui.Style{})
+	if err != nil {
+		return nil, err
+	}
+	const ansiReverse = "\x1b[7m"
+	at := 1 + v.selected.at
+	styled[at] = ansiReverse + plain[at] + strings.Repeat(" ", max(0, width-ui.TextWidth(plain[at]))) + ui.AnsiReset
+	return append(styled[:1], styled[1+v.selected.first:]...), nil
+}
+
+func tableLines(apps []*usage.App, width int, style ui.Style) ([]string, error) {
+	tab := topTable(apps)
+	cutLines(tab, width)
+	var text bytes.Buffer
+	if err := tab.Write(&text, style); err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n"), nil
+}
+
+// foot returns the last line: a question, the filter that is typed, a notice, or the keys.
+func (v *topScreen) foot() string {
+	switch {
+	case v.question != nil:
+		return "cancel " + v.question.app.Handle() + "? y cancels, any other key does not"
+	case v.filter.typing:
+		return "filter: " + v.filter.text + "_   (enter keeps it, esc clears it)"
+	case v.notice != "":
+		return v.notice
+	}
+	return v.OutStyle.Paint(ui.AnsiDim, "↑↓ select  enter log  a attach  x cancel  / filter  sort s c m e n  q quit")
 }

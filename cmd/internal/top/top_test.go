@@ -2,6 +2,7 @@ package top
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -26,17 +27,72 @@ func TestCleanLines(t *testing.T) {
 func TestTopKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		keys  string
-		first int
-	}{{"[A", 4}, {"OB", 6}, {"[H", 0}, {"[1~", 0}, {"[F", math.MaxInt}, {"[4~", math.MaxInt}, {"[Z", 5}} {
+		keys string
+		at   int
+	}{{"[A", 4}, {"OB", 6}, {"[H", 0}, {"[1~", 0}, {"[F", 8}, {"[4~", 8}, {"[Z", 5}} {
 		keys := make(chan byte, len(c.keys))
-		v := &topScreen{first: 5, screen: &tty.FullScreen{Keys: keys}}
+		v := &topScreen{selected: selection{at: 5}, screen: &tty.FullScreen{Keys: keys}}
+		for range 3 {
+			v.apps = append(v.apps, &usage.App{View: view(strconv.Itoa(len(v.apps)), spec.Running), Replicas: make([]usage.Replica, 2)})
+		}
 		for _, k := range []byte(c.keys) {
 			keys <- k
 		}
-		if v.key('\x1b'); v.first != c.first {
-			t.Errorf("%q: first row %d, want %d", c.keys, v.first, c.first)
+		if v.key(t.Context(), '\x1b'); v.selected.at != c.at {
+			t.Errorf("%q: row %d, want %d", c.keys, v.selected.at, c.at)
 		}
+	}
+}
+
+// TestSelection: the selected row stays selected when rows come and go, and in view.
+func TestSelection(t *testing.T) {
+	t.Parallel()
+	rows := func(ids ...string) (rows []row) {
+		for _, id := range ids {
+			rows = append(rows, row{app: &usage.App{View: view(id, spec.Running)}})
+		}
+		return rows
+	}
+	const page = 2
+	s := &selection{}
+	for i, c := range []struct {
+		rows            []row
+		move, at, first int
+	}{
+		{rows(), 0, 0, 0},
+		{rows("a", "b", "c"), 0, 0, 0},
+		{rows("a", "b", "c"), 2, 2, 1},
+		{rows("z", "y", "c", "a", "b"), 0, 2, 1},
+		{rows("z", "y", "a", "b"), 0, 2, 1}, // c has ended
+		{rows("z"), 0, 0, 0},
+		{rows("z", "y", "x"), math.MaxInt32, 2, 1},
+		{rows(), -1, 0, 0},
+	} {
+		if s.move(c.rows, c.move, page); s.at != c.at || s.first != c.first {
+			t.Errorf("step %d: row %d, first %d, want %d and %d", i, s.at, s.first, c.at, c.first)
+		}
+	}
+}
+
+func TestFilter(t *testing.T) {
+	t.Parallel()
+	apps := []*usage.App{{View: view("train-a", spec.Running)}, {View: view("eval-b", spec.Failed)}}
+	f := &filter{typing: true}
+	for _, c := range []struct {
+		key  byte
+		want string
+	}{{'T', "train-a"}, {'x', ""}, {127, "train-a"}, {21, "train-a eval-b"}, {'q', ""}, {27, "train-a eval-b"}} {
+		f.key(c.key)
+		var ids []string
+		for _, a := range f.apply(apps) {
+			ids = append(ids, a.ID)
+		}
+		if got := strings.Join(ids, " "); got != c.want {
+			t.Errorf("after %q: %q, want %q", c.key, got, c.want)
+		}
+	}
+	if f.typing {
+		t.Error("esc has not ended the input")
 	}
 }
 
