@@ -104,7 +104,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	a.Pods, a.PodsHidden = pods, t.hidden != nil
 	t.addWorkloads(ctx, &a.Observation)
 	t.addExpired(ctx, &a.Observation)
-	t.addNamespace(ctx, &a.Observation)
+	addNamespace(&a.Observation, func() (time.Time, bool) { return t.namespaceRemoved(ctx) })
 	return &a.Observation, nil
 }
 

@@ -167,11 +167,11 @@ func (t *target) namespaceRemoved(ctx context.Context) (since time.Time, removed
 
 // addNamespace adds to a failed app whose pods were deleted since when its namespace is being
 // removed: controllers take that for a failure.
-func (t *target) addNamespace(ctx context.Context, seen *observe.Observation) {
+func addNamespace(seen *observe.Observation, removed func() (since time.Time, removed bool)) {
 	if !seen.LostPods() {
 		return
 	}
-	if since, removed := t.namespaceRemoved(ctx); removed {
+	if since, isRemoved := removed(); isRemoved {
 		seen.NamespaceRemoved = &since
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -196,10 +197,14 @@ func (o *overview) describe(ctx context.Context, targets []*target, r *reading) 
 		a.App, a.Pods, a.PodsHidden = a.record().App, pods[t.id], hidden
 	}
 	events := o.events(ctx, targets)
+	removed := map[string]func() (time.Time, bool){} // by namespace, each read once for all apps
 	for _, t := range targets {
+		if removed[t.namespace] == nil {
+			removed[t.namespace] = sync.OnceValues(func() (time.Time, bool) { return t.namespaceRemoved(ctx) })
+		}
 		a := o.apps[t.id]
 		a.Events = warnings(events[t.namespace])
-		t.addNamespace(ctx, &a.Observation)
+		addNamespace(&a.Observation, removed[t.namespace])
 		r.found[t.id] = t.status(&a.Observation)
 		t.observers.Notify(t.id, r.found[t.id])
 	}

@@ -205,7 +205,7 @@ func (f *follower) current(ctx context.Context) (*observe.Observation, error) {
 	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready && !f.podsHidden {
 		return nil, nil //nolint:nilnil // as above
 	}
-	f.t.addNamespace(ctx, seen)
+	addNamespace(seen, func() (time.Time, bool) { return f.t.namespaceRemoved(ctx) })
 	if !exists && !seen.State().Terminal() {
 		return nil, backend.Errorf(backend.ErrNotFound,
 			"app %s was deleted from %s before it ended", manifest.Handle(f.t.id), f.t.Client)

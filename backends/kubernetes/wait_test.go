@@ -165,13 +165,16 @@ func TestDeletedBeforeTheWatch(t *testing.T) {
 	go func() { _ = f.main.Run(t.Context()) }()
 	go func() { _ = f.pods.Run(t.Context()) }()
 	for {
-		changed := f.main.Changed()
+		main, pods := f.main.Changed(), f.pods.Changed()
 		if seen, err := f.current(t.Context()); seen != nil || err != nil {
 			if !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("got %+v, %v, want errors.Is(err, backend.ErrNotFound)", seen, err)
 			}
 			return
 		}
-		<-changed
+		select {
+		case <-main:
+		case <-pods:
+		}
 	}
 }

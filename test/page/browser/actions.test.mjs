@@ -24,6 +24,7 @@ test("a run is repeated with changed arguments", () => withPage(async (page, ope
 	await open(`/runs/${ids.trials[0]}`);
 	await page.getByRole("button", { name: "Run again" }).click();
 	const lr = page.getByRole("dialog").getByLabel(/^lr /), fail = page.getByRole("dialog").getByLabel(/^fail /);
+	await until("the fields", async () => await fail.count() === 1);
 	assert.deepEqual(await fail.locator("option").allInnerTexts(), ["true", "false (default)"]);
 	assert.equal(await fail.inputValue(), "false");
 	assert.equal(await lr.inputValue(), "0.1");

@@ -70,6 +70,7 @@ test("columns are arguments and metrics, chosen, moved, sorted and kept in the a
 	assert.deepEqual(await heads(), ["lr", "Submitted", "min loss", "Duration"]);
 	await page.getByRole("columnheader", { name: "min loss" }).dragTo(page.getByRole("columnheader", { name: "lr" }));
 	assert.deepEqual(await heads(), ["min loss", "lr", "Submitted", "Duration"]);
+	assert.ok(!page.url().includes("sort="), page.url());
 	const column = async (n) => (await page.locator(`.rows .run:not([hidden]) [role=cell]:nth-child(${n})`).allInnerTexts()).map(Number);
 	for (const [n, name, down] of [[4, "min loss", false], [5, "lr", false], [5, "lr", true]]) {
 		await page.getByRole("columnheader", { name }).getByRole("button").click();

@@ -42,7 +42,7 @@ export function defaults(runs, room) {
 	const args = differing(runs).slice(0, 4).map(name => `arg(${name})`), metrics = common(runs).slice(0, 2).map(name => `last(${name})`)
 	const backends = new Set(runs.map(run => run.backend)).size > 1, fit = new Set()
 	room -= 420; // what is always there
-	for (const id of ["submitted", "duration", "exit", "component", ...metrics, ...args, "tags", backends && "backend"]) {
+	for (const id of ["submitted", "duration", "exit", "component", ...metrics, "tags", ...args, backends && "backend"]) {
 		if (!id || room < width(id)[0] + 12) continue
 		room -= width(id)[0] + 12
 		fit.add(id)

@@ -53,7 +53,7 @@ export async function runsView(page) {
 		if (total === 0 && !error) put(empty, isFiltered() ? ["No run matches. ", h("button", {onclick: clear}, "Clear the filters")] : ["No runs yet. Start one: ", h("code", "torchx run utils.echo --msg hello")])
 		at = Math.min(at, total - 1)
 		if (!automatic && total > 0) {
-			automatic = defaults(loaded(), rowsBox.clientWidth)
+			automatic = defaults(loaded(), rowsBox.clientWidth || innerWidth)
 			drawHead()
 		}
 		const options = [["", "No groups"], ...groupings(loaded())]
