@@ -21,6 +21,7 @@ func TestAfter(t *testing.T) {
 		t.Fatalf("got %+v", second)
 	}
 	id := strings.TrimPrefix(strings.TrimSpace(second.stdout), "docker://torchx/")
+	h.waitFor("the agents", func() bool { return len(h.agents()) == 2 })
 	for _, pid := range h.agents() {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)

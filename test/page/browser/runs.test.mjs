@@ -71,7 +71,8 @@ test("columns are arguments and metrics, chosen, moved, sorted and kept in the a
 	await page.getByRole("columnheader", { name: "min loss" }).dragTo(page.getByRole("columnheader", { name: "lr" }));
 	assert.deepEqual(await heads(), ["min loss", "lr", "Submitted", "Duration"]);
 	assert.ok(!page.url().includes("sort="), page.url());
-	const column = async (n) => (await page.locator(`.rows .run:not([hidden]) [role=cell]:nth-child(${n})`).allInnerTexts()).map(Number);
+	const column = (n) => page.locator(".rows .run:not([hidden])").evaluateAll((rows, n) => rows // a row that is used again keeps its place in the page
+		.sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) => Number(row.children[n - 1].innerText)), n);
 	for (const [n, name, down] of [[4, "min loss", false], [5, "lr", false], [5, "lr", true]]) {
 		await page.getByRole("columnheader", { name }).getByRole("button").click();
 		await until(`order by ${name}`, async () => {
