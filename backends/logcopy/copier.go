@@ -285,20 +285,10 @@ func (c *copier) finishGone() error {
 	return errors.Join(c.gap(c.mode.GapGone), c.pos.finish(c, nil))
 }
 
-// backOff waits, longer each time. A change of the source ends the wait. When a followed stream has
-// ended, the writer has probably ended, too, and after another one without new entries, or if the
-// source does not follow logs, this lasts: thousands of copiers must not keep a server busy then.
+// backOff waits, longer each time. A change of the source ends the wait.
 func (c *copier) backOff(ctx context.Context, changed <-chan struct{}) error {
-	longest := c.mode.Timing.MaxBackoff
-	switch {
-	case c.last.prevAtEOF && c.last.atEOF && c.size() == c.last.startSize:
-		c.retry.backoff = max(c.retry.backoff, longest)
-		longest = max(longest, c.mode.Timing.IdleTimeout)
-	case c.last.atEOF:
-		c.retry.backoff = max(c.retry.backoff, longest/4)
-	}
 	d := c.retry.backoff/2 + rand.N(c.retry.backoff) // spread the copiers when a server comes back
-	c.retry.backoff = min(2*c.retry.backoff, longest)
+	c.retry.backoff = min(2*c.retry.backoff, c.mode.Timing.MaxBackoff)
 	return Sleep(ctx, changed, d)
 }
 

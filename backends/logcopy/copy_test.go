@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"torchx/runtime/logstore"
@@ -33,9 +32,6 @@ type remote struct {
 	openErr error // what Open returns
 	polls   bool
 	tails   int // streams that were opened with Tail
-	opens   int
-	noLive  bool // followed streams end after the present entries
-	noEnd   bool // followed streams do not end with the writer
 }
 
 func newRemote(seed uint64) *remote {
@@ -59,7 +55,6 @@ func (r *remote) State() (State, <-chan struct{}) {
 func (r *remote) Open(ctx context.Context, o Options) (Stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.opens++
 	if r.openErr != nil {
 		return nil, r.openErr
 	}
@@ -94,7 +89,7 @@ func (s *remoteStream) Next() (Entry, error) {
 	}
 	for {
 		s.remote.mu.Lock()
-		changed, ended := s.remote.changed, !s.o.Follow || s.remote.noLive || s.remote.state >= Ended && !s.remote.noEnd
+		changed, ended := s.remote.changed, !s.o.Follow || s.remote.state >= Ended
 		for s.next < len(s.remote.entries) && s.remote.entries[s.next].Time.Before(s.o.Since) {
 			s.next++ // engines leave out older entries
 		}
@@ -278,76 +273,6 @@ func TestEndOfCopy(t *testing.T) {
 			}
 			if _, gaps := contents(t, dir); gaps != 2*test.gaps {
 				t.Errorf("got %d gaps in both streams, want %d", gaps, 2*test.gaps)
-			}
-		})
-	}
-}
-
-// TestSourceThatDoesNotFollow: the streams of a silent log are opened less and less often, and new
-// entries are copied when the source has changed.
-func TestSourceThatDoesNotFollow(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRemote(1)
-		r.noLive = true
-		entries, want := lines(r.rand, 2)
-		r.entries = entries[:1]
-		m := fastMode
-		m.TrustEOF = true
-		m.Timing = Timing{Backoff: 50 * time.Millisecond, MaxBackoff: 5 * time.Second, ResetAfter: 10 * time.Second, IdleTimeout: time.Minute}
-		dir, ended := t.TempDir(), make(chan error)
-		go func() {
-			done, err := copyTo(t.Context(), t, r, dir, m)
-			if !done {
-				err = errors.Join(err, errors.New("the copy is not complete"))
-			}
-			ended <- err
-		}()
-		time.Sleep(10 * time.Minute)
-		r.update(func() {
-			if most := 25; r.opens > most {
-				t.Errorf("%d streams were opened in 10 minutes, want at most %d", r.opens, most)
-			}
-			r.entries, r.state = entries, Ended
-		})
-		began := time.Now()
-		if err := <-ended; err != nil || time.Since(began) > time.Second {
-			t.Errorf("the copy ended after %v: %v, want it to end at once", time.Since(began), err)
-		}
-		if got, gaps := contents(t, dir); got != want || gaps > 0 {
-			t.Errorf("got %q with %d gaps, want %q", got, gaps, want)
-		}
-	})
-}
-
-// TestStreamThatDoesNotEnd: a followed stream that stays open after its writer has ended is closed
-// once it is silent.
-func TestStreamThatDoesNotEnd(t *testing.T) {
-	t.Parallel()
-	for _, last := range []State{Ended, Gone} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRemote(1)
-			r.noEnd = true
-			entries, want := lines(r.rand, 2)
-			r.entries = entries[:1]
-			m := fastMode
-			m.Timing = Timing{Backoff: 50 * time.Millisecond, MaxBackoff: time.Second, ResetAfter: time.Hour, IdleTimeout: time.Hour, EndTimeout: 10 * time.Second, EndIdleTimeout: 2 * time.Second}
-			dir, ended := t.TempDir(), make(chan error)
-			go func() {
-				_, err := copyTo(t.Context(), t, r, dir, m)
-				ended <- err
-			}()
-			time.Sleep(time.Minute)
-			r.update(func() { r.state = last })
-			began := time.Now()
-			time.Sleep(time.Second)
-			r.update(func() { r.entries = entries }) // the silence begins again
-			err := <-ended
-			if took := time.Since(began); err != nil || took < 3*time.Second || took > 4*time.Second {
-				t.Errorf("state %d: the copy ended after %v: %v, want 3 to 4 s", last, took, err)
-			}
-			if got, _ := contents(t, dir); got != want {
-				t.Errorf("state %d: got %q, want %q", last, got, want)
 			}
 		})
 	}

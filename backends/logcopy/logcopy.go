@@ -27,7 +27,6 @@ package logcopy
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,7 +174,6 @@ type Timing struct {
 	SearchTimeout               time.Duration // silence after which the search for the cursor's line ends
 	IdleTimeout, MaxIdleTimeout time.Duration // silence after which a stream counts as dead; 0: never
 	EndTimeout                  time.Duration // how long a stream may last after the writer ended
-	EndIdleTimeout              time.Duration // silence after which it ends then; 0: EndTimeout
 }
 
 // Copy appends to the sink what is missing of a log. done: the log is complete and need
@@ -196,7 +194,6 @@ type guard struct {
 	searching   atomic.Bool
 	last        atomic.Int64 // Unix time of the last byte, in ns
 	stopped     atomic.Bool
-	ended       time.Time // of the writer, zero before; used by watch alone
 }
 
 func newGuard(t Timing, idleTimeout time.Duration) *guard {
@@ -213,17 +210,18 @@ func (g *guard) watch(ctx context.Context, from Source, stop func()) {
 	_, changed := from.State()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var deadline <-chan time.Time // of a stream whose writer has ended
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
 			var s State
-			if s, changed = from.State(); s >= Ended && g.ended.IsZero() {
-				g.ended = time.Now()
-				timer.Reset(g.remaining())
+			if s, changed = from.State(); s >= Ended && deadline == nil {
+				deadline = time.After(g.timing.EndTimeout)
 			}
 			continue
+		case <-deadline:
 		case <-timer.C:
 			if d := g.remaining(); d > 0 {
 				timer.Reset(d)
@@ -239,10 +237,6 @@ func (g *guard) watch(ctx context.Context, from Source, stop func()) {
 // remaining returns when to check again. If it is not positive, the stream was silent too long.
 func (g *guard) remaining() time.Duration {
 	idle := time.Since(time.Unix(0, g.last.Load()))
-	if !g.ended.IsZero() {
-		since := time.Since(g.ended)
-		return min(g.timing.EndTimeout-since, cmp.Or(g.timing.EndIdleTimeout, g.timing.EndTimeout)-min(idle, since))
-	}
 	if g.searching.Load() {
 		return g.timing.SearchTimeout - idle
 	}

@@ -133,7 +133,7 @@ func Mode(follow bool, patience time.Duration) logcopy.Mode {
 		Follow: follow, GiveUpAfter: patience, GapGone: GapDeleted, TrustEOF: true,
 		Timing: logcopy.Timing{
 			Backoff: 50 * time.Millisecond, MaxBackoff: 5 * time.Second, ResetAfter: 10 * time.Second,
-			SearchTimeout: time.Second, IdleTimeout: time.Minute, MaxIdleTimeout: 10 * time.Minute, EndTimeout: 10 * time.Second, EndIdleTimeout: 2 * time.Second,
+			SearchTimeout: time.Second, IdleTimeout: time.Minute, MaxIdleTimeout: 10 * time.Minute, EndTimeout: 10 * time.Second,
 		},
 	}
 }
