@@ -34,13 +34,21 @@ var forms = pattern.Lazy(strings.Join([]string{
 	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
 }, "|"))
 
-// marks are in each text that forms match, unless it has white space.
-var marks = []string{"_", "://", "glpat-", "AKIA", "ASIA", "AIza", "xox", "sk-", "pypi-", "eyJ"}
+// marks are in each text that forms match, but for headers.
+var marks = []string{
+	"://", "PRIVATE KEY", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "dckr_pat_", "hf_", "npm_",
+	"glpat-", "AKIA", "ASIA", "AIza", "xox", "sk-", "pypi-", "eyJ",
+}
+
+// headers are before white space in the headers that forms match, in any case.
+var headers = []string{"bearer", "basic"}
 
 // mayHaveForm reports whether forms may match. They take a microsecond for each 30 bytes, and most
-// texts are times, states and numbers.
+// texts are times, states, numbers and lines of a log.
 func mayHaveForm(s string) bool {
-	return strings.ContainsAny(s, " \t\n\f\r") || slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(s, m) })
+	has := func(text string) func(string) bool { return func(m string) bool { return strings.Contains(text, m) } }
+	return slices.ContainsFunc(marks, has(s)) ||
+		strings.ContainsAny(s, " \t\n\f\r") && slices.ContainsFunc(headers, has(strings.ToLower(s)))
 }
 
 // quoted matches quoted text in errors.

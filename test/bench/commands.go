@@ -26,6 +26,7 @@ func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench, p *pageB
 	all = append(all, w.metrics(s)...)
 	all = append(all, w.logs(s)...)
 	all = append(all, w.scans(s)...)
+	all = append(all, w.transfer(s)...)
 	all = append(all, w.live(s)...)
 	all = append(all, w.execHere(s.runs))
 	all = append(all, k.cluster(s)...)
